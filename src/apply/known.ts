@@ -1,0 +1,81 @@
+/** What is known of one name before an observation is applied: its narrow row, and its current facts where they are needed. */
+
+import type { DnsStatus, SocialAccount, Ssl } from '../observe/observation.ts'
+import type { Address } from '../words/address.ts'
+import type { Name } from '../words/name.ts'
+import { RECORD_TYPES, type RecordType } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
+
+/** Everything that has a clock of its own: the status, each record type, and the web part. */
+export const PARTS = ['status', ...RECORD_TYPES, 'web'] as const
+export type Part = (typeof PARTS)[number]
+
+/** When each part was last observed, in the order of `PARTS`; 0 is never. */
+export type Clocks = readonly Instant[]
+
+/** The clocks of a name that nobody has looked at. */
+export const NO_CLOCKS: Clocks = PARTS.map(() => 0)
+
+/**
+ * The narrow row: all that an unchanged observation reads and writes.
+ * `version` is 0 for a name that the store does not have, and is raised by every write.
+ * A fingerprint is that of the last part that was applied whole, 0 where there is none to compare with.
+ */
+export type Visit = {
+  name: Name
+  version: number
+  clocks: Clocks
+  dnsPrint: number
+  webPrint: number
+  /** The name was forgotten and must not come back. */
+  forgotten: boolean
+}
+
+/** The newest state of one record type. `records` is the canonical JSON text, `count` the number of states, 1,001 at most. */
+export type State = {
+  first_seen: Instant
+  count: number
+  records: string
+  /** SOA only: the `first_seen` of the kept state that this one equals but for its serial; null where there is none. */
+  base: Instant | null
+}
+
+/** `ip` of /lookup. */
+export type Ip = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'
+
+/** The web part as it is answered. `digest` is that of the start page's text, null where there is none. */
+export type Website = {
+  has_website: boolean
+  redirect_to_https: boolean
+  redirect_to_www: boolean
+  only_with_www: boolean
+  redirects_to: Name | null
+  ssl: Ssl
+  social_networks: readonly string[]
+  social_accounts: readonly SocialAccount[]
+  digest: string | null
+}
+
+/** The current facts of a name. */
+export type Current = {
+  /** Null until a dns part was applied. */
+  status: DnsStatus | null
+  /** Null until A or AAAA was asked, or the name said to be missing or failing. */
+  ip: Ip | null
+  only_dns_no_web: boolean
+  states: Partial<Record<RecordType, State>>
+  /** Where the name is present now, IPv4 before IPv6, numeric within each. */
+  addresses: readonly Address[]
+  /** Null until a web part was applied. */
+  web: Website | null
+}
+
+/** The facts of a name of which nothing was observed. */
+export const NOTHING_KNOWN: Current = {
+  status: null,
+  ip: null,
+  only_dns_no_web: false,
+  states: {},
+  addresses: [],
+  web: null,
+}

@@ -1,0 +1,43 @@
+/** The observation: what one visit saw of one domain, in the shape every later stage reads. */
+
+import type { Name } from '../words/name.ts'
+import type { Records } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
+
+/** How the domain's name servers answered. `servfail`: neither A nor AAAA was answered. */
+export type DnsStatus = 'ok' | 'nxdomain' | 'servfail'
+
+/** The verdict on the certificate at port 443. */
+export type Ssl = 'valid' | 'nocert' | 'invalid'
+
+/**
+ * One social account found on the start page.
+ * `network` is the specification's word (`x`, `facebook`), `type` is finer (`facebook_page`).
+ */
+export type SocialAccount = { network: string; type: string; username: string; url: string }
+
+/** What DNS said. A record type that is not a key of `records` was not asked; `[]` was asked and is absent. */
+export type DnsPart = { status: DnsStatus; records: Partial<Records> }
+
+/**
+ * What the web server showed. `redirects_to` is a registrable domain other than the domain's own, or null.
+ * Where it is set, or where there is no website, accounts and text are empty (contract, /lookup).
+ */
+export type WebPart = {
+  has_website: boolean
+  redirect_to_https: boolean
+  redirect_to_www: boolean
+  only_with_www: boolean
+  redirects_to: Name | null
+  ssl: Ssl
+  social_accounts: readonly SocialAccount[]
+  text: string | null
+}
+
+/** One visit. A part that is null was not looked at and keeps what is known. `observed_at` in whole seconds UTC. */
+export type Observation = {
+  domain: Name
+  observed_at: Instant
+  dns: DnsPart | null
+  web: WebPart | null
+}

@@ -1,0 +1,82 @@
+/** The ledger's part of the port: accounts, tokens, the daily budget and the installation's secrets. */
+
+import type { Account, Addon, NewAccount, Plan, Role } from '../accounts/account.ts'
+import type { Period } from '../accounts/period.ts'
+import type { NewToken, Token } from '../accounts/token.ts'
+import type { Day, Instant } from '../words/time.ts'
+
+/** Who a token stands for, and how the token itself stands. */
+export type Standing = { account: Account; token: Token }
+
+/** A request for units of one account's budget of one UTC day. `limit` is that of the plan in force. */
+export type Ask = { account: number; day: Day; limit: number; want: number; holder: string }
+
+/**
+ * `granted` units are the caller's: 0 with `wait` means that others hold unused units which are on their way back
+ * (ask again shortly), 0 without `wait` that the budget is spent. `used` counts what is spent, `held` what anybody holds.
+ */
+export type Grant = { granted: number; used: number; held: number; wait: boolean }
+
+/** What became of a holder's units: those that calls took, and those that go back unused. */
+export type Settlement = { account: number; day: Day; holder: string; spent: number; returned: number }
+
+/** Calls to be noted: for which token and endpoint, on which day, how many, and when the last one came. */
+export type CallNote = {
+  account: number
+  token: number
+  endpoint: string
+  day: Day
+  calls: number
+  last: Instant
+}
+
+/** One of the installation's secrets; `number` goes into what is signed with it. */
+export type Secret = { number: number; bytes: Uint8Array }
+
+/** For who lets callers in. Durable: what was acknowledged survives a loss of power. */
+export interface Ledger {
+  /** Makes an account; null where the address (case ignored) has one. */
+  createAccount(account: NewAccount, now: Instant): Promise<Account | null>
+  account(email: string): Promise<Account | null>
+  /** At most `limit` accounts by address, after `after` (exclusive). */
+  accounts(after: string | null, limit: number): Promise<Account[]>
+  setPlan(account: number, plan: Plan): Promise<void>
+  setRole(account: number, role: Role): Promise<void>
+  /** False where it overlaps with a period of the account: nothing is written then. */
+  addPeriod(account: number, period: Period): Promise<boolean>
+  /** Removes the period that begins on this day; false where there is none. */
+  removePeriod(account: number, first: Day): Promise<boolean>
+  setAddon(account: number, addon: Addon, on: boolean): Promise<void>
+  /** Removes the account, its tokens and its usage. */
+  deleteAccount(account: number): Promise<void>
+
+  createToken(account: number, token: NewToken, now: Instant): Promise<Token>
+  tokens(account: number): Promise<Token[]>
+  /** False where the account has no such token that is still active. */
+  revokeToken(account: number, token: number, now: Instant): Promise<boolean>
+  /** By SHA-256 of the token; null for an unknown one. Revoked and expired ones are returned: judging is the caller's. */
+  standing(hash: Uint8Array): Promise<Standing | null>
+
+  /**
+   * Takes units. While over 1,000 are left up to `want` may be granted as a hold; below that exactly one, spent at once.
+   * Units of holders that were not heard of for 2 seconds count as spent.
+   */
+  take(ask: Ask): Promise<Grant>
+  /** Settles a hold; at least once a second while one is open. */
+  settle(settlements: readonly Settlement[]): Promise<void>
+  /** One unit that was spent at once comes back, because its call turned out to cost nothing. */
+  giveBack(account: number, day: Day): Promise<void>
+  /** What is spent of a day's budget; holds that are open count as unspent. */
+  used(account: number, day: Day): Promise<number>
+  /** Adds to the usage by token, endpoint and day, and moves `last_used` on. */
+  note(calls: readonly CallNote[]): Promise<void>
+  /** Calls by day and endpoint, newest day first, from `since` on. */
+  usage(account: number, since: Day): Promise<{ day: Day; endpoint: string; calls: number }[]>
+
+  /** Says that a process lives; returns how many do. */
+  beat(holder: string, now: Instant): Promise<number>
+  /** The installation's secrets, newest first, made by insert-if-absent; a former one is listed for 24 hours. */
+  secrets(now: Instant): Promise<Secret[]>
+  /** Makes a new secret; the one before is honoured for 24 hours. */
+  rotateSecret(now: Instant): Promise<void>
+}

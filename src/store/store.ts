@@ -1,0 +1,129 @@
+/**
+ * The port of the store, split by who asks: Frontier (crawler and imports), Facts (API), Ledger (accounts), Archive (upkeep).
+ *
+ * Every method is asynchronous and hands over batches or pages, never an iterator over an open transaction.
+ * Names and addresses are canonical words already; "nothing" is null or an empty page, never an exception.
+ * A method throws only when the store itself fails, and then nothing of the call was written.
+ */
+
+import type { Change } from '../apply/change.ts'
+import type { Current, Ip, Visit } from '../apply/known.ts'
+import type { Ssl } from '../observe/observation.ts'
+import type { Address } from '../words/address.ts'
+import type { Name } from '../words/name.ts'
+import type { RecordType } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
+import type { Ledger } from './ledger.ts'
+
+export interface Store {
+  readonly frontier: Frontier
+  readonly facts: Facts
+  readonly ledger: Ledger
+  readonly archive: Archive
+  /** The store's clock: the only one whose times two machines may compare. */
+  now(): Promise<Instant>
+  /** Ends every connection; what was acknowledged is on disk. */
+  close(): Promise<void>
+}
+
+/** For who brings observations. */
+export interface Frontier {
+  /** The narrow rows in the order asked; version 0 and no clocks for a name that is not there. */
+  visits(names: readonly Name[]): Promise<Visit[]>
+  /** The current facts in the order asked; `NOTHING_KNOWN` for a name without any. */
+  currents(names: readonly Name[]): Promise<Current[]>
+  /**
+   * Writes the changes in one transaction, at most one a name. A change whose `visit.version` is not the store's is turned
+   * away whole, and its name returned: read it again, apply again, save again.
+   */
+  save(changes: readonly Change[]): Promise<Name[]>
+  /** Removes all that is stored of a name and leaves a tombstone. True where something besides a tombstone was there. */
+  forget(name: Name): Promise<boolean>
+}
+
+/** How the rows of a page are handed over: as objects, or as the ready JSON array. */
+export type RowFormat = 'rows' | 'json'
+export type Rows<Row, Format extends RowFormat> = Format extends 'json' ? string : Row[]
+
+/** One page. `last` is the position of its last row where more rows follow, and null at the end. */
+export type Page<Row, Format extends RowFormat, Position> = { rows: Rows<Row, Format>; last: Position | null }
+
+/** When DNS and web of a name were last looked at; null for never. */
+export type Clocked = { dns: Instant | null; web: Instant | null }
+
+export type Lookup = Clocked & {
+  ip: Ip | null
+  only_dns_no_web: boolean
+  has_website: boolean
+  redirect_to_https: boolean
+  redirect_to_www: boolean
+  redirect_to_domain: boolean
+  only_with_www: boolean
+  ssl: Ssl
+  /** JSON array, ready to be sent. */
+  social_networks: string
+  /** JSON array, ready to be sent. */
+  social_accounts: string
+  redirect_count: number
+  reverse_ip_count: number
+}
+
+export type RedirectRow = { target: Name }
+
+export type NeighbourRow = { target: Name; ip: Address; since: string }
+/** The place of a row in a walk over addresses. */
+export type NeighbourPosition = { address: Address; name: Name }
+
+/** One state as a page hands it over: `records` is the JSON array. */
+export type HistoryState = { first_seen: Instant; records: string }
+/** One type's page of states, newest first; `total` stops at 1,001; `more` says that older ones follow. */
+export type History = { states: HistoryState[]; total: number; more: boolean }
+
+/** For who answers questions. Every page is a range by key: page 1,000 costs what page 1 costs. */
+export interface Facts {
+  /** All of /lookup, counts included, as of one moment; null for a name that is not known or was forgotten. */
+  lookup(name: Name): Promise<Lookup | null>
+  /** When a name was last looked at; both null for an unknown one. */
+  clocks(name: Name): Promise<Clocked>
+  /** The domains that redirect to `target`, bytewise by name, after `after` (exclusive). */
+  redirects<F extends RowFormat>(
+    target: Name,
+    after: Name | null,
+    limit: number,
+    as: F,
+  ): Promise<Page<RedirectRow, F, Name>>
+  /** The addresses a name is present on, in the contract's order; empty for none and for an unknown name. */
+  addresses(name: Name): Promise<Address[]>
+  /**
+   * The domains present on `addresses`, walked in that order and bytewise by name on each, after the position `after`
+   * (exclusive; addresses before its address are passed over). `except` is left out of the rows.
+   */
+  neighbours<F extends RowFormat>(
+    addresses: readonly Address[],
+    except: Name | null,
+    after: NeighbourPosition | null,
+    limit: number,
+    as: F,
+  ): Promise<Page<NeighbourRow, F, NeighbourPosition>>
+  /** Each type's states strictly older than `before` (null: from the newest), at most `limit` a type. */
+  history<T extends RecordType>(
+    name: Name,
+    types: readonly T[],
+    before: Instant | null,
+    limit: number,
+  ): Promise<Record<T, History>>
+}
+
+/** One thing that `check` found wrong. */
+export type Fault = { table: string; key: string; problem: string }
+
+/** For upkeep: long scans in slices by key, each in a short read transaction of its own. */
+export interface Archive {
+  /**
+   * Recounts and compares every table with its neighbours. `resume` is the place an earlier call ended at, null at first;
+   * `next` is null when all was looked at. Safe beside writers, without false alarms.
+   */
+  check(resume: string | null): Promise<{ faults: Fault[]; checked: number; next: string | null }>
+  /** Sizes for metrics and documentation: rows and bytes a table, bytes of the write-ahead log. */
+  sizes(): Promise<{ tables: { table: string; rows: number; bytes: number }[]; log: number }>
+}
