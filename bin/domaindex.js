@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+// The launcher: runs src/main.ts (dist/src/main.js in the published package) on Node 24, the package's own where the running one is older.
+
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const NEEDED = 24
+
+const major = (version) => Number.parseInt(version, 10)
+
+/** The program: its source in a checkout, its compiled form where the package is published without source. */
+function findProgram() {
+  const candidates = ['../src/main.ts', '../dist/src/main.js'].map((path) => new URL(path, import.meta.url))
+  return candidates.find((candidate) => existsSync(candidate)) ?? null
+}
+
+/** Path of the Node that npm installed for this package, wherever npm put it; null when there is none that is new enough. */
+function findOwnNode() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('node/package.json')
+    if (major(JSON.parse(readFileSync(manifest, 'utf8')).version) < NEEDED) return null
+    const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    return existsSync(binary) ? binary : null
+  } catch {
+    return null
+  }
+}
+
+/** A terminal sends its own SIGINT and SIGHUP to both processes: handed on as well, one Ctrl-C would count as two. */
+function isSentByTerminal(signal) {
+  return signal !== 'SIGTERM' && [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
+}
+
+/** Runs this launcher again under the given Node, as if it had been started there. */
+function runUnder(binary) {
+  const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
+  const handOn = (signal) => {
+    if (!isSentByTerminal(signal)) child.kill(signal)
+  }
+  for (const signal of signals) process.on(signal, handOn)
+  child.on('error', (error) => fail(`${binary} does not start: ${error.message}`))
+  child.on('exit', (code, signal) => {
+    for (const each of signals) process.off(each, handOn)
+    if (signal === null) process.exit(code)
+    process.exitCode = 128 + constants.signals[signal]
+    process.kill(process.pid, signal)
+  })
+}
+
+function fail(reason) {
+  console.error(`domaindex: ${reason}`)
+  process.exit(1)
+}
+
+async function launch() {
+  const program = findProgram()
+  if (program === null) return fail('neither src/main.ts nor dist/src/main.js is there; install the package again')
+  if (major(process.versions.node) >= NEEDED) return import(program.href)
+  const binary = findOwnNode()
+  if (binary !== null) return runUnder(binary)
+  const directory = fileURLToPath(new URL('..', import.meta.url))
+  fail(
+    `needs Node ${NEEDED} or newer, and this is Node ${process.versions.node}.\n` +
+      `Run "npm ci" in ${directory} (it brings Node ${NEEDED} along), or install Node ${NEEDED}.`,
+  )
+}
+
+await launch()
