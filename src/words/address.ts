@@ -1,0 +1,140 @@
+// An IP address in its one canonical spelling, and the bytes that put addresses into the contract's order.
+import { isIP } from 'node:net'
+
+/** IPv4 as a dotted quad, IPv6 as RFC 5952 writes it; mixed notation (chapter 5) for `::ffff:0:0/96` only. */
+export type Address = string & { readonly __brand: 'Address' }
+
+const COLON = 58
+const POINT = 46
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** The address that a text spells, or null; no white space, zone, prefix length, brackets or port. */
+export function parseAddress(text: string): Address | null {
+  const version = isIP(text)
+  if (version === 4) return text as Address
+  if (version === 0 || text.includes('%')) return null
+  return formatGroups(readGroups(text))
+}
+
+/** The address that a query means: as parseAddress, trimmed, and `::ffff:1.2.3.4` is the IPv4 address. */
+export function queryAddress(text: string): Address | null {
+  const address = parseAddress(text.trim())
+  if (address === null || family(address) === 4 || !address.includes('.')) return address
+  return address.slice('::ffff:'.length) as Address
+}
+
+export function family(address: Address): 4 | 6 {
+  return address.includes(':') ? 6 : 4
+}
+
+/** One byte for the family (4 or 6), then 4 or 16 bytes in network order: bytes compare as the contract orders. */
+export function packAddress(address: Address): Uint8Array {
+  if (family(address) === 4) {
+    const value = readQuad(address, 0)
+    return Uint8Array.of(4, value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255)
+  }
+  const bytes = new Uint8Array(17)
+  bytes[0] = 6
+  readGroups(address).forEach((group, index) => {
+    bytes[1 + 2 * index] = group >>> 8
+    bytes[2 + 2 * index] = group & 255
+  })
+  return bytes
+}
+
+/** The address in the bytes of packAddress; throws RangeError for any others. */
+export function unpackAddress(bytes: Uint8Array): Address {
+  if (bytes[0] === 4 && bytes.length === 5) return bytes.subarray(1).join('.') as Address
+  if (bytes[0] !== 6 || bytes.length !== 17) throw new RangeError('not the bytes of an address')
+  return formatGroups(Array.from({ length: 8 }, (_, index) => bytes[1 + 2 * index]! * 256 + bytes[2 + 2 * index]!))
+}
+
+/** The bytes of packAddress as lower-case hexadecimal, 10 or 34 digits. */
+export function packedHex(address: Address): string {
+  if (family(address) === 4) {
+    const value = readQuad(address, 0)
+    return `04${HEX[value >>> 24]}${HEX[(value >>> 16) & 255]}${HEX[(value >>> 8) & 255]}${HEX[value & 255]}`
+  }
+  let hex = '06'
+  for (const group of readGroups(address)) hex += HEX[group >>> 8]! + HEX[group & 255]!
+  return hex
+}
+
+/** The address in the text of packedHex; throws RangeError for any other. */
+export function unpackHex(hex: string): Address {
+  return unpackAddress(Buffer.from(hex, 'hex'))
+}
+
+/** IPv4 before IPv6, numeric within each; for Array.sort. */
+export function compareAddresses(a: Address, b: Address): number {
+  if (a === b) return 0
+  return packedHex(a) < packedHex(b) ? -1 : 1
+}
+
+/** The 32 bits, unsigned, of the dotted quad that begins at `from`. */
+function readQuad(text: string, from: number): number {
+  let value = 0
+  let byte = 0
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === POINT) {
+      value = (value << 8) | byte
+      byte = 0
+    } else byte = byte * 10 + code - 48
+  }
+  return ((value << 8) | byte) >>> 0
+}
+
+/** The eight 16-bit groups of an IPv6 address that isIP has accepted. */
+function readGroups(text: string): number[] {
+  const groups = [0, 0, 0, 0, 0, 0, 0, 0]
+  let count = 0
+  let gap = -1 // index of the group where `::` stands
+  let start = 0 // of the group being read
+  let value = 0
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? COLON : text.charCodeAt(at)
+    if (code === POINT) {
+      const quad = readQuad(text, start)
+      groups[count++] = quad >>> 16
+      groups[count++] = quad & 0xffff
+      break
+    }
+    if (code !== COLON) value = value * 16 + (code < COLON ? code - 48 : (code | 32) - 87)
+    else {
+      if (at > start) groups[count++] = value
+      else if (at > 0 && at < text.length) gap = count
+      start = at + 1
+      value = 0
+    }
+  }
+  return gap < 0 ? groups : groups.copyWithin(8 - count + gap, gap, count).fill(0, gap, 8 - count + gap)
+}
+
+/** RFC 5952, chapters 4 and 5: the longest run of at least two zero groups, the first of equals, becomes `::`. */
+function formatGroups(groups: number[]): Address {
+  const [start, end] = longestZeros(groups)
+  if (start === 0 && end === 5 && groups[5] === 0xffff) {
+    const [high = 0, low = 0] = groups.slice(6)
+    return `::ffff:${high >>> 8}.${high & 255}.${low >>> 8}.${low & 255}` as Address
+  }
+  let text = ''
+  for (let index = 0; index < 8; index++) {
+    if (index === start) text += '::'
+    if (index >= start && index < end) continue
+    if (index > 0 && index !== end) text += ':'
+    text += groups[index]!.toString(16)
+  }
+  return text as Address
+}
+
+/** Start and end of the run of zeros that `::` stands for; [8, 8] where there is none. */
+function longestZeros(groups: number[]): [start: number, end: number] {
+  let best: [number, number] = [8, 8]
+  for (let at = 0; at < 8; at++) {
+    const start = at
+    while (at < 8 && groups[at] === 0) at++
+    if (at - start > 1 && at - start > best[1] - best[0]) best = [start, at]
+  }
+  return best
+}
