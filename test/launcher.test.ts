@@ -1,0 +1,98 @@
+/** The launcher: hands arguments, streams, signals and the way a program ends from one Node to another. */
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, test } from 'node:test'
+
+const PROGRAM = `
+const [what = '', value = ''] = process.argv.slice(2)
+const deeds = {
+  show: () => console.log(JSON.stringify([process.versions.node.split('.')[0], ...process.argv.slice(3)])),
+  exit: () => process.exit(Number(value)),
+  die: () => process.kill(process.pid, value),
+  echo: () => process.stdin.pipe(process.stdout),
+  wait: () => {
+    process.once(value, () => process.exit(7))
+    setInterval(() => {}, 1000)
+    console.log('ready')
+  },
+}
+deeds[what]?.()
+`
+
+const root = mkdtempSync(join(tmpdir(), 'launcher-'))
+after(() => rmSync(root, { recursive: true }))
+
+/** A Node that says of itself that it is an old one; what it starts says the truth. */
+const pretence = join(root, 'old.mjs')
+writeFileSync(
+  pretence,
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })",
+)
+const asOldNode = ['--import', pretence]
+
+/** A package with the launcher and a program, and its own Node at `node` where that is given; returns the launcher's path. */
+function makePackage(folder: string, program: string, node?: string) {
+  mkdirSync(join(root, folder, dirname(program)), { recursive: true })
+  cpSync(`${import.meta.dirname}/../bin`, join(root, folder, 'bin'), { recursive: true })
+  writeFileSync(join(root, folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(root, folder, program), (program.endsWith('.ts') ? 'type Typed = string\n' : '') + PROGRAM)
+  if (node !== undefined) {
+    mkdirSync(join(root, node, 'bin'), { recursive: true })
+    writeFileSync(join(root, node, 'package.json'), JSON.stringify({ version: process.versions.node }))
+    symlinkSync(process.execPath, join(root, node, 'bin/node'))
+  }
+  return join(root, folder, 'bin/domaindex.js')
+}
+
+const checkout = makePackage('checkout', 'src/main.ts', 'checkout/node_modules/node')
+const hoisted = makePackage('user/node_modules/domaindex', 'dist/src/main.js', 'user/node_modules/node')
+const lonely = makePackage('lonely', 'src/main.ts')
+const own = String(Number.parseInt(process.versions.node, 10))
+
+const run = (nodeOptions: string[], launcher: string, ...args: string[]) =>
+  spawnSync(process.execPath, [...nodeOptions, launcher, ...args], { encoding: 'utf8', input: 'a line' })
+
+for (const [what, options] of [
+  ['a new Node', []],
+  ['an old Node', asOldNode],
+] satisfies [string, string[]][]) {
+  test(`under ${what} the program gets the arguments as they were typed`, () => {
+    const { stdout, stderr } = run(options, checkout, 'show', '--port', '1', 'two words', '')
+    assert.deepEqual([JSON.parse(stdout), stderr], [[own, '--port', '1', 'two words', ''], ''])
+  })
+
+  test(`under ${what} the program reads standard input`, () => {
+    assert.equal(run(options, checkout, 'echo').stdout, 'a line')
+  })
+
+  test(`under ${what} the exit code and the deadly signal are the program's`, () => {
+    assert.equal(run(options, checkout, 'exit', '3').status, 3)
+    assert.equal(run(options, checkout, 'die', 'SIGTERM').signal, 'SIGTERM')
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    test(`under ${what} the program hears ${signal}`, { timeout: 20_000 }, async () => {
+      const launched = spawn(process.execPath, [...options, checkout, 'wait', signal], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      await once(launched.stdout, 'data')
+      launched.kill(signal)
+      assert.deepEqual(await once(launched, 'exit'), [7, null])
+    })
+  }
+}
+
+test('a published package runs what is compiled, on a Node that npm put beside it', () => {
+  assert.deepEqual(JSON.parse(run(asOldNode, hoisted, 'show', 'a').stdout), [own, 'a'])
+})
+
+test('without a new enough Node it says what to do', () => {
+  const { status, stderr } = run(asOldNode, lonely, 'show')
+  assert.equal(status, 1)
+  assert.match(stderr, /needs Node 24 or newer, and this is Node 20\.0\.0\.\nRun "npm ci" in /)
+})
