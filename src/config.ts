@@ -1,0 +1,207 @@
+/** Every setting once: its name, its default, what it means, what it may be, and how its text is read. */
+
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { type Address, family, parseAddress } from './words/address.ts'
+
+/** Where a server listens. */
+export type Listener = { host: string; port: number }
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** All settings, read. */
+export type Settings = {
+  /** `sqlite:PATH`. */
+  store: string
+  files: string
+  host: string
+  /** 0: any free port. */
+  port: number
+  /** Null: no admin listener. */
+  admin: Listener | null
+  workers: number
+  /** Null: the store's own. */
+  secret: string | null
+  /** Addresses and ranges (`10.0.0.0/8`) whose X-Forwarded-For counts. */
+  trustedProxies: readonly string[]
+  /** The origins that may read answers; `*` for all, an empty list for none. */
+  cors: '*' | readonly string[]
+  logLevel: LogLevel
+}
+
+/** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
+type Setting<Value> = {
+  name: string
+  fallback: string
+  meaning: string
+  may: string
+  isSecret?: true
+  read: (text: string) => Value | undefined
+}
+
+export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
+  store: {
+    name: 'DOMAINDEX_STORE',
+    fallback: 'sqlite:data/domaindex.db',
+    meaning: 'Where the data lies. Accounts and usage lie in a second file beside it, `…-ledger.db`.',
+    may: 'sqlite:PATH, the path of a file',
+    read: (text) => (/^sqlite:(?!:memory:).+/s.test(text) ? text : undefined),
+  },
+  files: {
+    name: 'DOMAINDEX_FILES',
+    fallback: 'data/files',
+    meaning: 'The folder of the finished daily and snapshot files.',
+    may: 'the path of a folder',
+    read: (text) => text,
+  },
+  host: {
+    name: 'DOMAINDEX_HOST',
+    fallback: '127.0.0.1',
+    meaning: 'The address that the API listens on; `0.0.0.0` or `::` for every one of the machine.',
+    may: 'an IP address or a host name, without scheme and port',
+    read: readHost,
+  },
+  port: {
+    name: 'DOMAINDEX_PORT',
+    fallback: '8080',
+    meaning: 'The port that the API listens on; 0 takes any that is free.',
+    may: 'a whole number from 0 to 65535',
+    read: (text) => readWhole(text, 0, 65_535),
+  },
+  admin: {
+    name: 'DOMAINDEX_ADMIN',
+    fallback: '127.0.0.1:9090',
+    meaning: 'Where the admin listener (metrics) listens. It asks for no token: keep it off the internet.',
+    may: 'HOST:PORT, [IPV6]:PORT, or off',
+    read: (text) => (text === 'off' ? null : readListener(text)),
+  },
+  workers: {
+    name: 'DOMAINDEX_WORKERS',
+    fallback: String(availableParallelism()),
+    meaning: 'How many processes answer requests. The default is the number of cores.',
+    may: 'a whole number from 1 to 256',
+    read: (text) => readWhole(text, 1, 256),
+  },
+  secret: {
+    name: 'DOMAINDEX_SECRET',
+    fallback: '',
+    meaning: 'What cursors, sessions and links are signed with. Unset, the store makes one and keeps it.',
+    may: 'a text of at least 32 characters',
+    isSecret: true,
+    read: (text) => (text === '' ? null : text.length >= 32 ? text : undefined),
+  },
+  trustedProxies: {
+    name: 'DOMAINDEX_TRUSTED_PROXIES',
+    fallback: '',
+    meaning: 'The proxies in front of the service, whose X-Forwarded-For counts. Unset: none.',
+    may: 'addresses and ranges separated by commas, such as 10.0.0.0/8,::1',
+    read: (text) => (text === '' ? [] : readList(text, isRange)),
+  },
+  cors: {
+    name: 'DOMAINDEX_CORS',
+    fallback: '*',
+    meaning: 'The web pages (their origins) that may read answers in a browser.',
+    may: '*, off, or origins separated by commas, such as https://example.com',
+    read: (text) => (text === '*' ? '*' : text === 'off' ? [] : readList(text, isOrigin)),
+  },
+  logLevel: {
+    name: 'DOMAINDEX_LOG_LEVEL',
+    fallback: 'info',
+    meaning: 'The least that is logged; `info` has a line for every request.',
+    may: LOG_LEVELS.join(', '),
+    read: (text) => LOG_LEVELS.find((level) => level === text),
+  },
+}
+
+/** Settings that may not be what they are: a line for each. */
+export class SettingsFault extends Error {
+  override name = 'SettingsFault'
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings of an environment; an empty text counts as unset. Throws SettingsFault. */
+export function readSettings(environment: Environment): Settings {
+  const read: Partial<Record<keyof Settings, unknown>> = {}
+  const faults: string[] = []
+  for (const [key, setting] of Object.entries(SETTINGS) as [keyof Settings, Setting<unknown>][]) {
+    const given = environment[setting.name] || setting.fallback
+    const value = setting.read(given)
+    if (value === undefined) faults.push(refusal(setting, given))
+    read[key] = value
+  }
+  if (faults.length > 0) throw new SettingsFault(faults.join('\n'))
+  return read as Settings
+}
+
+/**
+ * The settings of this process: `.env` of the working directory is read first, where a variable that is set already wins.
+ * Variables that look like settings and are none are told to `warn`, a line each. Throws SettingsFault.
+ */
+export function loadSettings(warn: (line: string) => void = console.error): Settings {
+  if (existsSync('.env')) process.loadEnvFile()
+  for (const line of strangeSettings(process.env)) warn(`domaindex: ${line}`)
+  return readSettings(process.env)
+}
+
+/** A line for every variable whose name begins like a setting's and is none, with the setting that comes closest. */
+export function strangeSettings(environment: Environment): string[] {
+  const names = Object.values(SETTINGS).map(({ name }) => name)
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('DOMAINDEX_') && !names.includes(name))
+    .map((name) => {
+      const [closest] = names.toSorted((a, b) => distance(a, name) - distance(b, name))
+      return `${name} is no setting and is ignored; did you mean ${closest}?`
+    })
+}
+
+function refusal({ name, may, isSecret }: Setting<unknown>, given: string): string {
+  return `${name} must be ${may}; ${isSecret ? 'the one given is not' : `it is ${JSON.stringify(given)}`}`
+}
+
+function readWhole(text: string, least: number, most: number): number | undefined {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : -1
+  return value >= least && value <= most ? value : undefined
+}
+
+function readHost(text: string): string | undefined {
+  const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text)
+  return isName || parseAddress(text) !== null ? text : undefined
+}
+
+function readListener(text: string): Listener | undefined {
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text) ?? []
+  const host = readHost(bracketed ?? plain ?? '')
+  const port = readWhole(digits, 0, 65_535)
+  return host === undefined || port === undefined ? undefined : { host, port }
+}
+
+function readList(text: string, fits: (item: string) => boolean): string[] | undefined {
+  const items = text.split(',').map((item) => item.trim())
+  return items.every(fits) ? items : undefined
+}
+
+/** An address, or an address with the length of a prefix. */
+function isRange(text: string): boolean {
+  const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const parsed: Address | null = parseAddress(address)
+  return parsed !== null && (length === undefined || Number(length) <= (family(parsed) === 4 ? 32 : 128))
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** The least number of characters to put in, leave out or change that makes one text the other (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [at, char] of [...a].entries()) {
+    const next = [at + 1]
+    for (let index = 0; index < b.length; index++) {
+      next.push(Math.min(row[index + 1]! + 1, next[index]! + 1, row[index]! + (b[index] === char ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[b.length]!
+}
