@@ -1,0 +1,27 @@
+/** What went wrong in a command, told on standard error: a line for what the user can mend, the stack for anything else. */
+
+import { SettingsFault } from '../config.ts'
+import { StoreFault } from '../store/open.ts'
+import { CommandFault } from './fault.ts'
+
+const SQLITE_FULL = 13 // the primary result code, https://sqlite.org/rescode.html
+
+/** Prints the error; returns the exit code. */
+export function report(error: unknown): number {
+  const lines = plainWords(error)
+  if (lines === null) console.error(error)
+  else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)
+  return 1
+}
+
+/** The words for an error that a user can mend; null for a fault of the program. */
+function plainWords(error: unknown): string | null {
+  if (error instanceof CommandFault || error instanceof SettingsFault || error instanceof StoreFault)
+    return error.message
+  if (!(error instanceof Error)) return null
+  const { code, errcode, path } = error as NodeJS.ErrnoException & { errcode?: number }
+  if (code === 'ENOSPC' || errcode === SQLITE_FULL) return 'the disk is full; what was not finished was not written'
+  if (code === 'EACCES' || code === 'EPERM') return `${path ?? error.message}: permission denied`
+  if (code === 'EROFS') return `${path ?? error.message}: the file system is read-only`
+  return null
+}

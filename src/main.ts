@@ -1,0 +1,47 @@
+/** The program: argv in, one command out. Only the command that is asked for is loaded. */
+
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+
+/** A command's file: adds arguments, options and the deed to a command that has its name and summary. */
+type CommandFile = { define: (command: Command) => void }
+
+const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile>]> = {
+  serve: ['answer requests over HTTP', () => import('./commands/serve.ts')],
+  import: ['apply the observations of a file, or of standard input', () => import('./commands/import.ts')],
+  account: ['make, show and change accounts and their tokens', () => import('./commands/account.ts')],
+  check: ['recount the whole store and say what does not fit together', () => import('./commands/check.ts')],
+  forget: ['remove all that is known of a name, for good', () => import('./commands/forget.ts')],
+  backup: ['copy the store to a folder while it is in use', () => import('./commands/backup.ts')],
+  restore: ['make a store out of a backup', () => import('./commands/restore.ts')],
+  migrate: ['bring an older store up to this version', () => import('./commands/migrate.ts')],
+  config: ['print the settings that are in force', () => import('./commands/config.ts')],
+  demo: ['serve a small made-up world, to try things out', () => import('./commands/demo.ts')],
+}
+
+async function run(argv: readonly string[]): Promise<void> {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const program = new Command('domaindex')
+    .description('Domain intelligence that anyone can run themselves.')
+    .version(version, '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'say what a command does')
+  const asked = argv[0] === 'help' ? argv[1] : argv[0]
+  for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(summary)
+    if (name === asked) (await load()).define(command)
+  }
+  await program.parseAsync(argv, { from: 'user' })
+}
+
+/** A reader that went away, as in `domaindex config | head -1`, is no fault. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
+try {
+  await run(process.argv.slice(2))
+} catch (error) {
+  const { report } = await import('./commands/report.ts')
+  process.exitCode = report(error)
+}
