@@ -8,6 +8,8 @@ export type Day = string & { readonly __brand: 'Day' }
 
 const DAY = 86_400
 const END = 253_402_300_800 // 10000-01-01T00:00:00
+const FIRST_DAY = -719_528 // 0000-01-01
+const LAST_DAY = END / DAY - 1
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const TWO = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
 const MINUTES = Array.from({ length: 1440 }, (_, minute) => `T${TWO[Math.floor(minute / 60)]}:${TWO[minute % 60]}:`)
@@ -51,8 +53,9 @@ export function dayOf(instant: Instant): Day {
   return dayText(Math.floor(instant / DAY))
 }
 
+/** The day so many days later (earlier if negative), but none outside the years 0000 to 9999. */
 export function addDays(day: Day, days: number): Day {
-  return dayText(readDay(day) + days)
+  return dayText(Math.min(Math.max(readDay(day) + days, FIRST_DAY), LAST_DAY))
 }
 
 /** The first second of a day. */
