@@ -1,0 +1,31 @@
+/** The plans: what each allows, and which one is in force. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { LIMITS, planInForce } from '../../src/accounts/plan.ts'
+import type { Day } from '../../src/words/time.ts'
+import { calendar, days, subscriptions } from './calendar.ts'
+
+test('the limits are those of the specification', () => {
+  assert.deepEqual(LIMITS, {
+    free: { queries: 100, rows: 1_000, states: null },
+    basic: { queries: 25_000, rows: 10_000, states: 10 },
+    premium: { queries: 250_000, rows: 50_000, states: 100 },
+  })
+})
+
+test('plan in force: the higher of base plan and the period holding the day', () => {
+  const rank = { free: 0, basic: 1, premium: 2 }
+  fc.assert(
+    fc.property(subscriptions, days, (account, day) => {
+      const paid = calendar(account.periods).get(day)?.plan ?? 'free'
+      assert.equal(planInForce(account, day), rank[paid] > rank[account.plan] ? paid : account.plan)
+    }),
+  )
+})
+
+test('a period never lowers the base plan', () => {
+  const period = { plan: 'basic', first: '2026-03-01' as Day, last: null } as const
+  assert.equal(planInForce({ plan: 'premium', periods: [period] }, '2026-03-02' as Day), 'premium')
+})
