@@ -1,0 +1,128 @@
+/** The door for observations in text: a line of JSON becomes a canonical Observation, or the reason why it does not. */
+
+import { type Name, parseName, registrable, whyNotName } from '../words/name.ts'
+import { canonicalRecords, RECORD_TYPES, type Records, type RecordType } from '../words/record.ts'
+import { parseInstant } from '../words/time.ts'
+import type { DnsPart, DnsStatus, Observation, SocialAccount, Ssl, WebPart } from './observation.ts'
+
+const STATUSES: readonly DnsStatus[] = ['ok', 'nxdomain', 'servfail']
+const VERDICTS: readonly Ssl[] = ['valid', 'nocert', 'invalid']
+const YES_OR_NO = ['has_website', 'redirect_to_https', 'redirect_to_www', 'only_with_www'] as const
+const ACCOUNT_KEYS = ['network', 'type', 'username', 'url'] as const
+const ACCOUNTS = 100
+const TEXT_BYTES = 65_536
+
+/**
+ * The observation in one line of a file, canonical in every part, or the reason of refusal naming the field, as in
+ * `dns.MX[1].priority: must be a whole number from 0 to 65535`. Unknown keys are ignored; a part that is null counts as
+ * left out. Never throws.
+ */
+export function parseObservation(line: string): Observation | string {
+  let given: unknown
+  try {
+    given = JSON.parse(line)
+  } catch (error) {
+    return whyNotJson(error as SyntaxError)
+  }
+  if (!isObject(given)) return 'must be a JSON object'
+  const domain = typeof given.domain === 'string' ? parseName(given.domain) : null
+  if (domain === null) return `domain: ${whyNot(given.domain)}`
+  const observed_at = typeof given.observed_at === 'string' ? parseInstant(given.observed_at) : null
+  if (observed_at === null) return 'observed_at: must be an RFC 3339 time such as 2026-11-20T03:04:05Z'
+  const dns = isLeftOut(given.dns) ? null : readDns(given.dns)
+  if (typeof dns === 'string') return `dns${dns}`
+  const web = isLeftOut(given.web) ? null : readWeb(given.web, domain)
+  if (typeof web === 'string') return `web${web}`
+  return { domain, observed_at, dns, web }
+}
+
+/** The parser's own words without the piece of the line that it quotes. */
+function whyNotJson({ message }: SyntaxError): string {
+  return `must be JSON: ${message.replace(/, (\.\.\.)?".*| \(line.*/s, '').replace(/[^ -~]/g, '?')}`
+}
+
+/** With a status other than ok the record lists are not read. A reason begins behind `dns`. */
+function readDns(given: unknown): DnsPart | string {
+  if (!isObject(given)) return ': must be an object'
+  const status = STATUSES.find((each) => each === given.status)
+  if (status === undefined) return `.status: must be one of ${STATUSES.join(', ')}`
+  const records: Partial<Record<RecordType, unknown>> = {}
+  for (const type of status === 'ok' ? RECORD_TYPES : []) {
+    if (given[type] === undefined) continue
+    const set = canonicalRecords(type, given[type])
+    if (typeof set === 'string') return `.${set}`
+    records[type] = set
+  }
+  return { status, records: records as Partial<Records> }
+}
+
+/** A reason begins behind `web`. */
+function readWeb(given: unknown, domain: Name): WebPart | string {
+  if (!isObject(given)) return ': must be an object'
+  for (const key of YES_OR_NO) if (typeof given[key] !== 'boolean') return `.${key}: must be true or false`
+  const redirects_to = readTarget(given.redirects_to, domain)
+  if (redirects_to === undefined) return `.redirects_to: ${whyNot(given.redirects_to)}, or null`
+  const ssl = VERDICTS.find((each) => each === given.ssl)
+  if (ssl === undefined) return `.ssl: must be one of ${VERDICTS.join(', ')}`
+  const social_accounts = readAccounts(given.social_accounts)
+  if (typeof social_accounts === 'string') return `.social_accounts${social_accounts}`
+  const text = isLeftOut(given.text) ? '' : given.text
+  if (typeof text !== 'string') return '.text: must be a text'
+  if (Buffer.byteLength(text) > TEXT_BYTES) return `.text: must have at most ${TEXT_BYTES} bytes`
+  const has_website = given.has_website === true && redirects_to === null
+  return {
+    has_website,
+    redirect_to_https: given.redirect_to_https === true,
+    redirect_to_www: given.redirect_to_www === true,
+    only_with_www: given.only_with_www === true,
+    redirects_to,
+    ssl,
+    social_accounts: has_website ? social_accounts : [],
+    text: has_website && text !== '' ? text.toWellFormed() : null,
+  }
+}
+
+/** The registrable domain of where it redirects to, null for the domain's own; undefined for what is no name. */
+function readTarget(given: unknown, domain: Name): Name | null | undefined {
+  if (given === null) return null
+  const name = typeof given === 'string' ? parseName(given) : null
+  if (name === null) return undefined
+  const target = registrable(name)
+  return target === registrable(domain) ? null : target
+}
+
+/** The accounts in the order given, each url once. A reason begins behind `social_accounts`. */
+function readAccounts(given: unknown): SocialAccount[] | string {
+  if (!Array.isArray(given)) return ': must be a list'
+  if (given.length > ACCOUNTS) return `: must hold at most ${ACCOUNTS} accounts`
+  const accounts = new Map<string, SocialAccount>()
+  for (const [index, each] of given.entries()) {
+    if (!isObject(each)) return `[${index}]: must be an object`
+    const wrong = ACCOUNT_KEYS.find((key) => typeof each[key] !== 'string')
+    if (wrong !== undefined) return `[${index}].${wrong}: must be a text`
+    const account = readAccount(each as SocialAccount)
+    if (!accounts.has(account.url)) accounts.set(account.url, account)
+  }
+  return [...accounts.values()]
+}
+
+function readAccount({ network, type, username, url }: SocialAccount): SocialAccount {
+  return {
+    network: network.toWellFormed(),
+    type: type.toWellFormed(),
+    username: username.toWellFormed(),
+    url: url.toWellFormed(),
+  }
+}
+
+function whyNot(given: unknown): string {
+  return typeof given === 'string' ? whyNotName(given) : 'must be a domain name'
+}
+
+function isLeftOut(given: unknown): boolean {
+  return given === undefined || given === null
+}
+
+function isObject(given: unknown): given is Record<string, unknown> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given)
+}
