@@ -124,6 +124,6 @@ export interface Archive {
    * `next` is null when all was looked at. Safe beside writers, without false alarms.
    */
   check(resume: string | null): Promise<{ faults: Fault[]; checked: number; next: string | null }>
-  /** Sizes for metrics and documentation: rows and bytes a table, bytes of the write-ahead log. */
-  sizes(): Promise<{ tables: { table: string; rows: number; bytes: number }[]; log: number }>
+  /** Bytes on disk, for metrics: of the facts, and of the log that is not yet written back. */
+  sizes(): Promise<{ facts: number; log: number }>
 }

@@ -1,0 +1,176 @@
+/** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
+
+import type { SocialAccount, WebPart } from '../observe/observation.ts'
+import { digestOf, type Terms, termsOf } from '../similar/terms.ts'
+import { type Address, compareAddresses } from '../words/address.ts'
+import { RECORD_TYPES, type RecordType } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
+import type { Change, Superseded } from './change.ts'
+import { type Current, NOTHING_KNOWN, PARTS, type Part, type State, type Visit, type Website } from './known.ts'
+import type { Prepared } from './prepare.ts'
+import { ipOf, onlyDns } from './resolution.ts'
+import { addressesOf, afterState, differsInSerialAlone, superseded } from './state.ts'
+
+/** `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its clock. */
+export type Outcome = 'applied' | 'unchanged' | 'stale'
+
+/** A name while observations are applied to it, one after another. */
+export type Draft = {
+  visit: Visit
+  clocks: Instant[]
+  dnsPrint: number
+  webPrint: number
+  before: Current
+  current: Current
+  superseded: Superseded[]
+  seen: { address: Address; since: Instant }[]
+  terms: Terms | null | undefined
+  touched: boolean
+}
+
+const STATUS = PARTS.indexOf('status')
+const WEB = PARTS.indexOf('web')
+const clockOf = Object.fromEntries(PARTS.map((part, index) => [part, index])) as Record<Part, number>
+
+/** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
+export function differs(visit: Visit, { observation, dnsPrint, webPrint }: Prepared): boolean {
+  if (visit.forgotten) return false
+  const dns = observation.dns !== null && dnsPrint !== visit.dnsPrint
+  const web = observation.web !== null && webPrint !== visit.webPrint && observation.observed_at > visit.clocks[WEB]!
+  return dns || web
+}
+
+/** Begins with what is known; `current` may be left out where `differs` is false for all that will be applied. */
+export function begin(visit: Visit, current: Current = NOTHING_KNOWN): Draft {
+  return {
+    visit,
+    clocks: [...visit.clocks],
+    dnsPrint: visit.dnsPrint,
+    webPrint: visit.webPrint,
+    before: current,
+    current,
+    superseded: [],
+    seen: [],
+    terms: undefined,
+    touched: false,
+  }
+}
+
+/** Applies one observation; what is not newer than its clock changes nothing, and nothing does to a forgotten name. */
+export function apply(draft: Draft, prepared: Prepared): Outcome {
+  if (draft.visit.forgotten) return 'stale'
+  const made = draft.visit.version === 0 && !draft.touched
+  const before = draft.current
+  const newer = [applyDns(draft, prepared), applyWeb(draft, prepared)].includes(true)
+  const bare = prepared.observation.dns === null && prepared.observation.web === null
+  if (newer || made) draft.touched = true
+  if (made || draft.current !== before) return 'applied'
+  return newer || bare ? 'unchanged' : 'stale'
+}
+
+/** What must be written; null for nothing. */
+export function changeOf(draft: Draft): Change | null {
+  if (!draft.touched) return null
+  const { clocks, dnsPrint, webPrint, before, current } = draft
+  const visit = { ...draft.visit, clocks, dnsPrint, webPrint }
+  if (current === before) return { visit, facts: null }
+  return {
+    visit,
+    facts: {
+      current,
+      superseded: draft.superseded,
+      seen: draft.seen,
+      arrived: current.addresses.filter((address) => !before.addresses.includes(address)),
+      left: before.addresses.filter((address) => !current.addresses.includes(address)),
+      redirectBefore: before.web?.redirects_to ?? null,
+      redirectAfter: current.web?.redirects_to ?? null,
+      terms: draft.terms,
+    },
+  }
+}
+
+/** True where anything in the dns part was newer than its clock. */
+function applyDns(draft: Draft, { observation, texts, dnsPrint }: Prepared): boolean {
+  const { dns, observed_at } = observation
+  if (!dns) return false
+  const asked = RECORD_TYPES.filter((type) => texts[type] !== undefined)
+  const types = asked.filter((type) => observed_at > draft.clocks[clockOf[type]]!)
+  const status = observed_at > draft.clocks[STATUS]!
+  if (!status && types.length === 0) return false
+  const whole = status && types.length === asked.length
+  if (dnsPrint !== draft.dnsPrint) {
+    const before = draft.current
+    for (const type of types) applyType(draft, type, texts[type]!, observed_at)
+    const said = status ? dns.status : draft.current.status
+    const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
+    draft.current = resolve({ ...draft.current, status: said }, resolved, before)
+    draft.dnsPrint = whole ? dnsPrint : 0
+  }
+  if (status) draft.clocks[STATUS] = observed_at
+  for (const type of types) draft.clocks[clockOf[type]] = observed_at
+  return true
+}
+
+function applyType(draft: Draft, type: RecordType, text: string, at: Instant): void {
+  const known = draft.current.states[type]
+  if (known ? known.records === text : text === '[]') return
+  if (known) draft.superseded.push(superseded(type, known, draft.clocks[clockOf[type]]!))
+  const state: State = {
+    first_seen: at,
+    count: afterState(known),
+    records: text,
+    base:
+      known && type === 'SOA' && differsInSerialAlone(known.records, text) ? (known.base ?? known.first_seen) : null,
+  }
+  draft.current = { ...draft.current, states: { ...draft.current.states, [type]: state } }
+  if (type !== 'A' && type !== 'AAAA') return
+  const before = known ? addressesOf(known.records) : []
+  for (const address of addressesOf(text)) if (!before.includes(address)) draft.seen.push({ address, since: at })
+}
+
+/** Derives what follows from status and states; `before` itself where nothing differs from it. */
+function resolve(current: Current, resolved: boolean, before: Current): Current {
+  const all = [...addressesOf(current.states.A?.records), ...addressesOf(current.states.AAAA?.records)]
+  const addresses = current.status === 'ok' ? all.sort(compareAddresses) : []
+  const ip = ipOf(current, resolved)
+  const only_dns_no_web = onlyDns(ip, current.states)
+  const same = current.states === before.states && current.status === before.status && ip === before.ip
+  return same ? before : { ...current, ip, only_dns_no_web, addresses }
+}
+
+/** True where the web part was newer than its clock. */
+function applyWeb(draft: Draft, { observation, webPrint }: Prepared): boolean {
+  const { web, observed_at } = observation
+  if (!web || observed_at <= draft.clocks[WEB]!) return false
+  if (webPrint !== draft.webPrint) {
+    const website = websiteOf(web)
+    const known = draft.current.web
+    if (!known || JSON.stringify(known) !== JSON.stringify(website)) draft.current = { ...draft.current, web: website }
+    if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
+    draft.webPrint = webPrint
+  }
+  draft.clocks[WEB] = observed_at
+  return true
+}
+
+function websiteOf(web: WebPart): Website {
+  const { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts } = web
+  const social_networks = [...new Set(social_accounts.map(({ network }) => network))].sort()
+  const accounts: SocialAccount[] = social_accounts.map(({ network, type, username, url }) => ({
+    network,
+    type,
+    username,
+    url,
+  }))
+  return {
+    has_website,
+    redirect_to_https,
+    redirect_to_www,
+    only_with_www,
+    redirects_to,
+    ssl,
+    social_networks,
+    social_accounts: accounts,
+    digest: web.text ? digestOf(web.text) : null,
+  }
+}

@@ -1,0 +1,99 @@
+/** The check of names: the facts, the states and the shared rows of each agree with each other. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Current } from '../../apply/known.ts'
+import { ipOf, onlyDns } from '../../apply/resolution.ts'
+import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
+import { type Address, compareAddresses, packAddress } from '../../words/address.ts'
+import { type Name, slotOf } from '../../words/name.ts'
+import { RECORD_TYPES } from '../../words/record.ts'
+import { formatInstant } from '../../words/time.ts'
+import type { Fault } from '../store.ts'
+import { type FactsRow, unpackFacts } from './columns.ts'
+
+/** What a part found in one slice; `last` is null where its table ended. */
+export type Slice = { faults: Fault[]; checked: number; last: string | null }
+
+/** Rows a slice: some 10 milliseconds. */
+export const SLICE = 500
+
+type Key = { slot: number; name: Name; id: number | null }
+type Report = (problem: string) => void
+
+export function checkNames(database: DatabaseSync, after: string | null): Slice {
+  const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
+  const keys = database
+    .prepare(`select slot, name, id from visit where (slot, name) > (?, ?) order by slot, name limit ${SLICE}`)
+    .all(slot, name) as Key[]
+  const faults: Fault[] = []
+  const factsOf = database.prepare('select * from facts where id = ?')
+  const look = lookAt(database)
+  for (const key of keys) {
+    const report = (problem: string): void => void faults.push({ table: 'visit', key: key.name, problem })
+    if (key.slot !== slotOf(key.name)) report(`is filed in slot ${key.slot}`)
+    if (!key.id) continue
+    const row = factsOf.get(key.id) as ({ name: Name } & FactsRow) | undefined
+    if (row?.name === key.name) look(key.id, key.name, unpackFacts(row), report)
+    else report(row ? `has the facts of ${row.name}` : 'has lost its facts')
+  }
+  const last = keys.at(-1)
+  return { faults, checked: keys.length, last: keys.length < SLICE ? null : JSON.stringify([last!.slot, last!.name]) }
+}
+
+/** Compares one name's facts with all that was derived from them. */
+function lookAt(database: DatabaseSync): (id: number, name: Name, current: Current, report: Report) => void {
+  const presence = presenceCheck(database)
+  const states = statesCheck(database)
+  const redirect = database.prepare('select 1 from redirect where target = ? and source = ?')
+  const page = database.prepare('select digest from page where id = ?')
+  return (id, name, current, report) => {
+    derivedCheck(current, report)
+    presence(id, name, current.addresses, report)
+    states(id, current.states, report)
+    const target = current.web?.redirects_to
+    if (target && !redirect.get(target, name)) report(`is not among the sources of ${target}`)
+    const kept = page.get(id) as { digest: string } | undefined
+    if ((kept?.digest ?? null) !== (current.web?.digest ?? null)) report('has terms of another text')
+  }
+}
+
+function derivedCheck(current: Current, report: Report): void {
+  const { status, states, addresses, ip } = current
+  const all = [...addressesOf(states.A?.records), ...addressesOf(states.AAAA?.records)].sort(compareAddresses)
+  const present = status === 'ok' ? all : []
+  if (String(present) !== String(addresses)) report('has addresses that its records do not hold')
+  if (ip !== ipOf(current, ip !== null)) report(`has ip ${ip} beside other records`)
+  if (current.only_dns_no_web !== onlyDns(ip, states)) report('has a wrong only_dns_no_web')
+}
+
+function presenceCheck(database: DatabaseSync) {
+  const present = database.prepare('select since from presence where address = ? and name = ?')
+  const first = database.prepare('select since from ever where id = ? and address = ?')
+  return (id: number, name: Name, addresses: readonly Address[], report: Report): void => {
+    for (const address of addresses) {
+      const key = packAddress(address)
+      const row = present.get(key, name) as { since: string } | undefined
+      const ever = first.get(id, key) as { since: number } | undefined
+      if (!row) report(`is not listed on ${address}`)
+      else if (!ever || row.since !== formatInstant(ever.since)) report(`has another date on ${address}`)
+    }
+  }
+}
+
+/** Superseded states: as many as counted, every serial-only one with its base. */
+function statesCheck(database: DatabaseSync) {
+  const count = database.prepare('select count(*) as kept from state where id = ? and type = ?')
+  const lost = database.prepare(
+    `select count(*) as lost from state s left join state b on b.id = s.id and b.type = s.type and b.first_seen = s.base
+     where s.id = ? and s.records is null and b.records is null`,
+  )
+  return (id: number, states: Current['states'], report: Report): void => {
+    for (const [place, type] of RECORD_TYPES.entries()) {
+      const { kept } = count.get(id, place) as { kept: number }
+      const counted = states[type]?.count ?? 0
+      if (Math.min(kept + (states[type] ? 1 : 0), COUNTED_STATES) !== counted)
+        report(`counts ${counted} states of ${type}, keeps ${kept} superseded`)
+    }
+    if ((lost.get(id) as { lost: number }).lost > 0) report('has a serial without its base')
+  }
+}

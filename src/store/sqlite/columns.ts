@@ -1,0 +1,131 @@
+/** How clocks, facts and terms are kept in SQLite's columns. */
+
+import { type Clocks, type Current, PARTS, type State, type Website } from '../../apply/known.ts'
+import type { DnsStatus, Ssl } from '../../observe/observation.ts'
+import { packedHex, unpackHex } from '../../words/address.ts'
+import type { Name } from '../../words/name.ts'
+import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
+import type { Instant } from '../../words/time.ts'
+
+/** Bytes of a clock that differs from the newest: the part's place in PARTS, then seconds, big-endian. */
+const LATE_BYTES = 5
+
+/** The nine clocks as the newest and those that differ from it. */
+export function packClocks(clocks: Clocks): { clock: Instant; late: Uint8Array | null } {
+  const clock = Math.max(...clocks)
+  const others = [...clocks.keys()].filter((part) => clocks[part] !== clock)
+  if (others.length === 0) return { clock, late: null }
+  const late = Buffer.alloc(others.length * LATE_BYTES)
+  for (const [index, part] of others.entries()) {
+    late.writeUInt8(part, index * LATE_BYTES)
+    late.writeUInt32BE(clocks[part]!, index * LATE_BYTES + 1)
+  }
+  return { clock, late }
+}
+
+export function unpackClocks(clock: Instant, late: Uint8Array | null): Instant[] {
+  const clocks = new Array<Instant>(PARTS.length).fill(clock)
+  if (late === null) return clocks
+  const bytes = Buffer.from(late.buffer, late.byteOffset, late.byteLength)
+  for (let at = 0; at < bytes.length; at += LATE_BYTES) clocks[bytes.readUInt8(at)] = bytes.readUInt32BE(at + 1)
+  return clocks
+}
+
+/** The bits of `facts.flags`. */
+export const FLAG = {
+  web: 1,
+  has_website: 2,
+  redirect_to_https: 4,
+  redirect_to_www: 8,
+  only_with_www: 16,
+  only_dns_no_web: 32,
+} as const
+
+/** The columns of `facts` beside id and name, in the order of the table. */
+export type FactsRow = {
+  status: string | null
+  ip: string | null
+  flags: number
+  ssl: string | null
+  redirects_to: string | null
+  networks: string | null
+  accounts: string | null
+  digest: string | null
+  addresses: string | null
+  states: string
+}
+
+export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: Current): FactsRow {
+  return {
+    status,
+    ip,
+    flags: (only_dns_no_web ? FLAG.only_dns_no_web : 0) | (web ? flagsOf(web) : 0),
+    ssl: web?.ssl ?? null,
+    redirects_to: web?.redirects_to ?? null,
+    networks: web ? JSON.stringify(web.social_networks) : null,
+    accounts: web ? JSON.stringify(web.social_accounts) : null,
+    digest: web?.digest ?? null,
+    addresses: addresses.length > 0 ? JSON.stringify(addresses.map(packedHex)) : null,
+    states: packStates(states),
+  }
+}
+
+export function unpackFacts(row: FactsRow): Current {
+  return {
+    status: row.status as DnsStatus | null,
+    ip: row.ip as Current['ip'],
+    only_dns_no_web: (row.flags & FLAG.only_dns_no_web) !== 0,
+    states: unpackStates(row.states),
+    addresses: row.addresses === null ? [] : (JSON.parse(row.addresses) as string[]).map(unpackHex),
+    web: (row.flags & FLAG.web) === 0 ? null : unpackWeb(row),
+  }
+}
+
+function flagsOf(web: Website): number {
+  let flags: number = FLAG.web
+  if (web.has_website) flags |= FLAG.has_website
+  if (web.redirect_to_https) flags |= FLAG.redirect_to_https
+  if (web.redirect_to_www) flags |= FLAG.redirect_to_www
+  if (web.only_with_www) flags |= FLAG.only_with_www
+  return flags
+}
+
+function unpackWeb({ flags, redirects_to, ssl, networks, accounts, digest }: FactsRow): Website {
+  return {
+    has_website: (flags & FLAG.has_website) !== 0,
+    redirect_to_https: (flags & FLAG.redirect_to_https) !== 0,
+    redirect_to_www: (flags & FLAG.redirect_to_www) !== 0,
+    only_with_www: (flags & FLAG.only_with_www) !== 0,
+    redirects_to: redirects_to as Name | null,
+    ssl: ssl as Ssl,
+    social_networks: JSON.parse(networks!),
+    social_accounts: JSON.parse(accounts!),
+    digest,
+  }
+}
+
+/** JSON object: record type -> [first_seen, count, base, records]; the records are spliced in as they are. */
+function packStates(states: Current['states']): string {
+  const members: string[] = []
+  for (const type of RECORD_TYPES) {
+    const state = states[type]
+    if (state) members.push(`"${type}":[${state.first_seen},${state.count},${state.base},${state.records}]`)
+  }
+  return `{${members.join(',')}}`
+}
+
+export function unpackStates(text: string): Current['states'] {
+  const kept = JSON.parse(text) as Partial<Record<RecordType, [Instant, number, Instant | null, unknown[]]>>
+  const states: Partial<Record<RecordType, State>> = {}
+  for (const type of RECORD_TYPES) {
+    const state = kept[type]
+    if (state)
+      states[type] = { first_seen: state[0], count: state[1], base: state[2], records: JSON.stringify(state[3]) }
+  }
+  return states
+}
+
+/** Pairs (hash, count) as little-endian bytes. */
+export function packTerms(counts: Uint32Array): Uint8Array {
+  return new Uint8Array(counts.buffer, counts.byteOffset, counts.byteLength)
+}

@@ -1,0 +1,52 @@
+/** Connections to a SQLite file: the settings every one of them has, and the one way to write. */
+
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/** How long a statement waits for another process's write, in milliseconds. */
+const BUSY_MILLISECONDS = 20_000
+
+/** Opens a file that is there. `durable`: a commit survives a loss of power; without it, the end of the process. */
+export function connect(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
+  const readOnly = options.readOnly ?? false
+  const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
+  database.exec(`pragma cache_size = -65536; pragma temp_store = memory; pragma mmap_size = 2147418112`)
+  if (!readOnly) database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
+  return database
+}
+
+/** Makes an empty file with the settings that only a new one takes. */
+export function create(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
+  database.exec(`pragma page_size = 4096; pragma auto_vacuum = incremental; pragma journal_mode = wal`)
+  database.close()
+  return connect(path)
+}
+
+/** Runs `work` in one write transaction; whatever it throws, nothing of it is written. */
+export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('begin immediate')
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+/** Runs `work` in one read transaction, so that its statements see one moment. */
+export function snapshot<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('begin')
+  try {
+    return work()
+  } finally {
+    database.exec('commit')
+  }
+}
+
+/** Bytes of the write-ahead log beside a file. */
+export function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,86 @@
+/** The frontier on SQLite: reads what is known of a batch of names, and writes the changes behind the version gate. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Change } from '../../apply/change.ts'
+import { type Current, NO_CLOCKS, NOTHING_KNOWN, type Visit } from '../../apply/known.ts'
+import { type Name, slotOf } from '../../words/name.ts'
+import type { Frontier } from '../store.ts'
+import { type FactsRow, packClocks, unpackClocks, unpackFacts } from './columns.ts'
+import { transaction } from './connection.ts'
+import { factsWriter } from './facts-writer.ts'
+import { forgetter } from './forget.ts'
+import type { Log } from './log.ts'
+
+/** `visit.id` of a forgotten name. */
+export const TOMBSTONE = 0
+
+type VisitRow = {
+  id: number | null
+  version: number
+  clock: number
+  late: Uint8Array | null
+  dns_print: number
+  web_print: number
+}
+
+export function frontierOf(database: DatabaseSync, log: Log): Frontier {
+  const visit = database.prepare(
+    'select id, version, clock, late, dns_print, web_print from visit where slot = ? and name = ?',
+  )
+  const current = database.prepare(
+    'select f.* from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+  )
+  const save = saver(database)
+  const forget = forgetter(database)
+  return {
+    visits: async (names) => names.map((name) => visitOf(name, visit.get(slotOf(name), name) as VisitRow | undefined)),
+    currents: async (names) => names.map((name) => currentOf(current.get(slotOf(name), name) as FactsRow | undefined)),
+    save: async (changes) => log.bounded(() => transaction(database, () => save(changes))),
+    forget: async (name) => log.bounded(() => transaction(database, () => forget(name))),
+  }
+}
+
+function visitOf(name: Name, row: VisitRow | undefined): Visit {
+  if (!row) return { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, forgotten: false }
+  return {
+    name,
+    version: row.version,
+    clocks: unpackClocks(row.clock, row.late),
+    dnsPrint: row.dns_print,
+    webPrint: row.web_print,
+    forgotten: row.id === TOMBSTONE,
+  }
+}
+
+function currentOf(row: FactsRow | undefined): Current {
+  return row ? unpackFacts(row) : NOTHING_KNOWN
+}
+
+/** Writes each change whose version still stands, and returns the names of the others. */
+function saver(database: DatabaseSync): (changes: readonly Change[]) => Name[] {
+  const insert = database.prepare(
+    'insert into visit (slot, name, version, clock, late, dns_print, web_print) values (?, ?, 1, ?, ?, ?, ?) on conflict do nothing',
+  )
+  const update = database.prepare(
+    'update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ? where slot = ? and name = ? and version = ?',
+  )
+  const beginFacts = factsWriter(database)
+  const passes = ({ name, version, clocks, dnsPrint, webPrint }: Visit): boolean => {
+    const { clock, late } = packClocks(clocks)
+    const { changes } =
+      version === 0
+        ? insert.run(slotOf(name), name, clock, late, dnsPrint, webPrint)
+        : update.run(clock, late, dnsPrint, webPrint, slotOf(name), name, version)
+    return changes === 1
+  }
+  return (changes) => {
+    const turnedAway: Name[] = []
+    const facts = beginFacts()
+    for (const change of changes) {
+      if (!passes(change.visit)) turnedAway.push(change.visit.name)
+      else if (change.facts) facts.write(change.visit.name, change.facts)
+    }
+    facts.finish()
+    return turnedAway
+  }
+}

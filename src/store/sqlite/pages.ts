@@ -1,0 +1,106 @@
+/** Pages of shared rows on SQLite: ranges by key, read in slices so that a long page never holds up its process. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Address, compareAddresses, packAddress } from '../../words/address.ts'
+import type { Name } from '../../words/name.ts'
+import type { Facts, NeighbourPosition, Page, RowFormat, Rows } from '../store.ts'
+
+/** Rows read at once; between two slices other requests have their turn. */
+const SLICE_ROWS = 1000
+
+/** A slice: how many rows, their JSON without brackets or the rows themselves, and the name of the last. */
+type Slice = { count: number; text: string; rows: unknown[]; last: Name }
+/** Reads at most `most` rows from where the reader stands and moves on; count 0 at the end. */
+type Reader<Position> = (most: number) => { slice: Slice; position: Position } | null
+
+/** Reads slices until the page is full, then looks whether one more row follows. */
+async function page<Row, F extends RowFormat, Position>(
+  read: Reader<Position>,
+  limit: number,
+  as: F,
+): Promise<Page<Row, F, Position>> {
+  const slices: Slice[] = []
+  let left = limit
+  let last: Position | null = null
+  while (left > 0) {
+    const next = read(Math.min(left, SLICE_ROWS))
+    if (!next) break
+    slices.push(next.slice)
+    left -= next.slice.count
+    last = next.position
+    if (left > 0) await turn()
+  }
+  const more = left === 0 && read(1) !== null
+  return { rows: rowsOf<Row, F>(slices, as), last: more ? last : null }
+}
+
+function rowsOf<Row, F extends RowFormat>(slices: Slice[], as: F): Rows<Row, F> {
+  const rows = as === 'json' ? `[${slices.map(({ text }) => text).join(',')}]` : slices.flatMap((slice) => slice.rows)
+  return rows as Rows<Row, F>
+}
+
+export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
+  const range = 'select source from redirect where target = ? and source > ? order by source limit ?'
+  const json = database.prepare(
+    `select count(*) as count, max(source) as last, group_concat('{"target":"' || source || '"}', ',') as text from (${range})`,
+  )
+  const rows = database.prepare(range)
+  return (target, after, limit, as) => {
+    let from: string = after ?? ''
+    const read: Reader<Name> = (most) => {
+      const slice = as === 'json' ? textSlice(json.get(target, from, most)) : rowSlice(rows.all(target, from, most))
+      if (slice.count === 0) return null
+      from = slice.last
+      return { slice, position: slice.last }
+    }
+    return page(read, limit, as)
+  }
+
+  function rowSlice(found: unknown[]): Slice {
+    const names = (found as { source: Name }[]).map(({ source }) => source)
+    return { count: names.length, text: '', rows: names.map((target) => ({ target })), last: names.at(-1)! }
+  }
+}
+
+export function neighboursOf(database: DatabaseSync): Facts['neighbours'] {
+  const range =
+    'select name, since from presence where address = ?1 and name > ?2 and name <> ?3 order by name limit ?4'
+  const json = database.prepare(
+    `select count(*) as count, max(name) as last,
+       group_concat('{"target":"' || name || '","ip":"' || ?5 || '","since":"' || since || '"}', ',') as text from (${range})`,
+  )
+  const rows = database.prepare(range)
+  return (addresses, except, after, limit, as) => {
+    const walk = remaining(addresses, after)
+    let from: string = walk[0] === after?.address ? (after?.name ?? '') : ''
+    const read: Reader<NeighbourPosition> = (most) => {
+      for (; walk.length > 0; walk.shift(), from = '') {
+        const address = walk[0]!
+        const key = [packAddress(address), from, except ?? '', most] as const
+        const slice = as === 'json' ? textSlice(json.get(...key, address)) : rowSlice(rows.all(...key), address)
+        if (slice.count === 0) continue
+        from = slice.last
+        return { slice, position: { address, name: slice.last } }
+      }
+      return null
+    }
+    return page(read, limit, as)
+  }
+
+  function rowSlice(found: unknown[], ip: Address): Slice {
+    const list = found as { name: Name; since: string }[]
+    const made = list.map(({ name, since }) => ({ target: name, ip, since }))
+    return { count: list.length, text: '', rows: made, last: list.at(-1)?.name as Name }
+  }
+}
+
+/** The addresses that a walk still has before it; its own may be gone by now. */
+function remaining(addresses: readonly Address[], after: NeighbourPosition | null): Address[] {
+  return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
+}
+
+function textSlice(found: unknown): Slice {
+  const { count, text, last } = found as { count: number; text: string; last: Name }
+  return { count, text, rows: [], last }
+}
