@@ -30,19 +30,22 @@ export type CallNote = {
   last: Instant
 }
 
-/** One of the installation's secrets; `number` goes into what is signed with it. */
+/** One of the installation's secrets; `number`, 32 bits without sign, goes into what is signed with it. */
 export type Secret = { number: number; bytes: Uint8Array }
 
 /** For who lets callers in. Durable: what was acknowledged survives a loss of power. */
 export interface Ledger {
-  /** Makes an account; null where the address (case ignored) has one. */
-  createAccount(account: NewAccount, now: Instant): Promise<Account | null>
+  /**
+   * Makes an account, together with its first token where one is given; null where the address (case ignored) has one.
+   * Throws, and makes nothing, where its periods overlap.
+   */
+  createAccount(account: NewAccount, now: Instant, token?: NewToken): Promise<Account | null>
   account(email: string): Promise<Account | null>
   /** At most `limit` accounts by address, after `after` (exclusive). */
   accounts(after: string | null, limit: number): Promise<Account[]>
   setPlan(account: number, plan: Plan): Promise<void>
   setRole(account: number, role: Role): Promise<void>
-  /** False where it overlaps with a period of the account: nothing is written then. */
+  /** False where it overlaps with a period of the account, or there is no such account: nothing is written then. */
   addPeriod(account: number, period: Period): Promise<boolean>
   /** Removes the period that begins on this day; false where there is none. */
   removePeriod(account: number, first: Day): Promise<boolean>
@@ -50,6 +53,7 @@ export interface Ledger {
   /** Removes the account, its tokens and its usage. */
   deleteAccount(account: number): Promise<void>
 
+  /** Throws where there is no such account. */
   createToken(account: number, token: NewToken, now: Instant): Promise<Token>
   tokens(account: number): Promise<Token[]>
   /** False where the account has no such token that is still active. */
@@ -77,6 +81,6 @@ export interface Ledger {
   beat(holder: string, now: Instant): Promise<number>
   /** The installation's secrets, newest first, made by insert-if-absent; a former one is listed for 24 hours. */
   secrets(now: Instant): Promise<Secret[]>
-  /** Makes a new secret; the one before is honoured for 24 hours. */
+  /** Makes a new secret; the one before is honoured for 24 hours. Throws StoreFault where the operator gave the secret. */
   rotateSecret(now: Instant): Promise<void>
 }

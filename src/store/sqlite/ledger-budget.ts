@@ -1,0 +1,116 @@
+/** The daily budgets on SQLite: what is spent, what processes hold, and which processes live. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { SILENCE, shareOf } from '../../accounts/budget.ts'
+import type { Day, Instant } from '../../words/time.ts'
+import type { Ask, Grant, Settlement } from '../ledger.ts'
+
+/** Marks a process as heard of; returns how many live, itself included. */
+type Hear = (now: Instant, holder: string) => number
+
+/** Adds to what is spent of a day's budget. */
+type Spend = (account: number, day: Day, units: number) => void
+
+export function budgetReads(database: DatabaseSync) {
+  const read = database.prepare('select used from budget where account = ? and day = ?')
+  return {
+    used: (account: number, day: Day): number => (read.get(account, day) as { used: number } | undefined)?.used ?? 0,
+  }
+}
+
+export function budgetWrites(database: DatabaseSync) {
+  const hear = rollCall(database)
+  const spend = spender(database)
+  const giveBack = database.prepare('update budget set used = used - 1 where account = ? and day = ? and used > 0')
+  const settle = settler(database, spend)
+  return {
+    take: taker(database, hear, spend),
+    settle(now: Instant, settlements: readonly Settlement[]): void {
+      for (const holder of new Set(settlements.map((settlement) => settlement.holder))) hear(now, holder)
+      for (const settlement of settlements) settle(settlement)
+    },
+    giveBack: (_now: Instant, account: number, day: Day): void => void giveBack.run(account, day),
+    beat: hear,
+  }
+}
+
+function taker(database: DatabaseSync, hear: Hear, spend: Spend) {
+  const read = database.prepare(
+    `select coalesce((select used from budget where account = ?1 and day = ?2), 0) as used,
+       coalesce((select sum(units) from hold where account = ?1 and day = ?2), 0) as held`,
+  )
+  const hold = database.prepare(
+    'insert into hold (account, day, holder, units) values (?, ?, ?, ?) on conflict do update set units = units + excluded.units',
+  )
+  return (now: Instant, { account, day, limit, want, holder }: Ask): Grant => {
+    const live = hear(now, holder)
+    const { used, held } = read.get(account, day) as { used: number; held: number }
+    const free = limit - used - held
+    if (free <= 0) return { granted: 0, used, held, wait: held > 0 }
+    const { units, as } = shareOf(free, want, live)
+    if (as === 'held') hold.run(account, day, holder, units)
+    else spend(account, day, units)
+    return {
+      granted: units,
+      used: as === 'held' ? used : used + units,
+      held: as === 'held' ? held + units : held,
+      wait: false,
+    }
+  }
+}
+
+/** A holder that was silent too long has no hold any more: what it held is spent already, and settling it changes nothing. */
+function settler(database: DatabaseSync, spend: Spend) {
+  const read = database.prepare('select units from hold where account = ? and day = ? and holder = ?')
+  const lower = database.prepare('update hold set units = units - ? where account = ? and day = ? and holder = ?')
+  const end = database.prepare('delete from hold where account = ? and day = ? and holder = ?')
+  return ({ account, day, holder, spent, returned }: Settlement): void => {
+    const row = read.get(account, day, holder) as { units: number } | undefined
+    if (row === undefined) return
+    const settled = Math.min(spent + returned, row.units)
+    if (settled < row.units) lower.run(settled, account, day, holder)
+    else end.run(account, day, holder)
+    if (spent > 0) spend(account, day, Math.min(spent, settled))
+  }
+}
+
+function spender(database: DatabaseSync): Spend {
+  const add = database.prepare(
+    'insert into budget (account, day, used) values (?, ?, ?) on conflict do update set used = used + excluded.used',
+  )
+  return (account, day, units) => void add.run(account, day, units)
+}
+
+/** Who was silent too long is struck off the roll, and what it held is spent. */
+function rollCall(database: DatabaseSync): Hear {
+  const read = database.prepare('select holder, heard from holder')
+  const set = database.prepare(
+    'insert into holder (holder, heard) values (?, ?) on conflict do update set heard = excluded.heard',
+  )
+  const strike = striking(database)
+  return (now, holder) => {
+    let live = 1
+    let heard: Instant | null = null
+    for (const row of read.all() as { holder: string; heard: Instant }[]) {
+      const silence = now - row.heard
+      if (row.holder === holder) heard = row.heard
+      else if (silence > SILENCE) strike(row.holder)
+      else live++
+      if (silence < -SILENCE) set.run(row.holder, now) // the clock was set back
+    }
+    if (heard === null || heard < now) set.run(holder, now)
+    return live
+  }
+}
+
+function striking(database: DatabaseSync): (holder: string) => void {
+  const spend = database.prepare(
+    `insert into budget (account, day, used) select account, day, units from hold where holder = ?
+     on conflict do update set used = used + excluded.used`,
+  )
+  const end = database.prepare('delete from hold where holder = ?')
+  const remove = database.prepare('delete from holder where holder = ?')
+  return (holder) => {
+    for (const statement of [spend, end, remove]) statement.run(holder)
+  }
+}

@@ -1,0 +1,36 @@
+/** The thread that has the pen: all calls that wait are written in one transaction, and answered once it is durable. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { connect } from './connection.ts'
+import { executor, replies } from './ledger-calls.ts'
+import type { Answer, Question } from './ledger-exchange.ts'
+
+const port = parentPort!
+const database = connect(workerData as string, { durable: true })
+const execute = executor(database)
+const waiting: Question[] = []
+
+/** `null` asks to end. */
+port.on('message', (question: Question | null) => {
+  if (question === null) setImmediate(end)
+  else if (waiting.push(question) === 1) setImmediate(write)
+})
+
+function write(): void {
+  const questions = waiting.splice(0)
+  const all = replies(
+    execute,
+    questions.flatMap(({ calls }) => calls),
+  )
+  let place = 0
+  const answers = questions.map(({ number, calls }): Answer => {
+    place += calls.length
+    return { number, replies: all.slice(place - calls.length, place) }
+  })
+  port.postMessage(answers)
+}
+
+function end(): void {
+  database.close()
+  port.close()
+}

@@ -1,0 +1,42 @@
+/** Tokens on SQLite. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { NewToken, Token } from '../../accounts/token.ts'
+import type { Instant } from '../../words/time.ts'
+
+/** A new token with its hash in hexadecimal, as it passes through every channel. */
+export type KeptToken = Omit<NewToken, 'hash'> & { hash: string }
+
+export function tokenReads(database: DatabaseSync) {
+  const all = database.prepare(
+    'select id, name, hint, created, expires, last_used, revoked from token where account = ? order by id',
+  )
+  return {
+    tokens: (account: number): Token[] => (all.all(account) as Token[]).map((row) => ({ ...row })),
+  }
+}
+
+export function tokenWrites(database: DatabaseSync) {
+  const revoke = database.prepare(
+    `update token set revoked = ?1 where id = ?2 and account = ?3
+     and revoked is null and (expires is null or expires > ?1)`,
+  )
+  return {
+    createToken: tokenInsert(database),
+    revokeToken: (now: Instant, account: number, token: number): boolean =>
+      revoke.run(now, token, account).changes === 1,
+  }
+}
+
+/** Throws where there is no such account. */
+export function tokenInsert(database: DatabaseSync) {
+  const insert = database.prepare(
+    `insert into token (account, hash, name, hint, created, expires)
+     select id, unhex(?2), ?3, ?4, ?5, ?6 from account where id = ?1`,
+  )
+  return (now: Instant, account: number, { hash, name, hint, expires }: KeptToken): Token => {
+    const { changes, lastInsertRowid } = insert.run(account, hash, name, hint, now, expires)
+    if (changes === 0) throw new Error(`there is no account ${account}`)
+    return { id: Number(lastInsertRowid), name, hint, created: now, expires, last_used: null, revoked: null }
+  }
+}

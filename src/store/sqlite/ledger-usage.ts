@@ -1,0 +1,36 @@
+/** The usage on SQLite: calls by token, endpoint and day. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Day, Instant } from '../../words/time.ts'
+import type { CallNote } from '../ledger.ts'
+
+type UsageRow = { day: Day; endpoint: string; calls: number }
+
+export function usageReads(database: DatabaseSync) {
+  const read = database.prepare(
+    `select day, endpoint, sum(calls) as calls from usage where account = ? and day >= ?
+     group by day, endpoint order by day desc, endpoint`,
+  )
+  return {
+    usage: (account: number, since: Day): UsageRow[] =>
+      (read.all(account, since) as UsageRow[]).map((row) => ({ ...row })),
+  }
+}
+
+export function usageWrites(database: DatabaseSync) {
+  const add = database.prepare(
+    `insert into usage (account, day, endpoint, token, calls) select id, ?2, ?3, ?4, ?5 from account where id = ?1
+     on conflict do update set calls = calls + excluded.calls`,
+  )
+  const touch = database.prepare(
+    'update token set last_used = ?1 where id = ?2 and account = ?3 and (last_used is null or last_used < ?1)',
+  )
+  return {
+    note(_now: Instant, notes: readonly CallNote[]): void {
+      for (const { account, token, endpoint, day, calls, last } of notes) {
+        add.run(account, day, endpoint, token, calls)
+        touch.run(last, token, account)
+      }
+    },
+  }
+}

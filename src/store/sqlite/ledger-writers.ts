@@ -1,0 +1,69 @@
+/** The three ways to the pen: in this thread, through a thread of this process, through the primary of the cluster. */
+
+import cluster, { type Worker as ClusterWorker } from 'node:cluster'
+import type { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import type { Instant } from '../../words/time.ts'
+import { executor, faultOf, replies, stamped, type Writer } from './ledger-calls.ts'
+import { type Answer, exchange, type Question } from './ledger-exchange.ts'
+
+/** What a worker of the cluster and its primary send each other; `ledger` is the path of the file. */
+type Asked = Question & { ledger: string }
+type Answered = Answer & { ledger: string }
+
+/** Writes synchronously, in this thread. */
+export function ownWriter(database: DatabaseSync, now: () => Instant): Writer {
+  const execute = executor(database)
+  return { send: async (calls) => replies(execute, stamped(calls, now)), close: async () => {} }
+}
+
+/** Writes in a thread of this process; in the primary of a cluster, for its workers too. */
+export function threadWriter(path: string, now: () => Instant): Writer {
+  const thread = new Worker(new URL('./ledger-thread.ts', import.meta.url), { workerData: path })
+  const { ask, answer, lose } = exchange((question) => thread.postMessage(question))
+  thread.on('message', (answers: Answer[]) => answers.forEach(answer))
+  thread.on('error', ({ message }) => lose(`the ledger ${path} cannot be written: ${message}`))
+  const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
+  ended.then(() => lose(`the ledger ${path} is closed`))
+  const send: Writer['send'] = (calls) => ask(stamped(calls, now))
+  const answerWorker = async (worker: ClusterWorker, { ledger, number, calls }: Asked): Promise<void> => {
+    if (ledger !== path) return
+    const replies = await send(calls).catch((error) => calls.map(() => ({ fault: faultOf(error) })))
+    const answer: Answered = { ledger, number, replies }
+    if (worker.isConnected()) worker.send(answer, () => {}) // one that is gone by now waits for nothing
+  }
+  cluster.on('message', answerWorker)
+  return {
+    send,
+    async close() {
+      cluster.off('message', answerWorker)
+      thread.postMessage(null)
+      await ended
+    },
+  }
+}
+
+/** Writes through the primary of the cluster, which must have the same ledger open through its thread. */
+export function primaryWriter(path: string): Writer {
+  const lost = `the primary process is gone, and the ledger ${path} cannot be written without it`
+  const { ask, answer, lose, idle } = exchange((question) => {
+    const asked: Asked = { ledger: path, ...question }
+    if (!process.connected) throw new Error(lost)
+    process.send!(asked, undefined, undefined, (error) => error && lose(lost))
+  })
+  const hear = (message: Answered): void => {
+    if (message.ledger === path) answer(message)
+  }
+  const part = (): void => lose(lost)
+  process.on('message', hear)
+  process.once('disconnect', part)
+  return {
+    send: ask,
+    async close() {
+      await idle()
+      process.off('message', hear)
+      process.off('disconnect', part)
+      lose(`the ledger ${path} is closed`)
+    },
+  }
+}

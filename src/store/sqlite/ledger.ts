@@ -1,0 +1,123 @@
+/** The ledger on SQLite: reads go to the file, writes to whoever has the pen. */
+
+import { resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { NewToken } from '../../accounts/token.ts'
+import type { Instant } from '../../words/time.ts'
+import { StoreFault } from '../fault.ts'
+import type { Ledger, Secret } from '../ledger.ts'
+import { accountReads } from './ledger-accounts.ts'
+import { budgetReads } from './ledger-budget.ts'
+import { type Arguments, gather, type Writer, type Writes } from './ledger-calls.ts'
+import { openLedgerFile } from './ledger-file.ts'
+import { givenSecrets, secretReads } from './ledger-secrets.ts'
+import { standingReads } from './ledger-standing.ts'
+import { type KeptToken, tokenReads } from './ledger-tokens.ts'
+import { usageReads } from './ledger-usage.ts'
+import { ownWriter, primaryWriter, threadWriter } from './ledger-writers.ts'
+
+const GIVEN =
+  'the secret is given by DOMAINDEX_SECRET: put a new one in front of it, with a comma between, and restart every process'
+
+export type LedgerOptions = {
+  /** Who has the pen: this thread, a thread of this process, the primary of this cluster's worker. */
+  ledger: 'own' | 'thread' | 'primary'
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  secret: string | null
+  now: () => Instant
+}
+
+/** Sends a write to the pen. Without `now` the time is that at which it gets there. */
+type Write = <Method extends keyof Writes>(
+  method: Method,
+  values: Arguments<Method>,
+  now?: Instant | null,
+) => Promise<ReturnType<Writes[Method]>>
+
+/** Opens the ledger at `path`; it is made where it is not there. Throws StoreFault. */
+export function openLedger(path: string, options: LedgerOptions): Ledger & { close(): Promise<void> } {
+  const given = options.secret === null ? null : givenSecrets(options.secret)
+  const file = resolve(path)
+  const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
+  const writer = writerOf(file, database, options)
+  const write = writeThrough(writer)
+  return {
+    ...reads(database),
+    ...writes(write),
+    ...secretsOf(database, given, write),
+    async close() {
+      await turn() // what was gathered goes out first
+      database.close()
+      await writer.close() // last, because only who writes puts the log back into the file
+    },
+  }
+}
+
+function writerOf(path: string, database: DatabaseSync, { ledger, now }: LedgerOptions): Writer {
+  if (ledger === 'own') return ownWriter(database, now)
+  return ledger === 'thread' ? threadWriter(path, now) : primaryWriter(path)
+}
+
+function writeThrough(writer: Writer): Write {
+  const send = gather(writer)
+  return ((method, values, now = null) => send({ method, values, now })) as Write
+}
+
+function reads(database: DatabaseSync) {
+  const { account, accounts } = accountReads(database)
+  const { tokens } = tokenReads(database)
+  const { standing } = standingReads(database)
+  const { used } = budgetReads(database)
+  const { usage } = usageReads(database)
+  return {
+    account: async (email) => account(email),
+    accounts: async (after, limit) => accounts(after, limit),
+    tokens: async (account) => tokens(account),
+    standing: async (hash) => standing(hash),
+    used: async (account, day) => used(account, day),
+    usage: async (account, since) => usage(account, since),
+  } satisfies Partial<Ledger>
+}
+
+function writes(write: Write) {
+  return {
+    createAccount: (account, now, token) => write('createAccount', [account, token ? kept(token) : null], now),
+    setPlan: (account, plan) => write('setPlan', [account, plan]),
+    setRole: (account, role) => write('setRole', [account, role]),
+    addPeriod: (account, period) => write('addPeriod', [account, period]),
+    removePeriod: (account, first) => write('removePeriod', [account, first]),
+    setAddon: (account, addon, on) => write('setAddon', [account, addon, on]),
+    deleteAccount: (account) => write('deleteAccount', [account]),
+    createToken: (account, token, now) => write('createToken', [account, kept(token)], now),
+    revokeToken: (account, token, now) => write('revokeToken', [account, token], now),
+    take: (ask) => write('take', [ask]),
+    settle: (settlements) => write('settle', [settlements]),
+    giveBack: (account, day) => write('giveBack', [account, day]),
+    note: (calls) => write('note', [calls]),
+    beat: (holder, now) => write('beat', [holder], now),
+  } satisfies Partial<Ledger>
+}
+
+const kept = (token: NewToken): KeptToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
+
+function secretsOf(
+  database: DatabaseSync,
+  given: Secret[] | null,
+  write: Write,
+): Pick<Ledger, 'secrets' | 'rotateSecret'> {
+  const { secrets } = secretReads(database)
+  return {
+    async secrets(now) {
+      if (given !== null) return given
+      const made = secrets(now)
+      if (made.length > 0) return made
+      await write('makeSecret', [])
+      return secrets(now)
+    },
+    async rotateSecret(now) {
+      if (given !== null) throw new StoreFault(GIVEN)
+      await write('rotateSecret', [], now)
+    },
+  }
+}
