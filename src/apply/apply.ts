@@ -3,6 +3,7 @@
 import type { SocialAccount, WebPart } from '../observe/observation.ts'
 import { digestOf, type Terms, termsOf } from '../similar/terms.ts'
 import { type Address, compareAddresses } from '../words/address.ts'
+import { compareBytewise } from '../words/order.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Change, Superseded } from './change.ts'
@@ -155,7 +156,7 @@ function applyWeb(draft: Draft, { observation, webPrint }: Prepared): boolean {
 
 function websiteOf(web: WebPart): Website {
   const { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts } = web
-  const social_networks = [...new Set(social_accounts.map(({ network }) => network))].sort()
+  const social_networks = [...new Set(social_accounts.map(({ network }) => network))].sort(compareBytewise)
   const accounts: SocialAccount[] = social_accounts.map(({ network, type, username, url }) => ({
     network,
     type,
