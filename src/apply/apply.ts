@@ -63,10 +63,9 @@ export function apply(draft: Draft, prepared: Prepared): Outcome {
   const made = draft.visit.version === 0 && !draft.touched
   const before = draft.current
   const newer = [applyDns(draft, prepared), applyWeb(draft, prepared)].includes(true)
-  const bare = prepared.observation.dns === null && prepared.observation.web === null
   if (newer || made) draft.touched = true
   if (made || draft.current !== before) return 'applied'
-  return newer || bare ? 'unchanged' : 'stale'
+  return newer ? 'unchanged' : 'stale'
 }
 
 /** What must be written; null for nothing. */
