@@ -52,6 +52,19 @@ function runUnder(binary) {
   })
 }
 
+/** `npx domaindex` starts a shell that dies of SIGTERM without handing it on: when it is gone, its SIGTERM is ours. */
+function followShellOfNpx() {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env
+  if (event !== 'npx' || !/^['"]?domaindex\b/.test(script ?? '')) return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 100)
+  watch.unref()
+}
+
 function fail(reason) {
   console.error(`domaindex: ${reason}`)
   process.exit(1)
@@ -60,6 +73,7 @@ function fail(reason) {
 async function launch() {
   const program = findProgram()
   if (program === null) return fail('neither src/main.ts nor dist/src/main.js is there; install the package again')
+  followShellOfNpx()
   if (major(process.versions.node) >= NEEDED) return import(program.href)
   const binary = findOwnNode()
   if (binary !== null) return runUnder(binary)

@@ -16,7 +16,10 @@ const deeds = {
   die: () => process.kill(process.pid, value),
   echo: () => process.stdin.pipe(process.stdout),
   wait: () => {
-    process.once(value, () => process.exit(7))
+    process.once(value, () => {
+      console.log('heard')
+      process.exit(7)
+    })
     setInterval(() => {}, 1000)
     console.log('ready')
   },
@@ -86,6 +89,19 @@ for (const [what, options] of [
     })
   }
 }
+
+test('started by npx it stops when the shell between them is gone', { timeout: 20_000 }, async () => {
+  const env = { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: "'domaindex'" }
+  const command = `"${process.execPath}" "${checkout}" wait SIGTERM; :`
+  const shell = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let said = ''
+  shell.stdout.on('data', (chunk) => {
+    said += chunk
+    if (said === 'ready\n') shell.kill('SIGKILL')
+  })
+  await once(shell, 'close')
+  assert.equal(said, 'ready\nheard\n')
+})
 
 test('a published package runs what is compiled, on a Node that npm put beside it', () => {
   assert.deepEqual(JSON.parse(run(asOldNode, hoisted, 'show', 'a').stdout), [own, 'a'])
