@@ -34,11 +34,9 @@ const WEB = PARTS.indexOf('web')
 const clockOf = Object.fromEntries(PARTS.map((part, index) => [part, index])) as Record<Part, number>
 
 /** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
-export function differs(visit: Visit, { observation, dnsPrint, webPrint }: Prepared): boolean {
+export function differs(visit: Visit, { status, web, dnsPrint, webPrint }: Prepared): boolean {
   if (visit.forgotten) return false
-  const dns = observation.dns !== null && dnsPrint !== visit.dnsPrint
-  const web = observation.web !== null && webPrint !== visit.webPrint && observation.observed_at > visit.clocks[WEB]!
-  return dns || web
+  return (status !== null && dnsPrint !== visit.dnsPrint) || (web !== null && webPrint !== visit.webPrint)
 }
 
 /** Begins with what is known; `current` may be left out where `differs` is false for all that will be applied. */
@@ -90,23 +88,22 @@ export function changeOf(draft: Draft): Change | null {
 }
 
 /** True where anything in the dns part was newer than its clock. */
-function applyDns(draft: Draft, { observation, texts, dnsPrint }: Prepared): boolean {
-  const { dns, observed_at } = observation
-  if (!dns) return false
+function applyDns(draft: Draft, { status: said, observed_at, texts, dnsPrint }: Prepared): boolean {
+  if (said === null) return false
   const asked = RECORD_TYPES.filter((type) => texts[type] !== undefined)
   const types = asked.filter((type) => observed_at > draft.clocks[clockOf[type]]!)
-  const status = observed_at > draft.clocks[STATUS]!
-  if (!status && types.length === 0) return false
-  const whole = status && types.length === asked.length
+  const newer = observed_at > draft.clocks[STATUS]!
+  if (!newer && types.length === 0) return false
+  const whole = newer && types.length === asked.length
   if (dnsPrint !== draft.dnsPrint) {
     const before = draft.current
     for (const type of types) applyType(draft, type, texts[type]!, observed_at)
-    const said = status ? dns.status : draft.current.status
+    const status = newer ? said : draft.current.status
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
-    draft.current = resolve({ ...draft.current, status: said }, resolved, before)
+    draft.current = resolve({ ...draft.current, status }, resolved, before)
     draft.dnsPrint = whole ? dnsPrint : 0
   }
-  if (status) draft.clocks[STATUS] = observed_at
+  if (newer) draft.clocks[STATUS] = observed_at
   for (const type of types) draft.clocks[clockOf[type]] = observed_at
   return true
 }
@@ -139,8 +136,7 @@ function resolve(current: Current, resolved: boolean, before: Current): Current 
 }
 
 /** True where the web part was newer than its clock. */
-function applyWeb(draft: Draft, { observation, webPrint }: Prepared): boolean {
-  const { web, observed_at } = observation
+function applyWeb(draft: Draft, { web, observed_at, webPrint }: Prepared): boolean {
   if (!web || observed_at <= draft.clocks[WEB]!) return false
   if (webPrint !== draft.webPrint) {
     const website = websiteOf(web)

@@ -1,24 +1,35 @@
 /** An observation made ready to be compared: the canonical text of its record sets, and a fingerprint of each part. */
 
 import { hash } from 'node:crypto'
-import type { DnsPart, Observation, WebPart } from '../observe/observation.ts'
+import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
+import type { Name } from '../words/name.ts'
 import { RECORD_TYPES, type RecordType, recordsText } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
 
-/** `texts` has a key for each record type that was asked. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part. */
+/**
+ * `texts` has a key for each record type that was asked. `status` and `web` are null without their part.
+ * A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
+ */
 export type Prepared = {
-  observation: Observation
+  name: Name
+  observed_at: Instant
+  status: DnsStatus | null
   texts: Partial<Record<RecordType, string>>
+  web: WebPart | null
   dnsPrint: number
   webPrint: number
 }
 
-export function prepare(observation: Observation): Prepared {
-  const texts = observation.dns ? recordTexts(observation.dns) : {}
+export function prepare({ domain, observed_at, dns, web }: Observation): Prepared {
+  const texts = dns ? recordTexts(dns) : {}
   return {
-    observation,
+    name: domain,
+    observed_at,
+    status: dns?.status ?? null,
     texts,
-    dnsPrint: observation.dns ? printOf(observation.dns.status + JSON.stringify(texts)) : 0,
-    webPrint: observation.web ? printOf(webText(observation.web)) : 0,
+    web,
+    dnsPrint: dns ? printOf(dnsText(dns.status, texts)) : 0,
+    webPrint: web ? printOf(webText(web)) : 0,
   }
 }
 
@@ -29,6 +40,12 @@ function recordTexts(dns: DnsPart): Partial<Record<RecordType, string>> {
     if (records) texts[type] = recordsText(records)
   }
   return texts
+}
+
+function dnsText(status: DnsStatus, texts: Prepared['texts']): string {
+  let text: string = status
+  for (const type of RECORD_TYPES) if (texts[type] !== undefined) text += `\n${type}${texts[type]}`
+  return text
 }
 
 function webText(web: WebPart): string {

@@ -5,13 +5,18 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** How long a statement waits for another process's write, in milliseconds. */
 const BUSY_MILLISECONDS = 20_000
+/** Pages in the log before the writer writes them back: 64 MiB. */
+const LOG_PAGES = 16_384
 
 /** Opens a file that is there. `durable`: a commit survives a loss of power; without it, the end of the process. */
 export function connect(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
   database.exec(`pragma cache_size = -65536; pragma temp_store = memory; pragma mmap_size = 2147418112`)
-  if (!readOnly) database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
+  if (!readOnly) {
+    database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
+    database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}; pragma journal_size_limit = ${LOG_PAGES * 4096}`)
+  }
   return database
 }
 

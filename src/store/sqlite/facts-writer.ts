@@ -6,29 +6,44 @@ import type { Current } from '../../apply/known.ts'
 import { type Address, packAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import { RECORD_TYPES } from '../../words/record.ts'
-import { formatInstant } from '../../words/time.ts'
+import { formatInstant, type Instant } from '../../words/time.ts'
 import { packFacts, packTerms } from './columns.ts'
 import { type SharedRows, sharedRows } from './shared-rows.ts'
 
 /** One transaction's writing: `write` one name after another, then `finish` once. */
-type FactsWriter = { write(name: Name, facts: Facts): void; finish(): void }
+type FactsWriter = {
+  /** An id that no name has. */
+  freshId(): number
+  /** `fresh` is the id of a name that is new with this write, null for one that was there. */
+  write(name: Name, facts: Facts, fresh: number | null): void
+  finish(): void
+}
 
 /** Prepares the statements once; each call of what it returns begins one transaction's writing. */
 export function factsWriter(database: DatabaseSync): () => FactsWriter {
-  const rowOf = currentWriter(database)
+  const newest = database.prepare('select max(id) as id from facts')
+  const current = currentWriter(database)
   const keepState = stateWriter(database)
   const keepTerms = termsWriter(database)
   const since = sinceWriter(database)
   const gather = sharedRows(database)
   return () => {
     const shared = gather()
+    let last = (newest.get() as { id: number | null }).id ?? 0
+    const freshId = (): number => ++last
     return {
-      write(name, facts) {
-        const id = rowOf(name, facts.current)
+      freshId,
+      write(name, facts, fresh) {
+        const id =
+          fresh === null ? current.update(name, facts.current, freshId) : current.insert(fresh, name, facts.current)
         for (const state of facts.superseded) keepState(id, state)
-        for (const { address, since: instant } of facts.seen) since.keep(id, address, instant)
         if (facts.terms !== undefined) keepTerms(id, facts.terms)
-        moveShared(shared, name, facts, (address) => since.of(id, address))
+        const dates = facts.seen.map(({ address, since: instant }) => since.keep(id, address, instant))
+        const sinceOf = (address: Address): string => {
+          const place = facts.seen.findIndex((seen) => seen.address === address)
+          return formatInstant(dates[place] ?? since.read(id, address))
+        }
+        moveShared(shared, name, facts, sinceOf)
       },
       finish: shared.finish,
     }
@@ -43,38 +58,31 @@ function moveShared(shared: SharedRows, name: Name, facts: Facts, since: (addres
   if (facts.redirectAfter !== null) shared.beginRedirect(facts.redirectAfter, name)
 }
 
-/** Writes the current facts and returns the id of the name, a new one with its first fact. */
-function currentWriter(database: DatabaseSync): (name: Name, current: Current) => number {
-  const columns = [
-    'status',
-    'ip',
-    'flags',
-    'ssl',
-    'redirects_to',
-    'networks',
-    'accounts',
-    'digest',
-    'addresses',
-    'states',
-  ]
+/** Writes the current facts and returns the id of the name, which gets one with its first fact. */
+function currentWriter(database: DatabaseSync) {
   const idOf = database.prepare('select id from visit where slot = ? and name = ?')
   const setId = database.prepare('update visit set id = ? where slot = ? and name = ?')
-  const insert = database.prepare(
-    `insert into facts (name, ${columns.join(', ')}) values (?${', ?'.repeat(columns.length)})`,
-  )
+  const insert = database.prepare('insert into facts values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const update = database.prepare(
-    `update facts set ${columns.map((column) => `${column} = ?`).join(', ')} where id = ?`,
+    `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, networks = ?, accounts = ?, digest = ?,
+       addresses = ?, states = ? where id = ?`,
   )
-  return (name, current) => {
-    const values = Object.values(packFacts(current))
-    const known = (idOf.get(slotOf(name), name) as { id: number | null }).id
-    if (known !== null) {
-      update.run(...values, known)
-      return known
-    }
-    const id = Number(insert.run(name, ...values).lastInsertRowid)
-    setId.run(id, slotOf(name), name)
+  const insertAs = (id: number, name: Name, current: Current): number => {
+    insert.run(id, name, ...Object.values(packFacts(current)))
     return id
+  }
+  return {
+    insert: insertAs,
+    update(name: Name, current: Current, freshId: () => number): number {
+      const { id } = idOf.get(slotOf(name), name) as { id: number | null }
+      if (id === null) {
+        const fresh = freshId()
+        setId.run(fresh, slotOf(name), name)
+        return insertAs(fresh, name, current)
+      }
+      update.run(...Object.values(packFacts(current)), id)
+      return id
+    },
   }
 }
 
@@ -97,12 +105,13 @@ function termsWriter(database: DatabaseSync): (id: number, terms: Facts['terms']
 /** The first time a name was seen on an address: kept once, never moved. */
 function sinceWriter(database: DatabaseSync) {
   const keep = database.prepare('insert into ever values (?, ?, ?) on conflict do nothing')
-  const read = database.prepare('select since from ever where id = ? and address = ?')
+  const first = database.prepare('select since from ever where id = ? and address = ?')
+  const read = (id: number, address: Address): Instant =>
+    (first.get(id, packAddress(address)) as { since: Instant }).since
   return {
-    keep: (id: number, address: Address, since: number): void => {
-      keep.run(id, packAddress(address), since)
-    },
-    of: (id: number, address: Address): string =>
-      formatInstant((read.get(id, packAddress(address)) as { since: number }).since),
+    /** Returns the date that stands. */
+    keep: (id: number, address: Address, since: Instant): Instant =>
+      keep.run(id, packAddress(address), since).changes === 1 ? since : read(id, address),
+    read,
   }
 }

@@ -59,26 +59,27 @@ function currentOf(row: FactsRow | undefined): Current {
 /** Writes each change whose version still stands, and returns the names of the others. */
 function saver(database: DatabaseSync): (changes: readonly Change[]) => Name[] {
   const insert = database.prepare(
-    'insert into visit (slot, name, version, clock, late, dns_print, web_print) values (?, ?, 1, ?, ?, ?, ?) on conflict do nothing',
+    'insert into visit (slot, name, id, version, clock, late, dns_print, web_print) values (?, ?, ?, 1, ?, ?, ?, ?) on conflict do nothing',
   )
   const update = database.prepare(
     'update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ? where slot = ? and name = ? and version = ?',
   )
   const beginFacts = factsWriter(database)
-  const passes = ({ name, version, clocks, dnsPrint, webPrint }: Visit): boolean => {
+  const passes = ({ name, version, clocks, dnsPrint, webPrint }: Visit, id: number | null): boolean => {
     const { clock, late } = packClocks(clocks)
     const { changes } =
       version === 0
-        ? insert.run(slotOf(name), name, clock, late, dnsPrint, webPrint)
+        ? insert.run(slotOf(name), name, id, clock, late, dnsPrint, webPrint)
         : update.run(clock, late, dnsPrint, webPrint, slotOf(name), name, version)
     return changes === 1
   }
   return (changes) => {
     const turnedAway: Name[] = []
     const facts = beginFacts()
-    for (const change of changes) {
-      if (!passes(change.visit)) turnedAway.push(change.visit.name)
-      else if (change.facts) facts.write(change.visit.name, change.facts)
+    for (const { visit, facts: written } of changes) {
+      const fresh = visit.version === 0 && written ? facts.freshId() : null
+      if (!passes(visit, fresh)) turnedAway.push(visit.name)
+      else if (written) facts.write(visit.name, written, fresh)
     }
     facts.finish()
     return turnedAway
