@@ -4,10 +4,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Current } from '../../apply/known.ts'
 import { ipOf, onlyDns } from '../../apply/resolution.ts'
 import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
-import { type Address, compareAddresses, packAddress } from '../../words/address.ts'
+import { type Address, compareAddresses, packAddress, unpackAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import { RECORD_TYPES } from '../../words/record.ts'
-import { formatInstant } from '../../words/time.ts'
+import { formatInstant, type Instant } from '../../words/time.ts'
 import type { Fault } from '../store.ts'
 import { type FactsRow, unpackFacts } from './columns.ts'
 
@@ -44,12 +44,14 @@ export function checkNames(database: DatabaseSync, after: string | null): Slice 
 function lookAt(database: DatabaseSync): (id: number, name: Name, current: Current, report: Report) => void {
   const presence = presenceCheck(database)
   const states = statesCheck(database)
+  const first = firstTimesCheck(database)
   const redirect = database.prepare('select 1 from redirect where target = ? and source = ?')
   const page = database.prepare('select digest from page where id = ?')
   return (id, name, current, report) => {
     derivedCheck(current, report)
     presence(id, name, current.addresses, report)
     states(id, current.states, report)
+    first(id, current.states, report)
     const target = current.web?.redirects_to
     if (target && !redirect.get(target, name)) report(`is not among the sources of ${target}`)
     const kept = page.get(id) as { digest: string } | undefined
@@ -77,6 +79,22 @@ function presenceCheck(database: DatabaseSync) {
       if (!row) report(`is not listed on ${address}`)
       else if (!ever || row.since !== formatInstant(ever.since)) report(`has another date on ${address}`)
     }
+  }
+}
+
+/** The first time on each address: that of the oldest state that holds it. */
+function firstTimesCheck(database: DatabaseSync) {
+  const superseded = database.prepare('select first_seen, records from state where id = ? and type in (0, 1)')
+  const ever = database.prepare('select address, since from ever where id = ?')
+  return (id: number, { A, AAAA }: Current['states'], report: Report): void => {
+    const newest = [A, AAAA].filter((state) => state !== undefined)
+    const older = superseded.all(id) as { first_seen: Instant; records: string }[]
+    const first = new Map<Address, Instant>()
+    for (const { first_seen, records } of [...newest, ...older].sort((a, b) => b.first_seen - a.first_seen))
+      for (const address of addressesOf(records)) first.set(address, first_seen)
+    const kept = ever.all(id) as { address: Uint8Array; since: Instant }[]
+    const same = kept.length === first.size && kept.every((row) => first.get(unpackAddress(row.address)) === row.since)
+    if (!same) report('was first seen on its addresses at other times than its states say')
   }
 }
 
