@@ -48,8 +48,11 @@ export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
   const rows = database.prepare(range)
   return (target, after, limit, as) => {
     let from: string = after ?? ''
+    let ended = false
     const read: Reader<Name> = (most) => {
+      if (ended) return null
       const slice = as === 'json' ? textSlice(json.get(target, from, most)) : rowSlice(rows.all(target, from, most))
+      ended = slice.count < most
       if (slice.count === 0) return null
       from = slice.last
       return { slice, position: slice.last }
@@ -80,7 +83,9 @@ export function neighboursOf(database: DatabaseSync): Facts['neighbours'] {
         const key = [packAddress(address), from, except ?? '', most] as const
         const slice = as === 'json' ? textSlice(json.get(...key, address)) : rowSlice(rows.all(...key), address)
         if (slice.count === 0) continue
-        from = slice.last
+        const ended = slice.count < most
+        if (ended) walk.shift()
+        from = ended ? '' : slice.last
         return { slice, position: { address, name: slice.last } }
       }
       return null
