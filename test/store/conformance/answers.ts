@@ -1,0 +1,67 @@
+/** The answers: everything that the four queries say of a few names, asked of a store and of the model alike. */
+
+import assert from 'node:assert/strict'
+import type { Facts, Lookup, RowFormat } from '../../../src/store/store.ts'
+import type { Address } from '../../../src/words/address.ts'
+import type { Name } from '../../../src/words/name.ts'
+import { RECORD_TYPES } from '../../../src/words/record.ts'
+import type { Model } from '../model.ts'
+import { walkHistory, walkNeighbours, walkRedirects } from './walks.ts'
+
+/** What is asked: these names and addresses, in pages of `limit` rows that come as `as`. */
+export type Question = { names: readonly Name[]; addresses: readonly Address[]; limit: number; as: RowFormat }
+
+/** The store answers as the model does. */
+export async function agree(facts: Facts, model: Model, question: Question): Promise<void> {
+  assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
+}
+
+async function answersOfStore(facts: Facts, { names, addresses, limit, as }: Question): Promise<object> {
+  const answers: Record<string, object> = {}
+  for (const name of names) {
+    const history = RECORD_TYPES.map(async (type) => [type, await walkHistory(facts, name, type, limit)])
+    const heads = await facts.history(name, RECORD_TYPES, null, limit)
+    answers[name] = {
+      lookup: readable(await facts.lookup(name)),
+      clocks: structuredClone(await facts.clocks(name)),
+      redirects: await walkRedirects(facts, name, limit, as),
+      addresses: [...(await facts.addresses(name))],
+      neighbours: await walkNeighbours(facts, name, limit, as),
+      history: Object.fromEntries(await Promise.all(history)),
+      heads: RECORD_TYPES.map((type) => structuredClone(heads[type])),
+    }
+  }
+  for (const address of addresses) answers[address] = await walkNeighbours(facts, [address], limit, as)
+  return answers
+}
+
+function answersOfModel(model: Model, { names, addresses, limit }: Question): object {
+  const answers: Record<string, object> = {}
+  for (const name of names) {
+    answers[name] = {
+      lookup: readable(model.lookup(name)),
+      clocks: model.clocks(name),
+      redirects: model.redirects(name),
+      addresses: model.addresses(name),
+      neighbours: model.neighbours(model.addresses(name), name),
+      history: Object.fromEntries(RECORD_TYPES.map((type) => [type, model.history(name, type)])),
+      heads: RECORD_TYPES.map((type) => {
+        const states = model.history(name, type)
+        return { states: states.slice(0, limit), total: Math.min(states.length, 1001), more: states.length > limit }
+      }),
+    }
+  }
+  for (const address of addresses) answers[address] = model.neighbours([address], null)
+  return answers
+}
+
+/** A lookup whose JSON texts are read, so that a difference in white space is none. */
+function readable(lookup: Lookup | null): object | null {
+  if (lookup === null) return null
+  const { social_networks, social_accounts, ...rest } = lookup
+  return {
+    ...structuredClone(rest),
+    social_networks: JSON.parse(social_networks),
+    social_accounts: JSON.parse(social_accounts).map(Object.entries),
+  }
+}

@@ -1,0 +1,96 @@
+/** Arbitrary histories over few names, addresses and targets, so that they collide. */
+
+import fc from 'fast-check'
+import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
+import type { Address } from '../../../src/words/address.ts'
+import type { Name } from '../../../src/words/name.ts'
+import { RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
+import { address, dns, type Lists, minute, NXDOMAIN, name, SERVFAIL, soa, web } from './world.ts'
+
+/** What happens to a store: an observation comes in, or a name is forgotten. */
+export type Event = Observation | { forget: Name }
+
+export const NAMES: readonly Name[] = ['a.example', 'b.example', 'c-d.example', 'c.example'].map(name)
+/** Names that are redirected to and never observed. */
+export const TARGETS: readonly Name[] = ['t.example', 'u.example'].map(name)
+const V4 = ['192.0.2.2', '192.0.2.10', '203.0.113.1']
+const V6 = ['2001:db8::2', '2001:db8::10', '::ffff:192.0.2.2']
+export const ADDRESSES: readonly Address[] = [...V4, ...V6].map(address)
+
+const HOSTS = ['one.example', 'two.example']
+const POOLS: Record<RecordType, readonly unknown[]> = {
+  A: V4,
+  AAAA: V6,
+  NS: HOSTS,
+  CNAME: HOSTS,
+  MX: HOSTS.flatMap((mail_server) => [10, 9].map((priority) => ({ priority, mail_server }))),
+  TXT: [['ab'], ['a', 'b'], ['é\\255"'], ['']],
+  SOA: [1, 2, 3].flatMap((serial) => [soa(serial), soa(serial, 60)]),
+}
+
+/** A list of one type: mostly of one or two records, now and then empty. An SOA is one, seldom two. */
+function list(type: RecordType): fc.Arbitrary<readonly unknown[]> {
+  const one = fc.constantFrom(...POOLS[type]).map((record) => [record])
+  const some = fc.subarray([...POOLS[type]])
+  return fc.oneof({ weight: type === 'SOA' ? 8 : 1, arbitrary: one }, { weight: 1, arbitrary: some })
+}
+
+const lists = fc.record(Object.fromEntries(RECORD_TYPES.map((type) => [type, list(type)])), { requiredKeys: [] })
+
+const dnsPart: fc.Arbitrary<DnsPart> = fc.oneof(
+  { weight: 6, arbitrary: lists.map((given) => dns(given as Lists)) },
+  { weight: 1, arbitrary: fc.constantFrom(NXDOMAIN, SERVFAIL) },
+)
+
+const accounts = fc.subarray([
+  { network: 'x', type: 'x', username: 'a', url: 'https://x.com/a' },
+  { network: 'facebook', type: 'facebook_page', username: 'b', url: 'https://facebook.com/b' },
+  { network: 'x', type: 'x', username: 'c', url: 'https://x.com/c' },
+])
+
+function webPart(domain: Name): fc.Arbitrary<WebPart> {
+  const verdict = { ssl: fc.constantFrom('valid', 'nocert', 'invalid'), redirect_to_https: fc.boolean() }
+  const targets = [...NAMES, ...TARGETS].filter((target) => target !== domain)
+  const redirecting = fc.record({ ...verdict, redirects_to: fc.constantFrom(...targets) })
+  const text = fc.constantFrom(null, 'One text.', 'Another text.')
+  const shown = { redirect_to_www: fc.boolean(), only_with_www: fc.boolean(), social_accounts: accounts, text }
+  const standing = fc.record({ ...verdict, ...shown, has_website: fc.constant(true) })
+  return fc.oneof(fc.constant({}), redirecting, standing).map((part) => web(part as Parameters<typeof web>[0]))
+}
+
+function part<Part>(arbitrary: fc.Arbitrary<Part>, freq: number): fc.Arbitrary<Part | null> {
+  return fc.option(arbitrary, { freq })
+}
+
+/** Minutes 0 to 39, so that many are late or repeated; seldom one that is ahead of the store's clock. */
+const observedAt = fc.oneof(
+  { weight: 60, arbitrary: fc.integer({ min: 0, max: 39 }).map(minute) },
+  { weight: 1, arbitrary: fc.constantFrom(minute(725), minute(726)) },
+)
+
+export function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
+  return fc.constantFrom(...names).chain((domain) =>
+    fc.record({
+      domain: fc.constant(domain),
+      observed_at: observedAt,
+      dns: part(dnsPart, 4),
+      web: part(webPart(domain), 1),
+    }),
+  )
+}
+
+/** Observations with a name forgotten now and then; in half of the cases in the order of their times. */
+export function history(names: readonly Name[], longest: number): fc.Arbitrary<Event[]> {
+  const event = fc.oneof(
+    { weight: 24, arbitrary: observation(names) as fc.Arbitrary<Event> },
+    { weight: 1, arbitrary: fc.constantFrom(...names).map((forget) => ({ forget })) },
+  )
+  const events = fc.array(event, { maxLength: longest, size: 'max' })
+  return fc.tuple(events, fc.boolean()).map(([events, ordered]) => (ordered ? inOrder(events) : events))
+}
+
+/** The events with their observations moved into the order of their times; forgetting stays where it is. */
+function inOrder(events: readonly Event[]): Event[] {
+  const times = events.filter((event) => 'domain' in event).sort((a, b) => a.observed_at - b.observed_at)
+  return events.map((event) => ('domain' in event ? times.shift()! : event))
+}

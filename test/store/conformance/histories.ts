@@ -1,0 +1,181 @@
+/**
+ * Random histories: whatever comes in, in whatever batches and from however many writers, the store answers as the model.
+ * `DOMAINDEX_TEST_RUNS=5000` tries that many of each; fast-check prints the seed and the smallest history that fails.
+ */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ingest, type Outcome } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { Model } from '../model.ts'
+import { agree } from './answers.ts'
+import { ADDRESSES, type Event, history, NAMES, TARGETS } from './arbitraries.ts'
+import type { Engine, Opened } from './engine.ts'
+import { stayed, WALKS } from './stayed.ts'
+import { faults, NOW } from './world.ts'
+
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 40)
+const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
+
+const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
+const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }), as: fc.constantFrom('rows', 'json') })
+
+/** What became of an event: an observation's outcome, or whether there was something to forget. */
+type Fate = Outcome | boolean
+
+/** Lets events happen to the store, observations in batches of these sizes in turn. */
+async function happen(
+  store: Pick<Store, 'frontier' | 'now'>,
+  events: readonly Event[],
+  sizes: number[],
+): Promise<Fate[]> {
+  const fates: Fate[] = []
+  for (let turn = 0; fates.length < events.length; turn++) {
+    const rest = events.slice(fates.length, fates.length + sizes[turn % sizes.length]!)
+    const end = rest.findIndex((event) => 'forget' in event)
+    if (end === 0) fates.push(await store.frontier.forget((rest[0] as { forget: (typeof NAMES)[0] }).forget))
+    else
+      fates.push(
+        ...(await ingest(
+          store,
+          (end < 0 ? rest : rest.slice(0, end)).filter((event) => 'domain' in event),
+        )),
+      )
+  }
+  return fates
+}
+
+function happenInModel(model: Model, events: readonly Event[]): Fate[] {
+  return events.map((event) => ('forget' in event ? model.forget(event.forget) : model.observe(event)))
+}
+
+/** The store with every call waiting for its turn, so that the scheduler tries the orders that are possible. */
+function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
+  const pace = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get(target, key) {
+        const method = Reflect.get(target, key)
+        if (typeof method !== 'function') return method
+        return async (...values: unknown[]) => {
+          await scheduler.schedule(Promise.resolve(), `${who} ${String(key)}`)
+          return method.apply(target, values)
+        }
+      },
+    })
+  return {
+    ...store,
+    frontier: pace(store.frontier),
+    facts: pace(store.facts),
+    archive: pace(store.archive),
+    now: () => store.now(),
+  }
+}
+
+/** A property over stores of their own, each of which has to be clean in the end. */
+function property<Values extends [unknown, ...unknown[]]>(
+  engine: Engine,
+  sentence: string,
+  arbitraries: { [I in keyof Values]: fc.Arbitrary<Values[I]> },
+  holds: (opened: Opened, ...values: Values) => Promise<void>,
+): void {
+  const predicate = async (values: Values) => {
+    const opened = await engine.open(NOW)
+    try {
+      await holds(opened, ...values)
+      assert.deepEqual(await faults(await opened.another()), [])
+    } finally {
+      await opened.close()
+    }
+  }
+  test(sentence, () =>
+    fc.assert(fc.asyncProperty(fc.tuple(...arbitraries) as unknown as fc.Arbitrary<Values>, predicate), {
+      numRuns: RUNS,
+    }),
+  )
+}
+
+export function histories(engine: Engine): void {
+  property(
+    engine,
+    'a random history in batches of any size gives the outcomes and answers of the plain model, walked with any page size',
+    [history(NAMES, 50), batchSizes, pages],
+    async ({ store }, events, sizes, page) => {
+      const model = new Model(NOW)
+      assert.deepEqual(await happen(store, events, sizes), happenInModel(model, events))
+      await agree(store.facts, model, { ...EVERYTHING, ...page })
+    },
+  )
+
+  property(
+    engine,
+    'a history that comes in twice changes nothing the second time, and is all there when the store is opened again',
+    [history(NAMES, 30), batchSizes, pages],
+    async (opened, events, sizes, page) => {
+      const model = new Model(NOW)
+      const fates = happenInModel(model, events)
+      await happen(opened.store, events, sizes)
+      const again = await happen(opened.store, events, sizes.toReversed())
+      assert.deepEqual(again, fates.map(secondTime))
+      await agree((await opened.reopen()).facts, model, { ...EVERYTHING, ...page })
+    },
+  )
+
+  property(
+    engine,
+    'two writers side by side with the same history give the answers of one, and each event happens once',
+    [history(NAMES, 30), batchSizes, batchSizes, fc.scheduler(), pages],
+    async (opened, events, sizes, otherSizes, scheduler, page) => {
+      const model = new Model(NOW)
+      const expected = happenInModel(model, events)
+      const one = happen(paced(opened.store, scheduler, 'one'), events, sizes)
+      const other = happen(paced(await opened.another(), scheduler, 'other'), events, otherSizes)
+      const [fates, others] = await scheduler.waitFor(Promise.all([one, other]))
+      for (const [index, fate] of expected.entries()) {
+        const both = [fates[index], others[index]].sort()
+        assert.deepEqual(both, [fate, secondTime(fate)].sort(), `event ${index}`)
+      }
+      await agree(opened.store.facts, model, { ...EVERYTHING, ...page })
+    },
+  )
+
+  property(
+    engine,
+    'two writers of other names with the same addresses and targets give the answers of the plain model; meanwhile no walk skips or repeats a row that stays, and check finds no fault',
+    [
+      history(NAMES, 20),
+      history(NAMES.slice(0, 2), 20),
+      history(NAMES.slice(2), 20),
+      batchSizes,
+      fc.scheduler(),
+      pages,
+    ],
+    async (opened, world, left, right, sizes, scheduler, page) => {
+      const model = new Model(NOW)
+      happenInModel(model, world)
+      await happen(opened.store, world, [50])
+      const staying = stayed(model, [...left, ...right], (event) => happenInModel(model, [event]))
+      const reader = paced(opened.store, scheduler, 'reader')
+      const writers = [
+        happen(paced(await opened.another(), scheduler, 'left'), left, sizes),
+        happen(paced(await opened.another(), scheduler, 'right'), right, sizes.toReversed()),
+      ]
+      const walks = WALKS.map(({ walk }) => walk(reader.facts, page.limit))
+      const [found, wrong] = await scheduler.waitFor(Promise.all([Promise.all(walks), faults(reader), ...writers]))
+      for (const [index, { of }] of WALKS.entries()) {
+        const rows = found[index]!
+        assert.deepEqual(rows, [...new Set(rows)], `${of}: a row is repeated`)
+        const missing = staying[index]!.filter((row) => !rows.includes(row))
+        assert.deepEqual(missing, [], `${of}: a row is skipped`)
+      }
+      assert.deepEqual(wrong, [])
+      await agree(opened.store.facts, model, { ...EVERYTHING, ...page })
+    },
+  )
+}
+
+/** What becomes of an event that has happened before. */
+function secondTime(fate: Fate): Fate {
+  if (typeof fate === 'boolean') return false
+  return fate === 'ahead' ? 'ahead' : 'stale'
+}

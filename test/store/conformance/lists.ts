@@ -1,0 +1,224 @@
+/** Sentences about /redirect and /reverseip: order, positions, pages, long lists. */
+
+import assert from 'node:assert/strict'
+import type { Observation } from '../../../src/observe/observation.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { NeighbourRow, RowFormat, Store } from '../../../src/store/store.ts'
+import { Model } from '../model.ts'
+import { agree } from './answers.ts'
+import type { Engine } from './engine.ts'
+import { walkNeighbours, walkRedirects } from './walks.ts'
+import { address, dns, minuteText, NOW, NXDOMAIN, name, redirecting, seen, testWithStore } from './world.ts'
+
+const FORMATS: readonly RowFormat[] = ['rows', 'json']
+const IN_ORDER = [
+  '0.0.0.0',
+  '2.0.0.1',
+  '10.0.0.1',
+  '10.0.0.2',
+  '192.0.2.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::ffff:10.0.0.1',
+  '2001:db8::',
+  'ff00::1',
+].map(address)
+
+function on(domain: string, at: number, addresses: readonly string[]): Observation {
+  return seen(
+    domain,
+    at,
+    dns({ A: addresses.filter((a) => !a.includes(':')), AAAA: addresses.filter((a) => a.includes(':')) }),
+  )
+}
+
+async function rowsOf(store: Store, ...given: Parameters<Store['facts']['neighbours']>): Promise<string[]> {
+  const [addresses, except, after, limit] = given
+  const page = await store.facts.neighbours(addresses, except, after, limit, 'rows')
+  return page.rows.map(({ ip, target }) => `${ip} ${target}`)
+}
+
+export function lists(engine: Engine): void {
+  testWithStore(engine, 'an unknown name and address have empty pages and no end to come', async (store) => {
+    const one = name('one.example')
+    assert.deepEqual(await store.facts.redirects(one, null, 10, 'rows'), { rows: [], last: null })
+    assert.deepEqual(await store.facts.redirects(one, null, 10, 'json'), { rows: '[]', last: null })
+    assert.deepEqual(await store.facts.addresses(one), [])
+    for (const addresses of [[], [address('192.0.2.1')]]) {
+      assert.deepEqual(await store.facts.neighbours(addresses, null, null, 10, 'rows'), { rows: [], last: null })
+      assert.deepEqual(await store.facts.neighbours(addresses, one, null, 10, 'json'), { rows: '[]', last: null })
+    }
+  })
+
+  testWithStore(
+    engine,
+    'addresses come IPv4 before IPv6, numeric within each; a mapped one is kept as it is',
+    async (store) => {
+      await ingest(store, [on('one.example', 1, IN_ORDER.toReversed()), on('two.example', 1, IN_ORDER)])
+      assert.deepEqual(await store.facts.addresses(name('one.example')), IN_ORDER)
+      const rows = await walkNeighbours(store.facts, name('one.example'), 3, 'json')
+      assert.deepEqual(
+        rows.map(({ ip }) => ip),
+        IN_ORDER,
+      )
+    },
+  )
+
+  testWithStore(engine, 'rows of one list come bytewise by name', async (store) => {
+    const inOrder = ['-.a', '0.a', '_.a', 'a-.a', 'a.a', 'a.a.a', 'a.b', 'a0.a', 'ab.a', 'xn--9ca.a'].sort()
+    const observations = inOrder
+      .toReversed()
+      .map((domain) => ({ ...on(domain, 1, ['192.0.2.1']), web: redirecting('one.example') }))
+    await ingest(store, observations)
+    for (let limit = 1; limit <= 11; limit++) {
+      for (const as of FORMATS) {
+        assert.deepEqual(await walkRedirects(store.facts, name('one.example'), limit, as), inOrder)
+        const rows = await walkNeighbours(store.facts, [address('192.0.2.1')], limit, as)
+        assert.deepEqual(
+          rows.map(({ target }) => target),
+          inOrder,
+        )
+      }
+    }
+  })
+
+  testWithStore(
+    engine,
+    'rows and json are the same page: keys in the order of the specification, the same position',
+    async (store) => {
+      await ingest(
+        store,
+        ['a', 'b', 'c'].map((domain) => ({
+          ...on(`${domain}.example`, 1, ['192.0.2.1', '::1']),
+          web: redirecting('t.example'),
+        })),
+      )
+      const addresses = ['192.0.2.1', '::1'].map(address)
+      for (let limit = 1; limit <= 7; limit++) {
+        const rows = await store.facts.neighbours(addresses, null, null, limit, 'rows')
+        const json = await store.facts.neighbours(addresses, null, null, limit, 'json')
+        assert.equal(JSON.stringify(JSON.parse(json.rows)), JSON.stringify(rows.rows))
+        assert.deepEqual(Object.keys(rows.rows[0] as NeighbourRow), ['target', 'ip', 'since'])
+        assert.deepEqual(structuredClone(json.last), structuredClone(rows.last))
+        const sources = await store.facts.redirects(name('t.example'), null, limit, 'rows')
+        const text = await store.facts.redirects(name('t.example'), null, limit, 'json')
+        assert.equal(JSON.stringify(JSON.parse(text.rows)), JSON.stringify(sources.rows))
+        assert.equal(text.last, sources.last)
+      }
+    },
+  )
+
+  testWithStore(
+    engine,
+    'any page size gives the same walk, of a domain and of addresses, with and without the domain itself',
+    async (store) => {
+      const model = new Model(NOW)
+      const names = ['a', 'b', 'c', 'd', 'e'].map((label) => `${label}.example`)
+      const observations = names.map((domain, n) => on(domain, n, IN_ORDER.slice(n, 2 * n + 3)))
+      await ingest(store, observations)
+      for (const observation of observations) model.observe(observation)
+      for (let limit = 1; limit <= 25; limit++) {
+        await agree(store.facts, model, { names: names.map(name), addresses: IN_ORDER, limit, as: FORMATS[limit % 2]! })
+        assert.deepEqual(await walkNeighbours(store.facts, IN_ORDER, limit, 'rows'), model.neighbours(IN_ORDER, null))
+      }
+    },
+  )
+
+  testWithStore(engine, 'where only the left-out name would follow, the page is the last', async (store) => {
+    await ingest(store, [
+      on('a.example', 1, ['192.0.2.1']),
+      on('b.example', 1, ['192.0.2.1']),
+      on('c.example', 1, ['192.0.2.1', '192.0.2.2']),
+    ])
+    const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address)
+    for (const as of FORMATS) {
+      assert.equal((await store.facts.neighbours(addresses, name('c.example'), null, 2, as)).last, null)
+      assert.notEqual((await store.facts.neighbours(addresses, null, null, 2, as)).last, null)
+      assert.equal((await store.facts.neighbours(addresses, null, null, 4, as)).last, null)
+    }
+  })
+
+  testWithStore(engine, 'a position need not be that of a row that is there', async (store) => {
+    await ingest(
+      store,
+      ['a', 'c', 'e'].map((label) => ({
+        ...on(`${label}.example`, 1, ['192.0.2.1', '192.0.2.3', '::1']),
+        web: redirecting('t.example'),
+      })),
+    )
+    const addresses = ['192.0.2.1', '192.0.2.3', '::1'].map(address)
+    const after = (ip: string, domain: string) =>
+      rowsOf(store, addresses, name('e.example'), { address: address(ip), name: name(domain) }, 2, 'rows')
+    assert.deepEqual(await after('192.0.2.1', 'b.example'), ['192.0.2.1 c.example', '192.0.2.3 a.example'])
+    assert.deepEqual(await after('192.0.2.2', 'z.example'), ['192.0.2.3 a.example', '192.0.2.3 c.example'])
+    assert.deepEqual(await after('192.0.2.2', 'a.a'), ['192.0.2.3 a.example', '192.0.2.3 c.example'])
+    assert.deepEqual(await after('0.0.0.0', 'z.z'), ['192.0.2.1 a.example', '192.0.2.1 c.example'])
+    assert.deepEqual(await after('255.0.0.0', 'z.z'), ['::1 a.example', '::1 c.example'])
+    assert.deepEqual(await after('::1', 'c.example'), [])
+    assert.deepEqual(await after('::2', 'a.a'), [])
+    const sources = await store.facts.redirects(name('t.example'), name('b.example'), 5, 'rows')
+    assert.deepEqual(
+      sources.rows.map(({ target }) => target),
+      ['c.example', 'e.example'],
+    )
+    assert.deepEqual(await store.facts.redirects(name('t.example'), name('z.example'), 5, 'json'), {
+      rows: '[]',
+      last: null,
+    })
+  })
+
+  testWithStore(engine, 'only the present is listed: who moved or stopped resolving drops out', async (store) => {
+    await ingest(store, [
+      on('a.example', 1, ['192.0.2.1']),
+      on('b.example', 1, ['192.0.2.1', '192.0.2.2']),
+      on('c.example', 1, ['192.0.2.1']),
+      on('a.example', 2, ['192.0.2.2']),
+      seen('c.example', 2, NXDOMAIN),
+    ])
+    assert.deepEqual(await rowsOf(store, ['192.0.2.1', '192.0.2.2'].map(address), null, null, 9, 'rows'), [
+      '192.0.2.1 b.example',
+      '192.0.2.2 a.example',
+      '192.0.2.2 b.example',
+    ])
+  })
+
+  testWithStore(engine, 'a source that redirects elsewhere or no more leaves the list', async (store) => {
+    const redirects = async (target: string) => walkRedirects(store.facts, name(target), 5, 'rows')
+    await ingest(
+      store,
+      ['a.example', 'b.example', 'c.example'].map((domain) => seen(domain, 1, null, redirecting('t.example'))),
+    )
+    await ingest(store, [
+      seen('a.example', 2, null, redirecting('u.example')),
+      seen('b.example', 2, null, { ...redirecting('t.example'), redirects_to: null }),
+    ])
+    assert.deepEqual([await redirects('t.example'), await redirects('u.example')], [['c.example'], ['a.example']])
+  })
+
+  testWithStore(
+    engine,
+    'since is when the domain first appeared on the address, also after it left and came back',
+    async (store) => {
+      await ingest(store, [
+        on('a.example', 1, ['192.0.2.1', '::1']),
+        on('a.example', 2, ['192.0.2.2']),
+        on('a.example', 3, ['192.0.2.1', '192.0.2.2']),
+        seen('a.example', 4, NXDOMAIN),
+        on('a.example', 5, ['192.0.2.1', '::1']),
+        on('b.example', 9, ['192.0.2.1']),
+      ])
+      await ingest(store, [on('a.example', 6, ['192.0.2.1', '192.0.2.2', '::1'])])
+      const rows = await walkNeighbours(store.facts, name('a.example'), 5, 'rows')
+      assert.deepEqual(
+        rows.map(({ since }) => since),
+        [minuteText(9)],
+      )
+      const mine = await walkNeighbours(store.facts, ['192.0.2.1', '192.0.2.2', '::1'].map(address), 5, 'json')
+      assert.deepEqual(
+        mine.filter(({ target }) => target === 'a.example').map(({ since }) => since),
+        [minuteText(1), minuteText(2), minuteText(1)],
+      )
+    },
+  )
+}

@@ -1,0 +1,19 @@
+/** The suite: everything that the port and the contract say of a store, asked of one engine. */
+
+import { describe } from 'node:test'
+import { crowd } from './crowd.ts'
+import type { Engine } from './engine.ts'
+import { forgetting } from './forgetting.ts'
+import { histories } from './histories.ts'
+import { lists } from './lists.ts'
+import { looking } from './looking.ts'
+import { states } from './states.ts'
+import { threads } from './threads.ts'
+import { upkeep } from './upkeep.ts'
+import { writing } from './writing.ts'
+
+export function conformance(engine: Engine): void {
+  describe(engine.name, () => {
+    for (const part of [writing, looking, lists, states, forgetting, crowd, threads, upkeep, histories]) part(engine)
+  })
+}

@@ -1,0 +1,80 @@
+/** Walks: a whole list fetched page by page, as a client does, with the promises of a page looked at on every one. */
+
+import assert from 'node:assert/strict'
+import type {
+  Facts,
+  History,
+  HistoryState,
+  NeighbourPosition,
+  NeighbourRow,
+  Page,
+  RedirectRow,
+  RowFormat,
+} from '../../../src/store/store.ts'
+import type { Address } from '../../../src/words/address.ts'
+import type { Name } from '../../../src/words/name.ts'
+import type { RecordType } from '../../../src/words/record.ts'
+import type { Instant } from '../../../src/words/time.ts'
+
+/** Every row of a list. `fetch` gets the position after which the page begins, `place` says where a row lies. */
+async function walk<Row, Position>(
+  limit: number,
+  place: (row: Row) => Position,
+  fetch: (after: Position | null) => Promise<Page<Row, RowFormat, Position>>,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  let after: Position | null = null
+  do {
+    const page: Page<Row, RowFormat, Position> = await fetch(after)
+    const found: Row[] = typeof page.rows === 'string' ? JSON.parse(page.rows) : structuredClone(page.rows)
+    assert.ok(found.length <= limit, `a page of ${limit} has ${found.length} rows`)
+    if (page.last !== null) {
+      assert.equal(found.length, limit, 'a page that more rows follow is full')
+      assert.deepEqual(structuredClone(page.last), place(found.at(-1)!), 'last is the position of the last row')
+    }
+    rows.push(...found)
+    after = page.last
+  } while (after !== null)
+  return rows
+}
+
+export async function walkRedirects(facts: Facts, target: Name, limit: number, as: RowFormat): Promise<Name[]> {
+  const rows = await walk<RedirectRow, Name>(
+    limit,
+    (row) => row.target,
+    (after) => facts.redirects(target, after, limit, as),
+  )
+  return rows.map((row) => row.target)
+}
+
+/** The rows of some addresses, or with a name those of the addresses that it has at each page. */
+export function walkNeighbours(
+  facts: Facts,
+  of: Name | readonly Address[],
+  limit: number,
+  as: RowFormat,
+): Promise<NeighbourRow[]> {
+  return walk<NeighbourRow, NeighbourPosition>(
+    limit,
+    ({ ip, target }) => ({ address: ip, name: target }),
+    async (after) => {
+      if (typeof of !== 'string') return facts.neighbours(of, null, after, limit, as)
+      return facts.neighbours(await facts.addresses(of), of, after, limit, as)
+    },
+  )
+}
+
+export async function walkHistory(facts: Facts, name: Name, type: RecordType, limit: number): Promise<HistoryState[]> {
+  const states: HistoryState[] = []
+  let before: Instant | null = null
+  let more = true
+  while (more) {
+    const page: History = (await facts.history(name, [type], before, limit))[type]
+    assert.ok(page.states.length <= limit, `a page of ${limit} has ${page.states.length} states`)
+    if (page.more) assert.equal(page.states.length, limit, 'a page that older states follow is full')
+    states.push(...page.states)
+    before = page.states.at(-1)?.first_seen ?? null
+    more = page.more
+  }
+  return states
+}

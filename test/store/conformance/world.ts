@@ -1,0 +1,143 @@
+/** The world of the tests: short words for observations, and a store that lives as long as one test. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
+import { ingest, type Outcome } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type Address, parseAddress } from '../../../src/words/address.ts'
+import { type Name, parseName } from '../../../src/words/name.ts'
+import { canonicalRecords, RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
+import { formatInstant, type Instant, parseInstant } from '../../../src/words/time.ts'
+import type { Engine, Opened } from './engine.ts'
+
+/** Where the clock of every store of the suite stands. */
+export const NOW: Instant = parseInstant('2026-11-20T12:00:00Z')!
+
+/** The n-th minute of the day of the tests; minute 720 is now. */
+export function minute(n: number): Instant {
+  return parseInstant('2026-11-20T00:00:00Z')! + 60 * n
+}
+
+/** The n-th minute as answers write it. */
+export function minuteText(n: number): string {
+  return formatInstant(minute(n))
+}
+
+export function name(text: string): Name {
+  const parsed = parseName(text)
+  assert.ok(parsed !== null, `${text} is no name`)
+  return parsed
+}
+
+export function address(text: string): Address {
+  const parsed = parseAddress(text)
+  assert.ok(parsed !== null, `${text} is no address`)
+  return parsed
+}
+
+/** The lists of a dns part as an observation file spells them. */
+export type Lists = { [T in RecordType]?: readonly unknown[] | undefined }
+
+/** A dns part of status ok. */
+export function dns(lists: Lists): DnsPart {
+  const records: Record<string, unknown> = {}
+  for (const type of RECORD_TYPES) {
+    if (lists[type] === undefined) continue
+    const canonical = canonicalRecords(type, lists[type])
+    assert.ok(typeof canonical !== 'string', String(canonical))
+    records[type] = canonical
+  }
+  return { status: 'ok', records }
+}
+
+export const NXDOMAIN: DnsPart = { status: 'nxdomain', records: {} }
+export const SERVFAIL: DnsPart = { status: 'servfail', records: {} }
+
+/** A web part: by default nothing answers. */
+export function web(part: Partial<Omit<WebPart, 'redirects_to'>> & { redirects_to?: string } = {}): WebPart {
+  const { redirects_to, ...rest } = part
+  return {
+    has_website: false,
+    redirect_to_https: false,
+    redirect_to_www: false,
+    only_with_www: false,
+    ssl: 'nocert',
+    social_accounts: [],
+    text: null,
+    ...rest,
+    redirects_to: redirects_to === undefined ? null : name(redirects_to),
+  }
+}
+
+export function redirecting(target: string): WebPart {
+  return web({ redirects_to: target })
+}
+
+/** What was seen of a domain in the n-th minute. */
+export function seen(domain: string, at: number, dns: DnsPart | null, web: WebPart | null = null): Observation {
+  return { domain: name(domain), observed_at: minute(at), dns, web }
+}
+
+/** An SOA record of a file whose fields other than the serial are told apart by `refresh`. */
+export function soa(serial: number, refresh = 7200): object {
+  return {
+    primary_nameserver: 'ns.example',
+    admin_email: 'admin@example',
+    serial,
+    refresh_seconds: refresh,
+    retry_seconds: 3600,
+    expire_seconds: 1209600,
+    minimum_ttl_seconds: 3600,
+  }
+}
+
+/** Applies observations in batches of `size`; one outcome each. */
+export async function ingestAll(
+  store: Pick<Store, 'frontier' | 'now'>,
+  observations: readonly Observation[],
+  size = 1000,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (let start = 0; start < observations.length; start += size) {
+    outcomes.push(...(await ingest(store, observations.slice(start, start + size))))
+  }
+  return outcomes
+}
+
+/** All that `check` finds wrong. */
+export async function faults(store: Store): Promise<unknown[]> {
+  const found: unknown[] = []
+  let place: string | null = null
+  do {
+    const slice: Awaited<ReturnType<Store['archive']['check']>> = await store.archive.check(place)
+    found.push(...slice.faults)
+    assert.notEqual(slice.next, place ?? undefined, 'check does not move on')
+    place = slice.next
+  } while (place !== null)
+  return found
+}
+
+/** A test that gets an empty store. */
+export function testUnchecked(
+  engine: Engine,
+  sentence: string,
+  deed: (store: Store, opened: Opened) => Promise<void>,
+): void {
+  test(sentence, async () => {
+    const opened = await engine.open(NOW)
+    try {
+      await deed(opened.store, opened)
+    } finally {
+      await opened.close()
+    }
+  })
+}
+
+/** A test that gets an empty store; afterwards `check` has to be clean. */
+export function testWithStore(...[engine, sentence, deed]: Parameters<typeof testUnchecked>): void {
+  testUnchecked(engine, sentence, async (store, opened) => {
+    await deed(store, opened)
+    assert.deepEqual(await faults(await opened.another()), [])
+  })
+}

@@ -1,0 +1,255 @@
+/** Sentences about who writes: batches, the gate of versions, two writers side by side, what survives. */
+
+import assert from 'node:assert/strict'
+import type { Change } from '../../../src/apply/change.ts'
+import { NO_CLOCKS, NOTHING_KNOWN } from '../../../src/apply/known.ts'
+import type { Observation } from '../../../src/observe/observation.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { Model } from '../model.ts'
+import { agree } from './answers.ts'
+import type { Engine } from './engine.ts'
+import { address, dns, ingestAll, NOW, name, redirecting, seen, testWithStore, web } from './world.ts'
+
+const ONE = name('one.example')
+const TWO = name('two.example')
+const QUESTION = {
+  names: [ONE, TWO, name('target.example')],
+  addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address),
+  limit: 1,
+  as: 'json' as const,
+}
+
+/** The changes that a batch would make now, without writing them. */
+async function changesOf(store: Store, batch: readonly Observation[]): Promise<Change[]> {
+  const caught: Change[] = []
+  const frontier: Store['frontier'] = {
+    visits: (names) => store.frontier.visits(names),
+    currents: (names) => store.frontier.currents(names),
+    forget: (name) => store.frontier.forget(name),
+    save: async (changes) => {
+      caught.push(...changes)
+      return []
+    },
+  }
+  await ingest({ frontier, now: () => store.now() }, batch)
+  return caught
+}
+
+function on(domain: string, at: number, ...addresses: string[]): Observation {
+  return seen(domain, at, dns({ A: addresses, NS: ['ns.example'] }), redirecting('target.example'))
+}
+
+export function writing(engine: Engine): void {
+  testWithStore(
+    engine,
+    'visits and currents come in the order asked, with nothing for a name that is not there',
+    async (store) => {
+      await ingest(store, [on('one.example', 1, '192.0.2.1')])
+      const visits = await store.frontier.visits([TWO, ONE])
+      assert.deepEqual(
+        visits.map((visit) => visit.name),
+        [TWO, ONE],
+      )
+      const { version, clocks, dnsPrint, webPrint, forgotten } = visits[0]!
+      assert.deepEqual(
+        { version, dnsPrint, webPrint, forgotten },
+        { version: 0, dnsPrint: 0, webPrint: 0, forgotten: false },
+      )
+      assert.deepEqual([...clocks], NO_CLOCKS)
+      const [nothing, known] = await store.frontier.currents([TWO, ONE])
+      assert.deepEqual(nothing, NOTHING_KNOWN)
+      assert.equal(known?.ip, 'v4only')
+      assert.equal(known?.web?.redirects_to, 'target.example')
+      assert.deepEqual(await store.frontier.visits([]), [])
+      assert.deepEqual(await store.frontier.currents([]), [])
+    },
+  )
+
+  testWithStore(engine, 'what was saved is read back as it was: narrow row and current facts', async (store) => {
+    const full = seen(
+      'one.example',
+      1,
+      dns({ A: ['192.0.2.1'], AAAA: [], MX: [{ priority: 0, mail_server: '.' }] }),
+      web({ text: 'Hi' }),
+    )
+    for (const observation of [
+      full,
+      seen('one.example', 2, dns({ TXT: [['a']] })),
+      seen('one.example', 3, null, web()),
+    ]) {
+      const [change] = await changesOf(store, [observation])
+      assert.deepEqual(await store.frontier.save([change!]), [])
+      const [visit] = await store.frontier.visits([ONE])
+      assert.deepEqual({ ...visit, clocks: [...visit!.clocks] }, { ...change!.visit, version: visit!.version })
+      assert.deepEqual((await store.frontier.currents([ONE]))[0], change!.facts?.current)
+    }
+  })
+
+  testWithStore(engine, 'every write raises the version, that of an unchanged observation too', async (store) => {
+    const versions = []
+    for (const at of [1, 2, 3]) {
+      await ingest(store, [on('one.example', at, '192.0.2.1')])
+      versions.push((await store.frontier.visits([ONE]))[0]!.version)
+    }
+    assert.ok(versions[0]! > 0 && versions[1]! > versions[0]! && versions[2]! > versions[1]!, String(versions))
+  })
+
+  testWithStore(engine, 'an empty batch and an empty save do nothing', async (store) => {
+    assert.deepEqual(await ingest(store, []), [])
+    assert.deepEqual(await store.frontier.save([]), [])
+  })
+
+  testWithStore(
+    engine,
+    'a change that read another version is turned away whole, and its name returned',
+    async (store) => {
+      const model = new Model(NOW)
+      const first = on('one.example', 1, '192.0.2.1')
+      await ingest(store, [first])
+      const late = await changesOf(store, [
+        on('one.example', 3, '192.0.2.2', '192.0.2.3'),
+        on('two.example', 3, '192.0.2.2'),
+      ])
+      const between = on('one.example', 2, '192.0.2.3')
+      await ingest(store, [between])
+      assert.deepEqual(await store.frontier.save(late), [ONE], 'the other change of the batch is written')
+      for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
+      await agree(store.facts, model, QUESTION)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'an unchanged observation that another writer was faster with is turned away too',
+    async (store) => {
+      await ingest(store, [on('one.example', 1, '192.0.2.1')])
+      const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
+      assert.equal(late?.facts, null)
+      await ingest(store, [on('one.example', 9, '192.0.2.1')])
+      assert.deepEqual(await store.frontier.save([late!]), [ONE])
+      const { dns } = await store.facts.clocks(ONE)
+      assert.equal(dns, seen('one.example', 9, null).observed_at)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'two writers that both found a name missing: one makes it, the other is turned away',
+    async (store, opened) => {
+      const other = await opened.another()
+      const [mine] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
+      const [theirs] = await changesOf(other, [on('one.example', 2, '192.0.2.2')])
+      assert.deepEqual(await store.frontier.save([mine!]), [])
+      assert.deepEqual(await other.frontier.save([theirs!]), [ONE])
+      const model = new Model(NOW)
+      model.observe(on('one.example', 1, '192.0.2.1'))
+      await agree(other.facts, model, QUESTION)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'a change that was read before its name was forgotten is turned away',
+    async (store, opened) => {
+      await ingest(store, [on('one.example', 1, '192.0.2.1')])
+      const changes = await changesOf(store, [on('one.example', 2, '192.0.2.2'), on('two.example', 2, '192.0.2.2')])
+      const other = await opened.another()
+      await other.frontier.forget(ONE)
+      await other.frontier.forget(TWO)
+      assert.deepEqual((await store.frontier.save(changes)).sort(), [ONE, TWO])
+      await agree(store.facts, new Model(NOW), QUESTION)
+    },
+  )
+
+  testWithStore(engine, 'a save that fails writes nothing, and the store goes on', async (store) => {
+    const [good] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
+    const [bad] = await changesOf(store, [on('two.example', 1, '192.0.2.1')])
+    const broken: Change = {
+      visit: bad!.visit,
+      get facts(): never {
+        throw new Error('planted')
+      },
+    }
+    for (const batch of [
+      [good!, broken],
+      [broken, good!],
+    ]) {
+      await assert.rejects(store.frontier.save(batch), /planted/)
+      await agree(store.facts, new Model(NOW), QUESTION)
+    }
+    assert.deepEqual(await store.frontier.save([good!]), [])
+  })
+
+  testWithStore(engine, 'what one writer has saved, every other instance sees at once', async (store, opened) => {
+    const other = await opened.another()
+    const model = new Model(NOW)
+    for (let at = 1; at <= 6; at++) {
+      const observation = on(at % 2 ? 'one.example' : 'two.example', at, `192.0.2.${1 + (at % 3)}`)
+      await ingest(at % 3 ? store : other, [observation])
+      model.observe(observation)
+      await agree(at % 2 ? store.facts : other.facts, model, QUESTION)
+    }
+  })
+
+  testWithStore(
+    engine,
+    'a batch of thousands of names, and of hundreds of observations of one name, is written whole',
+    async (store, opened) => {
+      const many = Array.from({ length: 3000 }, (_, n) => on(`n${n}.example`, n % 700, '192.0.2.1'))
+      const one = Array.from({ length: 300 }, (_, n) => on('one.example', n, `192.0.2.${1 + (n % 2)}`))
+      const outcomes = await ingestAll(store, [...many, ...one], 4000)
+      assert.deepEqual(
+        outcomes.filter((outcome) => outcome !== 'applied'),
+        [],
+      )
+      const reopened = await opened.reopen()
+      const history = await reopened.facts.history(ONE, ['A'], null, 10)
+      assert.equal(history.A.total, 300)
+      const lookup = await reopened.facts.lookup(ONE)
+      assert.deepEqual(
+        [lookup?.reverse_ip_count, (await reopened.facts.lookup(name('target.example')))?.redirect_count],
+        [0, undefined],
+      )
+      assert.equal((await reopened.facts.lookup(name('n7.example')))?.reverse_ip_count, 2999)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'an observation over 5 minutes ahead of the clock of the store is refused, and 5 minutes are not',
+    async (store) => {
+      const [just, over] = [on('one.example', 725, '192.0.2.1'), on('two.example', 725, '192.0.2.1')]
+      assert.deepEqual(await ingest(store, [just, { ...over, observed_at: over.observed_at + 1 }]), [
+        'applied',
+        'ahead',
+      ])
+      assert.equal(await store.facts.lookup(TWO), null)
+      assert.equal(await store.now(), NOW)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'a fingerprint that is not known, or that of an older release, never makes a false change',
+    async (store) => {
+      const observation = (at: number) =>
+        seen('one.example', at, dns({ A: ['192.0.2.1'], SOA: [] }), web({ has_website: true, text: 'Hi' }))
+      await ingest(store, [observation(1)])
+      for (const [print, at] of [
+        [0, 2],
+        [12345, 3],
+      ] as const) {
+        const frontier: Store['frontier'] = {
+          visits: async (names) =>
+            (await store.frontier.visits(names)).map((visit) => ({ ...visit, dnsPrint: print, webPrint: print })),
+          currents: (names) => store.frontier.currents(names),
+          forget: (name) => store.frontier.forget(name),
+          save: (changes) => store.frontier.save(changes),
+        }
+        assert.deepEqual(await ingest({ frontier, now: () => store.now() }, [observation(at)]), ['unchanged'])
+      }
+      assert.equal((await store.facts.history(ONE, ['A'], null, 10)).A.total, 1)
+    },
+  )
+}

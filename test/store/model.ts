@@ -1,0 +1,181 @@
+/** A plain model of the store in memory: what the contract says, said as simply and as slowly as it can be. */
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Ip } from '../../src/apply/known.ts'
+import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
+import type { Outcome } from '../../src/store/ingest.ts'
+import type { Clocked, HistoryState, Lookup, NeighbourRow } from '../../src/store/store.ts'
+import { type Address, compareAddresses } from '../../src/words/address.ts'
+import type { Name } from '../../src/words/name.ts'
+import { compareBytewise } from '../../src/words/order.ts'
+import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
+import { formatInstant, type Instant } from '../../src/words/time.ts'
+
+const FIVE_MINUTES = 300
+
+type State = { first_seen: Instant; records: readonly AnyRecord[] }
+
+/** All that the contract lets us know of one name. States are oldest first. */
+type Facts = {
+  status: DnsStatus | null
+  /** A part asked A or AAAA, or said nxdomain or servfail. */
+  resolved: boolean
+  states: Record<RecordType, State[]>
+  web: WebPart | null
+}
+type Domain = { clocks: Record<string, Instant>; facts: Facts }
+
+function unseen(): Domain {
+  const states = Object.fromEntries(RECORD_TYPES.map((type) => [type, []])) as unknown as Facts['states']
+  return { clocks: {}, facts: { status: null, resolved: false, states, web: null } }
+}
+
+export class Model {
+  readonly #now: Instant
+  readonly #domains = new Map<Name, Domain>()
+  readonly #forgotten = new Set<Name>()
+
+  /** `now`: where the store's clock stands. */
+  constructor(now: Instant) {
+    this.#now = now
+  }
+
+  observe(observation: Observation): Outcome {
+    const { domain: name, observed_at } = observation
+    if (observed_at > this.#now + FIVE_MINUTES) return 'ahead'
+    if (this.#forgotten.has(name)) return 'stale'
+    const known = this.#domains.get(name)
+    const domain = structuredClone(known ?? unseen())
+    const newer = observe(domain, observation)
+    this.#domains.set(name, domain)
+    if (known === undefined) return 'applied'
+    if (!newer) return 'stale'
+    return isDeepStrictEqual(known.facts, domain.facts) ? 'unchanged' : 'applied'
+  }
+
+  forget(name: Name): boolean {
+    this.#forgotten.add(name)
+    return this.#domains.delete(name)
+  }
+
+  lookup(name: Name): Lookup | null {
+    const domain = this.#domains.get(name)
+    if (domain === undefined) return null
+    const web = domain.facts.web
+    const accounts = web?.social_accounts ?? []
+    const networks = [...new Set(accounts.map(({ network }) => network))].sort(compareBytewise)
+    return {
+      ...this.clocks(name),
+      ip: ip(domain.facts),
+      only_dns_no_web:
+        ip(domain.facts) === 'noip' && RECORD_TYPES.some((type) => newest(domain.facts, type).length > 0),
+      has_website: web?.has_website ?? false,
+      redirect_to_https: web?.redirect_to_https ?? false,
+      redirect_to_www: web?.redirect_to_www ?? false,
+      redirect_to_domain: (web?.redirects_to ?? null) !== null,
+      only_with_www: web?.only_with_www ?? false,
+      ssl: web?.ssl ?? 'nocert',
+      social_networks: JSON.stringify(networks),
+      social_accounts: JSON.stringify(accounts),
+      redirect_count: this.redirects(name).length,
+      reverse_ip_count: this.neighbours(this.addresses(name), name).length,
+    }
+  }
+
+  clocks(name: Name): Clocked {
+    const clocks = this.#domains.get(name)?.clocks ?? {}
+    return { dns: clocks.status ?? null, web: clocks.web ?? null }
+  }
+
+  redirects(target: Name): Name[] {
+    return this.#names().filter((name) => this.#domains.get(name)?.facts.web?.redirects_to === target)
+  }
+
+  addresses(name: Name): Address[] {
+    const domain = this.#domains.get(name)
+    if (domain?.facts.status !== 'ok') return []
+    const records = [...newest(domain.facts, 'A'), ...newest(domain.facts, 'AAAA')]
+    return records.map(addressOf).sort(compareAddresses)
+  }
+
+  neighbours(addresses: readonly Address[], except: Name | null): NeighbourRow[] {
+    return addresses.flatMap((address) =>
+      this.#names()
+        .filter((name) => name !== except && this.addresses(name).includes(address))
+        .map((name) => ({ target: name, ip: address, since: this.#since(name, address) })),
+    )
+  }
+
+  /** Newest first. */
+  history(name: Name, type: RecordType): HistoryState[] {
+    const states = this.#domains.get(name)?.facts.states[type] ?? []
+    return states.map(({ first_seen, records }) => ({ first_seen, records: JSON.stringify(records) })).reverse()
+  }
+
+  #names(): Name[] {
+    return [...this.#domains.keys()].sort(compareBytewise)
+  }
+
+  #since(name: Name, address: Address): string {
+    const { A, AAAA } = this.#domains.get(name)!.facts.states
+    const holding = [...A, ...AAAA].filter(({ records }) => records.some((record) => addressOf(record) === address))
+    return formatInstant(Math.min(...holding.map(({ first_seen }) => first_seen)))
+  }
+}
+
+/** Lets the parts that are newer than their clocks change the domain; false where none is. */
+function observe(domain: Domain, { observed_at, dns, web }: Observation): boolean {
+  const { clocks, facts } = domain
+  let newer = false
+  const look = (part: string, change: () => void) => {
+    if (observed_at <= (clocks[part] ?? 0)) return
+    clocks[part] = observed_at
+    newer = true
+    change()
+  }
+  if (dns !== null) look('status', () => setStatus(facts, dns.status))
+  for (const type of dns?.status === 'ok' ? RECORD_TYPES : []) {
+    const records = dns?.records[type]
+    if (records !== undefined) look(type, () => setRecords(facts, type, { first_seen: observed_at, records }))
+  }
+  if (web !== null) {
+    look('web', () => {
+      facts.web = web
+    })
+  }
+  return newer
+}
+
+function setStatus(facts: Facts, status: DnsStatus): void {
+  facts.status = status
+  if (status !== 'ok') facts.resolved = true
+}
+
+function setRecords(facts: Facts, type: RecordType, state: State): void {
+  if (type === 'A' || type === 'AAAA') facts.resolved = true
+  if (!sameSet(newest(facts, type), state.records)) facts.states[type].push(state)
+}
+
+/** The records of the newest state; none where there is no state. */
+function newest(facts: Facts, type: RecordType): readonly AnyRecord[] {
+  return facts.states[type].at(-1)?.records ?? []
+}
+
+function sameSet(one: readonly AnyRecord[], other: readonly AnyRecord[]): boolean {
+  const texts = (records: readonly AnyRecord[]) => records.map((record) => JSON.stringify(record)).sort()
+  return isDeepStrictEqual(texts(one), texts(other))
+}
+
+function ip(facts: Facts): Ip | null {
+  if (!facts.resolved) return null
+  if (facts.status === 'nxdomain' || facts.status === 'servfail') return facts.status
+  const [four, six] = [newest(facts, 'A').length > 0, newest(facts, 'AAAA').length > 0]
+  if (four && six) return 'both'
+  if (four) return 'v4only'
+  return six ? 'v6only' : 'noip'
+}
+
+function addressOf(record: AnyRecord): Address {
+  const { ipv4_address, ipv6_address } = record as { ipv4_address?: Address; ipv6_address?: Address }
+  return (ipv4_address ?? ipv6_address)!
+}

@@ -1,0 +1,105 @@
+/** SQLite under the conformance suite: a store in a folder of its own, and the ways to spoil it. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Instant } from '../../src/words/time.ts'
+import type { Damage, Opened } from './conformance/engine.ts'
+import { conformance } from './conformance/suite.ts'
+
+async function open(now: Instant): Promise<Opened> {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-sqlite-'))
+  const url = `sqlite:${join(folder, 'store.db')}`
+  const instances: Store[] = []
+  const another = async () => {
+    const store = await openStore(url, {
+      access: 'write',
+      ledger: 'own',
+      secret: 'a secret for the tests that is long enough',
+      now: () => now,
+    })
+    instances.push(store)
+    return store
+  }
+  const closeAll = async () => {
+    for (const instance of instances.splice(0)) await instance.close()
+  }
+  return {
+    url,
+    store: await another(),
+    another,
+    async reopen() {
+      await closeAll()
+      return another()
+    },
+    async close() {
+      await closeAll()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Damage by one statement, which has to change something. */
+function statement(what: string, sql: string): Damage {
+  return {
+    what,
+    async plant({ url }) {
+      const database = new DatabaseSync(url.slice('sqlite:'.length))
+      const { changes } = database.prepare(sql).run()
+      database.close()
+      if (changes === 0) throw new Error(`${sql} changes nothing`)
+    },
+  }
+}
+
+conformance({
+  name: 'SQLite',
+  open,
+  damages: [
+    statement('a missing presence row', `delete from presence where name = 'c.example' and length(address) = 5`),
+    statement(
+      'a presence row too many',
+      `insert into presence select x'04c0000209', name, since from presence limit 1`,
+    ),
+    statement(
+      'a presence row of a name that is not known',
+      `insert into presence values (x'04c0000201', 'z.example', '2026-11-20T00:00:00')`,
+    ),
+    statement(
+      'a presence row with another since',
+      `update presence set since = '2020-01-01T00:00:00' where name = 'a.example'`,
+    ),
+    statement('a wrong counter of an address', `update address set names = names + 1`),
+    statement('a missing counter of an address', `delete from address`),
+    statement('a counter of an address that nobody is on', `insert into address values (x'04c0000209', 1)`),
+    statement('a missing redirect row', `delete from redirect where source = 'a.example'`),
+    statement('a redirect row too many', `insert into redirect values ('u.example', 'a.example')`),
+    statement('a redirect row of a name that is not known', `insert into redirect values ('t.example', 'z.example')`),
+    statement('a wrong counter of a target', `update target set sources = sources - 1`),
+    statement('a missing counter of a target', `delete from target`),
+    statement('a counter of a target that nobody redirects to', `insert into target values ('u.example', 1)`),
+    statement('missing facts', `delete from facts where name = 'a.example'`),
+    statement('facts that no name has', `update facts set id = id + 1000 where name = 'a.example'`),
+    statement('facts of another name', `update facts set name = 'z.example' where name = 'a.example'`),
+    statement(
+      'addresses of the facts that do not follow from their states',
+      `update facts set addresses = null where name = 'c.example'`,
+    ),
+    statement('an ip that does not follow from the states', `update facts set ip = 'noip' where name = 'c.example'`),
+    statement('a missing superseded state', `delete from state where first_seen = (select min(first_seen) from state)`),
+    statement('a superseded state of no name', `update state set id = 1000`),
+    statement('a serial whose base is not there', `update state set base = 1 where base is not null`),
+    statement('a missing first time on an address', `delete from ever where address = x'04c0000202'`),
+    statement(
+      'a first time on an address that no state holds',
+      `insert into ever select id, x'04c0000209', since from ever limit 1`,
+    ),
+    statement('a start page of no name', `update page set id = 1000`),
+    statement('a missing start page', `delete from page`),
+    statement('a tombstone with facts', `update visit set id = 0 where name = 'a.example'`),
+    statement('a name in the slot of another', `update visit set slot = (slot + 1) % 65536 where name = 'a.example'`),
+  ],
+})
