@@ -43,7 +43,7 @@ function rowsOf<Row, F extends RowFormat>(slices: Slice[], as: F): Rows<Row, F> 
 export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
   const range = 'select source from redirect where target = ? and source > ? order by source limit ?'
   const json = database.prepare(
-    `select count(*) as count, max(source) as last, group_concat('{"target":"' || source || '"}', ',') as text from (${range})`,
+    `select count(*) as count, group_concat(concat('{"target":"', source, '"}')) as text from (${range})`,
   )
   const rows = database.prepare(range)
   return (target, after, limit, as) => {
@@ -70,8 +70,8 @@ export function neighboursOf(database: DatabaseSync): Facts['neighbours'] {
   const range =
     'select name, since from presence where address = ?1 and name > ?2 and name <> ?3 order by name limit ?4'
   const json = database.prepare(
-    `select count(*) as count, max(name) as last,
-       group_concat('{"target":"' || name || '","ip":"' || ?5 || '","since":"' || since || '"}', ',') as text from (${range})`,
+    `select count(*) as count,
+       group_concat(concat('{"target":"', name, '","ip":"', ?5, '","since":"', since, '"}')) as text from (${range})`,
   )
   const rows = database.prepare(range)
   return (addresses, except, after, limit, as) => {
@@ -105,7 +105,10 @@ function remaining(addresses: readonly Address[], after: NeighbourPosition | nul
   return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
 }
 
+/** A slice as SQLite wrote it; the name of its last row is read back from the text. */
 function textSlice(found: unknown): Slice {
-  const { count, text, last } = found as { count: number; text: string; last: Name }
-  return { count, text, rows: [], last }
+  const { count, text } = found as { count: number; text: string | null }
+  if (text === null) return { count, text: '', rows: [], last: '' as Name }
+  const { target } = JSON.parse(text.slice(text.lastIndexOf('{'))) as { target: Name }
+  return { count, text, rows: [], last: target }
 }
