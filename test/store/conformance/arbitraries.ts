@@ -69,14 +69,14 @@ const observedAt = fc.oneof(
 )
 
 export function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
-  return fc.constantFrom(...names).chain((domain) =>
-    fc.record({
-      domain: fc.constant(domain),
-      observed_at: observedAt,
-      dns: part(dnsPart, 4),
-      web: part(webPart(domain), 1),
-    }),
-  )
+  return fc
+    .constantFrom(...names)
+    .chain((domain) =>
+      fc.record(
+        { domain: fc.constant(domain), observed_at: observedAt, dns: part(dnsPart, 4), web: part(webPart(domain), 1) },
+        { noNullPrototype: true },
+      ),
+    )
 }
 
 /** Observations with a name forgotten now and then; in half of the cases in the order of their times. */

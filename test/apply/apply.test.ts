@@ -1,0 +1,238 @@
+/** Properties of apply: pure, the same twice, part by part, whatever the batch. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { begin, changeOf, differs } from '../../src/apply/apply.ts'
+import { prepare } from '../../src/apply/prepare.ts'
+import type { Observation } from '../../src/observe/observation.ts'
+import { RECORD_TYPES } from '../../src/words/record.ts'
+import { NAMES, observation } from '../store/conformance/arbitraries.ts'
+import { dns, minute, NXDOMAIN, redirecting, seen } from '../store/conformance/world.ts'
+import { live, nothing, step } from './known.ts'
+
+const NAME = NAMES[0]!
+const one = observation([NAME])
+const history = fc.array(one, { maxLength: 25, size: 'max' })
+/** A history no two observations of which are of the same time, in any order. */
+const timed = history.chain((observations) =>
+  fc.shuffledSubarray(
+    observations.map((observation, n) => ({ ...observation, observed_at: minute(n) })),
+    { minLength: observations.length },
+  ),
+)
+
+function property<Values extends [unknown, ...unknown[]]>(
+  sentence: string,
+  arbitraries: { [I in keyof Values]: fc.Arbitrary<Values[I]> },
+  holds: (...values: Values) => void,
+): void {
+  test(sentence, () => fc.assert(fc.property(...arbitraries, holds), { numRuns: 200 }))
+}
+
+/** Clocks and facts, without what only says how they came about. */
+function outcomeOf({ known }: { known: ReturnType<typeof nothing> }): object {
+  const { clocks } = known.visit
+  return { clocks: [...clocks], current: known.current }
+}
+
+property('applying observations twice changes nothing', [history], (observations) => {
+  const first = live(nothing(NAME), observations)
+  const again = step(first.known, observations)
+  assert.equal(again.change, null)
+  assert.deepEqual(
+    again.outcomes,
+    observations.map(() => 'stale'),
+  )
+})
+
+property('one batch gives what its observations give one by one', [history, history], (before, batch) => {
+  const { known } = live(nothing(NAME), before)
+  const single = live(known, batch)
+  const whole = step(known, batch)
+  assert.deepEqual(outcomeOf(whole), outcomeOf(single))
+  assert.deepEqual(whole.outcomes, single.outcomes)
+  assert.deepEqual(whole.change?.facts?.superseded ?? [], single.superseded)
+})
+
+for (const print of [0, 7]) {
+  const of = print === 0 ? 'no fingerprint to compare with' : 'fingerprints of another release'
+  property(
+    `${of}: the same outcomes, facts and states`,
+    [history, fc.infiniteStream(fc.boolean())],
+    (observations, lost) => {
+      const usual = live(nothing(NAME), observations)
+      const other = live(nothing(NAME), observations, ({ visit, current }) => {
+        const spoilt = lost.next().value
+        return { visit: spoilt ? { ...visit, dnsPrint: print, webPrint: print } : visit, current }
+      })
+      assert.deepEqual(outcomeOf(other), outcomeOf(usual))
+      assert.deepEqual([other.outcomes, other.superseded], [usual.outcomes, usual.superseded])
+    },
+  )
+}
+
+property('where no fingerprint differs, the facts need not be read', [history, one], (observations, next) => {
+  const { known } = live(nothing(NAME), observations)
+  for (const candidate of [next, ...observations].map((given) => ({ ...given, observed_at: minute(800) }))) {
+    const prepared = prepare(candidate)
+    if (known.visit.version === 0 || differs(known.visit, prepared)) continue
+    const blind = step({ visit: known.visit, current: nothing(NAME).current }, [candidate])
+    assert.deepEqual(blind.outcomes, [candidate.dns || candidate.web ? 'unchanged' : 'stale'])
+    assert.equal(blind.change?.facts ?? null, null)
+    assert.deepEqual(outcomeOf(step(known, [candidate])), {
+      clocks: [...blind.known.visit.clocks],
+      current: known.current,
+    })
+  }
+})
+
+property('an unchanged observation writes no facts, one that is stale nothing at all', [history], (observations) => {
+  let known = nothing(NAME)
+  for (const observation of observations) {
+    const { change, outcomes, known: next } = step(known, [observation])
+    if (outcomes[0] === 'stale') assert.equal(change, null)
+    if (outcomes[0] === 'unchanged') assert.equal(change?.facts, null)
+    if (outcomes[0] === 'applied') assert.ok(change && (change.facts !== null || known.visit.version === 0))
+    known = next
+  }
+})
+
+property('the two parts of an observation are applied as if each had come alone', [history], (observations) => {
+  const apart = observations.flatMap((given) => [
+    { ...given, web: null },
+    { ...given, dns: null },
+  ])
+  assert.deepEqual(outcomeOf(live(nothing(NAME), apart)), outcomeOf(live(nothing(NAME), observations)))
+})
+
+property('the types of a dns part are applied as if each had been asked alone', [history], (observations) => {
+  const apart = observations.flatMap((given): Observation[] => {
+    if (given.dns?.status !== 'ok') return [given]
+    const { records } = given.dns
+    const asked = RECORD_TYPES.filter((type) => records[type] !== undefined)
+    const each = asked.map((type) => ({ ...given, dns: { status: 'ok' as const, records: { [type]: records[type] } } }))
+    return each.length > 0 ? each : [given]
+  })
+  assert.deepEqual(outcomeOf(live(nothing(NAME), apart)), outcomeOf(live(nothing(NAME), observations)))
+})
+
+property(
+  'a partial dns part gives its types what the full one gives them',
+  [history, fc.subarray([...RECORD_TYPES])],
+  (full, kept) => {
+    const partial = full.map((given): Observation => {
+      if (given.dns === null) return given
+      const records = Object.fromEntries(
+        Object.entries(given.dns.records).filter(([type]) => kept.includes(type as never)),
+      )
+      return { ...given, dns: { status: given.dns.status, records } }
+    })
+    const [whole, part] = [live(nothing(NAME), full).known.current, live(nothing(NAME), partial).known.current]
+    for (const type of kept) assert.deepEqual(part.states[type], whole.states[type])
+    assert.deepEqual([part.status, part.web], [whole.status, whole.web])
+  },
+)
+
+property('whatever order observations come in, the newest of each part wins', [timed], (shuffled) => {
+  const ordered = shuffled.toSorted((a, b) => a.observed_at - b.observed_at)
+  const [late, timely] = [live(nothing(NAME), shuffled).known, live(nothing(NAME), ordered).known]
+  assert.deepEqual(late.visit.clocks, timely.visit.clocks)
+  assert.deepEqual([late.current.status, late.current.web], [timely.current.status, timely.current.web])
+  for (const type of RECORD_TYPES) {
+    const [one, other] = [late, timely].map(({ current }) => current.states[type]?.records ?? '[]')
+    assert.equal(one, other)
+  }
+})
+
+property(
+  'arrived and left are the difference of the addresses, and every address that arrives was seen',
+  [history, history],
+  (before, batch) => {
+    const { known } = live(nothing(NAME), before)
+    const { change } = step(known, batch)
+    if (!change?.facts) return
+    const { current, arrived, left, seen, redirectBefore, redirectAfter } = change.facts
+    const kept = known.current.addresses.filter((address) => !left.includes(address))
+    assert.deepEqual([...kept, ...arrived].sort(), [...current.addresses].sort())
+    assert.deepEqual(
+      [arrived.filter((address) => kept.includes(address)), kept.length + left.length],
+      [[], known.current.addresses.length],
+    )
+    assert.deepEqual(
+      [redirectBefore, redirectAfter],
+      [known.current.web?.redirects_to ?? null, current.web?.redirects_to ?? null],
+    )
+    if (known.visit.version > 0) return
+    for (const address of arrived) assert.ok(seen.some((row) => row.address === address))
+  },
+)
+
+property(
+  'superseded states follow one another, and the last confirmation lies before the next state',
+  [history],
+  (observations) => {
+    const { known, superseded } = live(nothing(NAME), observations)
+    for (const type of RECORD_TYPES) {
+      const rows = superseded.filter((row) => row.type === type)
+      const newest = known.current.states[type]
+      assert.equal(rows.length + (newest ? 1 : 0), newest?.count ?? 0)
+      for (const [index, { first_seen, last_confirmed }] of rows.entries()) {
+        const next = rows[index + 1]?.first_seen ?? newest!.first_seen
+        assert.ok(first_seen <= last_confirmed && last_confirmed < next, `${first_seen} ${last_confirmed} ${next}`)
+      }
+    }
+  },
+)
+
+property('what is given is not changed', [history, history], (before, batch) => {
+  const { known } = live(nothing(NAME), before)
+  const given = structuredClone({ known, batch })
+  step(known, batch)
+  assert.deepEqual({ known, batch }, given)
+})
+
+property('nothing happens to a forgotten name', [history], (observations) => {
+  const { visit, current } = nothing(NAME)
+  const { change, outcomes } = step({ visit: { ...visit, version: 3, forgotten: true }, current }, observations)
+  assert.equal(change, null)
+  assert.ok(outcomes.every((outcome) => outcome === 'stale'))
+})
+
+test('the order of record lists, repeated records, letter case and trailing dots of names make no change', () => {
+  const MX = [
+    ['A.example', 10],
+    ['b.example', 5],
+  ].map(([mail_server, priority]) => ({ mail_server, priority }))
+  const first = dns({ A: ['192.0.2.1', '192.0.2.2'], NS: ['a.example', 'b.example'], MX, TXT: [['x'], ['y']] })
+  const mixed = [...MX.toReversed(), { mail_server: 'a.EXAMPLE.', priority: 10 }]
+  const again = dns({
+    A: ['192.0.2.2', '192.0.2.1', '192.0.2.2'],
+    NS: ['B.example.', 'A.Example'],
+    MX: mixed,
+    TXT: [['y'], ['x'], ['y']],
+  })
+  const { known } = step(nothing(NAME), [seen(NAME, 1, first)])
+  assert.equal(differs(known.visit, prepare(seen(NAME, 2, again))), false)
+  assert.deepEqual(step(known, [seen(NAME, 2, again)]).outcomes, ['unchanged'])
+})
+
+test('an observation without either part only makes the name known', () => {
+  const { known, change, outcomes } = step(nothing(NAME), [seen(NAME, 1, null), seen(NAME, 2, null)])
+  assert.deepEqual(outcomes, ['applied', 'stale'])
+  assert.equal(change?.facts, null)
+  assert.equal(step(known, [seen(NAME, 3, null)]).change, null)
+})
+
+test('a draft that nothing was applied to is no change', () => {
+  assert.equal(changeOf(begin(nothing(NAME).visit)), null)
+})
+
+test('a redirect that stays is the same before and after, also when the name is gone', () => {
+  const { known } = step(nothing(NAME), [seen(NAME, 1, dns({ A: ['192.0.2.1'] }), redirecting('t.example'))])
+  const facts = step(known, [seen(NAME, 2, NXDOMAIN)]).change?.facts
+  assert.deepEqual(
+    [facts?.redirectBefore, facts?.redirectAfter, facts?.left],
+    ['t.example', 't.example', ['192.0.2.1']],
+  )
+})
