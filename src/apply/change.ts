@@ -13,7 +13,7 @@ export type Superseded = {
   first_seen: Instant
   /** The last time it was observed unchanged. */
   last_confirmed: Instant
-  /** The canonical JSON text; null where the state is kept as `serial` beside the one at `base`. */
+  /** The kept text; null where the state is kept as `serial` beside the one at `base`. */
   records: string | null
   serial: number | null
   base: Instant | null

@@ -31,7 +31,7 @@ export type Visit = {
   forgotten: boolean
 }
 
-/** The newest state of one record type. `records` is the canonical JSON text, `count` the number of states, 1,001 at most. */
+/** The newest state of one record type. `records` is the kept text (words/record-text.ts), `count` the number of states, 1,001 at most. */
 export type State = {
   first_seen: Instant
   count: number

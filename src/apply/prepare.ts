@@ -3,7 +3,8 @@
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
 import type { Name } from '../words/name.ts'
-import { RECORD_TYPES, type RecordType, recordsText } from '../words/record.ts'
+import { RECORD_TYPES, type RecordType } from '../words/record.ts'
+import { recordsText } from '../words/record-text.ts'
 import type { Instant } from '../words/time.ts'
 
 /**
@@ -37,7 +38,7 @@ function recordTexts(dns: DnsPart): Partial<Record<RecordType, string>> {
   const texts: Partial<Record<RecordType, string>> = {}
   for (const type of RECORD_TYPES) {
     const records = dns.records[type]
-    if (records) texts[type] = recordsText(records)
+    if (records) texts[type] = recordsText(type, records)
   }
   return texts
 }

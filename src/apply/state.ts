@@ -1,7 +1,7 @@
 /** States of one record type: how one follows another, and how a superseded one is kept. */
 
 import type { Address } from '../words/address.ts'
-import type { RecordType, SOARecord } from '../words/record.ts'
+import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Superseded } from './change.ts'
 import type { State } from './known.ts'
@@ -18,27 +18,31 @@ export function afterState(known: State | undefined): number {
 export function superseded(type: RecordType, state: State, confirmed: Instant): Superseded {
   const row = { type, first_seen: state.first_seen, last_confirmed: confirmed }
   if (state.base === null) return { ...row, records: state.records, serial: null, base: null }
-  return { ...row, records: null, serial: soaOf(state.records)!.serial, base: state.base }
+  return { ...row, records: null, serial: serialOf(state.records), base: state.base }
 }
+
+/** The place of the serial in an SOA's kept values. */
+const SERIAL = 2
 
 /** True for two sets of one SOA each that are equal but for the serial. */
 export function differsInSerialAlone(one: string, other: string): boolean {
-  const [left, right] = [soaOf(one), soaOf(other)]
-  return (
-    left !== null &&
-    right !== null &&
-    JSON.stringify({ ...left, serial: 0 }) === JSON.stringify({ ...right, serial: 0 })
-  )
+  if (serialOf(one) === null || serialOf(other) === null) return false
+  return withSerial(one, 0) === withSerial(other, 0)
 }
 
-function soaOf(records: string): SOARecord | null {
-  const list = JSON.parse(records) as SOARecord[]
-  return list.length === 1 ? list[0]! : null
+/** The same set with another serial. */
+export function withSerial(records: string, serial: number): string {
+  const [soa] = JSON.parse(records) as [unknown[]]
+  return JSON.stringify([soa.with(SERIAL, serial)])
+}
+
+/** The serial of a set of one SOA; null for any other number of them. */
+function serialOf(records: string): number | null {
+  const list = JSON.parse(records) as unknown[][]
+  return list.length === 1 ? (list[0]![SERIAL] as number) : null
 }
 
 /** The addresses of an A or AAAA set; none for a type that was never seen. */
 export function addressesOf(records: string | undefined): Address[] {
-  if (records === undefined || records === '[]') return []
-  const list = JSON.parse(records) as { ipv4_address?: Address; ipv6_address?: Address }[]
-  return list.map(({ ipv4_address, ipv6_address }) => (ipv4_address ?? ipv6_address)!)
+  return records === undefined || records === '[]' ? [] : JSON.parse(records)
 }

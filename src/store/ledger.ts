@@ -12,8 +12,9 @@ export type Standing = { account: Account; token: Token }
 export type Ask = { account: number; day: Day; limit: number; want: number; holder: string }
 
 /**
- * `granted` units are the caller's: 0 with `wait` means that others hold unused units which are on their way back
- * (ask again shortly), 0 without `wait` that the budget is spent. `used` counts what is spent, `held` what anybody holds.
+ * `granted` units are the caller's. A single one is spent already; several are a hold, to be settled. 0 with `wait` means
+ * that others hold unused units which are on their way back (ask again shortly), 0 without `wait` that the budget is spent.
+ * `used` counts what is spent, `held` what anybody holds.
  */
 export type Grant = { granted: number; used: number; held: number; wait: boolean }
 
@@ -62,11 +63,14 @@ export interface Ledger {
   standing(hash: Uint8Array): Promise<Standing | null>
 
   /**
-   * Takes units. While over 1,000 are left up to `want` may be granted as a hold; below that exactly one, spent at once.
-   * Units of holders that were not heard of for 2 seconds count as spent.
+   * Takes units: up to `want` as a hold while over 1,000 are left, otherwise exactly one, spent at once.
+   * What holders hold that were not heard of (by take, settle or beat) for 2 seconds counts as spent.
    */
   take(ask: Ask): Promise<Grant>
-  /** Settles a hold; at least once a second while one is open. */
+  /**
+   * Settles holds; at least once a second while one is open. A hold that counts as spent already, because its holder was
+   * not heard of, stays so.
+   */
   settle(settlements: readonly Settlement[]): Promise<void>
   /** One unit that was spent at once comes back, because its call turned out to cost nothing. */
   giveBack(account: number, day: Day): Promise<void>

@@ -1,25 +1,9 @@
 /** Opens a store by its URL: the one place that knows which engines there are. */
 
-import type { Instant } from '../words/time.ts'
 import { StoreFault } from './fault.ts'
+import type { OpenOptions } from './options.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './store.ts'
-
-export type OpenOptions = {
-  /** `read`: facts are only read (API). `write`: imports and crawls. */
-  access: 'read' | 'write'
-  /**
-   * Who writes the ledger. `own`: this thread (commands). `thread`: a thread of this process (the primary of `serve`).
-   * `primary`: the primary of this cluster, by message (workers of `serve`).
-   */
-  ledger: 'own' | 'thread' | 'primary'
-  /** DOMAINDEX_SECRET; null for the secret that the store makes. */
-  secret: string | null
-  /** Whole Unix seconds; the machine's clock by default. */
-  now?: () => Instant
-  /** Marks a store made now as a demo, and allows to open one that is. */
-  demo?: boolean
-}
 
 /** Throws StoreFault where the store cannot be opened, with what to do about it. */
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {

@@ -2,8 +2,10 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Current, State } from '../../apply/known.ts'
+import { withSerial } from '../../apply/state.ts'
 import { slotOf } from '../../words/name.ts'
-import { RECORD_TYPES, type RecordType, type SOARecord } from '../../words/record.ts'
+import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
+import { recordsOf } from '../../words/record-text.ts'
 import type { Instant } from '../../words/time.ts'
 import type { Facts, History, HistoryState } from '../store.ts'
 import { unpackStates } from './columns.ts'
@@ -37,19 +39,21 @@ function typeHistory(statement: StatementSync, type: RecordType, newest: State |
   const { id, before, limit } = range
   const states: HistoryState[] = []
   if (before === null || newest.first_seen < before) {
-    states.push({ first_seen: newest.first_seen, records: newest.records })
+    states.push(answered(type, newest.first_seen, newest.records))
   }
   if (newest.count > 1) {
     const from = Math.min(before ?? newest.first_seen, newest.first_seen)
     const rows = statement.all(id, RECORD_TYPES.indexOf(type), from, limit + 1 - states.length) as StateRow[]
-    states.push(...rows.map(stateOf))
+    states.push(...rows.map((row) => answered(type, row.first_seen, keptText(row))))
   }
   return { states: states.slice(0, limit), total: newest.count, more: states.length > limit }
 }
 
 /** A state that is kept as its serial alone is the whole one at its base with that serial. */
-function stateOf({ first_seen, records, serial, whole }: StateRow): HistoryState {
-  if (records !== null) return { first_seen, records }
-  const [soa] = JSON.parse(whole!) as SOARecord[]
-  return { first_seen, records: JSON.stringify([{ ...soa, serial }]) }
+function keptText({ records, serial, whole }: StateRow): string {
+  return records ?? withSerial(whole!, serial!)
+}
+
+function answered(type: RecordType, first_seen: Instant, kept: string): HistoryState {
+  return { first_seen, records: JSON.stringify(recordsOf(type, kept)) }
 }

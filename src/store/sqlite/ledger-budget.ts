@@ -47,15 +47,13 @@ function taker(database: DatabaseSync, hear: Hear, spend: Spend) {
     const { used, held } = read.get(account, day) as { used: number; held: number }
     const free = limit - used - held
     if (free <= 0) return { granted: 0, used, held, wait: held > 0 }
-    const { units, as } = shareOf(free, want, live)
-    if (as === 'held') hold.run(account, day, holder, units)
-    else spend(account, day, units)
-    return {
-      granted: units,
-      used: as === 'held' ? used : used + units,
-      held: as === 'held' ? held + units : held,
-      wait: false,
+    const granted = shareOf(free, want, live)
+    if (granted > 1) {
+      hold.run(account, day, holder, granted)
+      return { granted, used, held: held + granted, wait: false }
     }
+    spend(account, day, 1)
+    return { granted, used: used + 1, held, wait: false }
   }
 }
 

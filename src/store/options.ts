@@ -1,0 +1,19 @@
+/** How a store is opened: who reads, who writes, whose clock. */
+
+import type { Instant } from '../words/time.ts'
+
+export type OpenOptions = {
+  /** `read`: facts are only read (API). `write`: imports and crawls. */
+  access: 'read' | 'write'
+  /**
+   * Who writes the ledger. `own`: this thread (commands). `thread`: a thread of this process (the primary of `serve`).
+   * `primary`: the primary of this cluster, by message (workers of `serve`).
+   */
+  ledger: 'own' | 'thread' | 'primary'
+  /** DOMAINDEX_SECRET; null for the secret that the store makes. */
+  secret: string | null
+  /** Whole Unix seconds; the machine's clock by default. */
+  now?: () => Instant
+  /** Marks a store made now as a demo, and allows to open one that is. */
+  demo?: boolean
+}
