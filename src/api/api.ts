@@ -1,0 +1,105 @@
+/** The API: the seven endpoints and the paths beside them, as one HTTP server. */
+
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Store } from '../store/store.ts'
+import type { Instant } from '../words/time.ts'
+import { type Cors, preflight, send } from './answer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { daily } from './endpoints/daily.ts'
+import { dnshistory } from './endpoints/dnshistory.ts'
+import { lookup } from './endpoints/lookup.ts'
+import { redirect } from './endpoints/redirect.ts'
+import { reverseip } from './endpoints/reverseip.ts'
+import { similar } from './endpoints/similar.ts'
+import { snapshot } from './endpoints/snapshot.ts'
+import { Gate } from './gate.ts'
+import { openKeyring } from './keyring.ts'
+import { Lanes } from './lanes.ts'
+import { Meter } from './meter.ts'
+import type { Metrics } from './metrics.ts'
+import { openApi } from './openapi.ts'
+import { addDocs, answerPage, pagesOf } from './pages.ts'
+import { makeServer } from './server.ts'
+import type { Site } from './site.ts'
+import { walk } from './walk.ts'
+
+const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
+
+const QUERY_METHODS = ['GET', 'HEAD', 'POST']
+const PAGE_METHODS = ['GET', 'HEAD']
+
+export type ApiOptions = {
+  store: Pick<Store, 'facts' | 'ledger'>
+  settings: { cors: Cors; trustedProxies: readonly string[] }
+  /** Whole Unix seconds. */
+  now: () => Instant
+  /** Milliseconds of a clock that is never set. */
+  ticks?: () => number
+  log: Logger
+  metrics: Metrics
+}
+
+/** `drain`: from now on every answer closes its connection, and /readyz says that no more requests are welcome. */
+export type Api = { app: FastifyInstance; drain: () => void }
+
+/** Builds the server; it does not listen yet. Closing it settles all accounts and leaves the store open. */
+export async function buildApi(options: ApiOptions): Promise<Api> {
+  const site = await makeSite(options)
+  const { outlet, meter, keyring } = site
+  const document = openApi(ENDPOINTS, readVersion())
+  const app = makeServer(site, options)
+  for (const endpoint of ENDPOINTS) addEndpoint(app, site, endpoint)
+  for (const [path, page] of Object.entries(pagesOf(site, JSON.stringify(document)))) {
+    addRoute(app, site, path, PAGE_METHODS, (request, reply) => answerPage(site, page, request, reply))
+  }
+  await addDocs(app, document)
+  app.addHook('onClose', async () => {
+    keyring.close()
+    await meter.close()
+  })
+  options.metrics.gauge('domaindex_unsent_bytes', 'Bytes of answers that clients have not taken.', () => outlet.unsent)
+  await app.ready()
+  return {
+    app,
+    drain: () => {
+      outlet.isDraining = true
+    },
+  }
+}
+
+async function makeSite({ store, settings, now, ticks = () => performance.now(), log }: ApiOptions): Promise<Site> {
+  const { facts, ledger } = store
+  const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
+  return {
+    facts,
+    gate: new Gate({ ledger, now, ticks }),
+    lanes: new Lanes(),
+    meter: new Meter({ ledger, holder: randomUUID(), onFault }),
+    keyring: await openKeyring({ ledger, now, onFault }),
+    outlet: { cors: settings.cors, unsent: 0, isDraining: false },
+    log,
+  }
+}
+
+function addEndpoint(app: FastifyInstance, site: Site, endpoint: Endpoint): void {
+  addRoute(app, site, `/v1.0/${endpoint.name}`, QUERY_METHODS, (request, reply) => {
+    request.endpoint = endpoint.name
+    return walk(site, endpoint, request, reply)
+  })
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** A route whose handler sends the answer itself, and the answer to OPTIONS beside it. */
+function addRoute(app: FastifyInstance, site: Site, url: string, method: string[], handler: Handler): void {
+  const allow = [...method, 'OPTIONS'].join(', ')
+  app.route({ method, url, handler })
+  app.options(url, (request, reply) => void send(site.outlet, request, reply, preflight(site.outlet.cors, allow)))
+}
+
+function readVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}

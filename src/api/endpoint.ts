@@ -1,0 +1,38 @@
+/** What an endpoint declares: how it is called, what it takes and answers, which errors it has, and what it does. */
+
+import type { TObject, TSchema } from 'typebox'
+import type { Clocked, Facts } from '../store/store.ts'
+import type { CursorKeys } from './cursor.ts'
+import type { Envelope, ErrorKey } from './errors.ts'
+import type { Caller } from './gate.ts'
+import type { Parameters } from './parameters.ts'
+
+export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
+
+/** One request that was let in. */
+export type Call = { parameters: Parameters; caller: Caller; facts: Facts; keys: CursorKeys }
+
+/** What is answered with status 200. `observed`: when the domain asked for was last looked at; null where none was. */
+export type Answer = { body: string; observed: Clocked | null }
+
+export type Endpoint = {
+  name: EndpointName
+  /** One line for the list of endpoints. */
+  summary: string
+  /** What it does, in Markdown. */
+  description: string
+  /** Where its errors stand. */
+  envelope: Envelope
+  /** The parameters besides `token`. */
+  parameters: TObject
+  /** The JSON body of status 200; null where it always is a file. */
+  response: TSchema | null
+  /** What is sent where that is a file; null for an endpoint that has none. */
+  file: { type: string; description: string } | null
+  /** The errors that are not common to all endpoints. */
+  errors: readonly ErrorKey[]
+  /** Checks plan and add-ons; throws the Refusal. Left out where any plan will do. */
+  admit?: (caller: Caller, parameters: Parameters) => void
+  /** Checks the parameters and answers; throws a Refusal. */
+  answer: (call: Call) => Promise<Answer>
+}

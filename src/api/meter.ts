@@ -1,0 +1,211 @@
+/** The meter: takes a unit of the account's daily budget for every call, exactly, and notes the calls that counted. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallNote, Ledger } from '../store/ledger.ts'
+import { secondsToMidnight } from '../words/time.ts'
+import { Refusal } from './errors.ts'
+import type { Caller } from './gate.ts'
+import { Purse, type Source } from './purse.ts'
+
+/** A call's unit, until it is known whether the call counts. Only the first of the two has an effect. */
+export type Permit = {
+  /** Units that are left beside it. */
+  readonly remaining: number
+  /** The call counts: its unit is spent. */
+  charge(endpoint: string): void
+  /** The call does not count: resolves when any process can have its unit. */
+  release(): Promise<void>
+}
+
+export type MeterOptions = {
+  ledger: Pick<Ledger, 'take' | 'settle' | 'giveBack' | 'used' | 'note'>
+  /** Names this process among all that share the store. */
+  holder: string
+  /** Told of what went wrong while nobody waited for it. */
+  onFault: (fault: unknown) => void
+}
+
+/** Milliseconds between two rounds: an unused unit is given back in the second after it came, within a second. */
+const ROUND = 400
+/** Units that are asked for at once; the ledger may grant fewer. */
+const WANT = 64
+/** Milliseconds after which the ledger is asked again where units are on their way back. */
+const RETRY = 20
+
+type Waiting = { caller: Caller; resolve: (permit: Permit) => void; reject: (reason: unknown) => void }
+/** A purse, the calls that wait for its units, and how many questions to the ledger are open. */
+type Desk = { purse: Purse; waiting: Waiting[]; asking: number }
+
+export class Meter {
+  readonly #options: MeterOptions
+  readonly #desks = new Map<number, Desk>()
+  /** Desks of another day or limit that are not settled yet. */
+  readonly #former = new Set<Desk>()
+  readonly #notes = new Map<string, CallNote>()
+  readonly #timer: NodeJS.Timeout
+  #round: Promise<void> = Promise.resolve()
+
+  constructor(options: MeterOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.settle(), ROUND).unref()
+  }
+
+  /** Takes a unit for a call. Throws `rate_limited` where none is left. */
+  enter(caller: Caller): Permit | Promise<Permit> {
+    const desk = this.#desk(caller)
+    if (desk.waiting.length === 0 && desk.purse.takeIdle()) return this.#permit(desk.purse, caller, 'held')
+    return new Promise((resolve, reject) => {
+      desk.waiting.push({ caller, resolve, reject })
+      this.#serve(desk)
+    })
+  }
+
+  /** Lets in a call that is never counted. Throws `rate_limited` where no unit is left. */
+  async look(caller: Caller): Promise<Permit> {
+    const used = await this.used(caller)
+    const { queries } = caller.limits
+    if (used >= queries) throw rateLimited(caller, used)
+    return { remaining: queries - used, charge: () => {}, release: async () => {} }
+  }
+
+  /** Units that the account has spent today. */
+  async used({ account, today }: Caller): Promise<number> {
+    await this.#round
+    const known = this.#options.ledger.used(account.id, today)
+    const purse = this.#desks.get(account.id)?.purse
+    const own = purse?.day === today ? purse.unsettled : 0
+    return (await known) + own
+  }
+
+  /** Settles everything that is open with the ledger; one round at a time. */
+  settle(): Promise<void> {
+    this.#round = this.#round.then(() => this.#settle()).catch(this.#options.onFault)
+    return this.#round
+  }
+
+  /** Gives back all units and settles the rest. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    for (const { purse } of this.#desks.values()) purse.retire()
+    await this.settle()
+  }
+
+  #desk({ account, today, limits }: Caller): Desk {
+    const known = this.#desks.get(account.id)
+    if (known !== undefined && known.purse.day === today && known.purse.limit === limits.queries) return known
+    if (known !== undefined) {
+      known.purse.retire()
+      this.#former.add(known)
+    }
+    const desk = { purse: new Purse(account.id, today, limits.queries), waiting: [], asking: 0 }
+    this.#desks.set(account.id, desk)
+    return desk
+  }
+
+  /** Hands idle units to those that wait, and asks for more where somebody still does. */
+  #serve(desk: Desk): void {
+    const { purse, waiting } = desk
+    while (waiting.length > 0 && purse.takeIdle()) {
+      const { caller, resolve } = waiting.shift()!
+      resolve(this.#permit(purse, caller, 'held'))
+    }
+    const questions = purse.isBulk ? Math.min(1, waiting.length) : waiting.length
+    while (desk.asking < questions) void this.#ask(desk)
+  }
+
+  async #ask(desk: Desk): Promise<void> {
+    desk.asking++
+    const { purse, waiting } = desk
+    const { account, day, limit } = purse
+    const { ledger, holder } = this.#options
+    try {
+      const grant = await ledger.take({ account, day, limit, want: WANT, holder })
+      const source = purse.learn(grant)
+      if (source === 'spent') this.#hand(desk)
+      else if (grant.wait) await sleep(RETRY)
+      else if (source === null) {
+        const refused = waiting.shift()
+        refused?.reject(rateLimited(refused.caller, grant.used))
+      }
+    } catch (fault) {
+      waiting.shift()?.reject(fault)
+    }
+    desk.asking--
+    this.#serve(desk)
+  }
+
+  /** Hands on a unit that the ledger counts as spent already. */
+  #hand({ purse, waiting }: Desk): void {
+    const next = waiting.shift()
+    if (next !== undefined) next.resolve(this.#permit(purse, next.caller, 'spent'))
+    else this.#giveBack(purse).catch(this.#options.onFault)
+  }
+
+  #giveBack(purse: Purse): Promise<void> {
+    purse.restore('spent')
+    return this.#options.ledger.giveBack(purse.account, purse.day)
+  }
+
+  #permit(purse: Purse, caller: Caller, source: Source): Permit {
+    let isOpen = true
+    const close = (): boolean => {
+      const was = isOpen
+      isOpen = false
+      return was
+    }
+    return {
+      get remaining() {
+        return purse.remaining
+      },
+      charge: (endpoint) => {
+        if (!close()) return
+        if (source === 'held') purse.spend()
+        this.#note(caller, endpoint)
+      },
+      release: async () => {
+        if (!close()) return
+        if (source === 'spent') await this.#giveBack(purse)
+        else purse.restore('held')
+      },
+    }
+  }
+
+  #note({ account, token, today: day, now: last }: Caller, endpoint: string): void {
+    const key = `${token} ${endpoint} ${day}`
+    const note = this.#notes.get(key)
+    if (note === undefined) this.#notes.set(key, { account: account.id, token, endpoint, day, calls: 1, last })
+    else {
+      note.calls++
+      note.last = last
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const { ledger, holder } = this.#options
+    const open = [...this.#former, ...this.#desks.values()].flatMap(({ purse }) => {
+      const settlement = purse.round(holder)
+      return settlement === null ? [] : [{ purse, settlement }]
+    })
+    const notes = [...this.#notes.values()]
+    this.#notes.clear()
+    try {
+      if (open.length > 0) await ledger.settle(open.map(({ settlement }) => settlement))
+    } catch (fault) {
+      for (const { purse, settlement } of open) purse.undo(settlement)
+      this.#options.onFault(fault)
+    }
+    if (notes.length > 0) await ledger.note(notes)
+    for (const desk of this.#former) if (isDone(desk)) this.#former.delete(desk)
+    for (const [account, desk] of this.#desks) if (isDone(desk)) this.#desks.delete(account)
+  }
+}
+
+function isDone({ purse, waiting, asking }: Desk): boolean {
+  return purse.isEmpty && waiting.length + asking === 0
+}
+
+function rateLimited({ limits, now }: Caller, used: number): Refusal {
+  const retryAfter = secondsToMidnight(now)
+  const msg = `The daily limit of ${limits.queries} calls is reached; it begins anew in ${retryAfter} seconds.`
+  return new Refusal('rate_limited', { msg, extra: { limit: limits.queries, used }, retryAfter })
+}

@@ -1,0 +1,149 @@
+/** The OpenAPI 3.1 document, made out of what the endpoints declare. */
+
+import Type, { type TSchema } from 'typebox'
+import type { Endpoint } from './endpoint.ts'
+import { ERRORS, type ErrorKey } from './errors.ts'
+import { exactly } from './schema.ts'
+
+/** Errors of every endpoint. */
+const COMMON: readonly ErrorKey[] = [
+  'token_missing',
+  'token_invalid',
+  'rate_limited',
+  'body_too_large',
+  'internal_error',
+]
+
+const TOKEN = Type.String({ description: 'The API token.' })
+
+type Json = Record<string, unknown>
+
+/** The document for a server that has these endpoints under `/v1.0/`. */
+export function openApi(endpoints: readonly Endpoint[], version: string): Json {
+  const paths = endpoints.map((endpoint) => [`/v1.0/${endpoint.name}`, pathItem(endpoint)])
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'domaindex',
+      version,
+      description: 'Crawled data about internet domains. Branch on `error`, never on `msg`: its wording may change.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server' }],
+    security: [],
+    tags: [{ name: 'queries' }, { name: 'account' }, { name: 'health' }],
+    paths: { ...Object.fromEntries(paths), ...OWN_PATHS },
+    components: {
+      securitySchemes: {
+        query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET the token is part of the address.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'Outside `/v1.0/`.' },
+      },
+      headers: HEADERS,
+    },
+  }
+}
+
+function pathItem(endpoint: Endpoint): Json {
+  const { name, summary, description, parameters } = endpoint
+  const shared = { summary, description, tags: ['queries'], responses: responsesOf(endpoint) }
+  const body = Type.Object({ token: TOKEN, ...parameters.properties })
+  const query = Object.entries(parameters.properties).map(([key, schema]) =>
+    queryParameter(key, schema, parameters.required),
+  )
+  return {
+    post: {
+      operationId: `${name}Post`,
+      ...shared,
+      description: `${description} The token is sent in the body.`,
+      requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    },
+    get: { operationId: `${name}Get`, ...shared, security: [{ query: [] }], parameters: query },
+  }
+}
+
+function queryParameter(name: string, given: TSchema, required: readonly string[] = []): Json {
+  const { description, ...schema } = given as TSchema & { description?: string }
+  return { name, in: 'query', required: required.includes(name), description, schema }
+}
+
+/** Every status with the shape of its body: that of success, and one for the errors that share a status. */
+function responsesOf({ response, file, envelope, errors }: Endpoint): Json {
+  const success = {
+    description: file?.description ?? 'Success.',
+    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', 'Observed-At'),
+    content: {
+      ...(response && { 'application/json': { schema: response } }),
+      ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
+    },
+  }
+  const keys = [...COMMON, ...errors]
+  const statuses = [...new Set(keys.map((key) => ERRORS[key][0]))].sort()
+  const failures = statuses.map((status) => [status, failure(status, keys, envelope === 'result')])
+  return { 200: success, ...Object.fromEntries(failures) }
+}
+
+function failure(status: number, keys: readonly ErrorKey[], isNested: boolean): Json {
+  const own = keys.filter((key) => ERRORS[key][0] === status)
+  const error = errorSchema(status, own)
+  const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
+  const schema = isNested ? exactly({ result: error }) : error
+  const description = own.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
+  return { description, headers, content: { 'application/json': { schema } } }
+}
+
+function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
+  const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
+  return exactly({ rcode: Type.Literal(status), error: Type.String({ enum: [...keys] }), msg: Type.String(), ...usage })
+}
+
+const HEADERS = {
+  'Request-Id': { description: 'Names this answer in the log of the server.', schema: Type.String() },
+  'RateLimit-Policy': {
+    description: 'The daily limit (IETF draft httpapi-ratelimit-headers 10).',
+    schema: Type.String(),
+  },
+  RateLimit: { description: 'Calls left, and seconds until the reset.', schema: Type.String() },
+  'Retry-After': { description: 'Seconds to wait.', schema: Type.Integer() },
+  'Observed-At': { description: 'When DNS and web of the domain were last looked at.', schema: Type.String() },
+}
+
+function headerRefs(...names: (keyof typeof HEADERS)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const Quota = exactly({
+  limit: Type.Integer({ description: 'Calls a day.' }),
+  used: Type.Integer({ description: 'Calls that counted today.' }),
+  remaining: Type.Integer({ description: 'Calls left today.' }),
+  reset: Type.String({ format: 'date-time', description: 'When the next day begins, UTC.' }),
+})
+const Health = exactly({ status: Type.String({ enum: ['ok', 'draining', 'failing'] }) })
+
+function own(operationId: string, summary: string, tag: string, responses: Json): Json {
+  return { get: { operationId, summary, tags: [tag], responses } }
+}
+
+function json(description: string, schema: TSchema): Json {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+/** The paths outside `/v1.0/`. */
+const OWN_PATHS = {
+  '/account/quota': {
+    get: {
+      operationId: 'quota',
+      summary: 'The daily budget of the account; costs nothing',
+      tags: ['account'],
+      security: [{ bearer: [] }],
+      responses: {
+        200: json('Success.', Quota),
+        401: failure(401, ['token_missing', 'token_invalid'], false),
+      },
+    },
+  },
+  '/healthz': own('health', 'Whether the process runs', 'health', { 200: json('It does.', Health) }),
+  '/readyz': own('readiness', 'Whether requests are welcome', 'health', {
+    200: json('They are.', Health),
+    503: json('They are not.', Health),
+  }),
+}

@@ -1,0 +1,50 @@
+/** The parameters of a request, and how a value of any JSON type is read as what was meant. */
+
+import { type Name, parseName, whyNotName } from '../words/name.ts'
+import { type ErrorKey, Refusal } from './errors.ts'
+
+/** As they were sent. Ones that nobody asks for are ignored. */
+export type Parameters = Readonly<Record<string, unknown>>
+
+/**
+ * The text of a parameter without the white space around it, a number as its digits; null where it was not sent, and for
+ * null and "". An array, an object or a boolean is refused with `wrong`.
+ */
+export function readText(parameters: Parameters, name: string, wrong: ErrorKey): string | null {
+  const value = parameters[name]
+  if (typeof value === 'string') return value.trim() || null
+  if (typeof value === 'number') return String(value)
+  if (value === undefined || value === null) return null
+  throw new Refusal(wrong, { msg: `The parameter "${name}" must be a string.` })
+}
+
+/** The text of `query`. Throws `query_missing` where there is none, `domain_format` for what is no text. */
+export function readQuery(parameters: Parameters): string {
+  const text = readText(parameters, 'query', 'domain_format')
+  if (text === null) throw new Refusal('query_missing')
+  return text
+}
+
+/** The canonical name that `query` spells. Throws `query_missing` and `domain_format`. */
+export function readName(parameters: Parameters): Name {
+  const text = readQuery(parameters)
+  return parseName(text) ?? refuseName(text)
+}
+
+export function refuseName(text: string): never {
+  throw new Refusal('domain_format', { msg: `The query is not a domain name: ${whyNotName(text)}.` })
+}
+
+/** The limit to apply: at most `ceiling`, and `standard` where `limit` is no positive whole number. */
+export function readLimit(parameters: Parameters, standard: number, ceiling: number): number {
+  const value = parameters.limit
+  const limit = typeof value === 'string' && /^\s*\d+\s*$/.test(value) ? Number(value) : value
+  const isCount = typeof limit === 'number' && limit >= 1 && (Number.isInteger(limit) || limit === Infinity)
+  return Math.min(isCount ? limit : standard, ceiling)
+}
+
+/** Whether a switch is on: "1" or 1. */
+export function isOn(parameters: Parameters, name: string): boolean {
+  const value = parameters[name]
+  return value === 1 || (typeof value === 'string' && value.trim() === '1')
+}

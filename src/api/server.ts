@@ -1,0 +1,94 @@
+/** The HTTP server under the API: its bounds, and the answers to requests that no route takes. */
+
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import { type Watch, watch } from './access.ts'
+import { refusalReply, send } from './answer.ts'
+import { Refusal } from './errors.ts'
+import { refusalOf, type Site } from './site.ts'
+import { pathOf, readBody, readQueryString } from './wire.ts'
+
+/** Milliseconds in which the head of a request must have come, and then all of it. */
+const HEAD_TIMEOUT = 10_000
+const REQUEST_TIMEOUT = 30_000
+/** Milliseconds that a kept connection may be idle: longer than common proxies keep theirs, so that they close first. */
+const IDLE_TIMEOUT = 75_000
+/** Bytes of a request's head, at most: a token, a query and a cursor fit with room to spare. */
+const HEAD_BYTES = 16_384
+
+export type ServerOptions = Omit<Watch, 'ticks'> & {
+  settings: { trustedProxies: readonly string[] }
+  ticks?: () => number
+}
+
+/** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
+export function makeServer(site: Site, { log, metrics, ticks = () => performance.now(), settings }: ServerOptions) {
+  const begin = (request: FastifyRequest, reply: FastifyReply): void => watch({ log, metrics, ticks }, request, reply)
+  const refuse = (request: FastifyRequest, reply: FastifyReply): void => void refuseUnknown(site, request, reply)
+  const nextId = idMaker()
+  const app = fastify({
+    logger: false,
+    genReqId: nextId,
+    trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, querystringParser: readQueryString },
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: false,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: IDLE_TIMEOUT,
+    http: { headersTimeout: HEAD_TIMEOUT, maxHeaderSize: HEAD_BYTES },
+    frameworkErrors: (_error, request, reply) => {
+      begin(request, reply)
+      refuse(request, reply)
+    },
+    clientErrorHandler: (error, socket) => refuseUnreadable(nextId(), error, socket),
+  })
+  app.decorateRequest('account', null)
+  app.decorateRequest('endpoint', null)
+  app.decorateRequest('leave', null)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', readBody)
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply)
+    request.raw.headers['content-type'] = undefined // whatever it says, a body is read as JSON
+    done()
+  })
+  app.setNotFoundHandler(refuse)
+  app.setErrorHandler((error, request, reply) => {
+    if (request.is404) refuse(request, reply)
+    else void send(site.outlet, request, reply, refusalReply(refusalOf(site, request.id, error), 'top'))
+  })
+  return app
+}
+
+/** `endpoint_unknown`, with the methods that the path has, where it has any. */
+function refuseUnknown({ outlet }: Site, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const url = pathOf(request.url)
+  const methods = request.server.supportedMethods.filter((method) => request.server.hasRoute({ method, url }))
+  const headers = methods.length === 0 ? [] : ['Allow', methods.join(', ')]
+  return send(outlet, request, reply, refusalReply(new Refusal('endpoint_unknown'), 'top', headers))
+}
+
+/** Answers what is no request that could be read: there is no path to tell whose it is. */
+function refuseUnreadable(id: string, error: NodeJS.ErrnoException, socket: Socket): void {
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  if (error.code === 'ECONNRESET' || isTimeout || !socket.writable) return void socket.destroy()
+  const isLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const refusal = isLong
+    ? new Refusal('body_too_large', {
+        msg: 'The head of a request may have at most 16 KiB: send the parameters by POST.',
+      })
+    : new Refusal('endpoint_unknown', { msg: 'The request cannot be read.' })
+  const body = refusal.body('top')
+  const status = isLong ? '413 Content Too Large' : '404 Not Found'
+  const headers = `Request-Id: ${id}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n`
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+/** Names of requests: unlike those of every other process, and short. */
+function idMaker(): () => string {
+  const prefix = randomBytes(6).toString('base64url')
+  let count = 0
+  return () => `${prefix}-${(count++).toString(36)}`
+}

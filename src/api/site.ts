@@ -1,0 +1,27 @@
+/** The site: what every request of one process is answered with. */
+
+import type { Logger } from 'pino'
+import type { Facts } from '../store/store.ts'
+import type { Outlet } from './answer.ts'
+import { Refusal } from './errors.ts'
+import type { Gate } from './gate.ts'
+import type { Keyring } from './keyring.ts'
+import type { Lanes } from './lanes.ts'
+import type { Meter } from './meter.ts'
+
+export type Site = {
+  facts: Facts
+  gate: Gate
+  lanes: Lanes
+  meter: Meter
+  keyring: Keyring
+  outlet: Outlet
+  log: Logger
+}
+
+/** The refusal that an error is answered with; a fault of ours is logged whole, and the client hears nothing of it. */
+export function refusalOf({ log }: Pick<Site, 'log'>, id: string, thrown: unknown): Refusal {
+  if (thrown instanceof Refusal) return thrown
+  log.error({ request: id, err: thrown }, 'internal error')
+  return new Refusal('internal_error')
+}

@@ -1,0 +1,78 @@
+/** The wire, inward: what a request says, read from its query string or its body. */
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { Refusal } from './errors.ts'
+import type { Parameters } from './parameters.ts'
+
+/** Bytes of a body, at most. */
+const BODY_BYTES = 65_536
+/** Stands for a body that has more. */
+const TOO_LARGE = Symbol('a body that is too large')
+
+const NOT_JSON = 'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
+
+/**
+ * Fastify's parser for every Content-Type: the body as text. What is too large is read to its end and dropped, so that the
+ * client, which is still sending, hears the answer.
+ */
+export function readBody(
+  _request: FastifyRequest,
+  payload: IncomingMessage,
+  done: (error: null, body: string | typeof TOO_LARGE) => void,
+): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  payload.on('data', (chunk: Buffer) => {
+    const was = length
+    length += chunk.length
+    if (length <= BODY_BYTES) chunks.push(chunk)
+    else if (was <= BODY_BYTES) done(null, TOO_LARGE)
+  })
+  payload.on('end', () => {
+    if (length <= BODY_BYTES) done(null, (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString())
+  })
+}
+
+/** The parameters of a query string; of repeated ones the last counts. */
+export function readQueryString(text: string): Parameters {
+  return text === '' ? {} : Object.fromEntries(new URLSearchParams(text))
+}
+
+/** The parameters of a request. Throws `body_too_large`, and `token_missing` where the body is no JSON object. */
+export function readParameters(request: FastifyRequest): Parameters {
+  if (request.method !== 'POST') return request.query as Parameters
+  if (request.body === TOO_LARGE) throw new Refusal('body_too_large')
+  const body = parse(request.body as string | undefined)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new Refusal('token_missing', { msg: NOT_JSON })
+  }
+  return body as Parameters
+}
+
+function parse(text = ''): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The path of a request as it is matched: without query string, repeated slashes as one, none at the end. */
+export function pathOf(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+}
+
+/** Whether an Accept-Encoding takes gzip (RFC 9110, chapter 12.5.3): named or by `*`, with a weight above 0. */
+export function takesGzip(header: string | undefined): boolean {
+  let star = false
+  for (const item of (header ?? '').toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = item.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    const isTaken = weight === undefined || Number(weight.slice(2)) > 0
+    if (coding === 'gzip' || coding === 'x-gzip') return isTaken
+    if (coding === '*') star = isTaken
+  }
+  return star
+}
