@@ -1,7 +1,7 @@
 /** What went wrong in a command, told on standard error: a line for what the user can mend, the stack for anything else. */
 
 import { SettingsFault } from '../config.ts'
-import { StoreFault } from '../store/open.ts'
+import { StoreFault } from '../store/fault.ts'
 import { CommandFault } from './fault.ts'
 
 const SQLITE_FULL = 13 // the primary result code, https://sqlite.org/rescode.html

@@ -1,0 +1,27 @@
+/** What the two halves of an import tell each other: orders go to the reader, batches come back. */
+
+import type { Prepared } from '../../apply/prepare.ts'
+import type { Instant } from '../../words/time.ts'
+
+/** What the reader's thread begins with. `fd`: the open file; `path` as the user named it; `-` for standard input. */
+export type Task = { fd: number; path: string; strict: boolean }
+
+/** An order for one batch. `latest`: what was observed later than this is refused. */
+export type Order = { latest: Instant }
+
+/** A refused line as `--rejects` keeps it. `length` in bytes, `text` its first 4 KiB. */
+export type Reject = { line: number; reason: string; length: number; text: string }
+
+/**
+ * One batch. `line`: number of the last line that was looked at; `read`: lines that held something; `bytes`: how much of
+ * the file, as it lies on disk, was read so far. `end` is null while more follows, then why it ended: `done`, `refused`
+ * (strict: the batch is empty but for the reject), or what is wrong with the file.
+ */
+export type Batch = {
+  observations: Prepared[]
+  rejects: Reject[]
+  line: number
+  read: number
+  bytes: number
+  end: 'done' | 'refused' | { fault: string } | null
+}

@@ -1,0 +1,42 @@
+/** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
+
+import { closeSync, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs'
+import { CommandFault } from '../fault.ts'
+import type { Reject } from './batch.ts'
+
+const TOLD = 10
+
+/** Opens the file, emptied. Throws CommandFault where it cannot be written, or is the file that is read. */
+export function rejectsTo(path: string | null, source: Stats) {
+  const fd = path === null ? null : openFor(path, source)
+  let count = 0
+  return {
+    /** One JSON object a line: line, reason, length, text. */
+    keep(rejects: readonly Reject[]): void {
+      for (const reject of rejects) {
+        if (count++ < TOLD) console.error(`line ${reject.line}: ${reject.reason}`)
+        if (count === TOLD + 1)
+          console.error(`more lines are refused${fd === null ? '; --rejects FILE keeps them' : ''}`)
+      }
+      if (fd !== null && rejects.length > 0)
+        writeSync(fd, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
+    },
+    close(): void {
+      if (fd !== null) closeSync(fd)
+    },
+  }
+}
+
+function openFor(path: string, source: Stats): number {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there?.isFile() && there.ino === source.ino && there.dev === source.dev) {
+    throw new CommandFault(`${path} is the file that is imported; name another for --rejects`)
+  }
+  try {
+    const fd = openSync(path, 'w')
+    fstatSync(fd)
+    return fd
+  } catch (error) {
+    throw new CommandFault(`${path} cannot be written for --rejects: ${(error as Error).message}`)
+  }
+}

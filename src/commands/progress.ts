@@ -1,0 +1,43 @@
+/** A line of progress on standard error, where that is a terminal: written over again, and gone at the end. */
+
+const MILLISECONDS = 200
+const CLEAR = '\r\x1b[K'
+
+/** `show` takes how much was done and, where it is known, what share of the whole that is (0 to 1). */
+export function progressOf(unit: string) {
+  const begun = performance.now()
+  let shown = -MILLISECONDS
+  return {
+    show(done: number, share: number | null): void {
+      const now = performance.now()
+      if (!process.stderr.isTTY || now - shown < MILLISECONDS) return
+      shown = now
+      process.stderr.write(CLEAR + progressLine(unit, done, share, (now - begun) / 1000))
+    },
+    /** Clears the line. */
+    end(): void {
+      if (process.stderr.isTTY) process.stderr.write(CLEAR)
+    },
+    seconds: (): number => (performance.now() - begun) / 1000,
+  }
+}
+
+/** As in `1,234,567 lines  45,678/s  37 %  2:10 left`. */
+export function progressLine(unit: string, done: number, share: number | null, seconds: number): string {
+  const words = [`${grouped(done)} ${unit}`, `${grouped(seconds > 0 ? done / seconds : 0)}/s`]
+  if (share !== null) words.push(`${Math.floor(share * 100)} %`)
+  if (share !== null && share > 0) words.push(`${clock((seconds / share) * (1 - share))} left`)
+  return words.join('  ')
+}
+
+function grouped(number: number): string {
+  return Math.round(number).toLocaleString('en-US')
+}
+
+/** `m:ss`, or `h:mm:ss`. */
+function clock(seconds: number): string {
+  const whole = Math.round(seconds)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
+}
