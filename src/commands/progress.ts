@@ -3,12 +3,12 @@
 const MILLISECONDS = 200
 const CLEAR = '\r\x1b[K'
 
-/** `show` takes how much was done and, where it is known, what share of the whole that is (0 to 1). */
+/** `show` takes how many of the unit were done, and what share of the whole that is (0 to 1); null for what is not known. */
 export function progressOf(unit: string) {
   const begun = performance.now()
   let shown = -MILLISECONDS
   return {
-    show(done: number, share: number | null): void {
+    show(done: number | null, share: number | null): void {
       const now = performance.now()
       if (!process.stderr.isTTY || now - shown < MILLISECONDS) return
       shown = now
@@ -23,8 +23,8 @@ export function progressOf(unit: string) {
 }
 
 /** As in `1,234,567 lines  45,678/s  37 %  2:10 left`. */
-export function progressLine(unit: string, done: number, share: number | null, seconds: number): string {
-  const words = [`${grouped(done)} ${unit}`, `${grouped(seconds > 0 ? done / seconds : 0)}/s`]
+export function progressLine(unit: string, done: number | null, share: number | null, seconds: number): string {
+  const words = done === null ? [unit] : [`${grouped(done)} ${unit}`, `${grouped(seconds > 0 ? done / seconds : 0)}/s`]
   if (share !== null) words.push(`${Math.floor(share * 100)} %`)
   if (share !== null && share > 0) words.push(`${clock((seconds / share) * (1 - share))} left`)
   return words.join('  ')

@@ -1,7 +1,9 @@
-/** Opens a store by its URL: the one place that knows which engines there are. */
+/** Opens, copies and upgrades a store by its URL: the one place that knows which engines there are. */
 
+import { existsSync } from 'node:fs'
 import { StoreFault } from './fault.ts'
 import type { OpenOptions } from './options.ts'
+import type { OnProgress } from './sqlite/backup.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './store.ts'
 
@@ -10,8 +12,31 @@ export async function openStore(url: string, options: OpenOptions): Promise<Stor
   return openSqlite(sqlitePath(url), { now: () => Math.floor(Date.now() / 1000), demo: false, ...options })
 }
 
+/** True where there is a store, or what was begun as one. */
+export function isThere(url: string): boolean {
+  return existsSync(sqlitePath(url))
+}
+
+/** Copies a store that is in use to the new folder `to`; `signal` gives it up and leaves nothing behind. Throws StoreFault. */
+export async function backupStore(url: string, to: string, onProgress: OnProgress, signal: AbortSignal): Promise<void> {
+  const { backupSqlite } = await import('./sqlite/backup.ts')
+  await backupSqlite(sqlitePath(url), to, onProgress, signal)
+}
+
+/** Makes a store, where there is none, out of the backup in the folder `from`. Throws StoreFault. */
+export async function restoreStore(from: string, url: string, onProgress: OnProgress): Promise<void> {
+  const { restoreSqlite } = await import('./sqlite/restore.ts')
+  await restoreSqlite(from, sqlitePath(url), onProgress)
+}
+
+/** Brings a store up to this release, or with `plan` changes nothing; returns the names of the migrations. Throws StoreFault. */
+export async function migrateStore(url: string, plan: boolean): Promise<string[]> {
+  const { migrateSqlite } = await import('./sqlite/upgrade.ts')
+  return migrateSqlite(sqlitePath(url), plan)
+}
+
 /** The path of a `sqlite:` URL. */
-export function sqlitePath(url: string): string {
+function sqlitePath(url: string): string {
   if (!url.startsWith('sqlite:') || url.length === 'sqlite:'.length) {
     throw new StoreFault(
       `DOMAINDEX_STORE is ${JSON.stringify(url)}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db`,

@@ -1,0 +1,44 @@
+/** `domaindex check`: recounts the whole store and says what does not fit together. */
+
+import type { Command } from 'commander'
+import type { Fault, Store } from '../store/store.ts'
+import { progressOf } from './progress.ts'
+import { withStore } from './store.ts'
+
+type Report = { checked: number; faults: Fault[] }
+
+export function define(command: Command): void {
+  command
+    .option('--json', 'print one JSON object: checked (rows), faults (table, key, problem)')
+    .addHelpText(
+      'after',
+      '\nThe store may be in use. Exit codes: 0 nothing is wrong, 1 something is, or the check failed.',
+    )
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const { checked, faults } = await withStore('read', (store) => checkAll(store, json ? () => {} : printFault))
+      if (json) console.log(JSON.stringify({ checked, faults }))
+      else console.log(`checked ${checked} rows, faults ${faults.length}`)
+      if (faults.length > 0) process.exitCode = 1
+    })
+}
+
+async function checkAll({ archive }: Store, print: (fault: Fault) => void): Promise<Report> {
+  const progress = progressOf('rows')
+  const report: Report = { checked: 0, faults: [] }
+  let resume: string | null = null
+  do {
+    const { faults, checked, next } = await archive.check(resume)
+    report.checked += checked
+    report.faults.push(...faults)
+    if (faults.length > 0) progress.end()
+    faults.forEach(print)
+    progress.show(report.checked, null)
+    resume = next
+  } while (resume !== null)
+  progress.end()
+  return report
+}
+
+function printFault({ table, key, problem }: Fault): void {
+  console.log(`${table} ${key}: ${problem}`)
+}

@@ -1,0 +1,29 @@
+/** A command's own store: the one that the settings name, where it is there already. */
+
+import { loadSettings, type Settings } from '../config.ts'
+import { isThere, openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { CommandFault } from './fault.ts'
+
+/** The settings, where they name a store that is there. Throws CommandFault. */
+export function settingsOfStore(): Settings {
+  const settings = loadSettings()
+  if (isThere(settings.store)) return settings
+  throw new CommandFault(
+    `there is no store at ${settings.store}: import a file, or name another one with DOMAINDEX_STORE`,
+  )
+}
+
+/** Opens it for the length of `work`. */
+export async function withStore<Result>(
+  access: 'read' | 'write',
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const { store: url, secret } = settingsOfStore()
+  const store = await openStore(url, { access, ledger: 'own', secret })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,25 @@
+/** Brings the files of a store up to this release. */
+
+import { resolve } from 'node:path'
+import { connect } from './connection.ts'
+import { LEDGER_SCHEMA } from './ledger-file.ts'
+import { migrate } from './migrate.ts'
+import { FACTS_SCHEMA, ledgerPath } from './open.ts'
+
+/** Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`. */
+export function migrateSqlite(path: string, plan: boolean): string[] {
+  const facts = resolve(path)
+  return [
+    ...migrateFile(facts, FACTS_SCHEMA, plan).map((name) => `facts/${name}`),
+    ...migrateFile(ledgerPath(facts), LEDGER_SCHEMA, plan).map((name) => `ledger/${name}`),
+  ]
+}
+
+function migrateFile(path: string, schema: URL, plan: boolean): string[] {
+  const database = connect(path, { durable: true })
+  try {
+    return migrate(database, schema, plan).map(({ name }) => name)
+  } finally {
+    database.close()
+  }
+}
