@@ -2,13 +2,16 @@
 
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 
-type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>
 type Bytes = AsyncIterable<Buffer>
+type Format = { name: string; ending: string; magic: RegExp; open: () => Decoder }
+type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>
+/** A decoder that is fed by hand, because an error of a stream takes back what was inflated and not yet read. */
+type Stage = { decoder: Decoder; outcome: Error | 'end' | null; isTaken: boolean; wake: () => void }
 
 const CHUNK_BYTES = 262_144
 const WINDOW_LOG = 27 // 128 MiB
 
-const FORMATS: { name: string; ending: string; magic: RegExp; open: () => Decoder }[] = [
+const FORMATS: Format[] = [
   { name: 'gzip', ending: '.gz', magic: /^1f8b/, open: () => createGunzip({ chunkSize: CHUNK_BYTES }) },
   {
     name: 'zstd',
@@ -19,12 +22,9 @@ const FORMATS: { name: string; ending: string; magic: RegExp; open: () => Decode
   },
 ]
 
-/** Compressed data that ends too early or is damaged; everything before it was handed over. */
-export class Damaged extends Error {}
-
 /**
- * The plain bytes of a stream: compressed ones are told by their first bytes, too short a file by its name.
- * Throws Damaged at the end of what could be inflated.
+ * The plain bytes of a stream: compressed ones are told by their first bytes, too short a file by the end of its name.
+ * Throws at the end of what could be inflated, saying what is wrong.
  */
 export async function* inflate(bytes: Bytes, path: string): AsyncGenerator<Buffer> {
   const iterator = bytes[Symbol.asyncIterator]()
@@ -36,8 +36,7 @@ export async function* inflate(bytes: Bytes, path: string): AsyncGenerator<Buffe
   const magic = head.toString('hex', 0, 4)
   const format = FORMATS.find((each) => each.magic.test(magic) || (head.length < 4 && path.endsWith(each.ending)))
   const all = rejoin(head, iterator)
-  if (format === undefined) yield* all
-  else yield* decoded(all, format.name, format.open)
+  yield* format === undefined ? all : decoded(all, format)
 }
 
 async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
@@ -46,64 +45,55 @@ async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 /** One decoder after another, because Node's zstd ends with its first frame. */
-async function* decoded(bytes: Bytes, format: string, open: () => Decoder): AsyncGenerator<Buffer> {
-  let stage = staged(open())
+async function* decoded(bytes: Bytes, { name, open }: Format): AsyncGenerator<Buffer> {
+  let stage = begin(open())
   for await (const chunk of bytes) {
     for (let from = 0; from < chunk.length; ) {
-      if (stage.hasEnded() && chunk.subarray(from).every((byte) => byte === 0)) break // padding, as gzip(1) reads it
-      if (stage.hasEnded()) stage = staged(open())
-      from += yield* stage.take(chunk.subarray(from), format)
+      if (stage.outcome === 'end' && chunk.subarray(from).every((byte) => byte === 0)) break // padding, as in gzip(1)
+      if (stage.outcome === 'end') stage = begin(open())
+      from += yield* take(stage, chunk.subarray(from), name)
     }
   }
-  yield* stage.finish(format)
+  if (stage.outcome !== null) return
+  stage.isTaken = false
+  stage.decoder.end()
+  yield* drain(stage, name)
 }
 
-/** A decoder that is fed by hand: an error never takes back what was inflated before it. */
-function staged(decoder: Decoder) {
-  let outcome: Error | 'end' | null = null
-  let isTaken = true
-  let wake = (): void => {}
-  const settle = (with_: Error | 'end'): void => {
-    outcome ??= with_
-    wake()
+/** Yields what a chunk inflates to; returns how many of its bytes were used, fewer where the data ends within. */
+async function* take(stage: Stage, chunk: Buffer, format: string): AsyncGenerator<Buffer, number> {
+  const before = stage.decoder.bytesWritten
+  stage.isTaken = false
+  stage.decoder.write(chunk, () => {
+    stage.isTaken = true
+    stage.wake()
+  })
+  yield* drain(stage, format)
+  return stage.decoder.bytesWritten - before
+}
+
+function begin(decoder: Decoder): Stage {
+  const stage: Stage = { decoder, outcome: null, isTaken: true, wake: () => {} }
+  const settle = (outcome: Error | 'end'): void => {
+    stage.outcome ??= outcome
+    stage.wake()
   }
   decoder
     .on('error', settle)
     .on('end', () => settle('end'))
-    .on('readable', () => wake())
-  async function* drain(): AsyncGenerator<Buffer> {
-    for (;;) {
-      const part = decoder.read() as Buffer | null
-      if (part !== null) yield part
-      else if (isTaken || outcome !== null) return
-      else await new Promise<void>((resolve) => (wake = resolve))
-    }
+    .on('readable', () => stage.wake())
+  return stage
+}
+
+/** What the decoder makes of what it was given, until it has taken all of it. Throws where it is cut off or damaged. */
+async function* drain(stage: Stage, format: string): AsyncGenerator<Buffer> {
+  for (;;) {
+    const part = stage.decoder.read() as Buffer | null
+    if (part !== null) yield part
+    else if (stage.isTaken || stage.outcome !== null) break
+    else await new Promise<void>((resolve) => Object.assign(stage, { wake: resolve }))
   }
-  const complain = (format: string): void => {
-    if (!(outcome instanceof Error)) return
-    const isCut = (outcome as NodeJS.ErrnoException).code === 'Z_BUF_ERROR'
-    throw new Damaged(isCut ? `the ${format} data is cut off` : `the ${format} data is damaged (${outcome.message})`)
-  }
-  return {
-    hasEnded: () => outcome === 'end',
-    /** Yields what the chunk inflates to; returns how many of its bytes were used. */
-    async *take(chunk: Buffer, format: string): AsyncGenerator<Buffer, number> {
-      const before = decoder.bytesWritten
-      isTaken = false
-      decoder.write(chunk, () => {
-        isTaken = true
-        wake()
-      })
-      yield* drain()
-      complain(format)
-      return decoder.bytesWritten - before
-    },
-    async *finish(format: string): AsyncGenerator<Buffer> {
-      if (outcome !== null) return
-      isTaken = false
-      decoder.end()
-      yield* drain()
-      complain(format)
-    },
-  }
+  if (!(stage.outcome instanceof Error)) return
+  const isCut = (stage.outcome as NodeJS.ErrnoException).code === 'Z_BUF_ERROR'
+  throw new Error(isCut ? `the ${format} data is cut off` : `the ${format} data is damaged (${stage.outcome.message})`)
 }
