@@ -9,14 +9,10 @@ const SINGLE_UNITS = 1_000
 /** Units that a process takes at once, at most. */
 const MOST_UNITS = 64
 
-/** Where units are left, how many are granted: one that is spent at once, or some that the process holds. */
-export type Share = { units: number; as: 'spent' | 'held' }
-
 /**
- * The share of a process that wants `want` units of the `free` ones that are neither spent nor held, 1 or more, beside
- * which `live` processes (itself included) may want some too.
+ * How many units a process gets that wants `want` of the `free` ones (1 or more), which nobody spent or holds, where
+ * `live` processes, itself included, may want some. A single unit is spent at once; several are held.
  */
-export function shareOf(free: number, want: number, live: number): Share {
-  if (free <= SINGLE_UNITS) return { units: 1, as: 'spent' }
-  return { units: Math.max(1, Math.min(want, MOST_UNITS, Math.floor(free / (8 * live)))), as: 'held' }
+export function shareOf(free: number, want: number, live: number): number {
+  return free <= SINGLE_UNITS ? 1 : Math.max(1, Math.min(want, MOST_UNITS, Math.floor(free / (8 * live))))
 }

@@ -1,0 +1,44 @@
+/** The SQLite ledger under the conformance suite, whoever has the pen: this thread, a thread, the primary of a cluster. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import type { Ledger } from '../../src/store/ledger.ts'
+import { type LedgerOptions, openLedger } from '../../src/store/sqlite/ledger.ts'
+import type { LedgerEngine } from './ledger/engine.ts'
+import { endWorkers, workerLedger } from './ledger/worker-ledger.ts'
+import { ledgerConformance } from './ledger.ts'
+
+type Closable = Ledger & { close(): Promise<void> }
+
+after(endWorkers)
+
+function engine(mode: LedgerOptions['ledger']): LedgerEngine {
+  return {
+    name: `SQLite, ${mode}`,
+    async open(clock, secret) {
+      const folder = await mkdtemp(join(tmpdir(), 'domaindex-ledger-'))
+      const path = join(folder, 'ledger.db')
+      const opened: Closable[] = []
+      const close = async (): Promise<void> => {
+        for (const each of opened.toReversed()) await each.close()
+        await rm(folder, { recursive: true })
+      }
+      const another = async (ledger = mode): Promise<Closable> => {
+        if (ledger === 'primary') opened.push(await workerLedger(path, secret))
+        else opened.push(openLedger(path, { ledger, secret, now: () => clock.now }))
+        return opened.at(-1)!
+      }
+      try {
+        if (mode === 'primary') await another('thread')
+        return { ledger: await another(), another, close }
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+  }
+}
+
+for (const mode of ['own', 'thread', 'primary'] as const) ledgerConformance(engine(mode))

@@ -1,0 +1,45 @@
+/** A worker of a cluster that opens ledgers through its primary, and does with them what the test asks for. */
+
+import cluster from 'node:cluster'
+import { deserialize, serialize } from 'node:v8'
+import { openLedger } from '../../src/store/sqlite/ledger.ts'
+
+/** `values` and `outcome` are structured clones in Base64, so that any channel carries them. */
+export type Order = { call: number; method: string; values: string }
+export type Report = { call: number; outcome: string }
+
+type Deeds = Record<string, (...values: unknown[]) => unknown>
+
+let ledger: Deeds = {}
+
+const deeds: Deeds = {
+  open(path, secret) {
+    ledger = openLedger(path as string, { ledger: 'primary', secret: secret as string | null, now: () => 0 }) as never
+  },
+  /** Leaves the cluster while a write is under way, and writes on standard output how that one and a later one end. */
+  async leave() {
+    process.once('disconnect', async () => {
+      const outcomes = await Promise.allSettled([underWay, ledger.giveBack!(1, '2026-11-20')])
+      process.stdout.write(
+        JSON.stringify(outcomes.map((outcome) => `${'reason' in outcome ? outcome.reason.message : ''}`)),
+      )
+      process.exit()
+    })
+    const underWay = ledger.giveBack!(1, '2026-11-20')
+    cluster.worker!.disconnect()
+  },
+}
+
+async function obey(method: string, values: unknown[]): Promise<object> {
+  try {
+    return { value: await (deeds[method] ?? ledger[method])!(...values) }
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}
+
+process.on('message', async ({ call, method, values }: Partial<Order>) => {
+  if (call === undefined) return // what the ledger hears from the primary
+  const outcome = await obey(method!, deserialize(Buffer.from(values!, 'base64')))
+  if (process.connected) process.send!({ call, outcome: serialize(outcome).toString('base64') } satisfies Report)
+})

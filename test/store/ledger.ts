@@ -1,0 +1,13 @@
+/** The conformance suite of the ledger: what every engine has to show, whoever has the pen. */
+
+import { accounts } from './ledger/accounts.ts'
+import { budgets } from './ledger/budgets.ts'
+import type { LedgerEngine } from './ledger/engine.ts'
+import { interleavings } from './ledger/interleavings.ts'
+import { secrets } from './ledger/secrets.ts'
+import { tokens } from './ledger/tokens.ts'
+import { usage } from './ledger/usage.ts'
+
+export function ledgerConformance(engine: LedgerEngine): void {
+  for (const part of [accounts, tokens, budgets, interleavings, usage, secrets]) part(engine)
+}

@@ -1,0 +1,177 @@
+/** The daily budget: never over the limit, and none refused while a unit is unused. */
+
+import assert from 'node:assert/strict'
+import type { Ask, Ledger } from '../../../src/store/ledger.ts'
+import type { Day } from '../../../src/words/time.ts'
+import { type LedgerEngine, NOW, on, TODAY } from './engine.ts'
+import { Meter } from './meter.ts'
+
+const ACCOUNT = 7
+const ask = (limit: number, want: number, holder = 'one'): Ask => ({
+  account: ACCOUNT,
+  day: TODAY,
+  limit,
+  want,
+  holder,
+})
+const settlement = (spent: number, returned: number, holder = 'one') => {
+  return [{ account: ACCOUNT, day: TODAY, holder, spent, returned }]
+}
+
+export function budgets(engine: LedgerEngine): void {
+  on(engine, 'up to 1,000 units left, every call takes its unit from the store, spent at once', async ({ ledger }) => {
+    assert.deepEqual(await ledger.take(ask(1_000, 64)), { granted: 1, used: 1, held: 0, wait: false })
+    assert.deepEqual(await ledger.take(ask(1_000, 1)), { granted: 1, used: 2, held: 0, wait: false })
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 2)
+  })
+
+  on(engine, 'over 1,000 units left, up to 64 are held by a process', async ({ ledger }) => {
+    assert.deepEqual(await ledger.take(ask(25_000, 500)), { granted: 64, used: 0, held: 64, wait: false })
+    assert.deepEqual(await ledger.take(ask(25_000, 10)), { granted: 10, used: 0, held: 74, wait: false })
+    assert.deepEqual(await ledger.take(ask(25_000, 1)), { granted: 1, used: 1, held: 74, wait: false })
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 1)
+  })
+
+  on(
+    engine,
+    'a process takes at most an eighth of what is left, divided among the live processes',
+    async ({ ledger }) => {
+      for (const holder of ['one', 'two', 'three', 'four']) await ledger.beat(holder, NOW)
+      assert.equal((await ledger.take(ask(1_100, 64))).granted, 34)
+      assert.equal((await ledger.take(ask(1_100, 64, 'two'))).granted, 33)
+      assert.equal((await ledger.take(ask(1_100, 64, 'three'))).granted, 32)
+      assert.equal((await ledger.take(ask(1_100, 64, 'four'))).granted, 31)
+    },
+  )
+
+  settling(engine)
+  dying(engine)
+
+  on(engine, 'every day has a budget of its own, and so has every account', async ({ ledger }) => {
+    await ledger.take(ask(1, 1))
+    assert.equal((await ledger.take(ask(1, 1))).granted, 0)
+    assert.equal((await ledger.take({ ...ask(1, 1), day: '2026-11-21' as Day })).granted, 1)
+    assert.equal((await ledger.take({ ...ask(1, 1), account: 8 })).granted, 1)
+  })
+
+  on(engine, 'a lower limit refuses what is over it', async ({ ledger }) => {
+    for (let call = 0; call < 3; call++) await ledger.take(ask(100, 1))
+    assert.deepEqual(await ledger.take(ask(2, 1)), { granted: 0, used: 3, held: 0, wait: false })
+  })
+
+  on(engine, 'exactly the limit is granted to 64 clients over several processes', async ({ ledger, another }) => {
+    const handles = [ledger, await another(), await another()]
+    const clients = Array.from({ length: 64 }, (_, client) => singles(handles[client % 3]!, `process ${client % 3}`))
+    const granted = (await Promise.all(clients)).reduce((sum, each) => sum + each, 0)
+    assert.equal(granted, 300)
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 300)
+  })
+
+  on(
+    engine,
+    'exactly the limit is answered by processes that hold units and give them back',
+    async ({ ledger, another }) => {
+      const limit = 1_400
+      const meters = [ledger, await another()].map(
+        (each, index) => new Meter(each, { account: ACCOUNT, limit }, `process ${index}`),
+      )
+      const clients = Array.from({ length: 64 }, (_, client) => answered(meters, client % 2))
+      assert.equal(
+        (await Promise.all(clients)).reduce((sum, each) => sum + each, 0),
+        limit,
+      )
+      assert.equal(await ledger.used(ACCOUNT, TODAY), limit)
+    },
+  )
+}
+
+function settling(engine: LedgerEngine): void {
+  on(engine, 'a hold that is settled is spent or goes back', async ({ ledger }) => {
+    await ledger.take(ask(25_000, 64))
+    await ledger.settle(settlement(10, 0))
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 10)
+    await ledger.settle(settlement(4, 50))
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 14)
+    assert.deepEqual(await ledger.take(ask(14, 1)), { granted: 0, used: 14, held: 0, wait: false })
+  })
+
+  on(engine, 'whoever asks while others hold the last units is told to wait, not refused', async ({ ledger }) => {
+    await ledger.take(ask(25_000, 64))
+    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+    await ledger.settle(settlement(63, 1))
+    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 1, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+  })
+
+  on(engine, 'a unit that was spent at once can come back', async ({ ledger }) => {
+    await ledger.take(ask(1, 1))
+    await ledger.giveBack(ACCOUNT, TODAY)
+    await ledger.giveBack(ACCOUNT, TODAY)
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 0)
+    assert.equal((await ledger.take(ask(1, 1))).granted, 1)
+    assert.equal((await ledger.take(ask(1, 1))).granted, 0)
+  })
+}
+
+function dying(engine: LedgerEngine): void {
+  on(engine, 'what a process held that was silent for over 2 seconds is spent', async ({ ledger, clock }) => {
+    await ledger.take(ask(25_000, 64))
+    clock.now += 2
+    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+    clock.now += 1
+    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    await ledger.settle(settlement(10, 54))
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
+  })
+
+  on(engine, 'a beat, a take and a settlement are signs of life', async ({ ledger, clock }) => {
+    for (const holder of ['one', 'two', 'three']) await ledger.take(ask(25_000, 10, holder))
+    for (let second = 0; second < 9; second++) {
+      clock.now += 1
+      await ledger.beat('one', clock.now)
+      await ledger.settle(settlement(1, 0, 'two'))
+      await ledger.take(ask(25_000, 2, 'three'))
+    }
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 9)
+    clock.now += 3
+    await ledger.beat('four', clock.now)
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 9 + 10 + 1 + 28)
+  })
+
+  on(engine, 'a beat tells how many processes live', async ({ ledger, clock }) => {
+    assert.equal(await ledger.beat('one', clock.now), 1)
+    assert.equal(await ledger.beat('two', clock.now), 2)
+    clock.now += 2
+    assert.equal(await ledger.beat('two', clock.now), 2)
+    clock.now += 1
+    assert.equal(await ledger.beat('two', clock.now), 1)
+  })
+
+  on(engine, 'a clock that is set back keeps nobody alive', async ({ ledger, clock }) => {
+    await ledger.take(ask(25_000, 64))
+    clock.now -= 3_600
+    await ledger.beat('two', clock.now)
+    clock.now += 3
+    assert.equal(await ledger.beat('two', clock.now), 1)
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
+  })
+}
+
+/** Takes single units of 300 until the final refusal; returns how many. */
+async function singles(ledger: Ledger, holder: string): Promise<number> {
+  for (let count = 0; ; count++) {
+    const { granted, wait } = await ledger.take(ask(300, 1, holder))
+    assert.equal(wait, false)
+    if (granted === 0) return count
+  }
+}
+
+/** Calls until the final refusal; where it is told to wait, every process gives back what is idle. */
+async function answered(meters: readonly Meter[], mine: number): Promise<number> {
+  for (let count = 0; ; ) {
+    const outcome = await meters[mine]!.call()
+    if (outcome === 'answered') count++
+    else if (!outcome.wait) return count
+    else await Promise.all(meters.map((meter) => meter.settle()))
+  }
+}

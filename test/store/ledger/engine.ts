@@ -1,0 +1,64 @@
+/** What a ledger's engine gives to be tested, and how a test gets a ledger from it. */
+
+import { test } from 'node:test'
+import type { Account, NewAccount } from '../../../src/accounts/account.ts'
+import type { NewToken } from '../../../src/accounts/token.ts'
+import type { Ledger } from '../../../src/store/ledger.ts'
+import type { Day, Instant } from '../../../src/words/time.ts'
+
+/** The ledger's clock, set by the test. */
+export type Clock = { now: Instant }
+
+export type OpenedLedger = {
+  ledger: Ledger
+  /** One more ledger on the same data, as another process has it. */
+  another(): Promise<Ledger>
+  /** Closes all of them and removes the data. */
+  close(): Promise<void>
+}
+
+export type LedgerEngine = {
+  name: string
+  /** Opens a ledger in which nothing is; `secret` as in DOMAINDEX_SECRET, null for the store's own. */
+  open(clock: Clock, secret: string | null): Promise<OpenedLedger>
+}
+
+export type World = Omit<OpenedLedger, 'close'> & { clock: Clock }
+
+/** Noon of TODAY. */
+export const NOW = 1_795_176_000
+export const TODAY = '2026-11-20' as Day
+
+/** A test on a new ledger. */
+export function on(
+  engine: LedgerEngine,
+  sentence: string,
+  deed: (world: World) => Promise<void>,
+  secret: string | null = null,
+): void {
+  test(`${engine.name}: ${sentence}`, async () => {
+    const clock = { now: NOW }
+    const { close, ...opened } = await engine.open(clock, secret)
+    try {
+      await deed({ ...opened, clock })
+    } finally {
+      await close()
+    }
+  })
+}
+
+export const ANN: NewAccount = { email: 'ann@example.com', role: 'user', plan: 'free', periods: [], addons: [] }
+
+export const newToken = (name: string, byte: number, expires: Instant | null = null): NewToken => ({
+  name,
+  hint: 'dxt_abcd',
+  hash: new Uint8Array(32).fill(byte),
+  expires,
+})
+
+/** Makes an account that must not be there yet. */
+export async function made(ledger: Ledger, account: Partial<NewAccount> = {}): Promise<Account> {
+  const result = await ledger.createAccount({ ...ANN, ...account }, NOW)
+  if (result === null) throw new Error('the account is there already')
+  return result
+}

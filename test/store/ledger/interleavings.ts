@@ -1,0 +1,140 @@
+/** Processes that call, settle, beat and die in any order, under a clock that jumps. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Ledger } from '../../../src/store/ledger.ts'
+import { type Clock, type LedgerEngine, on, TODAY } from './engine.ts'
+import { type Budget, Meter } from './meter.ts'
+
+const PROCESSES = 4
+
+type Deed =
+  | { kind: 'calls'; process: number; count: number; costs: boolean }
+  | { kind: 'settle' | 'beat' | 'crash'; process: number }
+  | { kind: 'clock'; seconds: number }
+
+const process = fc.nat(PROCESSES - 1)
+
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('calls'),
+      process,
+      count: fc.integer({ min: 1, max: 400 }),
+      costs: fc.constant(true),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('calls'),
+      process,
+      count: fc.integer({ min: 1, max: 9 }),
+      costs: fc.constant(false),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('settle', 'beat'), process }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash'), process }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('clock'),
+      seconds: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: -5_000, max: 5_000 })),
+    }),
+  },
+)
+
+const peaceful = deed.filter(({ kind }) => kind !== 'crash' && kind !== 'clock')
+
+export function interleavings(engine: LedgerEngine): void {
+  let account = 0
+  const play = (world: Clocked, limit: number, deeds: readonly Deed[]) =>
+    new Run(world, { account: ++account, limit }).play(deeds)
+
+  on(engine, 'whatever is killed and however the clock jumps, no call over the limit is answered', async (world) => {
+    const property = fc.asyncProperty(
+      fc.integer({ min: 0, max: 1_200 }),
+      fc.array(deed, { maxLength: 25 }),
+      async (limit, deeds) => {
+        assert.ok((await play(world, limit, deeds)) <= limit)
+      },
+    )
+    await fc.assert(property, { numRuns: 40 })
+  })
+
+  on(engine, 'while nothing is killed, exactly the limit is answered', async (world) => {
+    const property = fc.asyncProperty(
+      fc.integer({ min: 0, max: 1_200 }),
+      fc.array(peaceful, { maxLength: 15 }),
+      async (limit, deeds) => {
+        assert.equal(await play(world, limit, deeds), limit)
+      },
+    )
+    await fc.assert(property, { numRuns: 20 })
+  })
+}
+
+type Clocked = { ledger: Ledger; clock: Clock }
+
+/** One history of an account's day. */
+class Run {
+  readonly #ledger: Ledger
+  readonly #clock: Clock
+  readonly #budget: Budget
+  readonly #meters: Meter[]
+  #born = 0
+  #answered = 0
+
+  constructor({ ledger, clock }: Clocked, budget: Budget) {
+    this.#ledger = ledger
+    this.#clock = clock
+    this.#budget = budget
+    this.#meters = Array.from({ length: PROCESSES }, () => this.#birth())
+  }
+
+  /** Plays the deeds and then calls to the end of the budget; returns how many calls were answered that cost a unit. */
+  async play(deeds: readonly Deed[]): Promise<number> {
+    for (const each of deeds) {
+      await this.#do(each)
+      assert.ok((await this.#ledger.used(this.#budget.account, TODAY)) <= this.#budget.limit)
+    }
+    for (const meter of this.#meters) await meter.settle()
+    const last = this.#birth()
+    await this.#ledger.beat(last.holder, this.#clock.now)
+    this.#clock.now += 3
+    for (let round = 0; !(await this.#calls(last, 64, true)); round++) {
+      assert.ok(round < this.#budget.limit, 'the budget does not end')
+      await last.settle()
+    }
+    assert.equal(await this.#ledger.used(this.#budget.account, TODAY), this.#budget.limit)
+    return this.#answered
+  }
+
+  async #do(each: Deed): Promise<void> {
+    if (each.kind === 'clock') this.#clock.now += each.seconds
+    else if (each.kind === 'calls') await this.#calls(this.#meters[each.process]!, each.count, each.costs)
+    else if (each.kind === 'settle') await this.#meters[each.process]!.settle()
+    else if (each.kind === 'beat') await this.#ledger.beat(this.#meters[each.process]!.holder, this.#clock.now)
+    else this.#meters[each.process] = this.#birth()
+  }
+
+  /** Makes calls side by side; true where one of them was refused for good. */
+  async #calls(meter: Meter, count: number, costs: boolean): Promise<boolean> {
+    const outcomes = await Promise.all(Array.from({ length: count }, () => meter.call(costs)))
+    let refused = false
+    for (const outcome of outcomes) {
+      if (outcome === 'answered') this.#answered += costs ? 1 : 0
+      else {
+        assert.ok(outcome.used + outcome.held >= this.#budget.limit, 'refused while a unit is neither spent nor held')
+        assert.equal(outcome.wait, outcome.held > 0)
+        refused ||= !outcome.wait
+      }
+    }
+    return refused
+  }
+
+  #birth(): Meter {
+    return new Meter(this.#ledger, this.#budget, `${this.#budget.account}.${this.#born++}`)
+  }
+}

@@ -1,0 +1,30 @@
+/** Usage: calls by token, endpoint and day. */
+
+import assert from 'node:assert/strict'
+import type { CallNote } from '../../../src/store/ledger.ts'
+import type { Day } from '../../../src/words/time.ts'
+import { type LedgerEngine, made, NOW, on } from './engine.ts'
+
+const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'] as Day[]
+
+export function usage(engine: LedgerEngine): void {
+  on(engine, 'usage adds up by day and endpoint, newest day first', async ({ ledger, another }) => {
+    const other = await another()
+    const { id } = await made(ledger)
+    const note = (day: Day, endpoint: string, token: number, calls: number): CallNote => {
+      return { account: id, token, endpoint, day, calls, last: NOW }
+    }
+    await ledger.note([
+      note(DAYS[0]!, 'lookup', 1, 5),
+      note(DAYS[1]!, 'lookup', 1, 2),
+      note(DAYS[2]!, 'redirect', 1, 1),
+    ])
+    await other.note([note(DAYS[2]!, 'lookup', 1, 3), note(DAYS[2]!, 'lookup', 2, 4), note(DAYS[2]!, 'lookup', 1, 1)])
+    assert.deepEqual(await ledger.usage(id, DAYS[1]!), [
+      { day: DAYS[2], endpoint: 'lookup', calls: 8 },
+      { day: DAYS[2], endpoint: 'redirect', calls: 1 },
+      { day: DAYS[1], endpoint: 'lookup', calls: 2 },
+    ])
+    assert.deepEqual(await other.usage(id + 1, DAYS[0]!), [])
+  })
+}

@@ -1,0 +1,55 @@
+/** Ledgers in workers of a cluster, driven from its primary by message. */
+
+import cluster, { type Worker } from 'node:cluster'
+import { join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import type { Ledger } from '../../../src/store/ledger.ts'
+import type { Order, Report } from '../ledger-worker.ts'
+
+cluster.setupPrimary({ exec: join(import.meta.dirname, '../ledger-worker.ts'), silent: true })
+
+export type Driven = { worker: Worker; ask(method: string, ...values: unknown[]): Promise<unknown> }
+
+const idle: Driven[] = []
+
+export function forkDriven(): Driven {
+  const worker = cluster.fork()
+  worker.process.stderr!.pipe(process.stderr)
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  worker.on('message', ({ call, outcome }: Partial<Report>) => {
+    if (call === undefined) return // what the ledger asks the primary
+    const { value, error } = deserialize(Buffer.from(outcome!, 'base64'))
+    if (error === undefined) waiting.get(call)!.resolve(value)
+    else waiting.get(call)!.reject(new Error(error))
+  })
+  return {
+    worker,
+    ask(method, ...values) {
+      const call = waiting.size + 1
+      waiting.set(call, Promise.withResolvers())
+      worker.send({ call, method, values: serialize(values).toString('base64') } satisfies Order)
+      return waiting.get(call)!.promise
+    },
+  }
+}
+
+/** The ledger at `path` in a worker; `close` lets the worker go on to the next one. */
+export async function workerLedger(path: string, secret: string | null): Promise<Ledger & { close(): Promise<void> }> {
+  const driven = idle.pop() ?? forkDriven()
+  await driven.ask('open', path, secret)
+  const close = async (): Promise<void> => {
+    await driven.ask('close')
+    idle.push(driven)
+  }
+  return new Proxy({} as Ledger & { close(): Promise<void> }, {
+    get(_, method: string) {
+      if (method === 'then') return undefined // it is no promise
+      return method === 'close' ? close : (...values: unknown[]) => driven.ask(method, ...values)
+    },
+  })
+}
+
+/** Ends the workers that wait for a ledger. */
+export function endWorkers(): void {
+  for (const { worker } of idle.splice(0)) worker.process.kill()
+}
