@@ -1,0 +1,26 @@
+/** A process that loads a server as load.lua does, with autocannon, for machines without wrk. */
+
+import { readFileSync } from 'node:fs'
+import autocannon from 'autocannon'
+
+const { BODIES, GZIP, URL: url, CONNECTIONS, SECONDS } = process.env
+const headers = { 'content-type': 'application/json', ...(GZIP === '1' ? { 'accept-encoding': 'gzip' } : {}) }
+const bodies = readFileSync(BODIES!, 'utf8').trim().split('\n')
+const result = await autocannon({
+  url,
+  connections: Number(CONNECTIONS),
+  duration: Number(SECONDS),
+  requests: bodies.map((body) => ({ method: 'POST', headers, body })),
+})
+const { requests, latency, non2xx, errors, duration, throughput } = result
+console.log(
+  JSON.stringify({
+    requests: requests.total,
+    seconds: duration,
+    bytes: throughput.total,
+    failures: non2xx + errors,
+    mean: latency.average,
+    p50: latency.p50,
+    p99: latency.p99,
+  }),
+)

@@ -1,0 +1,54 @@
+/** Starts `domaindex serve` and other servers under measurement, and asks them. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { OpenFigures, OpenLoad } from './open-loop.ts'
+import { domaindex, hears, type Manner, ROOT, run, type Started, start } from './process.ts'
+import type { StoreFiles } from './store.ts'
+
+/** The core that servers run on, and the one that load comes from. */
+export const SERVER_CORE = 0
+export const LOAD_CORE = 1
+
+export type Server = { started: Started; origin: string }
+
+/** One worker on one core, its access log going to this process. */
+export async function serve({ env }: StoreFiles): Promise<Server> {
+  const settings = { DOMAINDEX_WORKERS: '1', DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: 'off', NODE_ENV: 'production' }
+  return listening(start(domaindex('serve'), { core: SERVER_CORE, env: { ...env, ...settings } }))
+}
+
+/** A yardstick of bench/yardstick, on the same core. */
+export function yardstick(name: string, env: Record<string, string>, manner: Manner = {}): Promise<Server> {
+  const command = [process.execPath, join(ROOT, 'bench/yardstick', `${name}.ts`)]
+  return listening(start(command, { core: SERVER_CORE, ...manner, env: { ...env, NODE_ENV: 'production' } }))
+}
+
+async function listening(started: Started): Promise<Server> {
+  const [origin] = await hears(started, /http:\/\/[\d.]+:\d+/)
+  return { started, origin }
+}
+
+/** An answer: status and body as it came. */
+export async function ask(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+/** Asks at an even rate from the other core. A wrong answer is a failure of the bench. */
+export async function openLoop(folder: string, load: OpenLoad): Promise<OpenFigures> {
+  const path = join(folder, 'load.json')
+  writeFileSync(path, JSON.stringify(load))
+  const said = await run([process.execPath, join(ROOT, 'bench/open-loop.ts'), path], { core: LOAD_CORE })
+  const figures = JSON.parse(said) as OpenFigures
+  if (figures.failures > 0) throw new Error(`${figures.failures} of ${figures.asked} answers were wrong`)
+  return figures
+}
