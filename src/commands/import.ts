@@ -8,7 +8,7 @@ import { loadSettings } from '../config.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { CommandFault } from './fault.ts'
+import { CommandFault, plainCause } from './fault.ts'
 import type { Batch, Order, Task } from './import/batch.ts'
 import { rejectsTo } from './import/rejects.ts'
 import { progressOf } from './progress.ts'
@@ -72,7 +72,7 @@ function openSource(path: string): Source {
     if (stats.isDirectory()) throw new Error('it is a folder')
     return { fd, path, stats }
   } catch (error) {
-    throw new CommandFault(`${path} cannot be read: ${(error as Error).message}`)
+    throw new CommandFault(`${path} cannot be read: ${plainCause(error)}`)
   }
 }
 

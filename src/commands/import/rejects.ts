@@ -1,7 +1,7 @@
 /** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
 
 import { closeSync, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs'
-import { CommandFault } from '../fault.ts'
+import { CommandFault, plainCause } from '../fault.ts'
 import type { Reject } from './batch.ts'
 
 const TOLD = 10
@@ -37,6 +37,6 @@ function openFor(path: string, source: Stats): number {
     fstatSync(fd)
     return fd
   } catch (error) {
-    throw new CommandFault(`${path} cannot be written for --rejects: ${(error as Error).message}`)
+    throw new CommandFault(`${path} cannot be written for --rejects: ${plainCause(error)}`)
   }
 }

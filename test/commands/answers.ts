@@ -1,0 +1,34 @@
+/** Everything that a store answers about names, to be compared with what another one does. */
+
+import type { Store } from '../../src/store/store.ts'
+import { type Name, parseName } from '../../src/words/name.ts'
+import { RECORD_TYPES } from '../../src/words/record.ts'
+
+const ALL = 1_000_000
+
+export async function answersOf({ facts }: Store, names: readonly string[]): Promise<Map<string, unknown>> {
+  const answers = new Map<string, unknown>()
+  for (const text of names) answers.set(text, await answerOf(facts, parseName(text)!))
+  return answers
+}
+
+async function answerOf(facts: Store['facts'], name: Name): Promise<unknown> {
+  return {
+    lookup: await facts.lookup(name),
+    clocks: await facts.clocks(name),
+    redirects: (await facts.redirects(name, null, ALL, 'json')).rows,
+    neighbours: (await facts.neighbours(await facts.addresses(name), name, null, ALL, 'json')).rows,
+    history: await facts.history(name, RECORD_TYPES, null, ALL),
+  }
+}
+
+/** What `check` finds wrong with all of a store. */
+export async function faultsOf({ archive }: Store): Promise<unknown[]> {
+  const found: unknown[] = []
+  for (let resume: string | null = null, begun = false; resume !== null || !begun; begun = true) {
+    const { faults, next } = await archive.check(resume)
+    found.push(...faults)
+    resume = next
+  }
+  return found
+}

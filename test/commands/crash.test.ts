@@ -1,0 +1,87 @@
+/** An import that does not come to its end: killed, stopped, or out of disk. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseName } from '../../src/words/name.ts'
+import { answersOf, faultsOf } from './answers.ts'
+import { fileOf, lineOf, nameOf } from './lines.ts'
+import { folderOf, outcomeOf } from './run.ts'
+
+const NAMES = 3000
+const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
+
+suite('an import that does not come to its end', { concurrency: 2 }, () => {
+  test('killed at random moments and run again, it ends in the same answers, and check is clean', async (t) => {
+    const file = fileOf(NAMES, 3)
+    const whole = folderOf(t)
+    const { path, start, run, withStore } = folderOf(t)
+    writeFileSync(path('a.jsonl'), file)
+    for (let kill = 0; kill < 5; kill++) {
+      const child = start(['import', 'a.jsonl'])
+      const outcome = outcomeOf(child)
+      await Promise.race([sleep(200 + Math.random() * 600), outcome])
+      child.kill('SIGKILL')
+      await outcome
+      assert.deepEqual(await withStore(faultsOf), [])
+    }
+    assert.match((await run(['import', 'a.jsonl'])).stdout, /^read 9000, .* refused 0/)
+    await whole.run(['import', '-'], { input: file })
+    const expected = await whole.withStore((store) => answersOf(store, SAMPLE))
+    assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE)), expected)
+    assert.deepEqual(await withStore(faultsOf), [])
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    test(`at ${signal} it finishes the batch, says where it stopped, and ends by the signal`, async (t) => {
+      const { start, withStore } = folderOf(t)
+      await withStore(async () => {})
+      const child = start(['import', '-'])
+      const outcome = outcomeOf(child)
+      child.stdin.on('error', () => {})
+      child.stdin.write(`${lineOf(1)}\n${lineOf(2)}\n`)
+      const isKnown = () => withStore(async ({ facts }) => (await facts.lookup(parseName(nameOf(2))!)) !== null)
+      while (!(await isKnown())) await sleep(50)
+      child.kill(signal)
+      const { stdout, stderr, ...ended } = await outcome
+      assert.deepEqual(ended, { code: null, signal })
+      assert.match(stdout, /^read 2, applied 2, /)
+      assert.match(stderr, /stopped after line 2 of -; run it again to go on/)
+    })
+  }
+
+  test('on a full disk it says so and writes nothing by half; with room again it ends in the same answers', async (t) => {
+    const disk = mountSmall(t)
+    if (disk === null) return t.skip('a file system cannot be mounted here')
+    const { run, path, withStore } = folderOf(t)
+    writeFileSync(path('a.jsonl'), fileOf(NAMES))
+    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db` }
+    const { code, stderr } = await run(['import', 'a.jsonl'], { env })
+    assert.deepEqual([code, stderr], [1, 'domaindex: the disk is full; what was not finished was not written\n'])
+    disk.grow()
+    assert.deepEqual(await withStore(faultsOf, env.DOMAINDEX_STORE), [])
+    assert.equal((await run(['import', 'a.jsonl'], { env })).code, 0)
+    await run(['import', 'a.jsonl'])
+    const expected = await withStore((store) => answersOf(store, SAMPLE))
+    assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE), env.DOMAINDEX_STORE), expected)
+  })
+})
+
+/** A file system of 1 MiB; null where mounting is refused. */
+function mountSmall(t: TestContext): { path: string; grow: () => void } | null {
+  const path = mkdtempSync(join(tmpdir(), 'domaindex-small-'))
+  const mount = (...options: string[]) => execFileSync('mount', [...options, path], { stdio: 'ignore' })
+  try {
+    mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs')
+    t.after(() => execFileSync('umount', ['--lazy', path]))
+    return { path, grow: () => mount('-o', 'remount,size=64m') }
+  } catch {
+    return null
+  } finally {
+    t.after(() => rmdirSync(path))
+  }
+}
