@@ -68,7 +68,7 @@ const observedAt = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(minute(725), minute(726)) },
 )
 
-export function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
+function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
   return fc
     .constantFrom(...names)
     .chain((domain) =>
@@ -79,14 +79,35 @@ export function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
     )
 }
 
+/** Observations of which every other one shows again what one of the few before it showed. */
+export function observations(names: readonly Name[], longest: number): fc.Arbitrary<Observation[]> {
+  return repeating(observation(names), longest)
+}
+
 /** Observations with a name forgotten now and then; in half of the cases in the order of their times. */
 export function history(names: readonly Name[], longest: number): fc.Arbitrary<Event[]> {
   const event = fc.oneof(
     { weight: 24, arbitrary: observation(names) as fc.Arbitrary<Event> },
     { weight: 1, arbitrary: fc.constantFrom(...names).map((forget) => ({ forget })) },
   )
-  const events = fc.array(event, { maxLength: longest, size: 'max' })
-  return fc.tuple(events, fc.boolean()).map(([events, ordered]) => (ordered ? inOrder(events) : events))
+  return fc
+    .tuple(repeating(event, longest), fc.boolean())
+    .map(([events, ordered]) => (ordered ? inOrder(events) : events))
+}
+
+function repeating<E extends Event>(event: fc.Arbitrary<E>, longest: number): fc.Arbitrary<E[]> {
+  const back = fc.option(fc.integer({ min: 1, max: 6 }), { freq: 1 })
+  return fc.array(fc.tuple(event, back), { maxLength: longest, size: 'max' }).map((drawn) => {
+    const events: E[] = []
+    for (const [event, back] of drawn) events.push(back === null ? event : shownAgain(event, events.at(-back)))
+    return events
+  })
+}
+
+/** The event with the parts of an earlier one; with the dns part alone where that is of another domain. */
+function shownAgain<E extends Event>(event: E, earlier: Event | undefined): E {
+  if (!('domain' in event) || earlier === undefined || !('domain' in earlier)) return event
+  return { ...event, dns: earlier.dns, web: event.domain === earlier.domain ? earlier.web : event.web }
 }
 
 /** The events with their observations moved into the order of their times; forgetting stays where it is. */

@@ -184,6 +184,17 @@ export function looking(engine: Engine): void {
     },
   )
 
+  testWithStore(engine, 'what came in late and applied in part applies whole when it is seen again', async (store) => {
+    const late = dns({ A: ['192.0.2.2'], NS: ['ns.example'] })
+    const outcomes = [
+      await ingest(store, [seen('one.example', 5, dns({ A: ['192.0.2.1'] }))]),
+      await ingest(store, [seen('one.example', 4, late)]),
+      await ingest(store, [seen('one.example', 6, late)]),
+    ]
+    assert.deepEqual(outcomes.flat(), ['applied', 'applied', 'applied'])
+    assert.deepEqual(await store.facts.addresses(ONE), ['192.0.2.2'])
+  })
+
   testWithStore(
     engine,
     'reverse_ip_count is summed over all addresses, redirect_count counts each source once',

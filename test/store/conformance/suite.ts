@@ -4,6 +4,7 @@ import { describe } from 'node:test'
 import { crowd } from './crowd.ts'
 import type { Engine } from './engine.ts'
 import { forgetting } from './forgetting.ts'
+import { gate } from './gate.ts'
 import { histories } from './histories.ts'
 import { lists } from './lists.ts'
 import { looking } from './looking.ts'
@@ -14,6 +15,7 @@ import { writing } from './writing.ts'
 
 export function conformance(engine: Engine): void {
   describe(engine.name, () => {
-    for (const part of [writing, looking, lists, states, forgetting, crowd, threads, upkeep, histories]) part(engine)
+    for (const part of [writing, gate, looking, lists, states, forgetting, crowd, threads, upkeep, histories])
+      part(engine)
   })
 }

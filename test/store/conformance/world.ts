@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Change } from '../../../src/apply/change.ts'
 import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
 import { ingest, type Outcome } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -103,6 +104,22 @@ export async function ingestAll(
     outcomes.push(...(await ingest(store, observations.slice(start, start + size))))
   }
   return outcomes
+}
+
+/** The changes that a batch would make now, without writing them. */
+export async function changesOf(store: Store, batch: readonly Observation[]): Promise<Change[]> {
+  const caught: Change[] = []
+  const frontier: Store['frontier'] = {
+    visits: (names) => store.frontier.visits(names),
+    currents: (names) => store.frontier.currents(names),
+    forget: (name) => store.frontier.forget(name),
+    save: async (changes) => {
+      caught.push(...changes)
+      return []
+    },
+  }
+  await ingest({ frontier, now: () => store.now() }, batch)
+  return caught
 }
 
 /** All that `check` finds wrong. */

@@ -1,7 +1,6 @@
-/** Sentences about who writes: batches, the gate of versions, two writers side by side, what survives. */
+/** Sentences about who writes: what is read before, batches, what is refused, what others see. */
 
 import assert from 'node:assert/strict'
-import type { Change } from '../../../src/apply/change.ts'
 import { NO_CLOCKS, NOTHING_KNOWN } from '../../../src/apply/known.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
@@ -9,7 +8,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { address, dns, ingestAll, NOW, name, redirecting, seen, testWithStore, web } from './world.ts'
+import { address, changesOf, dns, ingestAll, NOW, name, redirecting, seen, testWithStore, web } from './world.ts'
 
 const ONE = name('one.example')
 const TWO = name('two.example')
@@ -18,22 +17,6 @@ const QUESTION = {
   addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address),
   limit: 1,
   as: 'json' as const,
-}
-
-/** The changes that a batch would make now, without writing them. */
-async function changesOf(store: Store, batch: readonly Observation[]): Promise<Change[]> {
-  const caught: Change[] = []
-  const frontier: Store['frontier'] = {
-    visits: (names) => store.frontier.visits(names),
-    currents: (names) => store.frontier.currents(names),
-    forget: (name) => store.frontier.forget(name),
-    save: async (changes) => {
-      caught.push(...changes)
-      return []
-    },
-  }
-  await ingest({ frontier, now: () => store.now() }, batch)
-  return caught
 }
 
 function on(domain: string, at: number, ...addresses: string[]): Observation {
@@ -86,99 +69,9 @@ export function writing(engine: Engine): void {
     }
   })
 
-  testWithStore(engine, 'every write raises the version, that of an unchanged observation too', async (store) => {
-    const versions = []
-    for (const at of [1, 2, 3]) {
-      await ingest(store, [on('one.example', at, '192.0.2.1')])
-      versions.push((await store.frontier.visits([ONE]))[0]!.version)
-    }
-    assert.ok(versions[0]! > 0 && versions[1]! > versions[0]! && versions[2]! > versions[1]!, String(versions))
-  })
-
   testWithStore(engine, 'an empty batch and an empty save do nothing', async (store) => {
     assert.deepEqual(await ingest(store, []), [])
     assert.deepEqual(await store.frontier.save([]), [])
-  })
-
-  testWithStore(
-    engine,
-    'a change that read another version is turned away whole, and its name returned',
-    async (store) => {
-      const model = new Model(NOW)
-      const first = on('one.example', 1, '192.0.2.1')
-      await ingest(store, [first])
-      const late = await changesOf(store, [
-        on('one.example', 3, '192.0.2.2', '192.0.2.3'),
-        on('two.example', 3, '192.0.2.2'),
-      ])
-      const between = on('one.example', 2, '192.0.2.3')
-      await ingest(store, [between])
-      assert.deepEqual(await store.frontier.save(late), [ONE], 'the other change of the batch is written')
-      for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
-      await agree(store.facts, model, QUESTION)
-    },
-  )
-
-  testWithStore(
-    engine,
-    'an unchanged observation that another writer was faster with is turned away too',
-    async (store) => {
-      await ingest(store, [on('one.example', 1, '192.0.2.1')])
-      const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
-      assert.equal(late?.facts, null)
-      await ingest(store, [on('one.example', 9, '192.0.2.1')])
-      assert.deepEqual(await store.frontier.save([late!]), [ONE])
-      const { dns } = await store.facts.clocks(ONE)
-      assert.equal(dns, seen('one.example', 9, null).observed_at)
-    },
-  )
-
-  testWithStore(
-    engine,
-    'two writers that both found a name missing: one makes it, the other is turned away',
-    async (store, opened) => {
-      const other = await opened.another()
-      const [mine] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
-      const [theirs] = await changesOf(other, [on('one.example', 2, '192.0.2.2')])
-      assert.deepEqual(await store.frontier.save([mine!]), [])
-      assert.deepEqual(await other.frontier.save([theirs!]), [ONE])
-      const model = new Model(NOW)
-      model.observe(on('one.example', 1, '192.0.2.1'))
-      await agree(other.facts, model, QUESTION)
-    },
-  )
-
-  testWithStore(
-    engine,
-    'a change that was read before its name was forgotten is turned away',
-    async (store, opened) => {
-      await ingest(store, [on('one.example', 1, '192.0.2.1')])
-      const changes = await changesOf(store, [on('one.example', 2, '192.0.2.2'), on('two.example', 2, '192.0.2.2')])
-      const other = await opened.another()
-      await other.frontier.forget(ONE)
-      await other.frontier.forget(TWO)
-      assert.deepEqual((await store.frontier.save(changes)).sort(), [ONE, TWO])
-      await agree(store.facts, new Model(NOW), QUESTION)
-    },
-  )
-
-  testWithStore(engine, 'a save that fails writes nothing, and the store goes on', async (store) => {
-    const [good] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
-    const [bad] = await changesOf(store, [on('two.example', 1, '192.0.2.1')])
-    const broken: Change = {
-      visit: bad!.visit,
-      get facts(): never {
-        throw new Error('planted')
-      },
-    }
-    for (const batch of [
-      [good!, broken],
-      [broken, good!],
-    ]) {
-      await assert.rejects(store.frontier.save(batch), /planted/)
-      await agree(store.facts, new Model(NOW), QUESTION)
-    }
-    assert.deepEqual(await store.frontier.save([good!]), [])
   })
 
   testWithStore(engine, 'what one writer has saved, every other instance sees at once', async (store, opened) => {

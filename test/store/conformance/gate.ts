@@ -1,0 +1,115 @@
+/** Sentences about the gate: a write names the version it read, and is turned away whole where another was faster. */
+
+import assert from 'node:assert/strict'
+import type { Change } from '../../../src/apply/change.ts'
+import type { Observation } from '../../../src/observe/observation.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import { Model } from '../model.ts'
+import { agree } from './answers.ts'
+import type { Engine } from './engine.ts'
+import { address, changesOf, dns, NOW, name, redirecting, seen, testWithStore } from './world.ts'
+
+const ONE = name('one.example')
+const TWO = name('two.example')
+const QUESTION = {
+  names: [ONE, TWO, name('target.example')],
+  addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address),
+  limit: 1,
+  as: 'json' as const,
+}
+
+function on(domain: string, at: number, ...addresses: string[]): Observation {
+  return seen(domain, at, dns({ A: addresses, NS: ['ns.example'] }), redirecting('target.example'))
+}
+
+export function gate(engine: Engine): void {
+  testWithStore(engine, 'every write raises the version, that of an unchanged observation too', async (store) => {
+    const versions = []
+    for (const at of [1, 2, 3]) {
+      await ingest(store, [on('one.example', at, '192.0.2.1')])
+      versions.push((await store.frontier.visits([ONE]))[0]!.version)
+    }
+    assert.ok(versions[0]! > 0 && versions[1]! > versions[0]! && versions[2]! > versions[1]!, String(versions))
+  })
+
+  testWithStore(
+    engine,
+    'a change that read another version is turned away whole, and its name returned',
+    async (store) => {
+      const model = new Model(NOW)
+      const first = on('one.example', 1, '192.0.2.1')
+      await ingest(store, [first])
+      const late = await changesOf(store, [
+        on('one.example', 3, '192.0.2.2', '192.0.2.3'),
+        on('two.example', 3, '192.0.2.2'),
+      ])
+      const between = on('one.example', 2, '192.0.2.3')
+      await ingest(store, [between])
+      assert.deepEqual(await store.frontier.save(late), [ONE], 'the other change of the batch is written')
+      for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
+      await agree(store.facts, model, QUESTION)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'an unchanged observation that another writer was faster with is turned away too',
+    async (store) => {
+      await ingest(store, [on('one.example', 1, '192.0.2.1')])
+      const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
+      assert.equal(late?.facts, null)
+      await ingest(store, [on('one.example', 9, '192.0.2.1')])
+      assert.deepEqual(await store.frontier.save([late!]), [ONE])
+      const { dns } = await store.facts.clocks(ONE)
+      assert.equal(dns, seen('one.example', 9, null).observed_at)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'two writers that both found a name missing: one makes it, the other is turned away',
+    async (store, opened) => {
+      const other = await opened.another()
+      const [mine] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
+      const [theirs] = await changesOf(other, [on('one.example', 2, '192.0.2.2')])
+      assert.deepEqual(await store.frontier.save([mine!]), [])
+      assert.deepEqual(await other.frontier.save([theirs!]), [ONE])
+      const model = new Model(NOW)
+      model.observe(on('one.example', 1, '192.0.2.1'))
+      await agree(other.facts, model, QUESTION)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'a change that was read before its name was forgotten is turned away',
+    async (store, opened) => {
+      await ingest(store, [on('one.example', 1, '192.0.2.1')])
+      const changes = await changesOf(store, [on('one.example', 2, '192.0.2.2'), on('two.example', 2, '192.0.2.2')])
+      const other = await opened.another()
+      await other.frontier.forget(ONE)
+      await other.frontier.forget(TWO)
+      assert.deepEqual((await store.frontier.save(changes)).sort(), [ONE, TWO])
+      await agree(store.facts, new Model(NOW), QUESTION)
+    },
+  )
+
+  testWithStore(engine, 'a save that fails writes nothing, and the store goes on', async (store) => {
+    const [good] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
+    const [bad] = await changesOf(store, [on('two.example', 1, '192.0.2.1')])
+    const broken: Change = {
+      visit: bad!.visit,
+      get facts(): never {
+        throw new Error('planted')
+      },
+    }
+    for (const batch of [
+      [good!, broken],
+      [broken, good!],
+    ]) {
+      await assert.rejects(store.frontier.save(batch), /planted/)
+      await agree(store.facts, new Model(NOW), QUESTION)
+    }
+    assert.deepEqual(await store.frontier.save([good!]), [])
+  })
+}
