@@ -71,13 +71,14 @@ test('what cannot be written is told to everyone who waits, and the ledger goes 
 
 test('what was acknowledged survives a kill -9', async (t) => {
   const path = newPath(t)
-  const program = `
-    import { openLedger } from ${JSON.stringify(import.meta.resolve('../../src/store/sqlite/ledger.ts'))}
-    const ledger = openLedger(${JSON.stringify(path)}, { ledger: 'thread', secret: null, now: () => ${NOW} })
-    for (;;) console.log((await ledger.take(${JSON.stringify(ask)})).used)`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const program = join(path, '../takes.mjs')
+  writeFileSync(
+    program,
+    `import { openLedger } from ${JSON.stringify(import.meta.resolve('../../src/store/sqlite/ledger.ts'))}
+     const ledger = openLedger(${JSON.stringify(path)}, { ledger: 'thread', secret: null, now: () => ${NOW} })
+     for (;;) console.log((await ledger.take(${JSON.stringify(ask)})).used)`,
+  )
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
   let acknowledged = 0
   for await (const line of createInterface({ input: child.stdout })) {
     acknowledged = Math.max(acknowledged, Number(line)) // the last line may be cut off

@@ -1,0 +1,63 @@
+/** `domaindex account create`: an account with its periods, add-ons and first token, made whole or not at all. */
+
+import { randomBytes } from 'node:crypto'
+import { type Command, Option } from 'commander'
+import { ADDONS, type Addon, type NewAccount, PLANS, type Plan, ROLES, type Role } from '../../accounts/account.ts'
+import { formatPeriod, overlap, type Period } from '../../accounts/period.ts'
+import { keptToken, makeToken, TOKEN_BYTES } from '../../accounts/token.ts'
+import { loadSettings } from '../../config.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { CommandFault } from '../fault.ts'
+import { accountLines, accountObject, freshTokenLines, print } from './print.ts'
+import { readAddon, readEmail, readPeriod } from './read.ts'
+
+type Options = { plan: Plan; period: Period[]; addon: Addon[]; role: Role; json?: true }
+
+export function defineCreate(command: Command): void {
+  command
+    .command('create')
+    .description('make an account, and print its first token')
+    .argument('<email>', 'the address of the account', readEmail)
+    .addOption(new Option('--plan <plan>', 'the base plan').choices(PLANS).default('free'))
+    .option('--period <period>', 'a subscription period; any number of them', collectPeriod, [])
+    .option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); any number of them`, collectAddon, [])
+    .addOption(new Option('--role <role>', 'the role').choices(ROLES).default('user'))
+    .option('--json', 'print one JSON object: the account, and its token')
+    .action(create)
+}
+
+const collectPeriod = (text: string, before: Period[]): Period[] => [...before, readPeriod(text)]
+
+const collectAddon = (text: string, before: Addon[]): Addon[] => [...before, readAddon(text)]
+
+async function create(email: string, { plan, period: periods, addon: addons, role, json }: Options): Promise<void> {
+  refuseOverlap(periods)
+  const token = makeToken(randomBytes(TOKEN_BYTES))
+  const { account, now } = await withNewStore(async ({ ledger, now }) => {
+    const instant = await now()
+    const given: NewAccount = { email, role, plan, periods, addons }
+    return { account: await ledger.createAccount(given, instant, keptToken(token, 'first', null)), now: instant }
+  })
+  if (account === null) throw new CommandFault(`${email} has an account already`)
+  print(json, { ...accountObject(account, now), token }, [...accountLines(account, now), ...freshTokenLines(token)])
+}
+
+/** Throws CommandFault where two of the periods have a day in common. */
+function refuseOverlap(periods: readonly Period[]): void {
+  for (const [index, period] of periods.entries()) {
+    const other = periods.slice(0, index).find((each) => overlap(each, period))
+    if (other) throw new CommandFault(`${formatPeriod(other)} and ${formatPeriod(period)} overlap`)
+  }
+}
+
+/** Opens the store that the settings name for the length of `work`; it is made where it is not there. */
+async function withNewStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
+  const { store: url, secret } = loadSettings()
+  const store = await openStore(url, { access: 'read', ledger: 'own', secret })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}

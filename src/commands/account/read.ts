@@ -1,0 +1,52 @@
+/** What the account commands are given: texts become words, or the command ends with what they may be. */
+
+import { InvalidArgumentError } from 'commander'
+import { type Account, ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
+import { type Period, parsePeriod } from '../../accounts/period.ts'
+import type { Ledger } from '../../store/ledger.ts'
+import { type Instant, parseDay, parseInstant, startOf } from '../../words/time.ts'
+import { CommandFault } from '../fault.ts'
+
+const NAME_LENGTH = 100
+
+export function readEmail(text: string): string {
+  const email = parseEmail(text)
+  if (email === null) throw new InvalidArgumentError('It is no email address, as in ann@example.com.')
+  return email
+}
+
+export function readPeriod(text: string): Period {
+  const period = parsePeriod(text)
+  if (period !== null) return period
+  throw new InvalidArgumentError(
+    'A period is PLAN:FIRST..LAST or PLAN:FIRST.. with the plan basic or premium and days as in 2026-01-31, the last not before the first.',
+  )
+}
+
+export function readAddon(text: string): Addon {
+  const addon = ADDONS.find((each) => each === text)
+  if (addon === undefined) throw new InvalidArgumentError(`Allowed choices are ${ADDONS.join(', ')}.`)
+  return addon
+}
+
+/** The name of a token. */
+export function readName(text: string): string {
+  const name = text.trim()
+  if (/^\P{Cc}+$/u.test(name) && name.length <= NAME_LENGTH) return name
+  throw new InvalidArgumentError(`A name has 1 to ${NAME_LENGTH} characters, none of them a control character.`)
+}
+
+/** An instant, or a day for its first second. */
+export function readInstant(text: string): Instant {
+  const day = parseDay(text)
+  const instant = day === null ? parseInstant(text) : startOf(day)
+  if (instant !== null) return instant
+  throw new InvalidArgumentError('It is a day or an instant, as in 2027-01-31 or 2027-01-31T12:00:00Z.')
+}
+
+/** The account of an address. Throws CommandFault where there is none. */
+export async function accountOf(ledger: Ledger, email: string): Promise<Account> {
+  const account = await ledger.account(email)
+  if (account === null) throw new CommandFault(`there is no account ${email}`)
+  return account
+}

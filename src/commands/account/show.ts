@@ -1,0 +1,75 @@
+/** `domaindex account list` and `show`. */
+
+import type { Command } from 'commander'
+import type { Account } from '../../accounts/account.ts'
+import { LIMITS, planInForce } from '../../accounts/plan.ts'
+import type { Ledger } from '../../store/ledger.ts'
+import { dayOf } from '../../words/time.ts'
+import { withStore } from '../store.ts'
+import { accountLines, accountObject, columns, print, tokenLines, tokenObject } from './print.ts'
+import { accountOf, readEmail } from './read.ts'
+
+const PAGE = 1_000
+
+type Options = { json?: true }
+
+export function defineShow(command: Command): void {
+  command
+    .command('list')
+    .description('list all accounts by address')
+    .option('--json', 'print one JSON object: accounts')
+    .action(list)
+  command
+    .command('show')
+    .description('show an account, its tokens and what it used today')
+    .argument('<email>', 'the address of the account', readEmail)
+    .option('--json', 'print one JSON object: the account, its tokens, limit and used')
+    .action(show)
+}
+
+async function list({ json }: Options): Promise<void> {
+  const { accounts, now } = await withStore('read', async ({ ledger, now }) => {
+    return { accounts: await allAccounts(ledger), now: await now() }
+  })
+  const today = dayOf(now)
+  const rows = accounts.map((account) => [
+    account.email,
+    planInForce(account, today),
+    account.role,
+    account.addons.join(', ') || '-',
+  ])
+  const lines = rows.length > 0 ? columns([['EMAIL', 'PLAN', 'ROLE', 'ADD-ONS'], ...rows]) : ['no accounts']
+  print(json, { accounts: accounts.map((account) => accountObject(account, now)) }, lines)
+}
+
+async function allAccounts(ledger: Ledger): Promise<Account[]> {
+  const accounts: Account[] = []
+  for (;;) {
+    const page = await ledger.accounts(accounts.at(-1)?.email ?? null, PAGE)
+    accounts.push(...page)
+    if (page.length < PAGE) return accounts
+  }
+}
+
+async function show(email: string, { json }: Options): Promise<void> {
+  await withStore('read', async ({ ledger, now: clock }) => {
+    const account = await accountOf(ledger, email)
+    const now = await clock()
+    const today = dayOf(now)
+    const limit = LIMITS[planInForce(account, today)].queries
+    const used = await ledger.used(account.id, today)
+    const tokens = await ledger.tokens(account.id)
+    const object = {
+      ...accountObject(account, now),
+      limit,
+      used,
+      tokens: tokens.map((token) => tokenObject(token, now)),
+    }
+    print(json, object, [
+      ...accountLines(account, now),
+      `  today    ${used} of ${limit} calls`,
+      '',
+      ...tokenLines(tokens, now),
+    ])
+  })
+}

@@ -1,0 +1,96 @@
+/** `domaindex account token`: makes, lists and revokes the tokens of an account. */
+
+import { randomBytes } from 'node:crypto'
+import type { Command } from 'commander'
+import type { Account } from '../../accounts/account.ts'
+import { hashToken, isActive, keptToken, makeToken, readToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
+import type { Ledger } from '../../store/ledger.ts'
+import type { Instant } from '../../words/time.ts'
+import { CommandFault } from '../fault.ts'
+import { withStore } from '../store.ts'
+import { freshTokenLines, print, tokenLines, tokenObject } from './print.ts'
+import { accountOf, readEmail, readInstant, readName } from './read.ts'
+
+type Options = { json?: true }
+
+export function defineTokens(command: Command): void {
+  const tokens = command.command('token').description('make, list and revoke tokens')
+  ofAccount(tokens, 'create', 'make a token, and print it this once')
+    .option('--name <name>', 'what people tell it by', readName, 'unnamed')
+    .option('--expires <when>', 'the day (UTC) or instant from which on it is refused', readInstant)
+    .action(create)
+  ofAccount(tokens, 'list', 'list the tokens').action(list)
+  ofAccount(tokens, 'revoke', 'revoke a token: it is refused everywhere within a second')
+    .argument('[token]', 'its id, name or beginning, or itself; may be left out where one alone is active')
+    .action(revoke)
+}
+
+const ofAccount = (command: Command, name: string, description: string): Command =>
+  command
+    .command(name)
+    .description(description)
+    .argument('<email>', 'the address of the account', readEmail)
+    .option('--json', 'print one JSON object')
+
+async function create(email: string, options: Options & { name: string; expires?: Instant }): Promise<void> {
+  const { name, expires = null, json } = options
+  const text = makeToken(randomBytes(TOKEN_BYTES))
+  await withStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    if (expires !== null && expires <= now)
+      throw new CommandFault('the token would have expired already: name a later --expires')
+    const { id } = await accountOf(ledger, email)
+    const token = await ledger.createToken(id, keptToken(text, name, expires), now)
+    print(json, { email, ...tokenObject(token, now), token: text }, [
+      ...tokenLines([token], now),
+      '',
+      ...freshTokenLines(text),
+    ])
+  })
+}
+
+async function list(email: string, { json }: Options): Promise<void> {
+  await withStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    const tokens = await ledger.tokens((await accountOf(ledger, email)).id)
+    print(json, { email, tokens: tokens.map((token) => tokenObject(token, now)) }, tokenLines(tokens, now))
+  })
+}
+
+async function revoke(email: string, given: string | undefined, { json }: Options): Promise<void> {
+  await withStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    const account = await accountOf(ledger, email)
+    const active = (await ledger.tokens(account.id)).filter((token) => isActive(token, now))
+    const meant = await find(ledger, account, active, given)
+    const [token] = meant
+    if (meant.length > 1)
+      throw new CommandFault(
+        `${email} has several such tokens; name one by its id:\n${tokenLines(meant, now).join('\n')}`,
+      )
+    if (token === undefined || !(await ledger.revokeToken(account.id, token.id, now)))
+      throw new CommandFault(
+        `${email} has no such token that is active; domaindex account token list ${email} shows all`,
+      )
+    const revoked = { ...token, revoked: now }
+    print(json, { email, ...tokenObject(revoked, now) }, tokenLines([revoked], now))
+  })
+}
+
+/** The active tokens that a text may mean: by id, else by name or beginning; without a text all of them. */
+async function find(
+  ledger: Ledger,
+  { id }: Account,
+  active: readonly Token[],
+  given: string | undefined,
+): Promise<Token[]> {
+  const text = given?.trim()
+  if (text === undefined) return [...active]
+  const itself = readToken(text)
+  if (itself !== null) {
+    const standing = await ledger.standing(hashToken(itself))
+    return active.filter((token) => standing?.account.id === id && token.id === standing.token.id)
+  }
+  const byId = active.filter((token) => String(token.id) === text)
+  return byId.length > 0 ? byId : active.filter(({ name, hint }) => name === text || hint === text.replace(/…$/, ''))
+}

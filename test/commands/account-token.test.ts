@@ -1,0 +1,57 @@
+/** `domaindex account token`: made, listed, revoked. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { json, newStore, run, standing } from './account.ts'
+
+test('a token is made with name and expiry, and lets in until it is revoked', async (t) => {
+  const url = newStore(t)
+  await run(t, 'create', 'ann@example.com')
+  const made = await json(t, 'token', 'create', 'ann@example.com', '--name', 'laptop', '--expires', '2999-01-01')
+  assert.deepEqual([made.name, made.expires, made.active], ['laptop', '2999-01-01T00:00:00Z', true])
+  assert.equal((await standing(url, made.token))?.token.id, made.id)
+  const { tokens } = await json(t, 'token', 'list', 'ann@example.com')
+  assert.deepEqual(
+    tokens.map(({ name }: { name: string }) => name),
+    ['first', 'laptop'],
+  )
+  const revoked = await json(t, 'token', 'revoke', 'ann@example.com', 'laptop')
+  assert.equal(revoked.active, false)
+  assert.notEqual((await standing(url, made.token))?.token.revoked, null)
+})
+
+test('a token is revoked by id, name, beginning, itself, or as the only one', async (t) => {
+  newStore(t)
+  const { token } = await json(t, 'create', 'ann@example.com')
+  const create = (name: string) => json(t, 'token', 'create', 'ann@example.com', '--name', name)
+  const revoke = (...given: string[]) => json(t, 'token', 'revoke', 'ann@example.com', ...given)
+  const byId = await create('one')
+  assert.equal((await revoke(String(byId.id))).id, byId.id)
+  const byBeginning = await create('two')
+  assert.equal((await revoke(byBeginning.hint)).id, byBeginning.id)
+  const byItself = await create('three')
+  await assert.rejects(revoke(), /several such tokens/)
+  assert.equal((await revoke(byItself.token)).id, byItself.id)
+  await assert.rejects(revoke(byItself.token), /no such token that is active/)
+  assert.equal((await revoke()).hint, token.slice(0, 8))
+  await assert.rejects(revoke(), /no such token that is active/)
+})
+
+test("nobody's token is revoked by another account's address", async (t) => {
+  const url = newStore(t)
+  const { token } = await json(t, 'create', 'ann@example.com')
+  await run(t, 'create', 'bob@example.com')
+  const { id } = (await standing(url, token))!.token
+  for (const given of [token, String(id)]) {
+    await assert.rejects(run(t, 'token', 'revoke', 'bob@example.com', given), /no such token/)
+  }
+  assert.equal((await standing(url, token))?.token.revoked, null)
+})
+
+test('a token that would have expired already is refused', async (t) => {
+  newStore(t)
+  await run(t, 'create', 'ann@example.com')
+  await assert.rejects(run(t, 'token', 'create', 'ann@example.com', '--expires', '2020-01-01'), /later --expires/)
+  await assert.rejects(run(t, 'token', 'create', 'ann@example.com', '--expires', 'soon'), /a day or an instant/)
+  assert.equal((await json(t, 'token', 'list', 'ann@example.com')).tokens.length, 1)
+})
