@@ -1,0 +1,68 @@
+/** `domaindex check`, `forget` and `migrate`, and what the program says to those who mistype. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { fileOf, lineOf, nameOf } from './lines.ts'
+import { folderOf } from './run.ts'
+
+suite('upkeep', { concurrency: 2 }, () => {
+  test('check says that nothing is wrong, or a line for each fault and exit code 1', async (t) => {
+    const { run, path } = folderOf(t)
+    await run(['import', '-'], { input: fileOf(50, 2) })
+    const clean = await run(['check'])
+    assert.match(clean.stdout, /^checked \d+ rows, faults 0\n$/)
+    assert.equal(clean.code, 0)
+    const database = new DatabaseSync(path('store.db'))
+    database.exec('update target set sources = sources + 1')
+    database.close()
+    const wrong = await run(['check'])
+    assert.match(wrong.stdout, /^target target\.example: .+\nchecked \d+ rows, faults 1\n$/)
+    assert.equal(wrong.code, 1)
+    const { faults, checked } = JSON.parse((await run(['check', '--json'])).stdout)
+    assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'target', true])
+  })
+
+  test('forget removes a name for good: what is imported of it later is stale', async (t) => {
+    const { run } = folderOf(t)
+    await run(['import', '-'], { input: lineOf(1) })
+    const { stdout, code } = await run(['forget', nameOf(1).toUpperCase(), nameOf(2)])
+    assert.deepEqual([code, stdout], [0, `${nameOf(1)}: forgotten\n${nameOf(2)}: was not known\n`])
+    assert.match(
+      (await run(['import', '-'], { input: `${lineOf(1, 1)}\n${lineOf(2)}` })).stdout,
+      /applied 0, .* stale 2,/,
+    )
+    assert.equal((await run(['check'])).code, 0)
+    const refused = await run(['forget', nameOf(3), 'https://example.com/'])
+    assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
+  })
+
+  test('migrate has nothing to do where the store is of this release', async (t) => {
+    const { run, withStore } = folderOf(t)
+    await withStore(async () => {})
+    for (const args of [['migrate', '--plan'], ['migrate']]) {
+      const { code, stdout } = await run(args)
+      assert.deepEqual([code, stdout], [0, 'the store is up to date\n'])
+    }
+  })
+
+  test('a command that needs a store says where there is none, and makes none', async (t) => {
+    const { run, path } = folderOf(t)
+    for (const args of [['check'], ['forget', 'example.com'], ['migrate'], ['backup', 'copy']]) {
+      const { code, stderr } = await run(args)
+      assert.match(stderr, /^domaindex: there is no store at sqlite:.*store\.db: /)
+      assert.equal(code, 1)
+    }
+    assert.throws(() => readFileSync(path('store.db')))
+  })
+
+  test('an unknown command is answered with the closest one, --version with the version', async (t) => {
+    const { run } = folderOf(t)
+    const { code, stderr } = await run(['imprt'])
+    assert.deepEqual([code, stderr], [1, "error: unknown command 'imprt'\n(Did you mean import?)\n"])
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    assert.equal((await run(['--version'])).stdout, `${version}\n`)
+    assert.match((await run(['help', 'import'])).stdout, /--rejects <file>.*Exit codes/s)
+  })
+})
