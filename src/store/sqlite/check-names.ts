@@ -1,7 +1,7 @@
 /** The check of names: the facts, the states and the shared rows of each agree with each other. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Current } from '../../apply/known.ts'
+import { type Current, PARTS } from '../../apply/known.ts'
 import { ipOf, onlyDns } from '../../apply/resolution.ts'
 import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
 import { type Address, compareAddresses, packAddress, unpackAddress } from '../../words/address.ts'
@@ -9,7 +9,7 @@ import { type Name, slotOf } from '../../words/name.ts'
 import { RECORD_TYPES } from '../../words/record.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
 import type { Fault } from '../store.ts'
-import { type FactsRow, unpackFacts } from './columns.ts'
+import { type FactsRow, unpackClocks, unpackFacts } from './columns.ts'
 
 /** What a part found in one slice; `last` is null where its table ended. */
 export type Slice = { faults: Fault[]; checked: number; last: string | null }
@@ -17,13 +17,16 @@ export type Slice = { faults: Fault[]; checked: number; last: string | null }
 /** Rows a slice: some 10 milliseconds. */
 export const SLICE = 500
 
-type Key = { slot: number; name: Name; id: number | null }
+/** `id` is null before the first fact, 0 for a tombstone. */
+type Key = { slot: number; name: Name; id: number | null; clock: Instant; late: Uint8Array | null }
 type Report = (problem: string) => void
 
 export function checkNames(database: DatabaseSync, after: string | null): Slice {
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const keys = database
-    .prepare(`select slot, name, id from visit where (slot, name) > (?, ?) order by slot, name limit ${SLICE}`)
+    .prepare(
+      `select slot, name, id, clock, late from visit where (slot, name) > (?, ?) order by slot, name limit ${SLICE}`,
+    )
     .all(slot, name) as Key[]
   const faults: Fault[] = []
   const factsOf = database.prepare('select * from facts where id = ?')
@@ -31,24 +34,44 @@ export function checkNames(database: DatabaseSync, after: string | null): Slice 
   for (const key of keys) {
     const report = (problem: string): void => void faults.push({ table: 'visit', key: key.name, problem })
     if (key.slot !== slotOf(key.name)) report(`is filed in slot ${key.slot}`)
-    if (!key.id) continue
-    const row = factsOf.get(key.id) as ({ name: Name } & FactsRow) | undefined
-    if (row?.name === key.name) look(key.id, key.name, unpackFacts(row), report)
-    else report(row ? `has the facts of ${row.name}` : 'has lost its facts')
+    const { id } = key
+    if (!id) continue
+    const row = factsOf.get(id) as ({ name: Name } & FactsRow) | undefined
+    if (row?.name !== key.name) report(row ? `has the facts of ${row.name}` : 'has lost its facts')
+    else readable(report, () => look(id, key, unpackFacts(row), report))
   }
   const last = keys.at(-1)
   return { faults, checked: keys.length, last: keys.length < SLICE ? null : JSON.stringify([last!.slot, last!.name]) }
 }
 
+/** Runs a part of the check; a value in which nothing can be read is a fault of its row, and no end to the check. */
+function readable(report: Report, part: () => void): void {
+  try {
+    part()
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_SQLITE_ERROR') throw error
+    report(`cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function clocksCheck({ clock, late }: Key, states: Current['states'], report: Report): void {
+  const clocks = unpackClocks(clock, late)
+  for (const type of RECORD_TYPES)
+    if ((states[type]?.first_seen ?? 0) > clocks[PARTS.indexOf(type)]!)
+      report(`has a clock of ${type} before its newest state`)
+}
+
 /** Compares one name's facts with all that was derived from them. */
-function lookAt(database: DatabaseSync): (id: number, name: Name, current: Current, report: Report) => void {
+function lookAt(database: DatabaseSync): (id: number, key: Key, current: Current, report: Report) => void {
   const presence = presenceCheck(database)
   const states = statesCheck(database)
   const first = firstTimesCheck(database)
   const redirect = database.prepare('select 1 from redirect where target = ? and source = ?')
   const page = database.prepare('select digest from page where id = ?')
-  return (id, name, current, report) => {
+  return (id, key, current, report) => {
+    const { name } = key
     derivedCheck(current, report)
+    clocksCheck(key, current.states, report)
     presence(id, name, current.addresses, report)
     states(id, current.states, report)
     first(id, current.states, report)
@@ -103,7 +126,7 @@ function statesCheck(database: DatabaseSync) {
   const count = database.prepare('select count(*) as kept from state where id = ? and type = ?')
   const lost = database.prepare(
     `select count(*) as lost from state s left join state b on b.id = s.id and b.type = s.type and b.first_seen = s.base
-     where s.id = ? and s.records is null and b.records is null`,
+     where s.id = ? and s.records is null and (s.serial is null or b.records is null)`,
   )
   return (id: number, states: Current['states'], report: Report): void => {
     for (const [place, type] of RECORD_TYPES.entries()) {
