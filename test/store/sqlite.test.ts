@@ -92,6 +92,10 @@ conformance({
     statement('a missing superseded state', `delete from state where first_seen = (select min(first_seen) from state)`),
     statement('a superseded state of no name', `update state set id = 1000`),
     statement('a serial whose base is not there', `update state set base = 1 where base is not null`),
+    statement('a serial that is not there', `update state set serial = null where serial is not null`),
+    statement('states that cannot be read', `update facts set states = '{' where name = 'a.example'`),
+    statement('a clock before the newest state', `update visit set clock = 5, late = null where name = 'a.example'`),
+    statement('clocks that cannot be read', `update visit set late = x'00' where name = 'a.example'`),
     statement('a missing first time on an address', `delete from ever where address = x'04c0000202'`),
     statement(
       'a first time on an address that no state holds',
