@@ -1,0 +1,130 @@
+/** Settings: by environment, told by `domaindex config`, refused where they are wrong, and documented. */
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { readSettings, SETTINGS, strangeSettings } from '../../src/config.ts'
+import { folderOf } from './run.ts'
+
+const DEFAULTS = readSettings({})
+
+test('without an environment every setting has its default', () => {
+  const { workers, ...rest } = DEFAULTS
+  assert.ok(workers >= 1)
+  assert.deepEqual(rest, {
+    store: 'sqlite:data/domaindex.db',
+    files: 'data/files',
+    host: '127.0.0.1',
+    port: 8080,
+    admin: { host: '127.0.0.1', port: 9090 },
+    secret: null,
+    trustedProxies: [],
+    cors: '*',
+    logLevel: 'info',
+  })
+  assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
+})
+
+for (const [name, text, key, value] of [
+  ['DOMAINDEX_STORE', 'sqlite:/srv/my data.db', 'store', 'sqlite:/srv/my data.db'],
+  ['DOMAINDEX_HOST', '::', 'host', '::'],
+  ['DOMAINDEX_HOST', 'my-host.example', 'host', 'my-host.example'],
+  ['DOMAINDEX_PORT', '0', 'port', 0],
+  ['DOMAINDEX_ADMIN', 'off', 'admin', null],
+  ['DOMAINDEX_ADMIN', '[::1]:9999', 'admin', { host: '::1', port: 9999 }],
+  ['DOMAINDEX_WORKERS', '12', 'workers', 12],
+  ['DOMAINDEX_SECRET', 's'.repeat(32), 'secret', 's'.repeat(32)],
+  [
+    'DOMAINDEX_TRUSTED_PROXIES',
+    '10.0.0.0/8, ::1,2001:db8::/32',
+    'trustedProxies',
+    ['10.0.0.0/8', '::1', '2001:db8::/32'],
+  ],
+  ['DOMAINDEX_CORS', 'off', 'cors', []],
+  ['DOMAINDEX_CORS', 'https://a.example,http://localhost:3000', 'cors', ['https://a.example', 'http://localhost:3000']],
+  ['DOMAINDEX_LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+] as const) {
+  test(`${name}=${text} is read`, () => {
+    assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
+  })
+}
+
+for (const [name, text] of [
+  ['DOMAINDEX_STORE', 'data.db'],
+  ['DOMAINDEX_STORE', 'sqlite:'],
+  ['DOMAINDEX_STORE', 'sqlite::memory:'],
+  ['DOMAINDEX_HOST', 'http://localhost'],
+  ['DOMAINDEX_HOST', 'localhost:80'],
+  ['DOMAINDEX_PORT', '65536'],
+  ['DOMAINDEX_PORT', '80a'],
+  ['DOMAINDEX_ADMIN', '9090'],
+  ['DOMAINDEX_ADMIN', '::1:9090'],
+  ['DOMAINDEX_WORKERS', '0'],
+  ['DOMAINDEX_WORKERS', '2.5'],
+  ['DOMAINDEX_SECRET', 'short'],
+  ['DOMAINDEX_TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['DOMAINDEX_TRUSTED_PROXIES', 'loopback'],
+  ['DOMAINDEX_CORS', 'https://a.example/'],
+  ['DOMAINDEX_LOG_LEVEL', 'loud'],
+] as const) {
+  test(`${name}=${text} is refused with the name and what it may be`, () => {
+    const { may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
+    const words = name === 'DOMAINDEX_SECRET' ? 'the one given is not' : `it is "${text}"`
+    assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
+  })
+}
+
+test('a variable that looks like a setting and is none is told with the closest one', () => {
+  assert.deepEqual(strangeSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
+    'DOMAINDEX_PROT is no setting and is ignored; did you mean DOMAINDEX_PORT?',
+  ])
+})
+
+suite('domaindex config', { concurrency: 2 }, () => {
+  test('prints every setting, the secret only as set or unset', async (t) => {
+    const { run, url } = folderOf(t)
+    const env = { DOMAINDEX_SECRET: 'not to be seen '.repeat(3), DOMAINDEX_PORTS: '1' }
+    const { stdout, stderr } = await run(['config', '--json'], { env })
+    const shown = JSON.parse(stdout)
+    assert.deepEqual(
+      Object.keys(shown),
+      Object.values(SETTINGS).map(({ name }) => name),
+    )
+    assert.deepEqual([shown.DOMAINDEX_SECRET, shown.DOMAINDEX_STORE, shown.DOMAINDEX_PORT], ['set', url, '8080'])
+    assert.match(stderr, /^domaindex: DOMAINDEX_PORTS is no setting .* DOMAINDEX_PORT\?\n$/)
+    const plain = await run(['config'], { env })
+    assert.match(plain.stdout, /^DOMAINDEX_SECRET +set$/m)
+    assert.doesNotMatch(stdout + plain.stdout, /not to be seen/)
+  })
+
+  test('.env of the working directory is read, and what is set already wins', async (t) => {
+    const { run, path } = folderOf(t)
+    writeFileSync(path('.env'), 'DOMAINDEX_PORT=9000\nDOMAINDEX_WORKERS=3\n')
+    const { stdout } = await run(['config', '--json'], { env: { DOMAINDEX_PORT: '9001' } })
+    const { DOMAINDEX_PORT, DOMAINDEX_WORKERS } = JSON.parse(stdout)
+    assert.deepEqual([DOMAINDEX_PORT, DOMAINDEX_WORKERS], ['9001', '3'])
+  })
+
+  test('wrong values are refused at start, a line each and no stack', async (t) => {
+    const { run } = folderOf(t)
+    const { code, stdout, stderr } = await run(['import', '-'], {
+      env: { DOMAINDEX_PORT: 'x', DOMAINDEX_WORKERS: '0' },
+    })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^domaindex: DOMAINDEX_PORT must be .*\ndomaindex: DOMAINDEX_WORKERS must be .*\n$/)
+  })
+})
+
+test('docs/settings.md and the table of settings say the same', () => {
+  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
+  const rows = [...text.matchAll(/^\| `(DOMAINDEX_\w+)` \| (.*) \| (.*) \| (.*) \|$/gm)].map((row) => row.slice(1))
+  const expected = Object.values(SETTINGS).map(({ name, fallback, meaning, may }) => [
+    name,
+    name === SETTINGS.workers.name ? 'number of cores' : fallback === '' ? 'unset' : `\`${fallback}\``,
+    meaning,
+    may,
+  ])
+  assert.deepEqual(rows, expected)
+  const named = new Set(text.match(/DOMAINDEX_[A-Z_]+/g))
+  assert.deepEqual([...named].sort(), expected.map(([name]) => name!).sort())
+})
