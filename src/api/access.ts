@@ -7,33 +7,47 @@ import { pathOf } from './wire.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Number of the account that calls, once it is known. */
-    account: number | null
-    /** The endpoint's name, for metrics. */
-    endpoint: string | null
-    /** Called when the answer is out or the client gone. */
-    leave: (() => void) | null
+    visit: Visit
   }
 }
+
+/** One request, as much as is known of it while it is answered. */
+export type Visit = {
+  /** The path of its route; null where none takes it. */
+  path: string | null
+  /** The endpoint's name, for metrics. */
+  endpoint: string
+  /** Number of the account that calls, once it is known. */
+  account: number | null
+  /** Called when the answer is out or the client gone. */
+  end: (() => void)[]
+}
+
+export type Watch = { log: Logger; metrics: Metrics; ticks: () => number }
 
 /** Characters of an unknown path that are logged, at most. */
 const PATH_LENGTH = 200
 /** A run of characters in which a token could hide, also with its characters percent-encoded. */
 const SECRETIVE = /[\w%-]{16,}/g
 
-export type Watch = { log: Logger; metrics: Metrics; ticks: () => number }
-
 /** Watches one request. Its query string is never logged, because tokens stand there. */
 export function watch({ log, metrics, ticks }: Watch, request: FastifyRequest, { raw }: FastifyReply): void {
   const started = ticks()
-  raw.once('close', () => {
+  const visit: Visit = { path: null, endpoint: 'other', account: null, end: [] }
+  request.visit = visit
+  raw.on('close', () => {
     const milliseconds = ticks() - started
-    request.leave?.()
-    metrics.observe(request.endpoint ?? 'other', raw.statusCode, milliseconds / 1000)
-    const { id, method, account = null, ip: client } = request
-    const path = request.routeOptions.url ?? harmless(request.url)
-    const ms = Math.round(milliseconds * 1000) / 1000
-    const line = { request: id, method, path, status: raw.statusCode, ms, account, client }
+    for (const end of visit.end) end()
+    metrics.observe(visit.endpoint, raw.statusCode, milliseconds / 1000)
+    const line = {
+      request: request.id,
+      method: request.method,
+      path: visit.path ?? harmless(request.url),
+      status: raw.statusCode,
+      ms: Math.round(milliseconds * 1000) / 1000,
+      account: visit.account,
+      client: request.ip,
+    }
     log.info(raw.writableFinished ? line : { ...line, aborted: true }, 'request')
   })
 }

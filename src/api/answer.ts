@@ -65,36 +65,40 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
   return gzip(payload, GZIP)
 }
 
-/** Sends an answer; to a client that is gone, nothing. */
+/** Sends an answer; to a client that is gone, nothing. Resolves when it is handed over to the connection. */
 export async function send(
   outlet: Outlet,
   request: FastifyRequest,
   { raw }: FastifyReply,
   reply: Reply,
 ): Promise<void> {
-  const length = reply.body === null ? 0 : Buffer.byteLength(reply.body)
-  const isZipped = length > PLAIN_BYTES && takesGzip(request.headers['accept-encoding'])
-  const plain = length > PLAIN_BYTES ? Buffer.from(reply.body ?? '') : reply.body
-  const content = isZipped ? await gzip(plain ?? '', GZIP) : plain
-  if (raw.destroyed) return
-  if (outlet.isDraining) raw.shouldKeepAlive = false
+  const { status, body } = reply
   const headers = [
     'Request-Id',
     request.id,
     ...COMMON,
-    ...varied(outlet.cors, request.headers.origin),
+    ...readable(outlet.cors, request.headers.origin),
     ...reply.headers,
   ]
-  if (content !== null) {
-    const bytes = typeof content === 'string' ? length : content.length
-    headers.push('Content-Type', 'application/json; charset=utf-8', 'Content-Length', String(bytes))
-    if (isZipped) headers.push('Content-Encoding', 'gzip')
-    outlet.unsent += bytes
-    raw.once('close', () => {
-      outlet.unsent -= bytes
+  let content: string | Buffer | null = body
+  if (body !== null) {
+    let length = Buffer.byteLength(body)
+    headers.push('Content-Type', 'application/json; charset=utf-8')
+    if (length > PLAIN_BYTES) {
+      const isZipped = takesGzip(request.headers['accept-encoding'])
+      content = isZipped ? await gzip(body, GZIP) : Buffer.from(body)
+      length = content.length
+      if (isZipped) headers.push('Content-Encoding', 'gzip')
+    }
+    headers.push('Content-Length', String(length))
+    if (raw.destroyed) return
+    outlet.unsent += length
+    request.visit.end.push(() => {
+      outlet.unsent -= length
     })
   }
-  raw.writeHead(reply.status, headers)
+  if (outlet.isDraining) raw.shouldKeepAlive = false
+  raw.writeHead(status, headers)
   raw.end(content)
 }
 
@@ -106,7 +110,7 @@ export function refusalReply(refusal: Refusal, envelope: Envelope, headers: Head
 }
 
 /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of a caller who has `remaining` calls left. */
-export function rateHeaders({ limits, now }: Caller, remaining: number): Headers {
+export function rateHeaders({ limits, now }: Caller, remaining: number): string[] {
   return [
     'RateLimit-Policy',
     `"daily";q=${limits.queries};w=86400`,
@@ -115,16 +119,16 @@ export function rateHeaders({ limits, now }: Caller, remaining: number): Headers
   ]
 }
 
-/** Observed-At, a dictionary (RFC 9651) with the time of the newest look at DNS and at the web. */
-export function observedHeaders(observed: Clocked | null): Headers {
-  const looks = [member('dns', observed?.dns ?? null), member('web', observed?.web ?? null)].filter(
-    (look) => look !== '',
-  )
-  return looks.length === 0 ? [] : ['Observed-At', looks.join(', ')]
+/** Adds Observed-At, a dictionary (RFC 9651): when DNS and web were last looked at; nothing for never. */
+export function addObserved(headers: string[], { dns, web }: Clocked): void {
+  const both = dns !== null && web !== null
+  if (dns === null && web === null) return
+  const looks = (dns === null ? '' : look('dns', dns)) + (both ? ', ' : '') + (web === null ? '' : look('web', web))
+  headers.push('Observed-At', looks)
 }
 
-function member(key: string, instant: Instant | null): string {
-  return instant === null ? '' : `${key}="${formatInstant(instant)}Z"`
+function look(key: string, instant: Instant): string {
+  return `${key}="${formatInstant(instant)}Z"`
 }
 
 /** The answer to OPTIONS: which methods a path has, and that browsers may send them. */
@@ -150,7 +154,7 @@ const OPEN: Headers = [
 const CLOSED: Headers = ['Vary', 'Accept-Encoding']
 
 /** Vary, and whether the page of this origin may read the answer; never with credentials. */
-function varied(cors: Cors, origin: string | undefined): Headers {
+function readable(cors: Cors, origin: string | undefined): Headers {
   if (cors === '*') return OPEN
   if (cors.length === 0) return CLOSED
   const vary = ['Vary', 'Accept-Encoding, Origin']

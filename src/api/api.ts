@@ -86,7 +86,7 @@ async function makeSite({ store, settings, now, ticks = () => performance.now(),
 
 function addEndpoint(app: FastifyInstance, site: Site, endpoint: Endpoint): void {
   addRoute(app, site, `/v1.0/${endpoint.name}`, QUERY_METHODS, (request, reply) => {
-    request.endpoint = endpoint.name
+    request.visit.endpoint = endpoint.name
     return walk(site, endpoint, request, reply)
   })
 }
@@ -96,7 +96,14 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 /** A route whose handler sends the answer itself, and the answer to OPTIONS beside it. */
 function addRoute(app: FastifyInstance, site: Site, url: string, method: string[], handler: Handler): void {
   const allow = [...method, 'OPTIONS'].join(', ')
-  app.route({ method, url, handler })
+  app.route({
+    method,
+    url,
+    handler: (request, reply) => {
+      request.visit.path = url
+      return handler(request, reply)
+    },
+  })
   app.options(url, (request, reply) => void send(site.outlet, request, reply, preflight(site.outlet.cors, allow)))
 }
 

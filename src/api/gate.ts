@@ -29,7 +29,7 @@ const TRUST = 500
 /** Tokens that are remembered, the oldest forgotten first. */
 const REMEMBERED = 10_000
 
-type Known = { standing: Standing | null; until: number }
+type Known = { standing: Standing; until: number }
 
 export class Gate {
   readonly #options: GateOptions
@@ -40,14 +40,17 @@ export class Gate {
     this.#options = options
   }
 
-  /** The caller that a token stands for. Throws `token_missing` and `token_invalid`. */
-  async admit(token: unknown): Promise<Caller> {
+  /** The caller that a token stands for, at once where the token is remembered. Throws `token_missing` and `token_invalid`. */
+  admit(token: unknown): Caller | Promise<Caller> {
     const text = typeof token === 'string' ? token.trim() : token
     if (text === undefined || text === null || text === '') throw new Refusal('token_missing')
     if (typeof text !== 'string') throw new Refusal('token_invalid')
     const known = this.#known.get(text)
-    const isFresh = known !== undefined && this.#options.ticks() < known.until
-    const standing = isFresh ? known.standing : await this.#ask(text)
+    if (known !== undefined && this.#options.ticks() < known.until) return this.#judge(known.standing)
+    return this.#ask(text).then((standing) => this.#judge(standing))
+  }
+
+  #judge(standing: Standing | null): Caller {
     const now = this.#options.now()
     if (standing === null || !isActive(standing.token, now)) throw new Refusal('token_invalid')
     return callerOf(standing, now)

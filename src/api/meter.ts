@@ -1,10 +1,11 @@
 /** The meter: takes a unit of the account's daily budget for every call, exactly, and notes the calls that counted. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallNote, Ledger } from '../store/ledger.ts'
+import type { Ledger } from '../store/ledger.ts'
 import { secondsToMidnight } from '../words/time.ts'
 import { Refusal } from './errors.ts'
 import type { Caller } from './gate.ts'
+import { Notes } from './notes.ts'
 import { Purse, type Source } from './purse.ts'
 
 /** A call's unit, until it is known whether the call counts. Only the first of the two has an effect. */
@@ -36,17 +37,22 @@ type Waiting = { caller: Caller; resolve: (permit: Permit) => void; reject: (rea
 /** A purse, the calls that wait for its units, and how many questions to the ledger are open. */
 type Desk = { purse: Purse; waiting: Waiting[]; asking: number }
 
+/** Where it is written down what became of a unit. */
+type Books = { notes: Notes; giveBack: (purse: Purse) => Promise<void> }
+
 export class Meter {
   readonly #options: MeterOptions
   readonly #desks = new Map<number, Desk>()
   /** Desks of another day or limit that are not settled yet. */
   readonly #former = new Set<Desk>()
-  readonly #notes = new Map<string, CallNote>()
+  readonly #notes = new Notes()
   readonly #timer: NodeJS.Timeout
+  readonly #books: Books
   #round: Promise<void> = Promise.resolve()
 
   constructor(options: MeterOptions) {
     this.#options = options
+    this.#books = { notes: this.#notes, giveBack: (purse) => this.#giveBack(purse) }
     this.#timer = setInterval(() => void this.settle(), ROUND).unref()
   }
 
@@ -147,37 +153,7 @@ export class Meter {
   }
 
   #permit(purse: Purse, caller: Caller, source: Source): Permit {
-    let isOpen = true
-    const close = (): boolean => {
-      const was = isOpen
-      isOpen = false
-      return was
-    }
-    return {
-      get remaining() {
-        return purse.remaining
-      },
-      charge: (endpoint) => {
-        if (!close()) return
-        if (source === 'held') purse.spend()
-        this.#note(caller, endpoint)
-      },
-      release: async () => {
-        if (!close()) return
-        if (source === 'spent') await this.#giveBack(purse)
-        else purse.restore('held')
-      },
-    }
-  }
-
-  #note({ account, token, today: day, now: last }: Caller, endpoint: string): void {
-    const key = `${token} ${endpoint} ${day}`
-    const note = this.#notes.get(key)
-    if (note === undefined) this.#notes.set(key, { account: account.id, token, endpoint, day, calls: 1, last })
-    else {
-      note.calls++
-      note.last = last
-    }
+    return new Unit(purse, caller, source, this.#books)
   }
 
   async #settle(): Promise<void> {
@@ -186,8 +162,7 @@ export class Meter {
       const settlement = purse.round(holder)
       return settlement === null ? [] : [{ purse, settlement }]
     })
-    const notes = [...this.#notes.values()]
-    this.#notes.clear()
+    const notes = this.#notes.take()
     try {
       if (open.length > 0) await ledger.settle(open.map(({ settlement }) => settlement))
     } catch (fault) {
@@ -197,6 +172,39 @@ export class Meter {
     if (notes.length > 0) await ledger.note(notes)
     for (const desk of this.#former) if (isDone(desk)) this.#former.delete(desk)
     for (const [account, desk] of this.#desks) if (isDone(desk)) this.#desks.delete(account)
+  }
+}
+
+class Unit implements Permit {
+  readonly #purse: Purse
+  readonly #caller: Caller
+  readonly #source: Source
+  readonly #books: Books
+  #isOpen = true
+
+  constructor(purse: Purse, caller: Caller, source: Source, books: Books) {
+    this.#purse = purse
+    this.#caller = caller
+    this.#source = source
+    this.#books = books
+  }
+
+  get remaining(): number {
+    return this.#purse.remaining
+  }
+
+  charge(endpoint: string): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    if (this.#source === 'held') this.#purse.spend()
+    this.#books.notes.add(this.#caller, endpoint)
+  }
+
+  async release(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    if (this.#source === 'spent') await this.#books.giveBack(this.#purse)
+    else this.#purse.restore('held')
   }
 }
 

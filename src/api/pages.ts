@@ -37,7 +37,7 @@ export function pagesOf(site: Site, document: string): Record<string, Page> {
 async function quota({ gate, meter }: Site, request: FastifyRequest): Promise<Reply> {
   const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
   const caller = await gate.admit(token)
-  request.account = caller.account.id
+  request.visit.account = caller.account.id
   const used = await meter.used(caller)
   const { queries: limit } = caller.limits
   const remaining = Math.max(0, limit - used)

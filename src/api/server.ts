@@ -44,14 +44,12 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(nextId(), error, socket),
   })
-  app.decorateRequest('account', null)
-  app.decorateRequest('endpoint', null)
-  app.decorateRequest('leave', null)
+  app.decorateRequest('visit')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', readBody)
+  app.addContentTypeParser('application/json', readBody)
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
-    request.raw.headers['content-type'] = undefined // whatever it says, a body is read as JSON
+    request.raw.headers['content-type'] = 'application/json' // whatever it says, a body is read as JSON
     done()
   })
   app.setNotFoundHandler(refuse)

@@ -1,7 +1,8 @@
 /** The walk of a request through an endpoint, from its parameters to its answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Headers, observedHeaders, rateHeaders, refusalReply, send } from './answer.ts'
+import type { Visit } from './access.ts'
+import { addObserved, rateHeaders, refusalReply, send } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { overloaded } from './errors.ts'
 import type { Caller } from './gate.ts'
@@ -28,12 +29,13 @@ export async function walk(
   try {
     const parameters = readParameters(request)
     caller = await gate.admit(parameters.token)
-    await enterLane(site, caller, request, reply)
+    await enterLane(site, caller, request.visit, reply)
     permit = await (request.method === 'HEAD' ? meter.look(caller) : meter.enter(caller))
     endpoint.admit?.(caller, parameters)
     const { body, observed } = await endpoint.answer({ parameters, caller, facts, keys: keyring.keys })
     permit.charge(endpoint.name)
-    const headers = [...rateHeaders(caller, permit.remaining), ...observedHeaders(observed)]
+    const headers = rateHeaders(caller, permit.remaining)
+    if (observed !== null) addObserved(headers, observed)
     await send(outlet, request, reply, { status: 200, body, headers })
   } catch (thrown) {
     const refusal = refusalOf(site, request.id, thrown)
@@ -41,20 +43,24 @@ export async function walk(
     else await permit?.release()
     const isSpent = refusal.key === 'rate_limited'
     const remaining = isSpent ? 0 : permit?.remaining
-    const headers: Headers = caller === null || remaining === undefined ? [] : rateHeaders(caller, remaining)
+    const headers = caller === null || remaining === undefined ? [] : rateHeaders(caller, remaining)
     await send(outlet, request, reply, refusalReply(refusal, endpoint.envelope, headers))
   }
 }
 
 /** Waits for the account's turn. Throws where too much is under way already, or the client has gone meanwhile. */
-async function enterLane({ lanes, outlet }: Site, { account }: Caller, request: FastifyRequest, { raw }: FastifyReply) {
-  request.account = account.id
+async function enterLane(
+  { lanes, outlet }: Site,
+  { account }: Caller,
+  visit: Visit,
+  { raw }: FastifyReply,
+): Promise<void> {
+  visit.account = account.id
   if (outlet.unsent > UNSENT_BYTES) throw overloaded('Too many answers wait for their clients.')
   const turn = lanes.enter(account.id)
   if (turn !== null) await turn
-  if (raw.destroyed) {
-    lanes.leave(account.id)
-    throw overloaded('The client is gone.')
-  }
-  request.leave = () => lanes.leave(account.id)
+  visit.end.push(() => lanes.leave(account.id))
+  if (!raw.destroyed) return
+  lanes.leave(account.id)
+  throw overloaded('The client is gone.')
 }
