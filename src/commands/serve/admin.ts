@@ -1,0 +1,53 @@
+/** The admin listener: metrics of all workers and of the store. It asks for no token, so it listens on loopback by default. */
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
+import type { Listener } from '../../config.ts'
+import type { Store } from '../../store/store.ts'
+
+/** Reads all metrics as text. */
+type Read = () => Promise<string>
+
+/** Listens; `port` is the one that it got. */
+export async function openAdmin({ host, port }: Listener, read: Read): Promise<{ server: Server; port: number }> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/metrics\n')
+    else
+      read().then(
+        (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+        ({ message }: Error) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${message}\n`),
+      )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+/** The metrics of the workers, added up, and behind them those of the installation. */
+export function metricsOf(store: Store, workers: () => number): Read {
+  const gathered = new AggregatorRegistry()
+  const own = new Registry()
+  new Gauge({
+    name: 'domaindex_workers',
+    help: 'Processes that answer requests.',
+    registers: [own],
+    collect() {
+      this.set(workers())
+    },
+  })
+  new Gauge({
+    name: 'domaindex_store_bytes',
+    help: 'Bytes of the facts on disk, and of the write-ahead log that is not written back yet.',
+    labelNames: ['file'],
+    registers: [own],
+    async collect() {
+      const { facts, log } = await store.archive.sizes()
+      this.set({ file: 'facts' }, facts)
+      this.set({ file: 'log' }, log)
+    },
+  })
+  return async () => `${await gathered.clusterMetrics()}\n${await own.metrics()}`
+}

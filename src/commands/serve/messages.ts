@@ -1,0 +1,27 @@
+/** What the primary and its workers tell each other; beside these the ledger's and the metrics' own messages pass. */
+
+import type { Settings } from '../../config.ts'
+
+/** What a worker must know to serve. */
+export type Order = { settings: Settings; demo: boolean }
+
+/**
+ * From the primary. `stop`: accept no more connections. `drain`: answer what is under way, close every connection, and end.
+ * Between them the primary waits until all workers have stopped, so that no client that is told to come again meets one
+ * that is about to stop.
+ */
+export type Command = { to: 'worker'; do: 'serve'; order: Order } | { to: 'worker'; do: 'stop' | 'drain' }
+
+/** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
+export type Report =
+  | { to: 'primary'; is: 'listening'; port: number }
+  | { to: 'primary'; is: 'stopped' }
+  | { to: 'primary'; is: 'failed'; message: string; code: string | null }
+
+export function isCommand(message: unknown): message is Command {
+  return (message as Partial<Command> | null)?.to === 'worker'
+}
+
+export function isReport(message: unknown): message is Report {
+  return (message as Partial<Report> | null)?.to === 'primary'
+}

@@ -1,0 +1,97 @@
+/** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
+
+import type { Server } from 'node:http'
+import type { Settings } from '../../config.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { CommandFault } from '../fault.ts'
+import { metricsOf, openAdmin } from './admin.ts'
+import { Crew, CrewFault } from './crew.ts'
+import { type Log, openLog } from './log.ts'
+
+/** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
+export type Running = { address: string; ended: Promise<void> }
+
+/** What is to be ended, in this order. */
+type Parts = { crew: Crew; admin: Server | null; store: Store; output: Log }
+
+/** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
+export async function startServer(settings: Settings, { demo }: { demo: boolean }): Promise<Running> {
+  const { store: url, secret } = settings
+  const store = await openStore(url, { access: 'read', ledger: 'thread', secret, demo })
+  const output = openLog(settings.logLevel)
+  const parts: Parts = { crew: new Crew({ settings, demo }, output.log), admin: null, store, output }
+  try {
+    parts.admin = await startAdmin(settings, parts)
+    const port = await startCrew(settings, parts.crew)
+    const ended = asked().then(() => end(parts))
+    return { address: `http://${bracketed(settings.host)}:${port}`, ended }
+  } catch (error) {
+    await end(parts)
+    throw error
+  }
+}
+
+/** Null where the settings want none. */
+async function startAdmin({ admin }: Settings, { store, crew, output }: Parts): Promise<Server | null> {
+  if (admin === null) return null
+  try {
+    const { server, port } = await openAdmin(
+      admin,
+      metricsOf(store, () => crew.size),
+    )
+    output.log.info({ host: admin.host, port }, 'the admin listener is up')
+    return server
+  } catch (error) {
+    throw faultOf(error as NodeJS.ErrnoException, admin, 'DOMAINDEX_ADMIN')
+  }
+}
+
+async function startCrew({ host, port, workers }: Settings, crew: Crew): Promise<number> {
+  try {
+    return await crew.start(workers)
+  } catch (error) {
+    if (error instanceof CrewFault) throw faultOf(error, { host, port }, 'DOMAINDEX_PORT')
+    throw error
+  }
+}
+
+/** Why nobody can listen there, in words that say what to do. */
+function faultOf(
+  { code, message }: { code?: string | null | undefined; message: string },
+  { host, port }: { host: string; port: number },
+  setting: string,
+): Error {
+  const place = `${bracketed(host)}:${port}`
+  if (code === 'EADDRINUSE') return new CommandFault(`${place} is in use by another program: choose another ${setting}`)
+  if (code === 'EACCES') return new CommandFault(`this user may not listen on ${place}: choose another ${setting}`)
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new CommandFault(`this machine has no address ${host} to listen on: choose another host for ${setting}`)
+  }
+  return new CommandFault(`cannot serve on ${place}: ${message}`)
+}
+
+/** Resolves when a signal asks for the end; a second one ends this process at once, and its workers with it. */
+function asked(): Promise<void> {
+  return new Promise((resolve) => {
+    let isAsked = false
+    const hear = (_signal: NodeJS.Signals, number: number): void => {
+      if (isAsked) process.exit(128 + number)
+      isAsked = true
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, hear)
+  })
+}
+
+async function end({ crew, admin, store, output }: Parts): Promise<void> {
+  await crew.end()
+  admin?.closeAllConnections()
+  admin?.close()
+  await store.close()
+  output.flush()
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,74 @@
+/** A worker of `serve`: a process that answers requests, as its primary says. */
+
+import type { AddressInfo } from 'node:net'
+import { AggregatorRegistry, collectDefaultMetrics } from 'prom-client'
+import { type Api, buildApi } from '../../api/api.ts'
+import { Metrics } from '../../api/metrics.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { closeConnections, stopAccepting } from './drain.ts'
+import { type Log, openLog } from './log.ts'
+import { isCommand, type Order, type Report } from './messages.ts'
+
+type Running = { api: Api; store: Store; output: Log; closed: Promise<void> | null }
+
+let running: Running | null = null
+
+/** The primary ends its workers: a signal to the whole group must not make them end before their time. */
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+
+process.on('message', (message) => {
+  if (!isCommand(message)) return
+  if (message.do === 'serve') void serve(message.order)
+  else if (running === null) process.exit(0)
+  else void (message.do === 'stop' ? stop(running) : drain(running))
+})
+
+async function serve({ settings, demo }: Order): Promise<void> {
+  const output = openLog(settings.logLevel)
+  const { log, flush } = output
+  const fail = (error: unknown): void => {
+    log.fatal({ err: error }, 'a worker ends')
+    flush()
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+  try {
+    const store = await openStore(settings.store, { access: 'read', ledger: 'primary', secret: settings.secret, demo })
+    const now = (): number => Math.floor(Date.now() / 1000)
+    const api = await buildApi({ store, settings, now, log, metrics: makeMetrics() })
+    await api.app.listen({ host: settings.host, port: settings.port })
+    running = { api, store, output, closed: null }
+    report({ to: 'primary', is: 'listening', port: (api.app.server.address() as AddressInfo).port })
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    report({ to: 'primary', is: 'failed', message, code: code ?? null })
+  }
+}
+
+function makeMetrics(): Metrics {
+  const metrics = new Metrics()
+  collectDefaultMetrics({ register: metrics.registry })
+  AggregatorRegistry.setRegistries([metrics.registry])
+  new AggregatorRegistry() // answers the primary when it gathers
+  return metrics
+}
+
+function stop(running: Running): void {
+  running.closed = stopAccepting(running.api.app.server)
+  report({ to: 'primary', is: 'stopped' })
+}
+
+async function drain({ api, store, output, closed }: Running): Promise<void> {
+  api.drain()
+  if (closed !== null) await closeConnections(api.app.server, closed)
+  await api.app.close()
+  await store.close()
+  output.flush()
+  process.exit(0)
+}
+
+function report(message: Report): void {
+  process.send?.(message)
+}
