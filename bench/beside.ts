@@ -16,6 +16,8 @@ import { firstRound, nameOf, nextRound, type World } from './world.ts'
 const RATE = 2000
 const ACCOUNTS = 32
 const ASKED = 20_000
+/** More than are imported while one load lasts. */
+const NEW_NAMES = 400_000
 
 /** What is imported meanwhile: names that are new to the store, and such that are known and unchanged. */
 const IMPORTS = ['new', 'unchanged'] as const
@@ -84,18 +86,19 @@ async function during(folder: string, store: StoreFiles, file: string, load: Ope
   return figures
 }
 
+/** Names beyond those of the store, others every round. */
 function newFile(folder: string, world: World, round: number): string {
   const path = join(folder, `${world.names}-new-${round}.jsonl`)
-  const range = { from: 0, to: world.names }
-  const other = { ...world, seed: 1000 + round, names: world.names }
-  if (!existsSync(path)) writeRound(path, other, firstRound(), 'file', { ...range, to: Math.min(range.to, 400_000) })
+  const from = world.names + round * NEW_NAMES
+  if (!existsSync(path)) writeRound(path, world, firstRound(), 'file', { from, to: from + NEW_NAMES })
   return path
 }
 
+/** The names of the store, a week later every round. */
 function knownFile(folder: string, world: World, round: number): string {
   const path = join(folder, `${world.names}-known-${round}.jsonl`)
   let visit = firstRound()
   for (let week = 0; week <= round; week++) visit = nextRound(visit)
-  if (!existsSync(path)) writeRound(path, world, visit, 'file', { from: 0, to: Math.min(world.names, 1_000_000) })
+  if (!existsSync(path)) writeRound(path, world, visit, 'file')
   return path
 }

@@ -9,11 +9,11 @@ export type Options = { names: number; rounds: number; seconds: number; folder: 
  * Reads `--names N --rounds N --seconds N --folder PATH --only PART`. A folder that is named is kept, and what lies in it
  * from an earlier run of the same size is used again.
  */
-export function readOptions(names: number, seconds = 5): Options {
+export function readOptions(names: number, seconds = 5, rounds = ROUNDS): Options {
   const { values } = parseArgs({
     options: {
       names: { type: 'string', default: String(names) },
-      rounds: { type: 'string', default: String(ROUNDS) },
+      rounds: { type: 'string', default: String(rounds) },
       seconds: { type: 'string', default: String(seconds) },
       folder: { type: 'string' },
       only: { type: 'string' },

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { accessSync, closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,11 +16,14 @@ export type Manner = {
   env?: Record<string, string>
   enter?: string
   uid?: number
-  input?: 'pipe'
+  /** A group of its own, so that a signal reaches its children too. */
+  group?: boolean
+  /** The file that what it says goes to. */
+  output?: string
 }
 
 /** A process and what it has said so far. */
-export type Started = { child: ChildProcess; said(): string; ended: Promise<number> }
+export type Started = { child: ChildProcess; group: boolean; said(): string; ended: Promise<number> }
 
 /** What a process used. Bytes handed to write calls, and bytes that went to the disk. */
 export type Used = { peakBytes: number; cpuSeconds: number; written: number; toDisk: number }
@@ -39,17 +42,20 @@ export function has(program: string): boolean {
 
 /** Starts a program; standard error comes out where it is said. */
 export function start(command: readonly string[], manner: Manner = {}): Started {
-  const { core, nice, env = {}, enter, uid, input } = manner
+  const { core, nice, env = {}, enter, uid, output, group = false } = manner
   const words = [...command]
   if (core !== undefined && has('taskset')) words.unshift('taskset', '-c', String(core))
   if (nice !== undefined) words.unshift('nice', '-n', String(nice))
   if (enter !== undefined) words.unshift('sh', '-c', `echo $$ > ${enter}/cgroup.procs && exec "$@"`, 'sh')
+  const file = output === undefined ? null : openSync(output, 'w')
   const child = spawn(words[0]!, words.slice(1), {
     cwd: ROOT,
+    detached: group,
     env: { ...process.env, ...env },
-    stdio: [input ?? 'ignore', 'pipe', 'pipe'],
+    stdio: file === null ? ['ignore', 'pipe', 'pipe'] : ['ignore', file, file],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   })
+  if (file !== null) closeSync(file)
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -57,7 +63,15 @@ export function start(command: readonly string[], manner: Manner = {}): Started 
     })
   }
   const ended = once(child, 'exit').then(([code]) => code ?? 1)
-  return { child, said: () => said, ended }
+  return { child, group, said: () => (output === undefined ? said : beginningOf(output)), ended }
+}
+
+function beginningOf(path: string): string {
+  const buffer = Buffer.alloc(10_000)
+  const file = openSync(path, 'r')
+  const length = readSync(file, buffer)
+  closeSync(file)
+  return buffer.toString('utf8', 0, length)
 }
 
 /** Waits until a process has said something that the pattern finds. Throws where it ends without. */
@@ -73,10 +87,10 @@ export async function hears(started: Started, pattern: RegExp, seconds = 60): Pr
   }
 }
 
-/** Ends a process and waits for it. */
-export async function end(started: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
-  if (started.child.exitCode === null && started.child.signalCode === null) started.child.kill(signal)
-  return started.ended
+/** Ends a process, with its group where it has one of its own, and waits for it. */
+export async function end({ child, group, ended }: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
+  if (child.exitCode === null && child.signalCode === null) process.kill(group ? -child.pid! : child.pid!, signal)
+  return ended
 }
 
 /** Runs a program to its end; throws where it ends with another code than those that are well. */

@@ -12,10 +12,16 @@ export const LOAD_CORE = 1
 
 export type Server = { started: Started; origin: string }
 
-/** One worker on one core, its access log going to this process. */
-export async function serve({ env }: StoreFiles): Promise<Server> {
-  const settings = { DOMAINDEX_WORKERS: '1', DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: 'off', NODE_ENV: 'production' }
-  return listening(start(domaindex('serve'), { core: SERVER_CORE, env: { ...env, ...settings } }))
+const SETTINGS = { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: '127.0.0.1:0', NODE_ENV: 'production' }
+
+/** On one core, its access log going to a file beside the store; with one worker unless told otherwise. */
+export async function serve(
+  { env, facts }: StoreFiles,
+  given: { workers?: number; group?: boolean } = {},
+): Promise<Server> {
+  const settings = { ...env, ...SETTINGS, DOMAINDEX_WORKERS: String(given.workers ?? 1) }
+  const manner = { core: SERVER_CORE, env: settings, output: `${facts}.log`, group: given.group ?? false }
+  return listening(start(domaindex('serve'), manner))
 }
 
 /** A yardstick of bench/yardstick, on the same core. */

@@ -23,7 +23,7 @@ export function storeIn(folder: string, name = 'store'): StoreFiles {
 }
 
 export function removeStore({ facts, ledger }: StoreFiles): void {
-  for (const path of [facts, ledger]) for (const end of ENDS) rmSync(path + end, { force: true })
+  for (const path of [facts, ledger]) for (const end of [...ENDS, '.log']) rmSync(path + end, { force: true })
 }
 
 /** Copies a store that no process has open. */

@@ -1,0 +1,48 @@
+/** Every answer that a store gives, in one digest: look-ups, histories, rows of every address and every target. */
+
+import { createHash } from 'node:crypto'
+import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
+import type { Name } from '../src/words/name.ts'
+import { RECORD_TYPES } from '../src/words/record.ts'
+import type { StoreFiles } from './store.ts'
+
+const PAGE = 1000
+const STATES = 100
+
+/** The digest of all answers about these names, walked page by page. */
+export async function digestOf({ url }: StoreFiles, names: readonly Name[]): Promise<string> {
+  const store = await openStore(url, { access: 'read', ledger: 'own', secret: null })
+  const hash = createHash('sha256')
+  for await (const answer of answers(store, names)) hash.update(`${JSON.stringify(answer)}\n`)
+  await store.close()
+  return hash.digest('hex')
+}
+
+async function* answers({ facts }: Store, names: readonly Name[]): AsyncGenerator<unknown> {
+  const walked = new Set<string>()
+  for (const name of names) {
+    yield [name, await facts.lookup(name), await facts.history(name, RECORD_TYPES, null, STATES)]
+    const addresses = await facts.addresses(name)
+    yield addresses
+    for (const address of addresses) {
+      if (walked.has(address)) continue
+      walked.add(address)
+      yield* walk((after: { address: typeof address; name: Name } | null) =>
+        facts.neighbours([address], null, after, PAGE, 'rows'),
+      )
+    }
+    yield* walk((after: Name | null) => facts.redirects(name, after, PAGE, 'rows'))
+  }
+}
+
+async function* walk<Position>(
+  read: (after: Position | null) => Promise<{ rows: unknown[]; last: Position | null }>,
+): AsyncGenerator<unknown> {
+  let after: Position | null = null
+  do {
+    const page: { rows: unknown[]; last: Position | null } = await read(after)
+    yield page.rows
+    after = page.last
+  } while (after !== null)
+}
