@@ -1,7 +1,7 @@
 /** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
 
 import type { Server } from 'node:http'
-import type { Settings } from '../../config.ts'
+import type { Listener, Settings } from '../../config.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandFault } from '../fault.ts'
@@ -11,6 +11,10 @@ import { type Log, openLog } from './log.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
 export type Running = { address: string; ended: Promise<void> }
+
+/** The settings that say where to listen. */
+const ADMIN = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
+const PUBLIC = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 
 /** What is to be ended, in this order. */
 type Parts = { crew: Crew; admin: Server | null; store: Store; output: Log }
@@ -43,7 +47,7 @@ async function startAdmin({ admin }: Settings, { store, crew, output }: Parts): 
     output.log.info({ host: admin.host, port }, 'the admin listener is up')
     return server
   } catch (error) {
-    throw faultOf(error as NodeJS.ErrnoException, admin, 'DOMAINDEX_ADMIN')
+    throw faultOf(error as NodeJS.ErrnoException, admin, ADMIN)
   }
 }
 
@@ -51,22 +55,22 @@ async function startCrew({ host, port, workers }: Settings, crew: Crew): Promise
   try {
     return await crew.start(workers)
   } catch (error) {
-    if (error instanceof CrewFault) throw faultOf(error, { host, port }, 'DOMAINDEX_PORT')
+    if (error instanceof CrewFault) throw faultOf(error, { host, port }, PUBLIC)
     throw error
   }
 }
 
-/** Why nobody can listen there, in words that say what to do. */
+/** Why nobody can listen there, in words that say what to do; `names` are the settings that say where. */
 function faultOf(
   { code, message }: { code?: string | null | undefined; message: string },
-  { host, port }: { host: string; port: number },
-  setting: string,
+  { host, port }: Listener,
+  names: { host: string; port: string },
 ): Error {
   const place = `${bracketed(host)}:${port}`
-  if (code === 'EADDRINUSE') return new CommandFault(`${place} is in use by another program: choose another ${setting}`)
-  if (code === 'EACCES') return new CommandFault(`this user may not listen on ${place}: choose another ${setting}`)
+  if (code === 'EADDRINUSE') return new CommandFault(`${place} is in use: name another port with ${names.port}`)
+  if (code === 'EACCES') return new CommandFault(`${place} is not for this user: name another port with ${names.port}`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new CommandFault(`this machine has no address ${host} to listen on: choose another host for ${setting}`)
+    return new CommandFault(`this machine has no address ${host}: name another one with ${names.host}`)
   }
   return new CommandFault(`cannot serve on ${place}: ${message}`)
 }
