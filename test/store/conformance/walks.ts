@@ -72,8 +72,11 @@ export async function walkHistory(facts: Facts, name: Name, type: RecordType, li
     const page: History = (await facts.history(name, [type], before, limit))[type]
     assert.ok(page.states.length <= limit, `a page of ${limit} has ${page.states.length} states`)
     if (page.more) assert.equal(page.states.length, limit, 'a page that older states follow is full')
+    for (const { first_seen } of page.states) {
+      assert.ok(first_seen < (before ?? Number.POSITIVE_INFINITY), 'states are older and older')
+      before = first_seen
+    }
     states.push(...page.states)
-    before = page.states.at(-1)?.first_seen ?? null
     more = page.more
   }
   return states
