@@ -1,0 +1,23 @@
+/** Holds answers to the OpenAPI document that the server itself gives out. */
+
+import assert from 'node:assert/strict'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+
+type Media = { schema: object }
+type Operation = { responses: Record<string, { content?: Record<string, Media> }> }
+type Document = { paths: Record<string, Record<string, Operation>> }
+
+/** Fails where the answer to a documented path and method is not of the shape that the document says. */
+export function validator(document: unknown): (path: string, method: string, status: number, body: unknown) => void {
+  const { paths } = document as Document
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajvFormats.default(ajv)
+  return (path, method, status, body) => {
+    const operation = paths[path.split('?', 1)[0]!]?.[method.toLowerCase()]
+    if (operation === undefined) return
+    const schema = operation.responses[status]?.content?.['application/json']?.schema
+    assert.ok(schema, `${method} ${path} answers ${status}, which the document does not have`)
+    assert.ok(ajv.validate(schema, body), `${method} ${path} ${status}: ${ajv.errorsText()}`)
+  }
+}

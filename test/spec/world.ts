@@ -1,0 +1,139 @@
+/** A world for the specification's tests: a store in a folder of its own, a clock that stands, accounts, and the API over HTTP. */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { pino } from 'pino'
+import type { Account, NewAccount } from '../../src/accounts/account.ts'
+import { parsePeriod } from '../../src/accounts/period.ts'
+import { hashToken, keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
+import { type Api, buildApi } from '../../src/api/api.ts'
+import { Metrics } from '../../src/api/metrics.ts'
+import { parseObservation } from '../../src/observe/parse.ts'
+import { ingest } from '../../src/store/ingest.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type Instant, parseInstant } from '../../src/words/time.ts'
+import { validator } from './validator.ts'
+
+export type Parameters = Record<string, unknown>
+/** An answer. `body` is the JSON in it, undefined where there is no body. */
+export type Seen = { status: number; headers: Headers; text: string; body: unknown }
+export type How = { method?: string; headers?: Record<string, string> }
+export type Wanted = { plan?: Account['plan']; periods?: readonly string[]; addons?: Account['addons'] }
+export type Known = { account: Account; token: TokenText }
+
+/** What the world's clock shows at first. */
+export const NOON = parseInstant('2026-11-20T12:00:00Z')!
+
+export class World {
+  /** Whole Unix seconds, and milliseconds of the clock that is never set. Both stand until a test moves them. */
+  readonly clock = { now: NOON, ticks: 0 }
+  readonly store: Store
+  readonly folder: string
+  readonly #apis: Api[] = []
+  #address = ''
+  #accounts = 0
+  #check: ReturnType<typeof validator> = () => {}
+
+  constructor(store: Store, folder: string, clock: { now: Instant; ticks: number }) {
+    this.store = store
+    this.folder = folder
+    this.clock = clock
+  }
+
+  get address(): string {
+    return this.#address
+  }
+
+  /** Starts another API on the same store, which answers from now on. The ones before stay. */
+  async serve(store: Store = this.store): Promise<void> {
+    const { clock } = this
+    const api = await buildApi({
+      store,
+      settings: { cors: '*', trustedProxies: [] },
+      now: () => clock.now,
+      ticks: () => clock.ticks,
+      log: pino({ level: 'silent' }),
+      metrics: new Metrics(),
+    })
+    this.#address = await api.app.listen({ host: '127.0.0.1', port: 0 })
+    this.#apis.push(api)
+    this.#check = validator(await (await fetch(`${this.#address}/openapi.json`)).json())
+  }
+
+  async close(): Promise<void> {
+    for (const { app } of this.#apis) await app.close()
+    await this.store.close()
+    await rm(this.folder, { recursive: true })
+  }
+
+  /** Imports observations, each as it would stand in a line of a file. */
+  async ingest(...lines: object[]): Promise<void> {
+    const batch = lines.map((line) => {
+      const observation = parseObservation(JSON.stringify(line))
+      if (typeof observation === 'string') throw new Error(observation)
+      return observation
+    })
+    await ingest(this.store, batch)
+  }
+
+  /** An account with one token; periods as in `premium:2026-01-01..`. */
+  async account({ plan = 'free', periods = [], addons = [] }: Wanted = {}): Promise<Known> {
+    const email = `user${this.#accounts++}@example.com`
+    const read = periods.map((period) => parsePeriod(period)!)
+    const made: NewAccount = { email, role: 'user', plan, periods: read, addons }
+    const token = makeToken(randomBytes(TOKEN_BYTES))
+    const account = await this.store.ledger.createAccount(made, this.clock.now, keptToken(token, 'test', null))
+    assert.ok(account !== null, email)
+    return { account, token }
+  }
+
+  /** One more token of an account. */
+  async token(account: Account, expires: Instant | null = null): Promise<TokenText> {
+    const token = makeToken(randomBytes(TOKEN_BYTES))
+    await this.store.ledger.createToken(account.id, keptToken(token, 'further', expires), this.clock.now)
+    return token
+  }
+
+  async revoke({ account, token }: Known): Promise<void> {
+    const standing = await this.store.ledger.standing(hashToken(token))
+    assert.ok(await this.store.ledger.revokeToken(account.id, standing!.token.id, this.clock.now))
+  }
+
+  /** Asks an endpoint by POST, or by another method with the parameters in the query string. */
+  ask(endpoint: string, parameters: Parameters, { method = 'POST', headers = {} }: How = {}): Promise<Seen> {
+    if (method === 'POST') return this.send(`/v1.0/${endpoint}`, { method, headers, body: JSON.stringify(parameters) })
+    const query = new URLSearchParams(parameters as Record<string, string>)
+    return this.send(`/v1.0/${endpoint}?${query}`, { method, headers })
+  }
+
+  /** Sends any request. A JSON answer of a path that the OpenAPI document has must be as it says. */
+  async send(path: string, how: RequestInit): Promise<Seen> {
+    const { status, headers, ...answer } = await readAnswer(await fetch(`${this.#address}${path}`, how))
+    const seen = { status, headers, ...answer }
+    if (seen.text !== '') this.#check(path, how.method ?? 'GET', status, seen.body)
+    return seen
+  }
+}
+
+async function readAnswer(response: Response): Promise<Seen> {
+  const { status, headers } = response
+  const text = await response.text()
+  return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** A world that is taken down after the tests of the file. */
+export async function makeWorld(): Promise<World> {
+  const clock = { now: NOON, ticks: 0 }
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-spec-'))
+  const url = `sqlite:${join(folder, 'domaindex.db')}`
+  const store = await openStore(url, { access: 'write', ledger: 'thread', secret: null, now: () => clock.now })
+  const world = new World(store, folder, clock)
+  await world.serve()
+  after(() => world.close())
+  return world
+}
