@@ -49,7 +49,7 @@ function verdict(met: boolean | null): string {
 
 /** Three digits where they say something, whole numbers above. */
 export function shown(value: number): string {
-  if (!Number.isFinite(value)) return String(value)
+  if (!Number.isFinite(value) || value === 0) return String(value)
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en')
   return value.toPrecision(3)
 }
