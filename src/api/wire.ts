@@ -7,15 +7,14 @@ import type { Parameters } from './parameters.ts'
 
 /** Bytes of a body, at most. */
 const BODY_BYTES = 65_536
+/** Bytes of a larger one that are read and dropped before it is answered: a client that is still sending hears nothing. */
+const DROPPED_BYTES = 16 * 2 ** 20
 /** Stands for a body that has more. */
 const TOO_LARGE = Symbol('a body that is too large')
 
 const NOT_JSON = 'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
 
-/**
- * Fastify's parser for every Content-Type: the body as text. What is too large is read to its end and dropped, so that the
- * client, which is still sending, hears the answer.
- */
+/** Fastify's parser for every Content-Type: the body as text. */
 export function readBody(
   _request: FastifyRequest,
   payload: IncomingMessage,
@@ -24,13 +23,14 @@ export function readBody(
   const chunks: Buffer[] = []
   let length = 0
   payload.on('data', (chunk: Buffer) => {
-    const was = length
+    const before = length
     length += chunk.length
     if (length <= BODY_BYTES) chunks.push(chunk)
-    else if (was <= BODY_BYTES) done(null, TOO_LARGE)
+    else if (length > DROPPED_BYTES && before <= DROPPED_BYTES) done(null, TOO_LARGE)
   })
   payload.on('end', () => {
     if (length <= BODY_BYTES) done(null, (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString())
+    else if (length <= DROPPED_BYTES) done(null, TOO_LARGE)
   })
 }
 

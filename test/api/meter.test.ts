@@ -1,0 +1,166 @@
+/** The meter: one budget over all processes, exactly. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { LIMITS } from '../../src/accounts/plan.ts'
+import { keptToken, makeToken } from '../../src/accounts/token.ts'
+import { Refusal } from '../../src/api/errors.ts'
+import type { Caller } from '../../src/api/gate.ts'
+import { Meter } from '../../src/api/meter.ts'
+import type { Ledger } from '../../src/store/ledger.ts'
+import { openStore } from '../../src/store/open.ts'
+import { dayOf, parseInstant } from '../../src/words/time.ts'
+
+const NOON = parseInstant('2026-11-20T12:00:00Z')!
+
+/** A ledger with one account, and meters as different processes have them. */
+async function world(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-meter-'))
+  const url = `sqlite:${join(folder, 'a.db')}`
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOON })
+  const token = makeToken(new Uint8Array(20))
+  const wanted = { email: 'a@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
+  const account = (await store.ledger.createAccount(wanted, NOON, keptToken(token, 'test', null)))!
+  const meters: Meter[] = []
+  t.after(async () => {
+    await Promise.all(meters.map((meter) => meter.close()))
+    await store.close()
+    await rm(folder, { recursive: true })
+  })
+  const faults: unknown[] = []
+  return {
+    ledger: store.ledger,
+    faults,
+    caller: (queries: number, now = NOON): Caller => {
+      return { account, token: 1, limits: { ...LIMITS.free, queries }, now, today: dayOf(now) }
+    },
+    meter: (ledger: Ledger = store.ledger): Meter => {
+      const holder = `process ${meters.length}`
+      meters.push(new Meter({ ledger, holder, onFault: (fault) => faults.push(fault) }))
+      return meters.at(-1)!
+    },
+  }
+}
+
+/** One call; says what became of it. */
+async function call(meter: Meter, caller: Caller, counts: boolean): Promise<'counted' | 'free' | 'refused'> {
+  try {
+    const permit = await meter.enter(caller)
+    if (counts) permit.charge('lookup')
+    else await permit.release()
+    return counts ? 'counted' : 'free'
+  } catch (thrown) {
+    assert.ok(thrown instanceof Refusal && thrown.key === 'rate_limited', `${thrown}`)
+    return 'refused'
+  }
+}
+
+test('exactly the limit is answered over several processes, whatever calls between cost nothing', async (t) => {
+  const limit = 1_100 // the first hundred are held in numbers, the others taken singly
+  const { ledger, caller, meter, faults } = await world(t)
+  const meters = [meter(), meter(), meter()]
+  const anyCall = fc.record({ process: fc.nat(2), counts: fc.integer({ min: 0, max: 9 }).map((n) => n > 0) })
+  const calls = fc.sample(anyCall, 1_600)
+  let counted = 0
+  while (calls.length > 0) {
+    const outcomes = calls.splice(0, 64).map(({ process, counts }) => call(meters[process]!, caller(limit), counts))
+    counted += (await Promise.all(outcomes)).filter((outcome) => outcome === 'counted').length
+  }
+  assert.equal(counted, limit)
+  await Promise.all(meters.map((each) => each.settle()))
+  assert.equal(await ledger.used(caller(limit).account.id, caller(limit).today), limit)
+  assert.deepEqual(faults, [])
+})
+
+test('a unit whose call cost nothing is free for any process before its answer goes out', async (t) => {
+  const { caller, meter } = await world(t)
+  const [a, b] = [meter(), meter()]
+  assert.equal(await call(a, caller(1), false), 'free')
+  assert.equal(await call(b, caller(1), true), 'counted')
+  assert.equal(await call(a, caller(1), true), 'refused')
+})
+
+test('429 is given only when the store itself has nothing left: units that another process holds are waited for', async (t) => {
+  const { caller, meter } = await world(t)
+  const [a, b] = [meter(), meter()]
+  const open = await a.enter(caller(1_040)) // a hold of 64, one of them in flight
+  for (let done = 0; done < 976; done++) assert.equal(await call(b, caller(1_040), true), 'counted')
+  const late = Promise.all(Array.from({ length: 64 }, () => call(b, caller(1_040), true)))
+  await a.settle()
+  await a.settle() // what stayed idle goes back
+  await open.release()
+  await a.settle()
+  assert.deepEqual(
+    await late,
+    Array.from({ length: 64 }, () => 'counted'),
+  )
+  assert.equal(await call(b, caller(1_040), true), 'refused')
+})
+
+test('429: limit, used, and the seconds to the next UTC midnight', async (t) => {
+  const { caller, meter } = await world(t)
+  const only = meter()
+  await call(only, caller(1), true)
+  await assert.rejects(
+    async () => only.enter(caller(1)),
+    (refusal: Refusal) => {
+      assert.deepEqual([refusal.status, refusal.extra, refusal.retryAfter], [429, { limit: 1, used: 1 }, 43_200])
+      return true
+    },
+  )
+})
+
+test('the budget is that of a UTC day: units of yesterday count nothing today', async (t) => {
+  const { ledger, caller, meter } = await world(t)
+  const only = meter()
+  assert.equal(await call(only, caller(2_000), true), 'counted')
+  assert.equal(await call(only, caller(1, NOON + 43_200), true), 'counted')
+  assert.equal(await call(only, caller(1, NOON + 43_200), true), 'refused')
+  await only.close()
+  const { account, today } = caller(0)
+  assert.deepEqual([await ledger.used(account.id, today), await ledger.used(account.id, dayOf(NOON + 43_200))], [1, 1])
+})
+
+test('what was counted is noted by token, endpoint and day', async (t) => {
+  const { ledger, caller, meter } = await world(t)
+  const only = meter()
+  for (const endpoint of ['lookup', 'redirect', 'lookup']) (await only.enter(caller(2_000))).charge(endpoint)
+  await (await only.enter(caller(2_000))).release()
+  await only.settle()
+  const { account, today: day } = caller(0)
+  assert.deepEqual(await ledger.usage(account.id, day), [
+    { day, endpoint: 'lookup', calls: 2 },
+    { day, endpoint: 'redirect', calls: 1 },
+  ])
+})
+
+test('a ledger that fails for a while loses no unit', async (t) => {
+  const { ledger, caller, meter, faults } = await world(t)
+  let isBroken = false
+  const broken: Ledger = {
+    ...ledger,
+    settle: async (settlements) => {
+      if (isBroken) throw new Error('the disk is full')
+      await ledger.settle(settlements)
+    },
+  }
+  const only = meter(broken)
+  ;(await only.enter(caller(2_000))).charge('lookup')
+  isBroken = true
+  await only.settle()
+  isBroken = false
+  await only.close()
+  assert.equal(faults.length, 1)
+  const { account, today } = caller(0)
+  assert.equal(await ledger.used(account.id, today), 1)
+  assert.deepEqual(await ledger.take({ account: account.id, day: today, limit: 3, want: 1, holder: 'other' }), {
+    granted: 1,
+    used: 2,
+    held: 0,
+    wait: false,
+  })
+})
