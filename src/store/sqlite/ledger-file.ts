@@ -8,11 +8,17 @@ import { migrate, pending } from './migrate.ts'
 
 export const LEDGER_SCHEMA = new URL('./schema/ledger/', import.meta.url)
 
+/** Pages in the log before they are written back: few, because everyone who waits for a commit waits for that too. */
+const LOG_PAGES = 1_000
+
 /** A connection that writes durably, or only reads. Throws StoreFault. */
 export function openLedgerFile(path: string, access: 'read' | 'write'): DatabaseSync {
   try {
     prepare(path)
-    return connect(path, access === 'read' ? { readOnly: true } : { durable: true })
+    if (access === 'read') return connect(path, { readOnly: true })
+    const database = connect(path, { durable: true })
+    database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
+    return database
   } catch (error) {
     if (error instanceof StoreFault) throw error
     throw new StoreFault(`the ledger ${path} cannot be opened: ${(error as Error).message}`)

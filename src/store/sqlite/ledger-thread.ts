@@ -1,12 +1,12 @@
 /** The thread that has the pen: all calls that wait are written in one transaction, and answered once it is durable. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { connect } from './connection.ts'
 import { executor, replies } from './ledger-calls.ts'
 import type { Answer, Question } from './ledger-exchange.ts'
+import { openLedgerFile } from './ledger-file.ts'
 
 const port = parentPort!
-const database = connect(workerData as string, { durable: true })
+const database = openLedgerFile(workerData as string, 'write')
 const execute = executor(database)
 const waiting: Question[] = []
 

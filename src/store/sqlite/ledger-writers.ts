@@ -26,8 +26,9 @@ export function threadWriter(path: string, now: () => Instant): Writer {
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   ended.then(() => lose(`the ledger ${path} is closed`))
   const send: Writer['send'] = (calls) => ask(stamped(calls, now))
-  const answerWorker = async (worker: ClusterWorker, { ledger, number, calls }: Asked): Promise<void> => {
-    if (ledger !== path) return
+  const answerWorker = async (worker: ClusterWorker, message: Asked | null): Promise<void> => {
+    if (message?.ledger !== path) return // workers say other things too
+    const { ledger, number, calls } = message
     const replies = await send(calls).catch((error) => calls.map(() => ({ fault: faultOf(error) })))
     const answer: Answered = { ledger, number, replies }
     if (worker.isConnected()) worker.send(answer, () => {}) // one that is gone by now waits for nothing
@@ -51,8 +52,8 @@ export function primaryWriter(path: string): Writer {
     if (!process.connected) throw new Error(lost)
     process.send!(asked, undefined, undefined, (error) => error && lose(lost))
   })
-  const hear = (message: Answered): void => {
-    if (message.ledger === path) answer(message)
+  const hear = (message: Answered | null): void => {
+    if (message?.ledger === path) answer(message)
   }
   const part = (): void => lose(lost)
   process.on('message', hear)

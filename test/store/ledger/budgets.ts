@@ -124,6 +124,15 @@ function dying(engine: LedgerEngine): void {
     assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
   })
 
+  on(engine, 'a settlement that is larger than the hold settles the hold and no more', async ({ ledger, clock }) => {
+    await ledger.take(ask(25_000, 64))
+    clock.now += 3
+    await ledger.beat('two', clock.now)
+    await ledger.take(ask(25_000, 10))
+    await ledger.settle(settlement(50, 24))
+    assert.deepEqual(await ledger.take(ask(74, 1)), { granted: 0, used: 74, held: 0, wait: false })
+  })
+
   on(engine, 'a beat, a take and a settlement are signs of life', async ({ ledger, clock }) => {
     for (const holder of ['one', 'two', 'three']) await ledger.take(ask(25_000, 10, holder))
     for (let second = 0; second < 9; second++) {
