@@ -130,12 +130,13 @@ test('a client that goes away is logged as such', async (t) => {
     reached.resolve()
     return held.promise
   }
-  const { address, lines } = await apiOf(t, { ...world.store.facts, lookup })
+  const { address, lines, text } = await apiOf(t, { ...world.store.facts, lookup })
   const controller = new AbortController()
   const asked = fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`, { signal: controller.signal })
   await reached.promise
   controller.abort()
   await assert.rejects(asked)
+  while (text() === '') await new Promise(setImmediate)
   held.resolve(null)
   const [line] = await lines()
   assert.equal(line?.aborted, true)
