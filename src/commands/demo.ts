@@ -1,0 +1,114 @@
+/** `domaindex demo`: serves a small made-up world, to try things out. */
+
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { NewAccount, Plan } from '../accounts/account.ts'
+import { keptToken, makeToken, TOKEN_BYTES } from '../accounts/token.ts'
+import { readSettings, SETTINGS, type Settings } from '../config.ts'
+import { ingest } from '../store/ingest.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { addDays, dayOf } from '../words/time.ts'
+import { makeWorld, SHOWN } from './demo/world.ts'
+import { CommandFault } from './fault.ts'
+import { startServer } from './serve/primary.ts'
+
+type Options = { port: number; folder: string }
+type Tokens = Record<Plan, string>
+
+const SUBSCRIBED_DAYS = 400
+
+export function define(command: Command): void {
+  command
+    .option('--port <port>', 'where it listens, on 127.0.0.1', readPort, 8080)
+    .option('--folder <folder>', 'where its store lies', '.demo')
+    .addHelpText('after', '\nThe store is made anew at every start. The settings of the environment do not count.')
+    .action(demo)
+}
+
+async function demo({ port, folder }: Options): Promise<void> {
+  const settings = settingsOf(port, folder)
+  await expectFree(settings)
+  for (const file of storeFiles(folder, port)) rmSync(file, { force: true })
+  const { store: url, secret } = settings
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
+  const world = makeWorld()
+  await ingest(store, world)
+  const tokens = await makeAccounts(store)
+  await store.close()
+  const { address, ended } = await startServer(settings, { demo: true })
+  console.log(words(address, new Set(world.map(({ domain }) => domain)).size, folder, tokens))
+  await ended
+}
+
+function readPort(text: string): number {
+  const port = SETTINGS.port.read(text)
+  if (port === undefined) throw new InvalidArgumentError(`It must be ${SETTINGS.port.may}.`)
+  return port
+}
+
+/** Two demos at once do not share a store, because they do not share a port. */
+function settingsOf(port: number, folder: string): Settings {
+  const store = `sqlite:${join(folder, `demo-${port}.db`)}`
+  return { ...readSettings({}), store, files: join(folder, 'files'), port, admin: null, logLevel: 'warn' }
+}
+
+function storeFiles(folder: string, port: number): string[] {
+  const names = [`demo-${port}.db`, `demo-${port}-ledger.db`]
+  return names.flatMap((name) => ['', '-wal', '-shm'].map((ending) => join(folder, name + ending)))
+}
+
+/** Asks for the port before anything is removed: a demo that runs there keeps its store. Throws CommandFault. */
+async function expectFree({ host, port }: Settings): Promise<void> {
+  const probe = createServer()
+  const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    probe.once('error', resolve).listen(port, host, () => resolve(null))
+  })
+  if (failure?.code === 'EADDRINUSE') {
+    throw new CommandFault(`${host}:${port} is in use: name another port, as in npm start -- --port ${port + 1}`)
+  }
+  if (failure !== null) throw new CommandFault(`cannot listen on ${host}:${port}: ${failure.message}`)
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+/** An account a plan, each with a token. */
+async function makeAccounts({ ledger, now }: Store): Promise<Tokens> {
+  const instant = await now()
+  const first = addDays(dayOf(instant), -SUBSCRIBED_DAYS)
+  const make = async (plan: Plan, rest: Pick<NewAccount, 'periods' | 'addons'>): Promise<string> => {
+    const token = makeToken(randomBytes(TOKEN_BYTES))
+    const account: NewAccount = { email: `${plan}@demo.example`, role: 'user', plan, ...rest }
+    await ledger.createAccount(account, instant, keptToken(token, 'demo', null))
+    return token
+  }
+  return {
+    free: await make('free', { periods: [], addons: [] }),
+    basic: await make('basic', { periods: [{ plan: 'basic', first, last: null }], addons: [] }),
+    premium: await make('premium', {
+      periods: [{ plan: 'premium', first, last: null }],
+      addons: ['export', 'enriched'],
+    }),
+  }
+}
+
+function words(address: string, domains: number, folder: string, { free, basic, premium }: Tokens): string {
+  const curl = (endpoint: string, body: object): string =>
+    `  curl -s ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`
+  return [
+    `${domains} made-up domains, each seen four times, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
+    `All of it lies in ${folder} and is made anew at every start. Ctrl-C ends it.`,
+    '',
+    `  free     ${free}`,
+    `  basic    ${basic}`,
+    `  premium  ${premium}`,
+    '',
+    'Paste into another terminal:',
+    curl('lookup', { token: free, query: SHOWN }),
+    curl('redirect', { token: free, query: SHOWN, limit: 5 }),
+    curl('reverseip', { token: free, query: SHOWN, limit: 5 }),
+    curl('dnshistory', { token: basic, query: SHOWN, type: 'A' }),
+  ].join('\n')
+}
