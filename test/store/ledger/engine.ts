@@ -19,6 +19,8 @@ export type OpenedLedger = {
 
 export type LedgerEngine = {
   name: string
+  /** How many random histories it is put through. */
+  runs: number
   /** Opens a ledger in which nothing is; `secret` as in DOMAINDEX_SECRET, null for the store's own. */
   open(clock: Clock, secret: string | null): Promise<OpenedLedger>
 }

@@ -60,7 +60,7 @@ export function interleavings(engine: LedgerEngine): void {
         assert.ok((await play(world, limit, deeds)) <= limit)
       },
     )
-    await fc.assert(property, { numRuns: 40 })
+    await fc.assert(property, { numRuns: engine.runs })
   })
 
   on(engine, 'while nothing is killed, exactly the limit is answered', async (world) => {
@@ -71,7 +71,7 @@ export function interleavings(engine: LedgerEngine): void {
         assert.equal(await play(world, limit, deeds), limit)
       },
     )
-    await fc.assert(property, { numRuns: 20 })
+    await fc.assert(property, { numRuns: engine.runs })
   })
 }
 
