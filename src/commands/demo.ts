@@ -96,7 +96,7 @@ async function makeAccounts({ ledger, now }: Store): Promise<Tokens> {
 
 function words(address: string, domains: number, folder: string, { free, basic, premium }: Tokens): string {
   const curl = (endpoint: string, body: object): string =>
-    `  curl -s ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`
+    `  curl -sw '\\n' ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`
   return [
     `${domains} made-up domains, each seen four times, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
     `All of it lies in ${folder} and is made anew at every start. Ctrl-C ends it.`,

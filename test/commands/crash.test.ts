@@ -74,10 +74,10 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
 /** A file system of 1 MiB; null where mounting is refused. */
 function mountSmall(t: TestContext): { path: string; grow: () => void } | null {
   const path = mkdtempSync(join(tmpdir(), 'domaindex-small-'))
-  const mount = (...options: string[]) => execFileSync('mount', [...options, path], { stdio: 'ignore' })
+  const mount = (...options: string[]) => execFileSync('/bin/mount', [...options, path], { stdio: 'ignore' })
   try {
     mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs')
-    t.after(() => execFileSync('umount', ['--lazy', path]))
+    t.after(() => execFileSync('/bin/umount', ['--lazy', path]))
     return { path, grow: () => mount('-o', 'remount,size=64m') }
   } catch {
     return null

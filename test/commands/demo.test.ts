@@ -26,7 +26,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     const said = await heard(child.stdout, /dnshistory.*\n/)
     const [, address] = /(http:\/\/127\.0\.0\.1:\d+)\/v1\.0\//.exec(said)!
     for (const plan of ['free', 'basic', 'premium']) assert.match(said, new RegExp(`^ {2}${plan} +\\S{20,}$`, 'm'))
-    const lines = [...said.matchAll(/^ {2}curl -s (\S+) -d '(.*)'$/gm)].map(([, url, body]) => ({
+    const lines = [...said.matchAll(/^ {2}curl -sw '\\n' (\S+) -d '(.*)'$/gm)].map(([, url, body]) => ({
       url: url!,
       body: body!,
     }))
