@@ -120,7 +120,7 @@ function records(domain: string, index: number, visit: number): object {
 /** Most share a host's address, some have one of their own, a few have both. */
 function addresses(index: number, host: number): string[] {
   const shared = `192.0.2.${10 + host}`
-  const own = `198.51.100.${index % 256}`
+  const own = `198.51.100.${1 + (index % 254)}`
   return index % 6 === 5 ? [own] : index % 11 === 0 ? [shared, own] : [shared]
 }
 
