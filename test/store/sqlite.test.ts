@@ -81,6 +81,16 @@ conformance({
     statement('a wrong counter of a target', `update target set sources = sources - 1`),
     statement('a missing counter of a target', `delete from target`),
     statement('a counter of a target that nobody redirects to', `insert into target values ('u.example', 1)`),
+    statement(
+      'a presence row of what is no address',
+      `insert into presence select x'99', name, since from presence limit 1`,
+    ),
+    statement('a counter of nothing', `insert into address values (x'04c0000209', 0)`),
+    statement(
+      'addresses of the facts that cannot be read',
+      `update facts set addresses = '[' where name = 'c.example'`,
+    ),
+    statement('a state confirmed before it began', `update state set last_confirmed = first_seen - 1`),
     statement('missing facts', `delete from facts where name = 'a.example'`),
     statement('facts that no name has', `update facts set id = id + 1000 where name = 'a.example'`),
     statement('facts of another name', `update facts set name = 'z.example' where name = 'a.example'`),

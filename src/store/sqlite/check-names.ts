@@ -19,7 +19,8 @@ export const SLICE = 500
 
 /** `id` is null before the first fact, 0 for a tombstone. */
 type Key = { slot: number; name: Name; id: number | null; clock: Instant; late: Uint8Array | null }
-type Report = (problem: string) => void
+/** Notes one thing that is wrong. */
+export type Report = (problem: string) => void
 
 export function checkNames(database: DatabaseSync, after: string | null): Slice {
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
@@ -45,7 +46,7 @@ export function checkNames(database: DatabaseSync, after: string | null): Slice 
 }
 
 /** Runs a part of the check; a value in which nothing can be read is a fault of its row, and no end to the check. */
-function readable(report: Report, part: () => void): void {
+export function readable(report: Report, part: () => void): void {
   try {
     part()
   } catch (error) {
@@ -121,20 +122,24 @@ function firstTimesCheck(database: DatabaseSync) {
   }
 }
 
-/** Superseded states: as many as counted, every serial-only one with its base. */
+/** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */
 function statesCheck(database: DatabaseSync) {
-  const count = database.prepare('select count(*) as kept from state where id = ? and type = ?')
+  const count = database.prepare(
+    'select type, count(*) as kept, min(last_confirmed - first_seen) as shortest from state where id = ? group by type',
+  )
   const lost = database.prepare(
     `select count(*) as lost from state s left join state b on b.id = s.id and b.type = s.type and b.first_seen = s.base
      where s.id = ? and s.records is null and (s.serial is null or b.records is null)`,
   )
   return (id: number, states: Current['states'], report: Report): void => {
+    const rows = count.all(id) as { type: number; kept: number; shortest: number }[]
     for (const [place, type] of RECORD_TYPES.entries()) {
-      const { kept } = count.get(id, place) as { kept: number }
+      const kept = rows.find((row) => row.type === place)?.kept ?? 0
       const counted = states[type]?.count ?? 0
       if (Math.min(kept + (states[type] ? 1 : 0), COUNTED_STATES) !== counted)
         report(`counts ${counted} states of ${type}, keeps ${kept} superseded`)
     }
-    if ((lost.get(id) as { lost: number }).lost > 0) report('has a serial without its base')
+    if (rows.some(({ shortest }) => shortest < 0)) report('has a state that was last confirmed before it began')
+    if (rows.length > 0 && (lost.get(id) as { lost: number }).lost > 0) report('has a serial without its base')
   }
 }

@@ -1,10 +1,10 @@
 /** The check of what names share: every row has its owner, every counter its rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { packedHex, unpackAddress } from '../../words/address.ts'
+import { unpackAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import type { Fault } from '../store.ts'
-import { SLICE, type Slice } from './check-names.ts'
+import { type Report, readable, SLICE, type Slice } from './check-names.ts'
 
 type Presence = { address: Uint8Array; name: Name }
 type Redirect = { target: Name; source: Name }
@@ -16,19 +16,23 @@ export function checkPresence(database: DatabaseSync, after: string | null): Sli
     .prepare(`select address, name from presence where (address, name) > (?, ?) order by address, name limit ${SLICE}`)
     .all(Buffer.from(hex, 'hex'), name) as Presence[]
   const listed = database.prepare(
-    `select 1 from visit v join facts f on f.id = v.id join json_each(f.addresses) j on j.value = ?
-     where v.slot = ? and v.name = ?`,
+    'select f.addresses from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
+  const holds = (name: Name, key: string): boolean => {
+    const owner = listed.get(slotOf(name), name) as { addresses: string | null } | undefined
+    return owner?.addresses?.includes(`"${key}"`) ?? false
+  }
   const counted = database.prepare('select 1 from address where address = ?')
   const faults: Fault[] = []
   for (const row of rows) {
-    const key = Buffer.from(row.address).toString('hex')
-    const report = reporter(faults, 'presence', `${unpackAddress(row.address)} ${row.name}`)
-    if (!listed.get(key, slotOf(row.name), row.name)) report('belongs to no name that is on this address')
+    const key = hexOf(row.address)
+    const report = reporter(faults, 'presence', `${key} ${row.name}`)
+    readable(report, () => unpackAddress(row.address))
+    if (!holds(row.name, key)) report('belongs to no name that is on this address')
     if (!counted.get(row.address)) report('belongs to an address without a counter')
   }
   const last = rows.at(-1)
-  return slice(faults, rows.length, last && JSON.stringify([Buffer.from(last.address).toString('hex'), last.name]))
+  return slice(faults, rows.length, last && JSON.stringify([hexOf(last.address), last.name]))
 }
 
 /** Counters of addresses. */
@@ -41,11 +45,11 @@ export function checkAddresses(database: DatabaseSync, after: string | null): Sl
     .all(Buffer.from(after ?? '', 'hex')) as { address: Uint8Array; counter: number; rows: number }[]
   const faults: Fault[] = []
   for (const { address, counter, rows: counted } of rows) {
-    if (counter !== counted)
-      reporter(faults, 'address', unpackAddress(address))(`counts ${counter}, has ${counted} rows`)
+    if (counter !== counted || counter === 0)
+      reporter(faults, 'address', hexOf(address))(`counts ${counter}, has ${counted} rows`)
   }
   const last = rows.at(-1)
-  return slice(faults, rows.length, last && packedHex(unpackAddress(last.address)))
+  return slice(faults, rows.length, last && hexOf(last.address))
 }
 
 /** Rows of redirect: their source is there, and redirects to that target. */
@@ -80,7 +84,8 @@ export function checkTargets(database: DatabaseSync, after: string | null): Slic
     .all(after ?? '') as { target: string; counter: number; rows: number }[]
   const faults: Fault[] = []
   for (const { target, counter, rows: counted } of rows) {
-    if (counter !== counted) reporter(faults, 'target', target)(`counts ${counter}, has ${counted} rows`)
+    if (counter !== counted || counter === 0)
+      reporter(faults, 'target', target)(`counts ${counter}, has ${counted} rows`)
   }
   return slice(faults, rows.length, rows.at(-1)?.target)
 }
@@ -106,7 +111,11 @@ export function checkOwners(database: DatabaseSync, after: string | null): Slice
   return slice(faults, ids.length, ids.at(-1) && String(ids.at(-1)!.id))
 }
 
-function reporter(faults: Fault[], table: string, key: string): (problem: string) => void {
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
+function reporter(faults: Fault[], table: string, key: string): Report {
   return (problem) => void faults.push({ table, key, problem })
 }
 
