@@ -65,4 +65,13 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal((await run(['--version'])).stdout, `${version}\n`)
     assert.match((await run(['help', 'import'])).stdout, /--rejects <file>.*Exit codes/s)
   })
+
+  test('docs/operating.md and --help name the same commands in the same words', async (t) => {
+    const { stdout } = await folderOf(t).run(['--help'])
+    const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
+    const said = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[command\])? {2,}(.*)$/gm)].map((row) => row.slice(1))
+    const documented = [...text.matchAll(/^\| `domaindex ([a-z]+)` \| (.*) \|$/gm)].map((row) => row.slice(1))
+    assert.deepEqual(documented, said)
+    assert.ok(said.length > 5)
+  })
 })
