@@ -14,8 +14,15 @@ const HEAD_TIMEOUT = 10_000
 const REQUEST_TIMEOUT = 30_000
 /** Milliseconds that a kept connection may be idle: longer than common proxies keep theirs, so that they close first. */
 const IDLE_TIMEOUT = 75_000
-/** Bytes of a request's head, at most: a token, a query and a cursor fit with room to spare. */
-const HEAD_BYTES = 16_384
+/** Milliseconds in which a client may take nothing of its answer and send nothing: a dead one must not keep its account's place. */
+const STALL_TIMEOUT = 60_000
+/** Settings of node:http. `maxHeaderSize`: bytes; a token, a query and a cursor fit with room to spare. */
+const HTTP = {
+  headersTimeout: HEAD_TIMEOUT,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 16_384,
+  requireHostHeader: false, // node:http would refuse it without a body, and no answer depends on it
+}
 
 export type ServerOptions = Omit<Watch, 'ticks'> & {
   settings: { trustedProxies: readonly string[] }
@@ -37,13 +44,16 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
     forceCloseConnections: false,
     requestTimeout: REQUEST_TIMEOUT,
     keepAliveTimeout: IDLE_TIMEOUT,
-    http: { headersTimeout: HEAD_TIMEOUT, maxHeaderSize: HEAD_BYTES },
+    connectionTimeout: STALL_TIMEOUT,
+    http: HTTP,
     frameworkErrors: (_error, request, reply) => {
       begin(request, reply)
       refuse(request, reply)
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(nextId(), error, socket),
   })
+  // an Expect that nobody knows is answered like none (RFC 9110, chapter 10.1.1), not with a 417 without a body
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('visit')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readBody)
@@ -77,7 +87,9 @@ function refuseUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
     ? new Refusal('body_too_large', {
         msg: 'The head of a request may have at most 16 KiB: send the parameters by POST.',
       })
-    : new Refusal('endpoint_unknown', { msg: 'The request cannot be read.' })
+    : new Refusal('endpoint_unknown', {
+        msg: 'The request cannot be read. An address has ASCII characters only: others are percent-encoded.',
+      })
   const body = refusal.body('top')
   const status = isLong ? '413 Content Too Large' : '404 Not Found'
   const headers = `Request-Id: ${id}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n`

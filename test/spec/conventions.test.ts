@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { sendRaw } from '../api/raw.ts'
 import { assertRefused } from './errors.ts'
 import { hosted, look, ok, redirecting } from './observations.ts'
-import { bodyOf, sendRaw } from './raw.ts'
 import { makeWorld } from './world.ts'
 
 const world = await makeWorld()
@@ -140,10 +140,21 @@ for (const path of ['/v1.0/lookup/', '//v1.0//lookup', '/v1.0///lookup//', '/v1.
 for (const line of ['GET /v1.0/%', 'TRACE /v1.0/lookup', 'BREW /v1.0/lookup', 'GET lookup', 'GET /v1.0/\xff\xfe']) {
   test(`a path that cannot be read, or a method that is none: 404 endpoint_unknown: ${JSON.stringify(line)}`, async () => {
     const answer = await sendRaw(world.address, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-    assert.match(answer, /^HTTP\/1\.1 404 /)
-    assert.match(answer, /\r\nrequest-id: \S+\r\n/i)
-    const { error } = bodyOf(answer) as { error: string }
-    assert.equal(error, 'endpoint_unknown')
+    assert.equal(answer.status, 404)
+    assert.match(answer.head, /\r\nrequest-id: \S+/i)
+    assert.equal((JSON.parse(answer.body) as { error: string }).error, 'endpoint_unknown')
+  })
+}
+
+for (const [what, head] of [
+  ['without Host', ''],
+  ['with an Expect that nobody knows', 'Host: a\r\nExpect: a-miracle\r\n'],
+] as const) {
+  test(`every status ≥ 400 carries our error object: a request ${what} is answered like any other`, async () => {
+    const line = `GET /v1.0/lookup?token=${token}&query=hub.example HTTP/1.1`
+    const { status, body } = await sendRaw(world.address, `${line}\r\n${head}Connection: close\r\n\r\n`)
+    assert.equal(status, 200)
+    assert.equal((JSON.parse(body) as { meta: { query: string } }).meta.query, 'hub.example')
   })
 }
 
