@@ -20,6 +20,7 @@ export function define(command: Command): void {
       const stop = listenForStop()
       try {
         await backupStore(store, to, (share) => progress.show(null, share), stop.signal)
+        progress.end()
         console.log(`backed up ${store} to ${to}`)
       } finally {
         progress.end()

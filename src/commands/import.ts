@@ -53,7 +53,7 @@ async function importFile(path: string, options: { rejects?: string; strict?: bo
     const end = await applyAll(store, reader, stop.signal, (batch, outcomes) => {
       count(tally, batch, outcomes)
       rejects.keep(batch.rejects)
-      progress.show(tally.line, source.stats.isFile() ? batch.bytes / source.stats.size : null)
+      progress.show(tally.line, source.stats.size > 0 ? batch.bytes / source.stats.size : null)
     })
     progress.end()
     console.log(summary(tally, progress.seconds()))

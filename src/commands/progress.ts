@@ -14,9 +14,10 @@ export function progressOf(unit: string) {
       shown = now
       process.stderr.write(CLEAR + progressLine(unit, done, share, (now - begun) / 1000))
     },
-    /** Clears the line. */
+    /** Clears the line, where there is one. */
     end(): void {
-      if (process.stderr.isTTY) process.stderr.write(CLEAR)
+      if (shown >= 0) process.stderr.write(CLEAR)
+      shown = -MILLISECONDS
     },
     seconds: (): number => (performance.now() - begun) / 1000,
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
+import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { inflate } from '../../src/commands/import/inflate.ts'
 import { LINE_BYTES, lineCutter, textOf } from '../../src/commands/import/lines.ts'
@@ -25,7 +25,15 @@ async function inflated(bytes: Buffer, size = 10_000, path = '-'): Promise<[Buff
   }
 }
 
-const window = { params: { [constants.ZSTD_c_windowLog]: 27 } }
+/** A stream does not know its length, so its frame asks for the whole window. */
+async function zstdWithWindow(log: number): Promise<Buffer> {
+  const compressor = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: log } })
+  compressor.write(PLAIN)
+  compressor.flush()
+  compressor.end()
+  return Buffer.concat(await compressor.toArray())
+}
+
 const half = Math.floor(PLAIN.length / 2)
 const twice = (compress: (bytes: Buffer) => Buffer) =>
   Buffer.concat([compress(PLAIN.subarray(0, half)), compress(PLAIN.subarray(half))])
@@ -37,7 +45,7 @@ for (const [what, bytes] of [
   ['gzip padded with zeros', Buffer.concat([gzipSync(PLAIN), Buffer.alloc(700)])],
   ['zstd', zstdCompressSync(PLAIN)],
   ['zstd of many frames', twice(zstdCompressSync)],
-  ['zstd with a window of 128 MiB', zstdCompressSync(PLAIN, window)],
+  ['zstd with a window of 128 MiB', await zstdWithWindow(27)],
 ] as const) {
   test(`${what} comes out whole, in pieces of any size`, async () => {
     for (const size of [997, 65_536, bytes.length]) assert.deepEqual(await inflated(bytes, size), [PLAIN, ''])
@@ -61,6 +69,10 @@ test('damaged gzip and zstd, and what follows them and is neither, are complaine
   for (const compress of [gzipSync, zstdCompressSync]) {
     assert.match((await inflated(Buffer.concat([compress(PLAIN), Buffer.from('{"a":1}\n')])))[1], /is damaged \(/)
   }
+})
+
+test('zstd with a window over 128 MiB is complained about', async () => {
+  assert.match((await inflated(await zstdWithWindow(28)))[1], /Frame requires too much memory/)
 })
 
 test('a file too short to tell is what its name says', async () => {
