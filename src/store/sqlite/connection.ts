@@ -12,8 +12,9 @@ const LOG_PAGES = 16_384
 export function connect(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
-  database.exec(`pragma cache_size = -65536; pragma temp_store = memory; pragma mmap_size = 2147418112`)
-  if (!readOnly) {
+  database.exec('pragma cache_size = -65536; pragma temp_store = memory')
+  if (readOnly) database.exec('pragma mmap_size = 2147418112')
+  else {
     database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
     database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}; pragma journal_size_limit = ${LOG_PAGES * 4096}`)
   }
