@@ -31,7 +31,11 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
     },
     servers: [{ url: '/', description: 'This server' }],
     security: [],
-    tags: [{ name: 'queries' }, { name: 'account' }, { name: 'health' }],
+    tags: [
+      { name: 'queries', description: 'What is known of domains.' },
+      { name: 'account', description: 'The account that a token stands for.' },
+      { name: 'health', description: 'How the server is.' },
+    ],
     paths: { ...Object.fromEntries(paths), ...OWN_PATHS },
     components: {
       securitySchemes: {

@@ -9,8 +9,10 @@ import type { Store } from '../../store/store.ts'
 /** Reads all metrics as text. */
 type Read = () => Promise<string>
 
-/** Listens; `port` is the one that it got. */
-export async function openAdmin({ host, port }: Listener, read: Read): Promise<{ server: Server; port: number }> {
+/** A server that listens; `port` is the one that it got. */
+export type Listening = { server: Server; port: number }
+
+export function openAdmin(place: Listener, read: Read): Promise<Listening> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/metrics\n')
     else
@@ -19,6 +21,11 @@ export async function openAdmin({ host, port }: Listener, read: Read): Promise<{
         ({ message }: Error) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${message}\n`),
       )
   })
+  return listen(server, place)
+}
+
+/** Resolves when the server listens. Throws the system's error where it cannot. */
+export async function listen(server: Server, { host, port }: Listener): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

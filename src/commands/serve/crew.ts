@@ -13,7 +13,7 @@ const SPAN = 60_000
 const PATIENCE = 30_000
 
 /** A worker that cannot serve; `code` is that of the system's error, where it is one. */
-export class CrewFault extends Error {
+class CrewFault extends Error {
   readonly code: string | null
 
   constructor(message: string, code: string | null) {
@@ -23,14 +23,12 @@ export class CrewFault extends Error {
 }
 
 export class Crew {
-  readonly #order: Order
   readonly #log: Logger
   readonly #workers = new Set<Worker>()
   #replaced: number[] = []
   #isServing = false
 
-  constructor(order: Order, log: Logger) {
-    this.#order = order
+  constructor(log: Logger) {
     this.#log = log
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [] })
   }
@@ -39,12 +37,11 @@ export class Crew {
     return this.#workers.size
   }
 
-  /** Starts the workers; resolves with their port when all of them listen. Throws CrewFault. */
-  async start(count: number): Promise<number> {
-    const port = await this.#hire() // one first, so that what hinders all is said once
-    await Promise.all(Array.from({ length: count - 1 }, () => this.#hire()))
+  /** Starts the workers; resolves when all of them listen. Throws CrewFault. */
+  async start(order: Order, count: number): Promise<void> {
+    await this.#hire(order) // one first, so that what hinders all is said once
+    await Promise.all(Array.from({ length: count - 1 }, () => this.#hire(order)))
     this.#isServing = true
-    return port
   }
 
   /** Ends the workers without losing a request: all stop accepting before the first one closes connections. */
@@ -55,22 +52,22 @@ export class Crew {
     await Promise.all(workers.map((worker) => told(worker, 'drain', gone(worker))))
   }
 
-  async #hire(): Promise<number> {
+  async #hire(order: Order): Promise<void> {
     const worker = cluster.fork()
     this.#workers.add(worker)
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
-      if (this.#isServing) void this.#replace(`${signal ?? code}`)
+      if (this.#isServing) void this.#replace(order, signal ?? code)
     })
-    send(worker, { to: 'worker', do: 'serve', order: this.#order })
+    send(worker, { to: 'worker', do: 'serve', order })
     const report = await heard(worker, 'listening')
-    if (report?.is === 'listening') return report.port
+    if (report?.is === 'listening') return
     worker.process.kill('SIGKILL')
     if (report?.is === 'failed') throw new CrewFault(report.message, report.code)
     throw new CrewFault('a worker ended before it listened', null)
   }
 
-  async #replace(reason: string): Promise<void> {
+  async #replace(order: Order, reason: string | number): Promise<void> {
     this.#log.error({ reason }, 'a worker died and is replaced')
     const now = performance.now()
     this.#replaced = this.#replaced.filter((time) => now - time < SPAN)
@@ -78,7 +75,7 @@ export class Crew {
     if (oldest !== undefined && this.#replaced.length >= REPLACEMENTS) await sleep(SPAN - (now - oldest))
     if (!this.#isServing) return
     this.#replaced.push(performance.now())
-    await this.#hire().catch((err) => this.#log.error({ err }, 'a worker could not be replaced'))
+    await this.#hire(order).catch((err) => this.#log.error({ err }, 'a worker could not be replaced'))
   }
 }
 

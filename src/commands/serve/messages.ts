@@ -14,8 +14,7 @@ export type Command = { to: 'worker'; do: 'serve'; order: Order } | { to: 'worke
 
 /** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
 export type Report =
-  | { to: 'primary'; is: 'listening'; port: number }
-  | { to: 'primary'; is: 'stopped' }
+  | { to: 'primary'; is: 'listening' | 'stopped' }
   | { to: 'primary'; is: 'failed'; message: string; code: string | null }
 
 export function isCommand(message: unknown): message is Command {

@@ -1,12 +1,12 @@
 /** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
 
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { Listener, Settings } from '../../config.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandFault } from '../fault.ts'
-import { metricsOf, openAdmin } from './admin.ts'
-import { Crew, CrewFault } from './crew.ts'
+import { listen, metricsOf, openAdmin } from './admin.ts'
+import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
@@ -24,10 +24,10 @@ export async function startServer(settings: Settings, { demo }: { demo: boolean 
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'read', ledger: 'thread', secret, demo })
   const output = openLog(settings.logLevel)
-  const parts: Parts = { crew: new Crew({ settings, demo }, output.log), admin: null, store, output }
+  const parts: Parts = { crew: new Crew(output.log), admin: null, store, output }
   try {
     parts.admin = await startAdmin(settings, parts)
-    const port = await startCrew(settings, parts.crew)
+    const port = await startCrew(settings, demo, parts.crew)
     const ended = asked().then(() => end(parts))
     return { address: `http://${bracketed(settings.host)}:${port}`, ended }
   } catch (error) {
@@ -51,13 +51,23 @@ async function startAdmin({ admin }: Settings, { store, crew, output }: Parts): 
   }
 }
 
-async function startCrew({ host, port, workers }: Settings, crew: Crew): Promise<number> {
+/** Starts the workers; returns the port that they listen on. */
+async function startCrew(settings: Settings, demo: boolean, crew: Crew): Promise<number> {
+  const { host, port: wanted, workers } = settings
   try {
-    return await crew.start(workers)
+    const port = wanted === 0 ? await freePort(host) : wanted
+    await crew.start({ settings: { ...settings, port }, demo }, workers)
+    return port
   } catch (error) {
-    if (error instanceof CrewFault) throw faultOf(error, { host, port }, PUBLIC)
-    throw error
+    throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, PUBLIC)
   }
+}
+
+/** Any free port, found once: workers that ask for any would get another one after all of them have died. */
+async function freePort(host: string): Promise<number> {
+  const { server, port } = await listen(createServer(), { host, port: 0 })
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
 
 /** Why nobody can listen there, in words that say what to do; `names` are the settings that say where. */

@@ -1,6 +1,5 @@
 /** A worker of `serve`: a process that answers requests, as its primary says. */
 
-import type { AddressInfo } from 'node:net'
 import { AggregatorRegistry, collectDefaultMetrics } from 'prom-client'
 import { type Api, buildApi } from '../../api/api.ts'
 import { Metrics } from '../../api/metrics.ts'
@@ -40,7 +39,7 @@ async function serve({ settings, demo }: Order): Promise<void> {
     const api = await buildApi({ store, settings, now, log, metrics: makeMetrics() })
     await api.app.listen({ host: settings.host, port: settings.port })
     running = { api, store, output, closed: null }
-    report({ to: 'primary', is: 'listening', port: (api.app.server.address() as AddressInfo).port })
+    report({ to: 'primary', is: 'listening' })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
     report({ to: 'primary', is: 'failed', message, code: code ?? null })

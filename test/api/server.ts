@@ -1,0 +1,92 @@
+/** A real `domaindex serve`: its primary and workers, on a free port, with a store of its own. */
+
+import assert from 'node:assert/strict'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Account, NewAccount } from '../../src/accounts/account.ts'
+import { keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
+import { parseObservation } from '../../src/observe/parse.ts'
+import { ingest } from '../../src/store/ingest.ts'
+import type { Store } from '../../src/store/store.ts'
+import { dayOf } from '../../src/words/time.ts'
+import { folderOf, type Outcome, outcomeOf } from '../commands/run.ts'
+
+const now = () => Math.floor(Date.now() / 1000)
+
+export type Served = {
+  /** `http://127.0.0.1:PORT`. */
+  address: string
+  process: ChildProcessWithoutNullStreams
+  /** How it ended, with all that it said. */
+  outcome: Promise<Outcome>
+  /** The objects of its log so far. */
+  log: () => Record<string, unknown>[]
+}
+
+/** A folder with a store and, when asked, a server over it, which is gone after the test. */
+export function serverOf(test: TestContext) {
+  const folder = folderOf(test)
+  return { ...folder, serve: (settings: Record<string, string> = {}) => serve(test, folder, settings) }
+}
+
+async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, settings: Record<string, string>) {
+  const env = { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: '127.0.0.1:0', DOMAINDEX_WORKERS: '2', ...settings }
+  const child = folder.start(['serve'], env)
+  const outcome = outcomeOf(child)
+  test.after(async () => {
+    child.kill('SIGKILL')
+    await outcome
+  })
+  let text = ''
+  child.stderr.on('data', (chunk) => (text += chunk))
+  const address = await Promise.race([readAddress(child), outcome.then(({ stderr }) => assert.fail(stderr))])
+  const log = () =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+  return { address, process: child, outcome, log } satisfies Served
+}
+
+/** The address in the line that says that the server is ready. */
+function readAddress({ stdout }: ChildProcessWithoutNullStreams): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    stdout.on('data', (chunk) => {
+      text += chunk
+      const [, address] = /^domaindex listens on (\S+)\n/m.exec(text) ?? []
+      if (address !== undefined) resolve(address)
+    })
+  })
+}
+
+/** An account with a token. */
+export async function makeAccount(
+  { ledger }: Store,
+  plan: Account['plan'],
+): Promise<{ account: Account; token: TokenText }> {
+  const token = makeToken(randomBytes(TOKEN_BYTES))
+  const wanted: NewAccount = { email: `${plan}@example.com`, role: 'user', plan, periods: [], addons: [] }
+  const account = await ledger.createAccount(wanted, Math.floor(Date.now() / 1000), keptToken(token, 'test', null))
+  return { account: account!, token }
+}
+
+/** Imports one observation as it would stand in a line of a file. */
+export async function observe(store: Store, line: object): Promise<void> {
+  const observation = parseObservation(JSON.stringify(line))
+  if (typeof observation === 'string') throw new Error(observation)
+  await ingest(store, [observation])
+}
+
+/** Spends units of today's budget, all but a few at once. */
+export async function spend({ ledger }: Store, account: Account, limit: number, units: number): Promise<void> {
+  const budget = { account: account.id, day: dayOf(now()), holder: 'test' }
+  const ask = (want: number) => ledger.take({ ...budget, limit, want })
+  const grants = await Promise.all(Array.from({ length: Math.floor(units / 64) }, () => ask(64)))
+  const spent = grants.reduce((sum, { granted }) => sum + granted, 0)
+  if (spent > 0) await ledger.settle([{ ...budget, spent, returned: 0 }])
+  const { granted } = units > spent ? await ask(units - spent) : { granted: 0 }
+  if (granted > 1) await ledger.settle([{ ...budget, spent: granted, returned: 0 }])
+  assert.equal(await ledger.used(account.id, budget.day), units)
+}
