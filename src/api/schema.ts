@@ -1,6 +1,6 @@
 /** The pieces of JSON Schema that several endpoints describe their requests and answers with. */
 
-import Type, { type TArray, type TObject, type TProperties, type TSchema, type TString } from 'typebox'
+import Type, { type TObject, type TProperties, type TSchema, type TString } from 'typebox'
 
 /** An object with exactly these keys. */
 export function exactly<Properties extends TProperties>(properties: Properties): TObject<Properties> {
@@ -44,8 +44,4 @@ export function limitOf(standard: number, ceiling: string): TSchema {
     default: standard,
     description: `How many at most. ${ceiling} A higher one is reduced.`,
   })
-}
-
-export function rowsOf(row: TSchema): TArray {
-  return Type.Array(row)
 }
