@@ -7,7 +7,7 @@ import type { Instant } from '../../words/time.ts'
 import type { Batch, Reject } from './batch.ts'
 import { beginningOf, isBlank, LINE_BYTES, type Line, textOf } from './lines.ts'
 
-const OBSERVATIONS = 2_000
+const OBSERVATIONS = 10_000
 const BYTES = 8_388_608
 
 export type Collector = ReturnType<typeof collect>
