@@ -14,7 +14,7 @@ const HEAD_TIMEOUT = 10_000
 const REQUEST_TIMEOUT = 30_000
 /** Milliseconds that a kept connection may be idle: longer than common proxies keep theirs, so that they close first. */
 const IDLE_TIMEOUT = 75_000
-/** Milliseconds in which a client may take nothing of its answer and send nothing: a dead one must not keep its account's place. */
+/** Milliseconds after which a client that takes nothing is looked at, and closed at the next look: it keeps its account's place. */
 const STALL_TIMEOUT = 60_000
 /** Settings of node:http. `maxHeaderSize`: bytes; a token, a query and a cursor fit with room to spare. */
 const HTTP = {
