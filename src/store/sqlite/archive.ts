@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Archive } from '../store.ts'
-import { checkNames, type Slice } from './check-names.ts'
-import { checkAddresses, checkOwners, checkPresence, checkRedirects, checkTargets } from './check-shared.ts'
+import { checkNames, type Slice } from './check/names.ts'
+import { checkAddresses, checkOwners, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
 import { logBytes, snapshot } from './connection.ts'
 
 /** A part of the check: looks at the rows after a key, and says where it stopped (null at the end of the part). */

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { connect } from './connection.ts'
-import { LEDGER_SCHEMA } from './ledger-file.ts'
+import { LEDGER_SCHEMA } from './ledger/file.ts'
 import { migrate } from './migrate.ts'
 import { FACTS_SCHEMA, ledgerPath } from './open.ts'
 

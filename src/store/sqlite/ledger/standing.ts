@@ -1,10 +1,10 @@
 /** Who a token stands for, on SQLite: one statement for token, account, periods and add-ons. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Token } from '../../accounts/token.ts'
-import type { Instant } from '../../words/time.ts'
-import type { Standing } from '../ledger.ts'
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from './ledger-accounts.ts'
+import type { Token } from '../../../accounts/token.ts'
+import type { Instant } from '../../../words/time.ts'
+import type { Standing } from '../../ledger.ts'
+import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from './accounts.ts'
 
 type StandingRow = AccountRow & Omit<Token, 'id' | 'created'> & { token: number; made: Instant }
 

@@ -1,8 +1,8 @@
 /** The usage on SQLite: calls by token, endpoint and day. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Day, Instant } from '../../words/time.ts'
-import type { CallNote } from '../ledger.ts'
+import type { Day, Instant } from '../../../words/time.ts'
+import type { CallNote } from '../../ledger.ts'
 
 type UsageRow = { day: Day; endpoint: string; calls: number }
 

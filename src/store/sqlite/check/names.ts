@@ -1,15 +1,15 @@
 /** The check of names: the facts, the states and the shared rows of each agree with each other. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Current, PARTS } from '../../apply/known.ts'
-import { ipOf, onlyDns } from '../../apply/resolution.ts'
-import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
-import { type Address, compareAddresses, packAddress, unpackAddress } from '../../words/address.ts'
-import { type Name, slotOf } from '../../words/name.ts'
-import { RECORD_TYPES } from '../../words/record.ts'
-import { formatInstant, type Instant } from '../../words/time.ts'
-import type { Fault } from '../store.ts'
-import { type FactsRow, unpackClocks, unpackFacts } from './columns.ts'
+import { type Current, PARTS } from '../../../apply/known.ts'
+import { ipOf, onlyDns } from '../../../apply/resolution.ts'
+import { addressesOf, COUNTED_STATES } from '../../../apply/state.ts'
+import { type Address, compareAddresses, packAddress, unpackAddress } from '../../../words/address.ts'
+import { type Name, slotOf } from '../../../words/name.ts'
+import { RECORD_TYPES } from '../../../words/record.ts'
+import { formatInstant, type Instant } from '../../../words/time.ts'
+import type { Fault } from '../../store.ts'
+import { type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
 
 /** What a part found in one slice; `last` is null where its table ended. */
 export type Slice = { faults: Fault[]; checked: number; last: string | null }

@@ -1,9 +1,9 @@
 /** The thread that has the pen: all calls that wait are written in one transaction, and answered once it is durable. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { executor, replies } from './ledger-calls.ts'
-import type { Answer, Question } from './ledger-exchange.ts'
-import { openLedgerFile } from './ledger-file.ts'
+import { executor, replies } from './calls.ts'
+import type { Answer, Question } from './exchange.ts'
+import { openLedgerFile } from './file.ts'
 
 const port = parentPort!
 const database = openLedgerFile(workerData as string, 'write')

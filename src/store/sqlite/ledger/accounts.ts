@@ -1,10 +1,10 @@
 /** Accounts with their periods and add-ons, on SQLite. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Account, Addon, NewAccount, Plan, Role } from '../../accounts/account.ts'
-import type { Period } from '../../accounts/period.ts'
-import type { Day, Instant } from '../../words/time.ts'
-import { type KeptToken, tokenInsert } from './ledger-tokens.ts'
+import type { Account, Addon, NewAccount, Plan, Role } from '../../../accounts/account.ts'
+import type { Period } from '../../../accounts/period.ts'
+import type { Day, Instant } from '../../../words/time.ts'
+import { type KeptToken, tokenInsert } from './tokens.ts'
 
 /** The columns of an account `a`, its periods and add-ons as JSON. */
 export const ACCOUNT_COLUMNS = `a.id, a.email, a.role, a.plan, a.created,

@@ -1,9 +1,9 @@
 /** The daily budgets on SQLite: what is spent, what processes hold, and which processes live. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { SILENCE, shareOf } from '../../accounts/budget.ts'
-import type { Day, Instant } from '../../words/time.ts'
-import type { Ask, Grant, Settlement } from '../ledger.ts'
+import { SILENCE, shareOf } from '../../../accounts/budget.ts'
+import type { Day, Instant } from '../../../words/time.ts'
+import type { Ask, Grant, Settlement } from '../../ledger.ts'
 
 /** Marks a process as heard of; returns how many live, itself included. */
 type Hear = (now: Instant, holder: string) => number

@@ -1,6 +1,6 @@
 /** Questions and answers over a channel of messages, told apart by number. */
 
-import type { Call, Reply } from './ledger-calls.ts'
+import type { Call, Reply } from './calls.ts'
 
 export type Question = { number: number; calls: readonly Call[] }
 export type Answer = { number: number; replies: readonly Reply[] }

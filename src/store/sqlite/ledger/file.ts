@@ -2,11 +2,11 @@
 
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreFault } from '../fault.ts'
-import { connect, create } from './connection.ts'
-import { migrate, pending } from './migrate.ts'
+import { StoreFault } from '../../fault.ts'
+import { connect, create } from '../connection.ts'
+import { migrate, pending } from '../migrate.ts'
 
-export const LEDGER_SCHEMA = new URL('./schema/ledger/', import.meta.url)
+export const LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
 /** Pages in the log before they are written back: few, because everyone who waits for a commit waits for that too. */
 const LOG_PAGES = 1_000

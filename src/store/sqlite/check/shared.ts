@@ -1,10 +1,10 @@
 /** The check of what names share: every row has its owner, every counter its rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { unpackAddress } from '../../words/address.ts'
-import { type Name, slotOf } from '../../words/name.ts'
-import type { Fault } from '../store.ts'
-import { type Report, readable, SLICE, type Slice } from './check-names.ts'
+import { unpackAddress } from '../../../words/address.ts'
+import { type Name, slotOf } from '../../../words/name.ts'
+import type { Fault } from '../../store.ts'
+import { type Report, readable, SLICE, type Slice } from './names.ts'
 
 type Presence = { address: Uint8Array; name: Name }
 type Redirect = { target: Name; source: Name }

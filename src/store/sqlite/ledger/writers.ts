@@ -3,9 +3,9 @@
 import cluster, { type Worker as ClusterWorker } from 'node:cluster'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import type { Instant } from '../../words/time.ts'
-import { executor, faultOf, replies, stamped, type Writer } from './ledger-calls.ts'
-import { type Answer, exchange, type Question } from './ledger-exchange.ts'
+import type { Instant } from '../../../words/time.ts'
+import { executor, faultOf, replies, stamped, type Writer } from './calls.ts'
+import { type Answer, exchange, type Question } from './exchange.ts'
 
 /** What a worker of the cluster and its primary send each other; `ledger` is the path of the file. */
 type Asked = Question & { ledger: string }
@@ -19,7 +19,7 @@ export function ownWriter(database: DatabaseSync, now: () => Instant): Writer {
 
 /** Writes in a thread of this process; in the primary of a cluster, for its workers too. */
 export function threadWriter(path: string, now: () => Instant): Writer {
-  const thread = new Worker(new URL('./ledger-thread.ts', import.meta.url), { workerData: path })
+  const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: path })
   const { ask, answer, lose } = exchange((question) => thread.postMessage(question))
   thread.on('message', (answers: Answer[]) => answers.forEach(answer))
   thread.on('error', ({ message }) => lose(`the ledger ${path} cannot be written: ${message}`))

@@ -1,8 +1,8 @@
 /** Tokens on SQLite. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NewToken, Token } from '../../accounts/token.ts'
-import type { Instant } from '../../words/time.ts'
+import type { NewToken, Token } from '../../../accounts/token.ts'
+import type { Instant } from '../../../words/time.ts'
 
 /** A new token with its hash in hexadecimal, as it passes through every channel. */
 export type KeptToken = Omit<NewToken, 'hash'> & { hash: string }

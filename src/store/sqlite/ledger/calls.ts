@@ -1,13 +1,13 @@
 /** The ledger's writes as calls that can be gathered and sent, and their execution, many in one transaction. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Instant } from '../../words/time.ts'
-import { transaction } from './connection.ts'
-import { accountWrites } from './ledger-accounts.ts'
-import { budgetWrites } from './ledger-budget.ts'
-import { secretWrites } from './ledger-secrets.ts'
-import { tokenWrites } from './ledger-tokens.ts'
-import { usageWrites } from './ledger-usage.ts'
+import type { Instant } from '../../../words/time.ts'
+import { transaction } from '../connection.ts'
+import { accountWrites } from './accounts.ts'
+import { budgetWrites } from './budget.ts'
+import { secretWrites } from './secrets.ts'
+import { tokenWrites } from './tokens.ts'
+import { usageWrites } from './usage.ts'
 
 const writesOf = (database: DatabaseSync) => ({
   ...accountWrites(database),

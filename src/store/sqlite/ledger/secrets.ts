@@ -2,9 +2,9 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Instant } from '../../words/time.ts'
-import { StoreFault } from '../fault.ts'
-import type { Secret } from '../ledger.ts'
+import type { Instant } from '../../../words/time.ts'
+import { StoreFault } from '../../fault.ts'
+import type { Secret } from '../../ledger.ts'
 
 const SECRET_BYTES = 32
 const LEAST_CHARACTERS = 32
