@@ -143,7 +143,7 @@ test('dnshistory: a cursor of another record type than the type sent: cursor_mis
 
 test('valid across restarts and processes of one installation', async () => {
   const cursors = await Promise.all(Object.keys(WALKS).map(cursorOf))
-  await world.serve()
+  await world.reopen()
   for (const [index, endpoint] of Object.keys(WALKS).entries()) {
     assert.equal(await rows(endpoint, cursors[index]!), 1)
     assert.equal(await cursorOf(endpoint), cursors[index])

@@ -2,42 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { foundIn, fresh } from './characteristics.ts'
 import { assertRefused } from './errors.ts'
-import { hosted, look, NXDOMAIN, ok, redirecting, SERVFAIL, site } from './observations.ts'
+import { hosted, look, ok, redirecting, site } from './observations.ts'
 import { rowsOf } from './walks.ts'
 import { makeWorld } from './world.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 const ask = (query: unknown) => world.ask('lookup', { token, query })
-
-type Result = Record<string, unknown>
-
-/** What is answered of a domain that is known and was never crawled. */
-const NEVER_CRAWLED = {
-  has_website: 'no',
-  redirect_to_https: 'no',
-  redirect_to_www: 'no',
-  redirect_to_domain: 'no',
-  only_with_www: 'no',
-  only_dns_no_web: 'no',
-  ssl: 'nocert',
-  redirect_count: '0',
-  reverse_ip_count: '0',
-  social_networks: [],
-  social_accounts: [],
-}
-
-/** The whole answer of a domain that is known. */
-async function assertFound(query: string, expected: Result): Promise<void> {
-  const seen = await ask(query)
-  assert.equal(seen.status, 200)
-  assert.deepEqual(seen.body, { meta: { query, rcode: 200, msg: 'ok' }, result: { ...NEVER_CRAWLED, ...expected } })
-}
-
-let count = 0
-/** A fresh domain. */
-const fresh = () => `domain${count++}.example`
+const assertFound = foundIn(world, token)
 
 test('response 200: meta (query, rcode, msg) and result as in the domain characteristics table', async () => {
   const web = site({
@@ -118,49 +92,6 @@ test('has_website is "no" where the domain redirects elsewhere, and it has no ac
   await assertFound(domain, { has_website: 'no', redirect_to_domain: 'yes' })
 })
 
-for (const [sentence, dns, expected] of [
-  ['ip v4only: A alone', ok({ A: ['192.0.2.9'], AAAA: [] }), { ip: 'v4only' }],
-  ['ip v6only: AAAA alone', ok({ A: [], AAAA: ['2001:db8::9'] }), { ip: 'v6only' }],
-  ['ip both: A and AAAA', ok({ A: ['192.0.2.10'], AAAA: ['2001:db8::10'] }), { ip: 'both' }],
-  ['ip servfail: the responsible name server failed to answer', SERVFAIL, { ip: 'servfail' }],
-  ['ip noip: no A or AAAA record', ok({ A: [], AAAA: [], MX: [] }), { ip: 'noip' }],
-  ['ip nxdomain: the domain is not in the zone now', NXDOMAIN, { ip: 'nxdomain' }],
-  ['ip is left out until a part asked A or AAAA', ok({ NS: ['ns.example'] }), {}],
-  ['ip: a type never asked counts as empty', ok({ A: ['192.0.2.11'] }), { ip: 'v4only' }],
-  ['ip: a type never asked counts as empty, so noip', ok({ AAAA: [] }), { ip: 'noip' }],
-  [
-    'only_dns_no_web: DNS entries exist but no A or AAAA record',
-    ok({ A: [], AAAA: [], NS: ['ns.example'] }),
-    { ip: 'noip', only_dns_no_web: 'yes' },
-  ],
-  ['only_dns_no_web "no" where ip is left out', ok({ MX: [{ priority: 1, mail_server: 'm.example' }] }), {}],
-] as const) {
-  test(sentence, async () => {
-    const domain = fresh()
-    await world.ingest(look(domain, { dns }))
-    await assertFound(domain, expected)
-  })
-}
-
-test('ip comes from the newest dns part', async () => {
-  const domain = fresh()
-  await world.ingest(look(domain, { dns: NXDOMAIN }, '2026-11-10T00:00:00Z'))
-  await world.ingest(hosted(domain, ['192.0.2.30'], '2026-11-09T00:00:00Z'))
-  await assertFound(domain, { ip: 'nxdomain' })
-  await world.ingest(look(domain, { dns: ok({ NS: ['ns.example'] }) }, '2026-11-11T00:00:00Z'))
-  await assertFound(domain, { ip: 'v4only' })
-  await world.ingest(look(domain, { dns: SERVFAIL }, '2026-11-12T00:00:00Z'))
-  await assertFound(domain, { ip: 'servfail' })
-})
-
-test('only_dns_no_web ends with the first address', async () => {
-  const domain = fresh()
-  await world.ingest(look(domain, { dns: ok({ A: [], TXT: [['t']] }) }, '2026-11-10T00:00:00Z'))
-  await assertFound(domain, { ip: 'noip', only_dns_no_web: 'yes' })
-  await world.ingest(look(domain, { dns: ok({ A: ['192.0.2.31'] }) }, '2026-11-11T00:00:00Z'))
-  await assertFound(domain, { ip: 'v4only' })
-})
-
 test('redirect_count: number of domains redirecting to this domain, as a string, equal to a full /redirect walk', async () => {
   const sources = Array.from({ length: 7 }, (_, index) => `source${index}.example`)
   await world.ingest(look('counted.test'), ...sources.map((source) => redirecting(source, 'www.counted.test')))
@@ -206,25 +137,6 @@ test('social_networks each once, bytewise; social_accounts in page order, each u
     social_accounts: page,
   })
 })
-
-for (const [word, gone] of [
-  ['nxdomain', NXDOMAIN],
-  ['servfail', SERVFAIL],
-] as const) {
-  test(`${word}: web fields keep the last known state, it leaves every reverse-IP list and stays in /redirect`, async () => {
-    const [domain, neighbour, target] = [`gone.${word}.test`, `neighbour.${word}.test`, `target-${word}.test`]
-    const address = word === 'nxdomain' ? '198.51.100.8' : '198.51.100.9'
-    const web = site({ redirect_to_https: true, ssl: 'valid', redirects_to: target })
-    await world.ingest(look(domain, { dns: ok({ A: [address] }), web }), hosted(neighbour, [address]))
-    await assertFound(neighbour, { ip: 'v4only', reverse_ip_count: '1' })
-    await world.ingest(look(domain, { dns: gone }, '2026-11-20T00:00:00Z'))
-    await assertFound(domain, { redirect_to_https: 'yes', redirect_to_domain: 'yes', ssl: 'valid', ip: word })
-    await assertFound(neighbour, { ip: 'v4only', reverse_ip_count: '0' })
-    assert.deepEqual(await rowsOf(world, 'reverseip', { token, query: neighbour }), [])
-    assert.deepEqual(await rowsOf(world, 'redirect', { token, query: target }), [{ target: domain }])
-    assertRefused(await world.ask('reverseip', { token, query: domain }), 'reverseip', 'no_data')
-  })
-}
 
 test('404 no_data, the error object nested inside result', async () => {
   assertRefused(await ask('never-heard-of.example'), 'lookup', 'no_data')

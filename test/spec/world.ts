@@ -35,6 +35,7 @@ export class World {
   readonly store: Store
   readonly folder: string
   readonly #apis: Api[] = []
+  readonly #stores: Store[] = []
   #address = ''
   #accounts = 0
   #check: ReturnType<typeof validator> = () => {}
@@ -65,9 +66,21 @@ export class World {
     this.#check = validator(await (await fetch(`${this.#address}/openapi.json`)).json())
   }
 
+  /** Opens the store anew, as another process would, and answers from it. */
+  async reopen(): Promise<void> {
+    const store = await openStore(urlOf(this.folder), {
+      access: 'read',
+      ledger: 'thread',
+      secret: null,
+      now: () => this.clock.now,
+    })
+    this.#stores.push(store)
+    await this.serve(store)
+  }
+
   async close(): Promise<void> {
     for (const { app } of this.#apis) await app.close()
-    await this.store.close()
+    for (const store of [...this.#stores, this.store]) await store.close()
     await rm(this.folder, { recursive: true })
   }
 
@@ -113,11 +126,14 @@ export class World {
 
   /** Sends any request. A JSON answer of a path that the OpenAPI document has must be as it says. */
   async send(path: string, how: RequestInit): Promise<Seen> {
-    const { status, headers, ...answer } = await readAnswer(await fetch(`${this.#address}${path}`, how))
-    const seen = { status, headers, ...answer }
-    if (seen.text !== '') this.#check(path, how.method ?? 'GET', status, seen.body)
+    const seen = await readAnswer(await fetch(`${this.#address}${path}`, how))
+    if (seen.text !== '') this.#check(path, how.method ?? 'GET', seen.status, seen.body)
     return seen
   }
+}
+
+function urlOf(folder: string): string {
+  return `sqlite:${join(folder, 'domaindex.db')}`
 }
 
 async function readAnswer(response: Response): Promise<Seen> {
@@ -130,8 +146,12 @@ async function readAnswer(response: Response): Promise<Seen> {
 export async function makeWorld(): Promise<World> {
   const clock = { now: NOON, ticks: 0 }
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-spec-'))
-  const url = `sqlite:${join(folder, 'domaindex.db')}`
-  const store = await openStore(url, { access: 'write', ledger: 'thread', secret: null, now: () => clock.now })
+  const store = await openStore(urlOf(folder), {
+    access: 'write',
+    ledger: 'thread',
+    secret: null,
+    now: () => clock.now,
+  })
   const world = new World(store, folder, clock)
   await world.serve()
   after(() => world.close())
