@@ -1,0 +1,145 @@
+/** docs/api.md says what the API is: each endpoint, parameter, field, error and header of it, and nothing else. */
+
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { LIMITS, type PlanLimits } from '../../src/accounts/plan.ts'
+import { makeWorld } from '../spec/world.ts'
+import { codes, type Example, examples, readPage, sections, tableOf } from './markdown.ts'
+
+type Schema = {
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  enum?: string[]
+}
+type Answer = { content: Record<string, { schema: Schema }> }
+type Operation = { requestBody: { content: Record<string, { schema: Schema }> }; responses: Record<string, Answer> }
+type Document = { paths: Record<string, { post: Operation }>; components: { headers: Record<string, unknown> } }
+
+const world = await makeWorld()
+const page = readPage('api.md')
+const endpoints = sections(sections(page, 2).get('Endpoints')!, 3)
+const document = (await world.send('/openapi.json', {})).body as Document
+const JSON_TYPE = 'application/json'
+
+const own = Object.keys(document.paths).filter((path) => !path.startsWith('/v1.0/'))
+const names = Object.keys(document.paths).flatMap((path) => path.match(/^\/v1\.0\/(.+)$/)?.[1] ?? [])
+
+before(async () => {
+  const lines = readPage('example.jsonl').trim().split('\n')
+  await world.ingest(...lines.map((line) => JSON.parse(line) as object))
+})
+
+test('every endpoint has its section and its row, and nothing that is no endpoint has', () => {
+  const expected = names.map((name) => `/${name}`)
+  assert.deepEqual([...endpoints.keys()].toSorted(), expected.toSorted())
+  const rows = tableOf(page, 'endpoint').map(([cell]) => codes(cell!)[0])
+  assert.deepEqual(rows.toSorted(), expected.toSorted())
+})
+
+test('every path beside /v1.0/ has its row, and every row its path', async () => {
+  const rows = tableOf(page, 'path').flatMap(([cell]) => codes(cell!))
+  for (const path of own) assert.ok(rows.includes(path), path)
+  const headers = { Authorization: 'Bearer x' }
+  for (const path of rows) assert.notEqual((await fetch(`${world.address}${path}`, { headers })).status, 404, path)
+})
+
+for (const name of names) {
+  const { requestBody, responses } = document.paths[`/v1.0/${name}`]!.post
+  const section = () => endpoints.get(`/${name}`)!
+
+  test(`/${name}: the parameters, and which of them are required`, () => {
+    const { properties, required } = requestBody.content[JSON_TYPE]!.schema
+    const documented = tableOf(section(), 'parameter').map(([cell, need]) => [codes(cell!)[0]!, need === 'required'])
+    const declared = Object.keys(properties!).map((key) => [key, required!.includes(key)])
+    assert.deepEqual(documented.toSorted(), declared.toSorted())
+  })
+
+  test(`/${name}: the fields of the answer`, () => {
+    const schema = responses[200]!.content[JSON_TYPE]?.schema
+    const documented = tableOf(section(), 'field').flatMap(([cell]) => codes(cell!))
+    assert.deepEqual(new Set(documented), new Set(schema === undefined ? [] : fieldsOf(schema)))
+    assert.equal(new Set(documented).size, documented.length)
+  })
+
+  test(`/${name}: its errors and those that every endpoint has`, () => {
+    const list = /^Errors.*?: (.*?)\.$/ms.exec(section())?.[1] ?? ''
+    const common = /Every endpoint can also answer with (.*)\./.exec(page)?.[1] ?? ''
+    assert.deepEqual(new Set([...codes(list), ...codes(common)]), new Set(errorsOf(responses)))
+    assert.equal(/^Errors, nested inside `result`/m.test(section()), ['lookup', 'redirect', 'reverseip'].includes(name))
+  })
+}
+
+/** The paths of the fields, `meta.query` or `result[].target`; the record types of /dnshistory are one, `<type>`. */
+function fieldsOf({ properties = {} }: Schema): string[] {
+  return Object.entries(properties).flatMap(([top, schema]) => {
+    if (schema.items) {
+      const keys = Object.keys(schema.items.properties ?? {})
+      return keys.length === 0 ? [top] : keys.map((key) => `${top}[].${key}`)
+    }
+    if (top === 'result' && schema.properties?.SOA) {
+      return Object.keys(schema.properties.SOA.items!.properties!).map((key) => `${top}.<type>[].${key}`)
+    }
+    return Object.keys(schema.properties!).map((key) => `${top}.${key}`)
+  })
+}
+
+function errorsOf(responses: Operation['responses']): string[] {
+  return Object.values(responses).flatMap(({ content }) => {
+    const { properties } = content[JSON_TYPE]?.schema ?? {}
+    return properties?.error?.enum ?? properties?.result?.properties?.error?.enum ?? []
+  })
+}
+
+test('/dnshistory: the record types and the keys of their records', () => {
+  const { result } = document.paths['/v1.0/dnshistory']!.post.responses[200]!.content[JSON_TYPE]!.schema.properties!
+  const rows = tableOf(endpoints.get('/dnshistory')!, 'type')
+  assert.deepEqual(rows.map(([cell]) => codes(cell!)[0]).toSorted(), Object.keys(result!.properties!).toSorted())
+  for (const [type, record] of rows) {
+    const keys = Object.keys(result!.properties![codes(type!)[0]!]!.items!.properties!.records!.items!.properties!)
+    assert.deepEqual(codes(record!).slice(0, keys.length).toSorted(), keys.toSorted())
+  }
+})
+
+test('what the plans allow', () => {
+  const number = (cell: string) => (cell === '' ? null : Number(cell.replaceAll(',', '')))
+  const rows = tableOf(page, 'plan').map(([plan, queries, rows, states]): [string, PlanLimits] => [
+    plan!,
+    { queries: number(queries!)!, rows: number(rows!)!, states: number(states!) },
+  ])
+  assert.deepEqual(Object.fromEntries(rows), LIMITS)
+})
+
+test('every header that the OpenAPI document has is described', () => {
+  const rows = tableOf(page, 'header').flatMap(([cell]) => codes(cell!))
+  for (const header of Object.keys(document.components.headers)) assert.ok(rows.includes(header), header)
+})
+
+test('the examples answer what they say, cursors aside', async () => {
+  const { token } = await world.account({ plan: 'premium' })
+  const cursors = new Map<string, string>()
+  const shown = examples(page)
+  assert.ok(shown.length >= 12)
+  for (const example of shown) {
+    const { text } = await world.send(...requestOf(example, token, cursors))
+    assert.deepEqual(withoutCursor(JSON.parse(text)), withoutCursor(JSON.parse(example.output)), example.command)
+    const [real, printed] = [text, example.output].map((body) => JSON.parse(body).meta?.next)
+    if (printed) cursors.set(printed, real)
+  }
+})
+
+/** The path and the request that a curl line stands for; a printed cursor gives way to the real one. */
+function requestOf({ command }: Example, token: string, cursors: Map<string, string>): [string, RequestInit] {
+  let line = command.replace('$API', '/v1.0').replace("'$TOKEN'", token).replace('$TOKEN', token)
+  for (const [printed, real] of cursors) line = line.replace(printed, real)
+  const path = /(\/\S+)/.exec(line.replace(/http:\/\/[^/]+/, ''))![1]!
+  const data = [...line.matchAll(/ -d (?:'([^']*)'|(\S+))/g)].map(([, quoted, plain]) => quoted ?? plain!)
+  const bearer = /"Authorization: ([^"]+)"/.exec(line)?.[1]
+  if (bearer !== undefined) return [path, { headers: { Authorization: bearer } }]
+  if (line.startsWith('curl -G ')) return [`${path}?${data.join('&')}`, {}]
+  return [path, { method: 'POST', body: data[0]! }]
+}
+
+function withoutCursor(body: { meta?: { next?: string | null } }): object {
+  return body.meta?.next ? { ...body, meta: { ...body.meta, next: 'a cursor' } } : body
+}

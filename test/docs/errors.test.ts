@@ -1,0 +1,30 @@
+/** docs/errors.md has every error key once, with its status, and no other. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ERRORS } from '../../src/api/errors.ts'
+import { codes, readPage, tableOf } from './markdown.ts'
+
+const page = readPage('errors.md')
+const rows = tableOf(page, 'status')
+
+test('every error key is documented with its status, and nothing that is none', () => {
+  const documented = rows.map(([status, key]) => [codes(key!)[0]!, Number(status)])
+  const declared = Object.entries(ERRORS).map(([key, [status]]) => [key, status])
+  assert.deepEqual(documented.toSorted(), declared.toSorted())
+})
+
+test('every row says when the error comes and what to do', () => {
+  for (const [, key, when, deed] of rows) assert.ok(when !== '' && deed !== '', key)
+})
+
+test('the examples are errors of the table', () => {
+  const [, block = ''] = /```json\n(.*?)\n```/s.exec(page) ?? []
+  for (const line of block.split('\n')) {
+    const body = JSON.parse(line) as { result?: object }
+    const { rcode, error, msg, ...others } = (body.result ?? body) as Record<string, unknown>
+    assert.deepEqual(others, {})
+    assert.equal(rcode, ERRORS[error as keyof typeof ERRORS][0])
+    assert.ok(msg)
+  }
+})
