@@ -22,7 +22,7 @@ export function historyOf(database: DatabaseSync): Facts['history'] {
   const states = database.prepare(
     `select s.first_seen, s.records, s.serial, b.records as whole
      from state s left join state b on b.id = s.id and b.type = s.type and b.first_seen = s.base
-     where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit ?`,
+     where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
   )
   return async (name, types, before, limit) =>
     snapshot(database, () => {

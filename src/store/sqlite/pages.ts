@@ -9,10 +9,17 @@ import type { Facts, NeighbourPosition, Page, RowFormat, Rows } from '../store.t
 /** Rows read at once; between two slices other requests have their turn. */
 const SLICE_ROWS = 1000
 
+/** What stands between two rows of a page's JSON, and the names of both: no name or address needs an escape. */
+const BETWEEN = '"},{"target":"'
+/** A row with what stands before it is shorter: a name of 253 characters, an address of 45, a time of 19. */
+const ROW_CHARACTERS = 512
+
 /** A slice: how many rows, their JSON without brackets or the rows themselves, and the name of the last. */
 type Slice = { count: number; text: string; rows: unknown[]; last: Name }
 /** Reads at most `most` rows from where the reader stands and moves on; count 0 at the end. */
 type Reader<Position> = (most: number) => { slice: Slice; position: Position } | null
+
+// A bound limit is written `+?`: a bare one is looked at when SQLite plans, which it then does at every execution (6 µs).
 
 /** Reads slices until the page is full, then looks whether one more row follows. */
 async function page<Row, F extends RowFormat, Position>(
@@ -41,9 +48,9 @@ function rowsOf<Row, F extends RowFormat>(slices: Slice[], as: F): Rows<Row, F> 
 }
 
 export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
-  const range = 'select source from redirect where target = ? and source > ? order by source limit ?'
+  const range = 'select source from redirect where target = ? and source > ? order by source limit +?'
   const json = database.prepare(
-    `select count(*) as count, group_concat(concat('{"target":"', source, '"}')) as text from (${range})`,
+    `select count(*) as count, cast(group_concat(source, '${BETWEEN}') as blob) as bytes from (${range})`,
   )
   const rows = database.prepare(range)
   return (target, after, limit, as) => {
@@ -68,10 +75,9 @@ export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
 
 export function neighboursOf(database: DatabaseSync): Facts['neighbours'] {
   const range =
-    'select name, since from presence where address = ?1 and name > ?2 and name <> ?3 order by name limit ?4'
+    'select name, since from presence where address = ?1 and name > ?2 and name <> ?3 order by name limit +?4'
   const json = database.prepare(
-    `select count(*) as count,
-       group_concat(concat('{"target":"', name, '","ip":"', ?5, '","since":"', since, '"}')) as text from (${range})`,
+    `select count(*) as count, cast(group_concat(name || ?5 || since, '${BETWEEN}') as blob) as bytes from (${range})`,
   )
   const rows = database.prepare(range)
   return (addresses, except, after, limit, as) => {
@@ -81,7 +87,10 @@ export function neighboursOf(database: DatabaseSync): Facts['neighbours'] {
       for (; walk.length > 0; walk.shift(), from = '') {
         const address = walk[0]!
         const key = [packAddress(address), from, except ?? '', most] as const
-        const slice = as === 'json' ? textSlice(json.get(...key, address)) : rowSlice(rows.all(...key), address)
+        const slice =
+          as === 'json'
+            ? textSlice(json.get(...key, `","ip":"${address}","since":"`))
+            : rowSlice(rows.all(...key), address)
         if (slice.count === 0) continue
         const ended = slice.count < most
         if (ended) walk.shift()
@@ -105,10 +114,16 @@ function remaining(addresses: readonly Address[], after: NeighbourPosition | nul
   return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
 }
 
-/** A slice as SQLite wrote it; the name of its last row is read back from the text. */
+/**
+ * A slice as SQLite wrote it, from its first name to the end of its last value; the last row's name is read back from it.
+ * It comes as bytes because all of it is ASCII, which is made to a text several times faster than UTF-8.
+ */
 function textSlice(found: unknown): Slice {
-  const { count, text } = found as { count: number; text: string | null }
-  if (text === null) return { count, text: '', rows: [], last: '' as Name }
-  const { target } = JSON.parse(text.slice(text.lastIndexOf('{'))) as { target: Name }
-  return { count, text, rows: [], last: target }
+  const { count, bytes } = found as { count: number; bytes: Uint8Array | null }
+  if (bytes === null) return { count, text: '', rows: [], last: '' as Name }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const end = text.slice(-ROW_CHARACTERS)
+  const begin = end.lastIndexOf(BETWEEN)
+  const [last] = end.slice(begin < 0 ? 0 : begin + BETWEEN.length).split('"', 1)
+  return { count, text: `{"target":"${text}"}`, rows: [], last: last as Name }
 }

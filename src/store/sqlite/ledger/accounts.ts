@@ -20,7 +20,7 @@ export function accountOf({ id, email, role, plan, periods, addons, created }: A
 
 export function accountReads(database: DatabaseSync) {
   const one = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email = ?`)
-  const some = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email > ? order by email limit ?`)
+  const some = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email > ? order by email limit +?`)
   return {
     account(email: string): Account | null {
       const row = one.get(email) as AccountRow | undefined
