@@ -1,13 +1,11 @@
 /** The log: JSON lines on standard error, written beside the requests and never waited for. */
 
-import { fstatSync } from 'node:fs'
 import { type Logger, pino } from 'pino'
 import type { LogLevel } from '../../config.ts'
 
 const STANDARD_ERROR = 2
-/** Bytes of a write to a pipe that other processes' writes cannot fall into (PIPE_BUF); files take any number whole. */
-const PIPE_BYTES = 4_096
-const FILE_BYTES = 65_536
+/** Bytes of a write, at most: to a pipe, nothing of another process can fall between them (PIPE_BUF). */
+const WRITE_BYTES = 4_096
 /** Bytes that wait while whoever reads the log does not; what comes then is dropped. */
 const WAITING_BYTES = 16 * 2 ** 20
 /** Milliseconds that a line waits for more to be written with it, at most. */
@@ -17,12 +15,11 @@ export type Log = { log: Logger; flush: () => void }
 
 /** `flush` writes at once what still waits: before the process ends. */
 export function openLog(level: LogLevel): Log {
-  const maxWrite = fstatSync(STANDARD_ERROR).isFile() ? FILE_BYTES : PIPE_BYTES
   const destination = pino.destination({
     dest: STANDARD_ERROR,
     sync: false,
-    minLength: maxWrite / 2,
-    maxWrite,
+    minLength: WRITE_BYTES / 2,
+    maxWrite: WRITE_BYTES,
     maxLength: WAITING_BYTES,
     periodicFlush: FLUSH,
   })
