@@ -1,10 +1,11 @@
 /** The backup of a store that is in use. */
 
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreFault } from '../fault.ts'
 import type { CopyTask } from './backup-thread.ts'
+import { makeFolder } from './folder.ts'
 import { type BackupFile, FILES, MANIFEST, type Manifest, storeFiles, sync } from './manifest.ts'
 
 /** Is told what share of the work is done, 0 to 1. */
@@ -28,7 +29,7 @@ export async function backupSqlite(
   if (existsSync(to)) throw new StoreFault(`${to} is there already: name a new folder`)
   const made = new Date().toISOString()
   const unfinished = join(dirname(resolve(to)), `.${basename(to)}.${process.pid}`)
-  mkdirSync(unfinished, { recursive: true, mode: 0o700 })
+  makeFolder(unfinished, 0o700)
   try {
     const copies = FILES.map((name, index) => ({ name, from: sources[index]!, to: join(unfinished, name) }))
     const files = await copyInThread(copies, onProgress, signal)

@@ -6,7 +6,7 @@ import { type Current, NO_CLOCKS, NOTHING_KNOWN, type Visit } from '../../apply/
 import { type Name, slotOf } from '../../words/name.ts'
 import type { Frontier } from '../store.ts'
 import { type FactsRow, packClocks, unpackClocks, unpackFacts } from './columns.ts'
-import { transaction } from './connection.ts'
+import { snapshot, transaction } from './connection.ts'
 import { factsWriter } from './facts-writer.ts'
 import { forgetter } from './forget.ts'
 import type { Log } from './log.ts'
@@ -32,9 +32,12 @@ export function frontierOf(database: DatabaseSync, log: Log): Frontier {
   )
   const save = saver(database)
   const forget = forgetter(database)
+  const readVisit = (name: Name): Visit => visitOf(name, visit.get(slotOf(name), name) as VisitRow | undefined)
+  const readCurrent = (name: Name): Current => currentOf(current.get(slotOf(name), name) as FactsRow | undefined)
+  // One transaction a batch: the locks of a read cost as much as reading a narrow row.
   return {
-    visits: async (names) => names.map((name) => visitOf(name, visit.get(slotOf(name), name) as VisitRow | undefined)),
-    currents: async (names) => names.map((name) => currentOf(current.get(slotOf(name), name) as FactsRow | undefined)),
+    visits: async (names) => snapshot(database, () => names.map(readVisit)),
+    currents: async (names) => snapshot(database, () => names.map(readCurrent)),
     save: async (changes) => log.bounded(() => transaction(database, () => save(changes))),
     forget: async (name) => log.bounded(() => transaction(database, () => forget(name))),
   }

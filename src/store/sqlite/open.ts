@@ -1,6 +1,6 @@
 /** Opens a store of two SQLite files: the facts, and beside them the ledger. */
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../fault.ts'
@@ -9,6 +9,7 @@ import type { Store } from '../store.ts'
 import { archiveOf } from './archive.ts'
 import { connect, create } from './connection.ts'
 import { factsOf } from './facts.ts'
+import { makeFolder } from './folder.ts'
 import { frontierOf } from './frontier.ts'
 import { openLedger } from './ledger.ts'
 import { logOf } from './log.ts'
@@ -43,7 +44,7 @@ export async function openSqlite(given: string, options: Required<OpenOptions>):
 
 /** Opens the facts, made where they are not there. */
 function openFacts(path: string, { access, demo }: Required<OpenOptions>): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   const database = existsSync(path) ? connect(path) : create(path)
   const lacking = pending(database, FACTS_SCHEMA)
   const made = lacking[0]?.number === 1

@@ -1,11 +1,12 @@
 /** A store made out of a backup. */
 
-import { constants, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StoreFault } from '../fault.ts'
 import type { OnProgress } from './backup.ts'
 import { connect } from './connection.ts'
+import { makeFolder } from './folder.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
 import { type BackupFile, digestOf, FILES, readManifest, storeFiles, sync } from './manifest.ts'
 import { pending } from './migrate.ts'
@@ -22,7 +23,7 @@ export async function restoreSqlite(from: string, path: string, onProgress: OnPr
   if (there !== undefined) throw new StoreFault(`${there} is there already: name another store with DOMAINDEX_STORE`)
   for (const name of FILES) await verify(join(from, name), files.find((file) => file.name === name)!)
   onProgress(0.5)
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   const unfinished = targets.map((target) => `${target}.restoring`)
   try {
     for (const [index, name] of FILES.entries()) {
