@@ -42,15 +42,15 @@ async function open(now: Instant): Promise<Opened> {
   }
 }
 
-/** Damage by one statement, which has to change something. */
-function statement(what: string, sql: string): Damage {
+/** Damage by statements, each of which has to change something. */
+function statement(what: string, ...statements: string[]): Damage {
   return {
     what,
     async plant({ url }) {
       const database = new DatabaseSync(url.slice('sqlite:'.length))
-      const { changes } = database.prepare(sql).run()
+      const idle = statements.find((sql) => database.prepare(sql).run().changes === 0)
       database.close()
-      if (changes === 0) throw new Error(`${sql} changes nothing`)
+      if (idle !== undefined) throw new Error(`${idle} changes nothing`)
     },
   }
 }
@@ -84,6 +84,31 @@ conformance({
     statement(
       'a presence row of what is no address',
       `insert into presence select x'99', name, since from presence limit 1`,
+    ),
+    statement(
+      'a missing presence row that the counter knows of',
+      `delete from presence where name = 'c.example' and length(address) = 5`,
+      `update address set names = names - 1 where length(address) = 5`,
+    ),
+    statement(
+      'a presence row that was left behind, and is counted',
+      `insert into presence values (x'04c0000202', 'a.example', '2026-11-20T00:00:00')`,
+      `insert into address values (x'04c0000202', 1)`,
+    ),
+    statement(
+      'a presence row of what is no address, and is counted',
+      `insert into presence values (x'99', 'a.example', '2026-11-20T00:00:00')`,
+      `insert into address values (x'99', 1)`,
+    ),
+    statement(
+      'a missing redirect row that the counter knows of',
+      `delete from redirect where source = 'a.example'`,
+      `update target set sources = sources - 1`,
+    ),
+    statement(
+      'a redirect row too many that is counted',
+      `insert into redirect values ('t.example', 'c.example')`,
+      `update target set sources = sources + 1`,
     ),
     statement('a counter of nothing', `insert into address values (x'04c0000209', 0)`),
     statement(

@@ -2,9 +2,12 @@
 
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { type Name, slotOf } from '../../words/name.ts'
 import type { Archive } from '../store.ts'
-import { checkNames, type Slice } from './check/names.ts'
-import { checkAddresses, checkOwners, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
+import { checkFacts } from './check/facts.ts'
+import { checkAddresses, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
+import type { Slice } from './check/slice.ts'
+import { checkVisits } from './check/visits.ts'
 import { logBytes, snapshot } from './connection.ts'
 
 /** A part of the check: looks at the rows after a key, and says where it stopped (null at the end of the part). */
@@ -12,18 +15,19 @@ export type Check = (database: DatabaseSync, after: string | null) => Slice
 
 /** Every part, in the order it is done; its name begins the place to resume at. */
 const PARTS: readonly [string, Check][] = [
-  ['name', checkNames],
+  ['visit', checkVisits],
+  ['facts', checkFacts],
   ['presence', checkPresence],
   ['address', checkAddresses],
   ['redirect', checkRedirects],
   ['target', checkTargets],
-  ['owner', checkOwners],
 ]
 
 export function archiveOf(database: DatabaseSync, path: string): Archive {
+  database.function('slot', { deterministic: true }, (name) => slotOf(name as Name))
   return {
     async check(resume) {
-      const [name, after] = resume === null ? ['name', null] : split(resume)
+      const [name, after] = split(resume ?? PARTS[0]![0])
       const place = PARTS.findIndex(([part]) => part === name)
       const { faults, checked, last } = snapshot(database, () => PARTS[place]![1](database, after))
       const following = PARTS[place + 1]?.[0]

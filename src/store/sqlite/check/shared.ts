@@ -2,37 +2,35 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { unpackAddress } from '../../../words/address.ts'
-import { type Name, slotOf } from '../../../words/name.ts'
+import type { Name } from '../../../words/name.ts'
 import type { Fault } from '../../store.ts'
-import { type Report, readable, SLICE, type Slice } from './names.ts'
+import { readable, reporter, SLICE, type Slice, sliceOf } from './slice.ts'
 
-type Presence = { address: Uint8Array; name: Name }
-type Redirect = { target: Name; source: Name }
+/** `owned`: not 0 where its name is there and on that address, or redirects to that target. */
+type Presence = { address: Uint8Array; name: Name; owned: number; counted: 0 | 1 }
+type Redirect = { target: Name; source: Name; owned: number; counted: 0 | 1 }
 
 /** Rows of presence: their name is there, and on that address. */
 export function checkPresence(database: DatabaseSync, after: string | null): Slice {
   const [hex, name] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
-    .prepare(`select address, name from presence where (address, name) > (?, ?) order by address, name limit ${SLICE}`)
+    .prepare(
+      `select p.address, p.name, a.names is not null as counted,
+         coalesce((select instr(f.addresses, '"' || lower(hex(p.address)) || '"') from visit v join facts f on f.id = v.id
+           where v.slot = slot(p.name) and v.name = p.name), 0) as owned
+       from presence p left join address a on a.address = p.address
+       where (p.address, p.name) > (?, ?) order by p.address, p.name limit ${SLICE}`,
+    )
     .all(Buffer.from(hex, 'hex'), name) as Presence[]
-  const listed = database.prepare(
-    'select f.addresses from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
-  )
-  const holds = (name: Name, key: string): boolean => {
-    const owner = listed.get(slotOf(name), name) as { addresses: string | null } | undefined
-    return owner?.addresses?.includes(`"${key}"`) ?? false
-  }
-  const counted = database.prepare('select 1 from address where address = ?')
   const faults: Fault[] = []
-  for (const row of rows) {
-    const key = hexOf(row.address)
-    const report = reporter(faults, 'presence', `${key} ${row.name}`)
-    readable(report, () => unpackAddress(row.address))
-    if (!holds(row.name, key)) report('belongs to no name that is on this address')
-    if (!counted.get(row.address)) report('belongs to an address without a counter')
+  for (const { address, name, owned, counted } of rows) {
+    if (owned && counted) continue
+    const report = reporter(faults, 'presence', `${hexOf(address)} ${name}`)
+    if (!owned) report('belongs to no name that is on this address')
+    if (!counted) report('belongs to an address without a counter')
   }
   const last = rows.at(-1)
-  return slice(faults, rows.length, last && JSON.stringify([hexOf(last.address), last.name]))
+  return sliceOf(faults, rows.length, last && JSON.stringify([hexOf(last.address), last.name]))
 }
 
 /** Counters of addresses. */
@@ -45,11 +43,12 @@ export function checkAddresses(database: DatabaseSync, after: string | null): Sl
     .all(Buffer.from(after ?? '', 'hex')) as { address: Uint8Array; counter: number; rows: number }[]
   const faults: Fault[] = []
   for (const { address, counter, rows: counted } of rows) {
-    if (counter !== counted || counter === 0)
-      reporter(faults, 'address', hexOf(address))(`counts ${counter}, has ${counted} rows`)
+    const report = reporter(faults, 'address', hexOf(address))
+    readable(report, () => unpackAddress(address))
+    if (counter !== counted || counter === 0) report(`counts ${counter}, has ${counted} rows`)
   }
   const last = rows.at(-1)
-  return slice(faults, rows.length, last && hexOf(last.address))
+  return sliceOf(faults, rows.length, last && hexOf(last.address))
 }
 
 /** Rows of redirect: their source is there, and redirects to that target. */
@@ -57,21 +56,21 @@ export function checkRedirects(database: DatabaseSync, after: string | null): Sl
   const [target, source] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
     .prepare(
-      `select target, source from redirect where (target, source) > (?, ?) order by target, source limit ${SLICE}`,
+      `select r.target, r.source, t.sources is not null as counted,
+         exists (select 1 from visit v join facts f on f.id = v.id
+           where v.slot = slot(r.source) and v.name = r.source and f.redirects_to = r.target) as owned
+       from redirect r left join target t on t.target = r.target
+       where (r.target, r.source) > (?, ?) order by r.target, r.source limit ${SLICE}`,
     )
     .all(target, source) as Redirect[]
-  const owner = database.prepare(
-    'select 1 from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ? and f.redirects_to = ?',
-  )
-  const counted = database.prepare('select 1 from target where target = ?')
   const faults: Fault[] = []
-  for (const row of rows) {
-    const report = reporter(faults, 'redirect', `${row.target} ${row.source}`)
-    if (!owner.get(slotOf(row.source), row.source, row.target)) report('belongs to no name that redirects there')
-    if (!counted.get(row.target)) report('belongs to a target without a counter')
+  for (const { target, source, owned, counted } of rows) {
+    const report = reporter(faults, 'redirect', `${target} ${source}`)
+    if (!owned) report('belongs to no name that redirects there')
+    if (!counted) report('belongs to a target without a counter')
   }
   const last = rows.at(-1)
-  return slice(faults, rows.length, last && JSON.stringify([last.target, last.source]))
+  return sliceOf(faults, rows.length, last && JSON.stringify([last.target, last.source]))
 }
 
 /** Counters of targets. */
@@ -87,38 +86,9 @@ export function checkTargets(database: DatabaseSync, after: string | null): Slic
     if (counter !== counted || counter === 0)
       reporter(faults, 'target', target)(`counts ${counter}, has ${counted} rows`)
   }
-  return slice(faults, rows.length, rows.at(-1)?.target)
-}
-
-/** Rows filed under an id belong to the name that has the id. */
-export function checkOwners(database: DatabaseSync, after: string | null): Slice {
-  const ids = database
-    .prepare(
-      `select id from (select * from (select id from facts where id > ?1 order by id limit ${SLICE})
-       union select * from (select distinct id from state where id > ?1 order by id limit ${SLICE})
-       union select * from (select distinct id from ever where id > ?1 order by id limit ${SLICE})
-       union select * from (select id from page where id > ?1 order by id limit ${SLICE})) order by id limit ${SLICE}`,
-    )
-    .all(Number(after ?? -1)) as { id: number }[]
-  const nameOf = database.prepare('select name from facts where id = ?')
-  const idOf = database.prepare('select id from visit where slot = ? and name = ?')
-  const faults: Fault[] = []
-  for (const { id } of ids) {
-    const owner = nameOf.get(id) as { name: Name } | undefined
-    const visit = owner && (idOf.get(slotOf(owner.name), owner.name) as { id: number } | undefined)
-    if (visit?.id !== id) reporter(faults, 'facts', String(id))('belongs to no name')
-  }
-  return slice(faults, ids.length, ids.at(-1) && String(ids.at(-1)!.id))
+  return sliceOf(faults, rows.length, rows.at(-1)?.target)
 }
 
 function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
-}
-
-function reporter(faults: Fault[], table: string, key: string): Report {
-  return (problem) => void faults.push({ table, key, problem })
-}
-
-function slice(faults: Fault[], checked: number, last: string | undefined): Slice {
-  return { faults, checked, last: checked < SLICE ? null : last! }
 }
