@@ -1,7 +1,7 @@
 /** `domaindex check`, `forget` and `migrate`, and what the program says to those who mistype. */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { fileOf, lineOf, nameOf } from './lines.ts'
@@ -45,6 +45,42 @@ suite('upkeep', { concurrency: 2 }, () => {
       const { code, stdout } = await run(args)
       assert.deepEqual([code, stdout], [0, 'the store is up to date\n'])
     }
+  })
+
+  test('migrate makes no file that is not there', async (t) => {
+    const { run, path, withStore } = folderOf(t)
+    await withStore(async () => {})
+    rmSync(path('store-ledger.db'))
+    await run(['migrate', '--plan'])
+    assert.equal(existsSync(path('store-ledger.db')), false)
+  })
+
+  test('a file that was left empty by a process that died is made a store as any other', async (t) => {
+    const { run, path } = folderOf(t)
+    writeFileSync(path('store.db'), '')
+    writeFileSync(path('store-ledger.db'), '')
+    assert.equal((await run(['import', '-'], { input: lineOf(1) })).code, 0)
+    for (const name of ['store.db', 'store-ledger.db']) {
+      const database = new DatabaseSync(path(name), { readOnly: true })
+      assert.equal(database.prepare('pragma journal_mode').get()?.journal_mode, 'wal')
+      assert.equal(database.prepare('pragma auto_vacuum').get()?.auto_vacuum, 2)
+      database.close()
+    }
+  })
+
+  test('the ledger, which holds the secrets of the installation, is for its owner only', async (t) => {
+    const { path, withStore } = folderOf(t)
+    await withStore(async () => {})
+    assert.equal(statSync(path('store-ledger.db')).mode & 0o777, 0o600)
+  })
+
+  test('a store that is no database, or a folder, is refused with what to do', async (t) => {
+    const { run, path } = folderOf(t)
+    mkdirSync(path('folder'))
+    writeFileSync(path('text'), 'no database at all, and long enough to be read as the header of one'.repeat(9))
+    const check = (name: string) => run(['check'], { env: { DOMAINDEX_STORE: `sqlite:${path(name)}` } })
+    assert.match((await check('text')).stderr, /text cannot be opened: name another file with DOMAINDEX_STORE, .*\n$/)
+    assert.match((await check('folder')).stderr, /folder cannot be opened: it is a folder, .*\n$/)
   })
 
   test('a command that needs a store says where there is none, and makes none', async (t) => {

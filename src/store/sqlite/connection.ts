@@ -21,14 +21,6 @@ export function connect(path: string, options: { readOnly?: boolean; durable?: b
   return database
 }
 
-/** Makes an empty file with the settings that only a new one takes. */
-export function create(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
-  database.exec(`pragma page_size = 4096; pragma auto_vacuum = incremental; pragma journal_mode = wal`)
-  database.close()
-  return connect(path)
-}
-
 /** Runs `work` in one write transaction; whatever it throws, nothing of it is written. */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('begin immediate')

@@ -1,5 +1,6 @@
 /** Brings the files of a store up to this release. */
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { connect } from './connection.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
@@ -15,7 +16,9 @@ export function migrateSqlite(path: string, plan: boolean): string[] {
   ]
 }
 
+/** A file that is not there is made with the whole schema when the store is opened. */
 function migrateFile(path: string, schema: URL, plan: boolean): string[] {
+  if (!existsSync(path)) return []
   const database = connect(path, { durable: true })
   try {
     return migrate(database, schema, plan).map(({ name }) => name)

@@ -1,0 +1,52 @@
+/** The files of a store: made where they are not there, refused where they are of another release. */
+
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { plainWords, StoreFault } from '../fault.ts'
+import { connect } from './connection.ts'
+import { makeFolder } from './folder.ts'
+import { migrate, pending } from './migrate.ts'
+
+type Options = {
+  access: 'read' | 'write'
+  durable?: boolean
+  /** Permissions of a file that is made. */
+  mode: number
+  /** Told of a file that got its schema just now. */
+  onMade?: (database: DatabaseSync) => void
+}
+
+/** A connection to a file that has this release's schema. Throws StoreFault. */
+export function openFile(path: string, schema: URL, { access, durable = false, mode, onMade }: Options): DatabaseSync {
+  try {
+    if (!existsSync(path)) make(path, mode)
+    const database = connect(path, { durable })
+    if (bringUp(database, path, schema)) onMade?.(database)
+    if (access === 'write') return database
+    database.close()
+    return connect(path, { readOnly: true })
+  } catch (error) {
+    if (error instanceof StoreFault) throw error
+    throw new StoreFault(`${path} cannot be opened: ${plainWords(error) ?? (error as Error).message}`)
+  }
+}
+
+/** An empty file; SQLite gives the files of its log the same permissions. */
+function make(path: string, mode: number): void {
+  makeFolder(dirname(path))
+  closeSync(openSync(path, 'a', mode))
+}
+
+/**
+ * Gives an empty file its schema, and the settings that only such a one takes; true then. Another process may do the same at
+ * the same time, and a file that was left empty by one that died is made as any other.
+ */
+function bringUp(database: DatabaseSync, path: string, schema: URL): boolean {
+  const lacking = pending(database, schema)
+  if (lacking.length === 0) return false
+  if (lacking[0]!.number !== 1) throw new StoreFault(`${path} is of an older release: run domaindex migrate`)
+  database.exec('pragma page_size = 4096; pragma auto_vacuum = incremental; pragma journal_mode = wal')
+  migrate(database, schema)
+  return true
+}
