@@ -1,6 +1,6 @@
 /** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
 
-import { closeSync, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { CommandFault, plainCause } from '../fault.ts'
 import type { Reject } from './batch.ts'
 
@@ -19,7 +19,7 @@ export function rejectsTo(path: string | null, source: Stats) {
           console.error(`more lines are refused${fd === null ? '; --rejects FILE keeps them' : ''}`)
       }
       if (fd !== null && rejects.length > 0)
-        writeSync(fd, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
+        writeFileSync(fd, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
     },
     close(): void {
       if (fd !== null) closeSync(fd)
@@ -33,9 +33,7 @@ function openFor(path: string, source: Stats): number {
     throw new CommandFault(`${path} is the file that is imported; name another for --rejects`)
   }
   try {
-    const fd = openSync(path, 'w')
-    fstatSync(fd)
-    return fd
+    return openSync(path, 'w')
   } catch (error) {
     throw new CommandFault(`${path} cannot be written for --rejects: ${plainCause(error)}`)
   }
