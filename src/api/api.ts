@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Store } from '../store/store.ts'
 import type { Instant } from '../words/time.ts'
-import { type Cors, preflight, send } from './answer.ts'
+import { send } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { daily } from './endpoints/daily.ts'
 import { dnshistory } from './endpoints/dnshistory.ts'
@@ -16,6 +16,7 @@ import { reverseip } from './endpoints/reverseip.ts'
 import { similar } from './endpoints/similar.ts'
 import { snapshot } from './endpoints/snapshot.ts'
 import { Gate } from './gate.ts'
+import { type Cors, preflightHeaders } from './headers.ts'
 import { openKeyring } from './keyring.ts'
 import { Lanes } from './lanes.ts'
 import { Meter } from './meter.ts'
@@ -96,6 +97,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 /** A route whose handler sends the answer itself, and the answer to OPTIONS beside it. */
 function addRoute(app: FastifyInstance, site: Site, url: string, method: string[], handler: Handler): void {
   const allow = [...method, 'OPTIONS'].join(', ')
+  const preflight = { status: 204, body: [], headers: preflightHeaders(site.outlet.cors, allow) }
   app.route({
     method,
     url,
@@ -104,7 +106,7 @@ function addRoute(app: FastifyInstance, site: Site, url: string, method: string[
       return handler(request, reply)
     },
   })
-  app.options(url, (request, reply) => void send(site.outlet, request, reply, preflight(site.outlet.cors, allow)))
+  app.options(url, (request, reply) => send(site.outlet, request, reply, preflight))
 }
 
 function readVersion(): string {

@@ -2,6 +2,7 @@
 
 import type { TObject, TSchema } from 'typebox'
 import type { Clocked, Facts } from '../store/store.ts'
+import type { Body } from './answer.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { Envelope, ErrorKey } from './errors.ts'
 import type { Caller } from './gate.ts'
@@ -13,7 +14,7 @@ export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 
 export type Call = { parameters: Parameters; caller: Caller; facts: Facts; keys: CursorKeys }
 
 /** What is answered with status 200. `observed`: when the domain asked for was last looked at; null where none was. */
-export type Answer = { body: string; observed: Clocked | null }
+export type Answer = { body: Body; observed: Clocked | null }
 
 export type Endpoint = {
   name: EndpointName

@@ -4,7 +4,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addDays, formatInstant, startOf } from '../words/time.ts'
-import { compress, documentHeaders, type Reply, rateHeaders, refusalReply, send } from './answer.ts'
+import { compress, type Reply, refusalReply, send } from './answer.ts'
+import { documentHeaders, rateHeaders } from './headers.ts'
 import { refusalOf, type Site } from './site.ts'
 
 /** Only what this server itself sends may run or be shown; nothing inline runs. */
@@ -29,7 +30,7 @@ export function pagesOf(site: Site, document: string): Record<string, Page> {
     '/account/quota': (request) => quota(site, request),
     '/healthz': () => health(200, 'ok'),
     '/readyz': () => (outlet.isDraining ? health(503, 'draining') : health(200, 'ok')),
-    '/openapi.json': () => ({ status: 200, body: document, headers: [] }),
+    '/openapi.json': () => ({ status: 200, body: [document], headers: [] }),
   }
 }
 
@@ -43,11 +44,11 @@ async function quota({ gate, meter }: Site, request: FastifyRequest): Promise<Re
   const remaining = Math.max(0, limit - used)
   const reset = `${formatInstant(startOf(addDays(caller.today, 1)))}+00:00`
   const body = JSON.stringify({ limit, used, remaining, reset })
-  return { status: 200, body, headers: rateHeaders(caller, remaining) }
+  return { status: 200, body: [body], headers: rateHeaders(caller, remaining) }
 }
 
 function health(status: number, word: string): Reply {
-  return { status, body: JSON.stringify({ status: word }), headers: [] }
+  return { status, body: [JSON.stringify({ status: word })], headers: [] }
 }
 
 export async function answerPage(site: Site, page: Page, request: FastifyRequest, reply: FastifyReply): Promise<void> {

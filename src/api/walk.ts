@@ -2,10 +2,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Visit } from './access.ts'
-import { addObserved, rateHeaders, refusalReply, send } from './answer.ts'
+import { refusalReply, send } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { overloaded } from './errors.ts'
 import type { Caller } from './gate.ts'
+import { addObserved, rateHeaders } from './headers.ts'
 import type { Permit } from './meter.ts'
 import { refusalOf, type Site } from './site.ts'
 import { readParameters } from './wire.ts'

@@ -103,7 +103,7 @@ export const dnshistory: Endpoint = {
     const next = type === null ? null : nextState(found[type])
     const cursor = next === null ? null : nextOf(call, { endpoint: 'dnshistory', query, type }, next)
     const head = `"query":"${query}","rcode":200,"count":${countStates(found)},"max_limit":${ceiling},"limit":${limit}`
-    return { body: bodyOf(head, found, cursor), observed: await facts.clocks(query) }
+    return { body: [bodyOf(head, found, cursor)], observed: await facts.clocks(query) }
   },
 }
 

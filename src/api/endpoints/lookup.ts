@@ -52,7 +52,7 @@ export const lookup: Endpoint = {
     const query = readName(parameters)
     const found = await facts.lookup(query)
     if (found === null) throw new Refusal('no_data', { msg: `Nothing is on record for ${query}.` })
-    return { body: bodyOf(query, found), observed: found }
+    return { body: [bodyOf(query, found)], observed: found }
   },
 }
 

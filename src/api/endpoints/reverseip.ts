@@ -61,7 +61,7 @@ export const reverseip: Endpoint = {
       `"limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
       `"next":${nextOf(call, walk, page.last && `${page.last.address} ${page.last.name}`)}`
     const observed = asked.name === null ? null : await facts.clocks(asked.name)
-    return { body: `{"meta":{${meta}},"result":${page.rows}}`, observed }
+    return { body: [`{"meta":{${meta}},"result":`, page.rows, '}'], observed }
   },
 }
 

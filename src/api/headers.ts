@@ -1,0 +1,91 @@
+/** The headers of answers: those of every one, the caller's budget, the age of what is told, and which pages may read it. */
+
+import type { Clocked } from '../store/store.ts'
+import { formatInstant, type Instant, secondsToMidnight } from '../words/time.ts'
+import type { Caller } from './gate.ts'
+
+/** Names and values in turn, as node:http takes them. */
+export type Headers = readonly string[]
+
+/** Which web pages may read answers: all, or those of the origins listed. */
+export type Cors = '*' | readonly string[]
+
+const EXPOSED = 'Request-Id, RateLimit-Policy, RateLimit, Retry-After, Observed-At, Content-Disposition'
+/** Seconds for which a browser may remember what a preflight said. */
+const PREFLIGHT_AGE = '86400'
+
+/** Headers of every answer that is made for one reader. */
+export const COMMON: Headers = [
+  'Cache-Control',
+  'private, no-store',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+]
+
+/** Headers of a document that Fastify sends. */
+export function documentHeaders(requestId: string): Record<string, string> {
+  return {
+    'Request-Id': requestId,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept-Encoding',
+  }
+}
+
+/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of a caller who has `remaining` calls left. */
+export function rateHeaders({ limits, now }: Caller, remaining: number): string[] {
+  return [
+    'RateLimit-Policy',
+    `"daily";q=${limits.queries};w=86400`,
+    'RateLimit',
+    `"daily";r=${remaining};t=${secondsToMidnight(now)}`,
+  ]
+}
+
+/** Adds Observed-At, a dictionary (RFC 9651): when DNS and web were last looked at; nothing for never. */
+export function addObserved(headers: string[], { dns, web }: Clocked): void {
+  const both = dns !== null && web !== null
+  if (dns === null && web === null) return
+  const looks = (dns === null ? '' : look('dns', dns)) + (both ? ', ' : '') + (web === null ? '' : look('web', web))
+  headers.push('Observed-At', looks)
+}
+
+function look(key: string, instant: Instant): string {
+  return `${key}="${formatInstant(instant)}Z"`
+}
+
+/** What OPTIONS answers with: which methods a path has, and that browsers may send them. */
+export function preflightHeaders(cors: Cors, allow: string): Headers {
+  if (cors.length === 0) return ['Allow', allow]
+  return [
+    'Allow',
+    allow,
+    'Access-Control-Allow-Methods',
+    allow,
+    'Access-Control-Allow-Headers',
+    'Content-Type, Accept, Authorization',
+    'Access-Control-Max-Age',
+    PREFLIGHT_AGE,
+  ]
+}
+
+const OPEN: Headers = [
+  'Vary',
+  'Accept-Encoding',
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  EXPOSED,
+]
+const CLOSED: Headers = ['Vary', 'Accept-Encoding']
+
+/** Vary, and whether the page of this origin may read the answer; never with credentials. */
+export function readable(cors: Cors, origin: string | undefined): Headers {
+  if (cors === '*') return OPEN
+  if (cors.length === 0) return CLOSED
+  const vary = ['Vary', 'Accept-Encoding, Origin']
+  if (origin === undefined || !cors.includes(origin)) return vary
+  return [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED]
+}
