@@ -44,7 +44,6 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
     forceCloseConnections: false,
     requestTimeout: REQUEST_TIMEOUT,
     keepAliveTimeout: IDLE_TIMEOUT,
-    connectionTimeout: STUCK_TIMEOUT,
     connectionTimeout: STALL_TIMEOUT,
     http: HTTP,
     frameworkErrors: (_error, request, reply) => {
