@@ -3,6 +3,7 @@
 import { AggregatorRegistry, collectDefaultMetrics } from 'prom-client'
 import { type Api, buildApi } from '../../api/api.ts'
 import { Metrics } from '../../api/metrics.ts'
+import { StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { closeConnections, stopAccepting } from './drain.ts'
@@ -41,7 +42,9 @@ async function serve({ settings, demo }: Order): Promise<void> {
     running = { api, store, output, closed: null }
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException
+    const { message, code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'a worker cannot serve')
+    flush()
     report({ to: 'primary', is: 'failed', message, code: code ?? null })
   }
 }
