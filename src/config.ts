@@ -87,7 +87,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     name: 'DOMAINDEX_SECRET',
     fallback: '',
     meaning: 'What cursors, sessions and links are signed with. Unset, the store makes one and keeps it.',
-    may: 'a text of at least 32 characters',
+    may: 'a text of at least 32 characters; to replace one, the new one, a comma and the former one',
     isSecret: true,
     read: (text) => (text === '' ? null : text.length >= 32 ? text : undefined),
   },
