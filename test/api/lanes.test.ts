@@ -43,8 +43,11 @@ test('one account never has more than 8 questions open at the store, and all its
   const world = await makeWorld()
   const { token } = await world.account({ plan: 'basic' })
   const open = { now: 0, most: 0 }
+  const eight = Promise.withResolvers<void>()
   const lookup = async () => {
     open.most = Math.max(open.most, ++open.now)
+    if (open.now === 8) eight.resolve()
+    await eight.promise
     await new Promise(setImmediate)
     open.now--
     return null
