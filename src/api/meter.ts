@@ -85,7 +85,7 @@ export class Meter {
 
   /** Settles everything that is open with the ledger; one round at a time. */
   settle(): Promise<void> {
-    this.#round = this.#round.then(() => this.#settle()).catch(this.#options.onFault)
+    this.#round = this.#round.then(() => this.#settle())
     return this.#round
   }
 
@@ -169,7 +169,12 @@ export class Meter {
       for (const { purse, settlement } of open) purse.undo(settlement)
       this.#options.onFault(fault)
     }
-    if (notes.length > 0) await ledger.note(notes)
+    try {
+      if (notes.length > 0) await ledger.note(notes)
+    } catch (fault) {
+      this.#notes.putBack(notes)
+      this.#options.onFault(fault)
+    }
     for (const desk of this.#former) if (isDone(desk)) this.#former.delete(desk)
     for (const [account, desk] of this.#desks) if (isDone(desk)) this.#desks.delete(account)
   }

@@ -27,4 +27,9 @@ export class Notes {
     this.#last.clear()
     return notes
   }
+
+  /** Some that could not be handed over. */
+  putBack(notes: readonly CallNote[]): void {
+    this.#notes.push(...notes)
+  }
 }

@@ -19,7 +19,7 @@ await world.ingest(hosted('example.com', ['192.0.2.1']))
 type Line = Record<string, unknown>
 
 /** An API whose log is kept; facts may be replaced. */
-async function apiOf(t: TestContext, facts: Facts = world.store.facts) {
+async function apiOf(t: TestContext, facts: Facts = world.store.facts, trustedProxies: string[] = []) {
   let text = ''
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -30,7 +30,7 @@ async function apiOf(t: TestContext, facts: Facts = world.store.facts) {
   const metrics = new Metrics()
   const { app } = await buildApi({
     store: { facts, ledger: world.store.ledger },
-    settings: { cors: '*', trustedProxies: [] },
+    settings: { cors: '*', trustedProxies },
     now: () => world.clock.now,
     log: pino({}, stream),
     metrics,
@@ -69,6 +69,18 @@ test('one line a request: method, path without query string, status, time, reque
   })
   assert.equal(typeof ms, 'number')
   assert.deepEqual([second?.path, second?.status, second?.account], ['/v1.0/lookup', 401, null])
+})
+
+test('X-Forwarded-For counts only where the proxy that sends it is trusted', async (t) => {
+  const headers = { 'X-Forwarded-For': '198.51.100.7' }
+  for (const [trusted, client] of [
+    [[], '127.0.0.1'],
+    [['127.0.0.0/8'], '198.51.100.7'],
+  ] as const) {
+    const { address, lines } = await apiOf(t, world.store.facts, [...trusted])
+    await (await fetch(`${address}/healthz`, { headers })).text()
+    assert.equal((await lines())[0]?.client, client)
+  }
 })
 
 test('no token appears in the log, wherever in a request it stands', async (t) => {

@@ -138,7 +138,7 @@ test('what was counted is noted by token, endpoint and day', async (t) => {
   ])
 })
 
-test('a ledger that fails for a while loses no unit', async (t) => {
+test('a ledger that fails for a while loses no unit and no note', async (t) => {
   const { ledger, caller, meter, faults } = await world(t)
   let isBroken = false
   const broken: Ledger = {
@@ -147,6 +147,10 @@ test('a ledger that fails for a while loses no unit', async (t) => {
       if (isBroken) throw new Error('the disk is full')
       await ledger.settle(settlements)
     },
+    note: async (notes) => {
+      if (isBroken) throw new Error('the disk is full')
+      await ledger.note(notes)
+    },
   }
   const only = meter(broken)
   ;(await only.enter(caller(2_000))).charge('lookup')
@@ -154,8 +158,9 @@ test('a ledger that fails for a while loses no unit', async (t) => {
   await only.settle()
   isBroken = false
   await only.close()
-  assert.equal(faults.length, 1)
+  assert.equal(faults.length, 2)
   const { account, today } = caller(0)
+  assert.deepEqual(await ledger.usage(account.id, today), [{ day: today, endpoint: 'lookup', calls: 1 }])
   assert.equal(await ledger.used(account.id, today), 1)
   assert.deepEqual(await ledger.take({ account: account.id, day: today, limit: 3, want: 1, holder: 'other' }), {
     granted: 1,
