@@ -16,11 +16,13 @@ const gzip = promisify(gzipCallback)
 const PLAIN_BYTES = 1_024
 /** Bodies of more bytes are sent in pieces of this many characters. */
 const PIECE = 131_072
+/** After a ready piece of more bytes other requests have their turn. */
+const TURN_BYTES = 4_096
 /** Pages are big and read once: the quickest level, and few chunks. */
 const GZIP = { level: 1, chunkSize: PIECE }
 
-/** A JSON text in parts, so that a long one that is ready need not be copied; none at all where there is no body. */
-export type Body = readonly string[]
+/** A JSON text in parts, the ready ones as UTF-8, so that a long one need not be copied; none at all where there is no body. */
+export type Body = readonly (string | Uint8Array)[]
 
 /** What is to be sent. */
 export type Reply = { status: number; body: Body; headers: Headers }
@@ -45,7 +47,7 @@ export async function send(outlet: Outlet, request: FastifyRequest, reply: Fasti
   const isZipped = length > PLAIN_BYTES && takesGzip(request.headers['accept-encoding'])
   if (isZipped) headers.push('Content-Encoding', 'gzip')
   const isLong = length > PIECE
-  const content = isLong ? null : isZipped ? await gzip(body.join(''), GZIP) : body.join('')
+  const content = isLong ? null : isZipped ? await gzip(whole(body), GZIP) : whole(body)
   if (content instanceof Buffer) length = content.length
   if (body.length > 0 && !(isLong && isZipped)) headers.push('Content-Length', String(length))
   if (raw.destroyed) return
@@ -65,6 +67,12 @@ function lengthOf(body: Body): number {
   return length
 }
 
+/** A short body in one: a text where it has no ready parts. */
+function whole(body: Body): string | Buffer {
+  if (body.every((part) => typeof part === 'string')) return body.join('')
+  return Buffer.concat(body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+}
+
 /** Sends a long body as fast as the client takes it; one that goes away meanwhile is no fault. */
 async function sendPieces(raw: FastifyReply['raw'], body: Body, isZipped: boolean): Promise<void> {
   const source = Readable.from(pieces(body))
@@ -73,8 +81,13 @@ async function sendPieces(raw: FastifyReply['raw'], body: Body, isZipped: boolea
 }
 
 /** Pieces between which other requests have their turn; none ends within a character. */
-async function* pieces(body: Body): AsyncGenerator<Buffer> {
+async function* pieces(body: Body): AsyncGenerator<Uint8Array> {
   for (const part of body) {
+    if (typeof part !== 'string') {
+      yield part
+      if (part.length > TURN_BYTES) await turn()
+      continue
+    }
     for (let at = 0; at < part.length; ) {
       const last = part.charCodeAt(at + PIECE - 1)
       const end = at + PIECE - (last >= 0xd800 && last < 0xdc00 ? 1 : 0)

@@ -41,12 +41,16 @@ export interface Frontier {
   forget(name: Name): Promise<boolean>
 }
 
-/** How the rows of a page are handed over: as objects, or as the ready JSON array. */
+/** How the rows of a page are handed over: as objects, or as the ready JSON array in pieces of UTF-8. */
 export type RowFormat = 'rows' | 'json'
-export type Rows<Row, Format extends RowFormat> = Format extends 'json' ? string : Row[]
+export type Rows<Row, Format extends RowFormat> = Format extends 'json' ? readonly Uint8Array[] : Row[]
 
-/** One page. `last` is the position of its last row where more rows follow, and null at the end. */
-export type Page<Row, Format extends RowFormat, Position> = { rows: Rows<Row, Format>; last: Position | null }
+/** One page of `count` rows. `last` is the position of its last row where more rows follow, and null at the end. */
+export type Page<Row, Format extends RowFormat, Position> = {
+  rows: Rows<Row, Format>
+  count: number
+  last: Position | null
+}
 
 /** When DNS and web of a name were last looked at; null for never. */
 export type Clocked = { dns: Instant | null; web: Instant | null }

@@ -16,8 +16,8 @@ async function answerOf(facts: Store['facts'], name: Name): Promise<unknown> {
   return {
     lookup: await facts.lookup(name),
     clocks: await facts.clocks(name),
-    redirects: (await facts.redirects(name, null, ALL, 'json')).rows,
-    neighbours: (await facts.neighbours(await facts.addresses(name), name, null, ALL, 'json')).rows,
+    redirects: (await facts.redirects(name, null, ALL, 'rows')).rows,
+    neighbours: (await facts.neighbours(await facts.addresses(name), name, null, ALL, 'rows')).rows,
     history: await facts.history(name, RECORD_TYPES, null, ALL),
   }
 }

@@ -42,6 +42,6 @@ export const redirect: Endpoint = {
     const meta =
       `"query":"${query}","limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
       `"next":${nextOf(call, walk, page.last)}`
-    return { body: [`{"meta":{${meta}},"result":`, page.rows, '}'], observed: await facts.clocks(query) }
+    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], observed: await facts.clocks(query) }
   },
 }

@@ -54,14 +54,14 @@ export const reverseip: Endpoint = {
     const after = next === null ? null : positionOf(placeOf(call, next, walk).position)
     const addresses = asked.name === null ? [asked.query as Address] : await facts.addresses(asked.name)
     const page = await facts.neighbours(addresses, asked.name, after, limit, 'json')
-    const isEmpty = asked.name === null ? page.rows === '[]' : addresses.length === 0
+    const isEmpty = asked.name === null ? page.count === 0 : addresses.length === 0
     if (isEmpty && after === null) throw new Refusal('no_data', { msg: `No address is on record for ${asked.query}.` })
     const meta =
       `"query":"${asked.query}","ips":${JSON.stringify(addresses)},"ip_count":${addresses.length},` +
       `"limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
       `"next":${nextOf(call, walk, page.last && `${page.last.address} ${page.last.name}`)}`
     const observed = asked.name === null ? null : await facts.clocks(asked.name)
-    return { body: [`{"meta":{${meta}},"result":`, page.rows, '}'], observed }
+    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], observed }
   },
 }
 

@@ -7,7 +7,7 @@ import type { NeighbourRow, RowFormat, Store } from '../../../src/store/store.ts
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { walkNeighbours, walkRedirects } from './walks.ts'
+import { decoded, walkNeighbours, walkRedirects } from './walks.ts'
 import { address, dns, minuteText, NOW, NXDOMAIN, name, redirecting, seen, testWithStore } from './world.ts'
 
 const FORMATS: readonly RowFormat[] = ['rows', 'json']
@@ -42,12 +42,20 @@ async function rowsOf(store: Store, ...given: Parameters<Store['facts']['neighbo
 export function lists(engine: Engine): void {
   testWithStore(engine, 'an unknown name and address have empty pages and no end to come', async (store) => {
     const one = name('one.example')
-    assert.deepEqual(await store.facts.redirects(one, null, 10, 'rows'), { rows: [], last: null })
-    assert.deepEqual(await store.facts.redirects(one, null, 10, 'json'), { rows: '[]', last: null })
+    assert.deepEqual(await store.facts.redirects(one, null, 10, 'rows'), { rows: [], count: 0, last: null })
+    assert.deepEqual(decoded(await store.facts.redirects(one, null, 10, 'json')), { rows: [], count: 0, last: null })
     assert.deepEqual(await store.facts.addresses(one), [])
     for (const addresses of [[], [address('192.0.2.1')]]) {
-      assert.deepEqual(await store.facts.neighbours(addresses, null, null, 10, 'rows'), { rows: [], last: null })
-      assert.deepEqual(await store.facts.neighbours(addresses, one, null, 10, 'json'), { rows: '[]', last: null })
+      assert.deepEqual(await store.facts.neighbours(addresses, null, null, 10, 'rows'), {
+        rows: [],
+        count: 0,
+        last: null,
+      })
+      assert.deepEqual(decoded(await store.facts.neighbours(addresses, one, null, 10, 'json')), {
+        rows: [],
+        count: 0,
+        last: null,
+      })
     }
   })
 
@@ -98,12 +106,12 @@ export function lists(engine: Engine): void {
       for (let limit = 1; limit <= 7; limit++) {
         const rows = await store.facts.neighbours(addresses, null, null, limit, 'rows')
         const json = await store.facts.neighbours(addresses, null, null, limit, 'json')
-        assert.equal(JSON.stringify(JSON.parse(json.rows)), JSON.stringify(rows.rows))
+        assert.equal(JSON.stringify(decoded(json).rows), JSON.stringify(rows.rows))
         assert.deepEqual(Object.keys(rows.rows[0] as NeighbourRow), ['target', 'ip', 'since'])
         assert.deepEqual(structuredClone(json.last), structuredClone(rows.last))
         const sources = await store.facts.redirects(name('t.example'), null, limit, 'rows')
         const text = await store.facts.redirects(name('t.example'), null, limit, 'json')
-        assert.equal(JSON.stringify(JSON.parse(text.rows)), JSON.stringify(sources.rows))
+        assert.equal(JSON.stringify(decoded(text).rows), JSON.stringify(sources.rows))
         assert.equal(text.last, sources.last)
       }
     },
@@ -162,8 +170,9 @@ export function lists(engine: Engine): void {
       sources.rows.map(({ target }) => target),
       ['c.example', 'e.example'],
     )
-    assert.deepEqual(await store.facts.redirects(name('t.example'), name('z.example'), 5, 'json'), {
-      rows: '[]',
+    assert.deepEqual(decoded(await store.facts.redirects(name('t.example'), name('z.example'), 5, 'json')), {
+      rows: [],
+      count: 0,
       last: null,
     })
   })

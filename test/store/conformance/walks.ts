@@ -16,6 +16,17 @@ import type { Name } from '../../../src/words/name.ts'
 import type { RecordType } from '../../../src/words/record.ts'
 import type { Instant } from '../../../src/words/time.ts'
 
+/** The rows of a page, however they are handed over. */
+function rowsOf<Row, Position>(page: Page<Row, RowFormat, Position>): Row[] {
+  const isReady = page.rows[0] instanceof Uint8Array
+  return isReady ? decoded(page as Page<Row, 'json', Position>).rows : structuredClone(page.rows as Row[])
+}
+
+/** A page of ready JSON with its rows read. */
+export function decoded<Row, Position>({ rows, count, last }: Page<Row, 'json', Position>) {
+  return { rows: JSON.parse(Buffer.concat(rows).toString()) as Row[], count, last }
+}
+
 /** Every row of a list. `fetch` gets the position after which the page begins, `place` says where a row lies. */
 async function walk<Row, Position>(
   limit: number,
@@ -26,7 +37,8 @@ async function walk<Row, Position>(
   let after: Position | null = null
   do {
     const page: Page<Row, RowFormat, Position> = await fetch(after)
-    const found: Row[] = typeof page.rows === 'string' ? JSON.parse(page.rows) : structuredClone(page.rows)
+    const found = rowsOf(page)
+    assert.equal(page.count, found.length, 'count is the number of rows')
     assert.ok(found.length <= limit, `a page of ${limit} has ${found.length} rows`)
     if (page.last !== null) {
       assert.equal(found.length, limit, 'a page that more rows follow is full')
