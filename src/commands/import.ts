@@ -61,9 +61,8 @@ async function importFile(path: string, options: { rejects?: string; strict?: bo
   } finally {
     progress.end()
     rejects.close()
-    await store.close()
-    stop.end()
     reader.unref()
+    await store.close().finally(stop.end)
   }
 }
 

@@ -55,7 +55,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
   }
 
   test('on a full disk it says so and writes nothing by half; with room again it ends in the same answers', async (t) => {
-    const disk = mountSmall(t)
+    const disk = mountSmall(t, '1m')
     if (disk === null) return t.skip('a file system cannot be mounted here')
     const { run, path, withStore } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(NAMES))
@@ -69,14 +69,25 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     const expected = await withStore((store) => answersOf(store, SAMPLE))
     assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE), env.DOMAINDEX_STORE), expected)
   })
+
+  test('on a disk too full to write the log back it ends too, with more of the file to come', async (t) => {
+    const disk = mountSmall(t, '296k')
+    if (disk === null) return t.skip('a file system cannot be mounted here')
+    const { run, path } = folderOf(t)
+    writeFileSync(path('a.jsonl'), fileOf(25_000))
+    const { code, stderr } = await run(['import', 'a.jsonl'], {
+      env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db` },
+    })
+    assert.deepEqual([code, stderr], [1, 'domaindex: the disk is full; what was not finished was not written\n'])
+  })
 })
 
-/** A file system of 1 MiB; null where mounting is refused. */
-function mountSmall(t: TestContext): { path: string; grow: () => void } | null {
+/** A file system of the size; null where mounting is refused. */
+function mountSmall(t: TestContext, size: string): { path: string; grow: () => void } | null {
   const path = mkdtempSync(join(tmpdir(), 'domaindex-small-'))
   const mount = (...options: string[]) => execFileSync('/bin/mount', [...options, path], { stdio: 'ignore' })
   try {
-    mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs')
+    mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs')
     t.after(() => execFileSync('/bin/umount', ['--lazy', path]))
     return { path, grow: () => mount('-o', 'remount,size=64m') }
   } catch {

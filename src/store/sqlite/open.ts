@@ -32,9 +32,12 @@ export async function openSqlite(given: string, options: Required<OpenOptions>):
     archive: archiveOf(database, path),
     now: async () => now(),
     async close() {
-      await ledger.close()
-      if (options.access === 'write') log.flush()
-      database.close()
+      try {
+        await ledger.close()
+        if (options.access === 'write') log.flush()
+      } finally {
+        database.close()
+      }
     },
   }
 }
