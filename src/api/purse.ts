@@ -20,7 +20,7 @@ export class Purse {
   #inFlight = 0
   /** Held units that calls took and the ledger does not know of. */
   #spent = 0
-  /** Units that nobody has taken, by the ledger's last word. */
+  /** Units that nobody has spent, by the ledger's last word and what was settled since. */
   #left: number
 
   constructor(account: number, day: Day, limit: number) {
@@ -30,9 +30,9 @@ export class Purse {
     this.#left = limit
   }
 
-  /** Units that this process knows to be unused; no call in flight has them. */
+  /** Units that no call has, as far as this process knows; what others hold may still be unused. */
   get remaining(): number {
-    return Math.max(0, this.#left + this.#fresh + this.#aging)
+    return Math.max(0, this.#left - this.#spent - this.#inFlight)
   }
 
   get unsettled(): number {
@@ -54,8 +54,8 @@ export class Purse {
   }
 
   /** Takes in what the ledger granted; says how, or null where it granted nothing. */
-  learn({ granted, used, held, wait }: Grant): Source | null {
-    this.#left = this.limit - used - held
+  learn({ granted, used, wait }: Grant): Source | null {
+    this.#left = this.limit - used
     const source = granted === 0 ? null : granted === 1 ? 'spent' : 'held'
     this.isBulk = wait || source === 'held'
     if (source === 'held') this.#fresh += granted
@@ -87,7 +87,7 @@ export class Purse {
   round(holder: string): Settlement | null {
     if (this.isEmpty) return null
     const settlement = { account: this.account, day: this.day, holder, spent: this.#spent, returned: this.#aging }
-    this.#left += this.#aging
+    this.#left -= this.#spent
     this.#aging = this.#fresh
     this.#fresh = 0
     this.#spent = 0
@@ -98,6 +98,6 @@ export class Purse {
   undo({ spent, returned }: Settlement): void {
     this.#spent += spent
     this.#aging += returned
-    this.#left -= returned
+    this.#left += spent
   }
 }
