@@ -15,6 +15,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   backup: ['copy the store to a folder while it is in use', () => import('./commands/backup.ts')],
   restore: ['make a store out of a backup', () => import('./commands/restore.ts')],
   migrate: ['bring an older store up to this version', () => import('./commands/migrate.ts')],
+  'rotate-secret': ['give the installation a new secret', () => import('./commands/rotate-secret.ts')],
   config: ['print the settings that are in force', () => import('./commands/config.ts')],
   demo: ['serve a small made-up world, to try things out', () => import('./commands/demo.ts')],
 }
@@ -25,6 +26,7 @@ async function run(argv: readonly string[]): Promise<void> {
     .description('Domain intelligence that anyone can run themselves.')
     .version(version, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'say what a command does')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'domaindex:')) })
   const asked = argv[0] === 'help' ? argv[1] : argv[0]
   for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary)

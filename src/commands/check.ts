@@ -39,6 +39,7 @@ async function checkAll({ archive }: Store, print: (fault: Fault) => void): Prom
   return report
 }
 
+/** What a damaged row holds may be anything: control characters are written out. */
 function printFault({ table, key, problem }: Fault): void {
-  console.log(`${table} ${key}: ${problem}`)
+  console.log(`${table} ${key}: ${problem}`.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1)))
 }

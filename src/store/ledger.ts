@@ -83,7 +83,10 @@ export interface Ledger {
 
   /** Says that a process lives; returns how many do. */
   beat(holder: string, now: Instant): Promise<number>
-  /** The installation's secrets, newest first, made by insert-if-absent; a former one is listed for 24 hours. */
+  /**
+   * The installation's secrets, made by insert-if-absent, the one to sign with first: the newest, from 10 seconds after it was
+   * made, when every process knows it. A former one is listed for 24 hours.
+   */
   secrets(now: Instant): Promise<Secret[]>
   /** Makes a new secret; the one before is honoured for 24 hours. Throws StoreFault where the operator gave the secret. */
   rotateSecret(now: Instant): Promise<void>

@@ -74,6 +74,20 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal(statSync(path('store-ledger.db')).mode & 0o777, 0o600)
   })
 
+  test('rotate-secret makes a new secret, and not where the operator gave one', async (t) => {
+    const { run, withStore } = folderOf(t)
+    const numbers = () =>
+      withStore(async ({ ledger, now }) => (await ledger.secrets(await now())).map(({ number }) => number))
+    const before = await numbers()
+    assert.equal((await run(['rotate-secret'])).code, 0)
+    const after = await numbers()
+    assert.deepEqual([before.length, after.length, after.includes(before[0]!)], [1, 2, true])
+    const refused = await run(['rotate-secret'], {
+      env: { DOMAINDEX_SECRET: 'a secret of at least thirty-two characters' },
+    })
+    assert.match(refused.stderr, /^domaindex: .*DOMAINDEX_SECRET/)
+  })
+
   test('a store that is no database, or a folder, is refused with what to do', async (t) => {
     const { run, path } = folderOf(t)
     mkdirSync(path('folder'))
@@ -96,7 +110,7 @@ suite('upkeep', { concurrency: 2 }, () => {
   test('an unknown command is answered with the closest one, --version with the version', async (t) => {
     const { run } = folderOf(t)
     const { code, stderr } = await run(['imprt'])
-    assert.deepEqual([code, stderr], [1, "error: unknown command 'imprt'\n(Did you mean import?)\n"])
+    assert.deepEqual([code, stderr], [1, "domaindex: unknown command 'imprt'\n(Did you mean import?)\n"])
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     assert.equal((await run(['--version'])).stdout, `${version}\n`)
     assert.match((await run(['help', 'import'])).stdout, /--rejects <file>.*Exit codes/s)

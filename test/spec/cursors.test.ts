@@ -160,7 +160,7 @@ test('a cursor of another installation is invalid', async () => {
 
 test('a former secret is honoured for 24 hours', async () => {
   const next = await cursorOf('redirect')
-  await world.store.ledger.rotateSecret(NOON)
+  await world.store.ledger.rotateSecret(NOON - 10)
   await world.serve()
   assert.equal(await rows('redirect', next), 1)
   assert.notEqual(await cursorOf('redirect'), next)

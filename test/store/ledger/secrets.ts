@@ -18,6 +18,15 @@ export function secrets(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.secrets(NOW + 1000 * DAY), found[0])
   })
 
+  on(engine, 'a new secret signs once every process knows it, 10 seconds later', async ({ ledger }) => {
+    const [first] = await ledger.secrets(NOW)
+    await ledger.rotateSecret(NOW)
+    assert.deepEqual((await ledger.secrets(NOW + 9))[0], first)
+    const [second, former] = await ledger.secrets(NOW + 10)
+    assert.notEqual(second!.number, first!.number)
+    assert.deepEqual(former, first)
+  })
+
   on(engine, 'a former secret is honoured for 24 hours', async ({ ledger }) => {
     const [first] = await ledger.secrets(NOW)
     await ledger.rotateSecret(NOW + 100)
@@ -26,7 +35,7 @@ export function secrets(engine: LedgerEngine): void {
     assert.deepEqual(others, [first])
     assert.deepEqual(await ledger.secrets(NOW + 100 + DAY), [second])
     await ledger.rotateSecret(NOW + 200)
-    const [third, ...formers] = await ledger.secrets(NOW + 200)
+    const [third, ...formers] = await ledger.secrets(NOW + 210)
     assert.deepEqual(formers, [second, first])
     assert.notDeepEqual(third, second)
   })

@@ -8,6 +8,7 @@ import type { Secret } from '../../ledger.ts'
 
 const SECRET_BYTES = 32
 const LEAST_CHARACTERS = 32
+const UNSETTLED = 10 // seconds for which a replaced secret still signs, so that every process knows the new one before it is used
 const HONOURED = 86_400 // seconds for which a replaced secret still counts
 
 /** The secrets in a text, `NEW` or `NEW,FORMER`. Throws StoreFault. */
@@ -26,13 +27,16 @@ export function givenSecrets(text: string): Secret[] {
   return secrets.map((secret) => numbered(Buffer.from(secret)))
 }
 
-/** Those that the store made and that still count, newest first. */
+/** Those that the store made and that still count, the one to sign with first. */
 export function secretReads(database: DatabaseSync) {
   const read = database.prepare(
     `select number, bytes from secret where replaced is null or replaced > ?
-     order by coalesce(replaced, 9e15) desc, number`,
+     order by coalesce(replaced > ?, 0) desc, coalesce(replaced, 9e15) desc, number`,
   )
-  return { secrets: (now: Instant): Secret[] => (read.all(now - HONOURED) as Secret[]).map((row) => ({ ...row })) }
+  return {
+    secrets: (now: Instant): Secret[] =>
+      (read.all(now - HONOURED, now - UNSETTLED) as Secret[]).map((row) => ({ ...row })),
+  }
 }
 
 export function secretWrites(database: DatabaseSync) {
