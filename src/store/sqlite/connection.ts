@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** How long a statement waits for another process's write, in milliseconds. */
 const BUSY_MILLISECONDS = 20_000
-/** Pages in the log before the writer writes them back: 64 MiB. */
-const LOG_PAGES = 16_384
+/** Pages in the log before the writer writes them back: 256 MiB, in which a page that many names share is written back once. */
+const LOG_PAGES = 65_536
 
 /** Opens a file that is there. `durable`: a commit survives a loss of power; without it, the end of the process. */
 export function connect(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
