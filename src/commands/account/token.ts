@@ -2,9 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import type { Account } from '../../accounts/account.ts'
-import { hashToken, isActive, keptToken, makeToken, readToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
-import type { Ledger } from '../../store/ledger.ts'
+import { isActive, keptToken, makeToken, readToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
 import type { Instant } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { withStore } from '../store.ts'
@@ -21,7 +19,7 @@ export function defineTokens(command: Command): void {
     .action(create)
   ofAccount(tokens, 'list', 'list the tokens').action(list)
   ofAccount(tokens, 'revoke', 'revoke a token: it is refused everywhere within a second')
-    .argument('[token]', 'its id, name or beginning, or itself; may be left out where one alone is active')
+    .argument('[token]', 'its id, name or beginning; may be left out where one alone is active')
     .action(revoke)
 }
 
@@ -62,7 +60,7 @@ async function revoke(email: string, given: string | undefined, { json }: Option
     const now = await clock()
     const account = await accountOf(ledger, email)
     const active = (await ledger.tokens(account.id)).filter((token) => isActive(token, now))
-    const meant = await find(ledger, account, active, given)
+    const meant = find(active, given)
     const [token] = meant
     if (meant.length > 1)
       throw new CommandFault(
@@ -78,19 +76,13 @@ async function revoke(email: string, given: string | undefined, { json }: Option
 }
 
 /** The active tokens that a text may mean: by id, else by name or beginning; without a text all of them. */
-async function find(
-  ledger: Ledger,
-  { id }: Account,
-  active: readonly Token[],
-  given: string | undefined,
-): Promise<Token[]> {
+function find(active: readonly Token[], given: string | undefined): readonly Token[] {
   const text = given?.trim()
-  if (text === undefined) return [...active]
-  const itself = readToken(text)
-  if (itself !== null) {
-    const standing = await ledger.standing(hashToken(itself))
-    return active.filter((token) => standing?.account.id === id && token.id === standing.token.id)
-  }
+  if (text === undefined) return active
+  if (readToken(text) !== null)
+    throw new CommandFault(
+      'name a token by its id, name or first 8 characters: a whole one is seen in the list of processes',
+    )
   const byId = active.filter((token) => String(token.id) === text)
   return byId.length > 0 ? byId : active.filter(({ name, hint }) => name === text || hint === text.replace(/…$/, ''))
 }
