@@ -8,17 +8,30 @@ const BUSY_MILLISECONDS = 20_000
 /** Pages in the log before the writer writes them back: 256 MiB, in which a page that many names share is written back once. */
 const LOG_PAGES = 65_536
 
+/** The most that SQLite maps. */
+const MAPPED_BYTES = 2_147_418_112
+/** A file that may grow to so many times its size and still fit in memory is mapped. */
+const GROWTH = 4
+
 /** Opens a file that is there. `durable`: a commit survives a loss of power; without it, the end of the process. */
 export function connect(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
   database.exec('pragma cache_size = -65536; pragma temp_store = memory')
-  if (readOnly) database.exec('pragma mmap_size = 2147418112')
+  if (readOnly) database.exec(`pragma mmap_size = ${fitsInMemory(path) ? MAPPED_BYTES : 0}`)
   else {
     database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
     database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}; pragma journal_size_limit = ${LOG_PAGES * 4096}`)
   }
   return database
+}
+
+/**
+ * Mapped pages are found faster (4 of 17 µs of a look-up). But of a file that does not fit in memory, a page that is missing
+ * brings its neighbourhood along and drives others out: 13 ms a look-up instead of 0.02.
+ */
+function fitsInMemory(path: string): boolean {
+  return GROWTH * statSync(path).size < process.availableMemory()
 }
 
 /** Runs `work` in one write transaction; whatever it throws, nothing of it is written. */
