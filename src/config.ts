@@ -28,6 +28,8 @@ export type Settings = {
   /** The origins that may read answers; `*` for all, an empty list for none. */
   cors: '*' | readonly string[]
   logLevel: LogLevel
+  /** Who crawls: what stands in the User-Agent. Null: nobody has said. */
+  crawlContact: string | null
 }
 
 /** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
@@ -112,6 +114,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     may: LOG_LEVELS.join(', '),
     read: (text) => LOG_LEVELS.find((level) => level === text),
   },
+  crawlContact: {
+    name: 'DOMAINDEX_CRAWL_CONTACT',
+    fallback: '',
+    meaning:
+      'Where the owner of a site reaches whoever crawls it. It stands in the User-Agent of every request; unset, nothing public is crawled.',
+    may: 'the address of a page (https://example.com/crawler) or a mailbox (crawler@example.com)',
+    read: (text) => (text === '' ? null : isContact(text) ? text : undefined),
+  },
 }
 
 /** Settings that may not be what they are: a line for each. */
@@ -191,6 +201,12 @@ function isRange(text: string): boolean {
 
 function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5). */
+function isContact(text: string): boolean {
+  if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
+  return /^https?:\/\//i.test(text) ? URL.canParse(text) : /^[^@:/]+@[^@:/]+$/.test(text)
 }
 
 /** The least number of characters to put in, leave out or change that makes one text the other (Levenshtein). */

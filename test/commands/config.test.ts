@@ -21,6 +21,7 @@ test('without an environment every setting has its default', () => {
     trustedProxies: [],
     cors: '*',
     logLevel: 'info',
+    crawlContact: null,
   })
   assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
 })
@@ -43,6 +44,8 @@ for (const [name, text, key, value] of [
   ['DOMAINDEX_CORS', 'off', 'cors', []],
   ['DOMAINDEX_CORS', 'https://a.example,http://localhost:3000', 'cors', ['https://a.example', 'http://localhost:3000']],
   ['DOMAINDEX_LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'https://example.com/crawler', 'crawlContact', 'https://example.com/crawler'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'crawler@example.com', 'crawlContact', 'crawler@example.com'],
 ] as const) {
   test(`${name}=${text} is read`, () => {
     assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
@@ -66,6 +69,9 @@ for (const [name, text] of [
   ['DOMAINDEX_TRUSTED_PROXIES', 'loopback'],
   ['DOMAINDEX_CORS', 'https://a.example/'],
   ['DOMAINDEX_LOG_LEVEL', 'loud'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'me'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'me@example.com) evil'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'https://'],
 ] as const) {
   test(`${name}=${text} is refused with the name and what it may be`, () => {
     const { may } = Object.values(SETTINGS).find((setting) => setting.name === name)!

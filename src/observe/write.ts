@@ -1,0 +1,41 @@
+/** The way out for observations: one of them becomes a line of a file, which parseObservation reads as the same again. */
+
+import { RECORD_TYPES, type Records, type RecordType } from '../words/record.ts'
+import { formatInstant } from '../words/time.ts'
+import type { DnsPart, Observation, WebPart } from './observation.ts'
+
+/** How a record stands in a file; one of MX or SOA as it is. */
+const WRITTEN: { [T in RecordType]: (record: Records[T][number]) => unknown } = {
+  A: ({ ipv4_address }) => ipv4_address,
+  AAAA: ({ ipv6_address }) => ipv6_address,
+  MX: (record) => record,
+  TXT: ({ parts }) => parts,
+  NS: ({ nameserver }) => nameserver,
+  SOA: (record) => record,
+  CNAME: ({ target }) => target,
+}
+
+/** The observation as one line of JSON without its end, in the format of docs/observation.md. */
+export function writeObservation({ domain, observed_at, dns, web }: Observation): string {
+  return JSON.stringify({
+    domain,
+    observed_at: `${formatInstant(observed_at)}Z`,
+    ...(dns && { dns: dnsOf(dns) }),
+    ...(web && { web: webOf(web) }),
+  })
+}
+
+function dnsOf({ status, records }: DnsPart): object {
+  const lists = RECORD_TYPES.flatMap((type) => {
+    const set = records[type]
+    return set === undefined
+      ? []
+      : [[type, (set as Records[RecordType]).map(WRITTEN[type] as (record: object) => unknown)]]
+  })
+  return { status, ...Object.fromEntries(lists) }
+}
+
+/** A page without text is written without the key. */
+function webOf({ text, ...web }: WebPart): object {
+  return text === null ? web : { ...web, text }
+}
