@@ -1,0 +1,74 @@
+/** The crawl of one domain: the seven types asked at once, then the web; what came back is the visit. */
+
+import { type Address, parseAddress } from '../words/address.ts'
+import type { Name } from '../words/name.ts'
+import { RECORD_TYPES, type RecordType } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
+import type { Resolver } from './dns.ts'
+import type { Answer, DnsSeen, Visit, WebSeen } from './visit.ts'
+import type { Web } from './web.ts'
+
+/** `visit` never rejects for what the internet does, and is over after VISIT_MILLISECONDS at the latest. */
+export type Crawler = { visit(domain: Name): Promise<Visit>; close(): Promise<void> }
+
+/** Milliseconds of a whole visit; what is not answered by then has timed out, the web is then not looked at. */
+export const VISIT_MILLISECONDS = 60_000
+
+const TIMED_OUT: Answer = { outcome: 'failed', why: 'timeout' }
+
+/** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry. */
+export function openCrawler({ resolver, web, now }: { resolver: Resolver; web: Web; now: () => Instant }): Crawler {
+  return {
+    async visit(domain) {
+      const at = now()
+      const over = deadline(VISIT_MILLISECONDS)
+      try {
+        const dns = await askAll(resolver, domain, over.passed)
+        return { domain, at, dns, web: await lookAt(web, domain, dns, over.passed) }
+      } finally {
+        over.end()
+      }
+    },
+    async close() {
+      await Promise.all([web.close(), resolver.close()])
+    },
+  }
+}
+
+/** Null where the resolver could not be asked for a single type. */
+async function askAll(resolver: Resolver, domain: Name, passed: Promise<null>): Promise<DnsSeen | null> {
+  const late = passed.then(() => TIMED_OUT)
+  const asked = RECORD_TYPES.map(
+    async (type): Promise<[RecordType, Answer | null]> => [
+      type,
+      await Promise.race([resolver.ask(domain, type), late]),
+    ],
+  )
+  const answered = (await Promise.all(asked)).filter(([, answer]) => answer !== null)
+  return answered.length === 0 ? null : Object.fromEntries(answered)
+}
+
+/**
+ * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: one of A and
+ * AAAA was not answered, and the other one has none.
+ */
+async function lookAt(web: Web, domain: Name, dns: DnsSeen | null, passed: Promise<null>): Promise<WebSeen | null> {
+  const families = [dns?.A, dns?.AAAA]
+  if (families.some((answer) => answer?.outcome === 'nxdomain')) return null
+  const addresses = families.flatMap(addressesOf)
+  if (addresses.length === 0 && families.some((answer) => answer?.outcome !== 'records')) return null
+  return Promise.race([web.look(domain, { addresses }), passed])
+}
+
+function addressesOf(answer: Answer | undefined): Address[] {
+  if (answer?.outcome !== 'records') return []
+  return answer.records.flatMap((record) => (typeof record === 'string' ? (parseAddress(record) ?? []) : []))
+}
+
+function deadline(milliseconds: number): { passed: Promise<null>; end(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const passed = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, null)
+  })
+  return { passed, end: () => clearTimeout(timer) }
+}
