@@ -1,0 +1,112 @@
+/** The certificates of the lab, good and bad, made at start by an authority of its own. */
+
+import { generate } from 'selfsigned'
+
+/**
+ * What is wrong with a certificate. `valid`: nothing, its chain comes along. `wildcard`: only `*.` and the name.
+ * `nameless`: the name stands in the subject alone. `stranger`: of an authority that nobody trusts. `incomplete`: its
+ * intermediate is not sent. `leaf`: signed by one that is no authority. `client`: made for clients only.
+ */
+export const KINDS = [
+  'valid',
+  'wildcard',
+  'nameless',
+  'expired',
+  'early',
+  'self',
+  'stranger',
+  'other',
+  'incomplete',
+  'leaf',
+  'client',
+] as const
+export type Kind = (typeof KINDS)[number]
+
+/** PEM texts. `cert` is what a server sends: its own first, then what leads to the root. */
+export type Identity = { key: string; cert: string }
+
+/** `root`: PEM. `identity`: one certificate of a kind for all the hosts that are given. */
+export type Authority = { root: string; identity(kind: Kind, hosts: readonly string[]): Promise<Identity> }
+
+type Wanted = { hosts: readonly string[]; from?: number; to?: number; client?: boolean; bare?: boolean }
+
+const DAY = 86_400_000
+const YEAR = 365 * DAY
+
+/** Makes a root and an intermediate under it; certificates count from `now`, milliseconds. */
+export async function makeAuthority(now: number): Promise<Authority> {
+  const root = await makeIssuer('Lab Root', now)
+  const intermediate = await makeIssuer('Lab Intermediate', now, root)
+  const sign = async (wanted: Wanted, issuer: Identity | null = intermediate): Promise<Identity> => {
+    const leaf = await makeLeaf(wanted, now, issuer)
+    return issuer === intermediate ? { key: leaf.key, cert: leaf.cert + intermediate.cert } : leaf
+  }
+  return { root: root.cert, identity: (kind, hosts) => MAKERS[kind]({ hosts, sign, now }) }
+}
+
+type Sign = (wanted: Wanted, issuer?: Identity | null) => Promise<Identity>
+type Order = { hosts: readonly string[]; sign: Sign; now: number }
+
+const MAKERS: Record<Kind, (order: Order) => Promise<Identity>> = {
+  valid: ({ hosts, sign }) => sign({ hosts }),
+  wildcard: ({ hosts, sign }) => sign({ hosts: hosts.map((host) => `*.${host}`) }),
+  nameless: ({ hosts, sign }) => sign({ hosts, bare: true }),
+  expired: ({ hosts, sign }) => sign({ hosts, from: -400 * DAY, to: -35 * DAY }),
+  early: ({ hosts, sign }) => sign({ hosts, from: 30 * DAY, to: YEAR }),
+  self: ({ hosts, sign }) => sign({ hosts }, null),
+  stranger: async ({ hosts, sign, now }) => sign({ hosts }, await makeIssuer('Stranger Root', now)),
+  other: ({ sign }) => sign({ hosts: ['somebody-else.example'] }),
+  incomplete: async ({ hosts, sign }) => firstOnly(await sign({ hosts })),
+  leaf: ({ hosts, sign }) => signedByLeaf(hosts, sign),
+  client: ({ hosts, sign }) => sign({ hosts, client: true }),
+}
+
+function firstOnly({ key, cert }: Identity): Identity {
+  return { key, cert: cert.slice(0, cert.indexOf('-----BEGIN', 1)) }
+}
+
+async function signedByLeaf(hosts: readonly string[], sign: Sign): Promise<Identity> {
+  const between = await sign({ hosts: ['no-authority.example'] })
+  const { key, cert } = await sign({ hosts }, firstOnly(between))
+  return { key, cert: cert + between.cert }
+}
+
+/** An authority's own certificate; a root where no other issues it. */
+async function makeIssuer(commonName: string, now: number, issuer?: Identity): Promise<Identity> {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: commonName }], {
+    ...curve(now - DAY, now + 10 * YEAR),
+    ...(issuer !== undefined && { ca: issuer }),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  })
+  return { key, cert: ended(cert) }
+}
+
+async function makeLeaf(wanted: Wanted, now: number, issuer: Identity | null): Promise<Identity> {
+  const { hosts, from = -DAY, to = YEAR, client = false, bare = false } = wanted
+  const { private: key, cert } = await generate([{ name: 'commonName', value: hosts[0] ?? 'nobody' }], {
+    ...curve(now + from, now + to),
+    ...(issuer !== null && { ca: issuer }),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: !client, clientAuth: client },
+      ...(bare
+        ? []
+        : [{ name: 'subjectAltName' as const, altNames: hosts.map((value) => ({ type: 2 as const, value })) }]),
+    ],
+  })
+  return { key, cert: ended(cert) }
+}
+
+function curve(notBefore: number, notAfter: number) {
+  const days = { notBeforeDate: new Date(notBefore), notAfterDate: new Date(notAfter) }
+  return { keyType: 'ec' as const, curve: 'P-256' as const, algorithm: 'sha256', ...days }
+}
+
+/** PEM blocks stand below each other. */
+function ended(pem: string): string {
+  return `${pem.trimEnd()}\n`
+}
