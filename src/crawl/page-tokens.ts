@@ -1,0 +1,146 @@
+/** The tokens of a page as they stream by: tags with the few attributes that matter, and text. */
+
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+
+/** What is kept of a tag's attributes; the first of a name counts. */
+export type Attributes = { readonly [name in Kept]?: string }
+const KEPT = [
+  'href',
+  'xlink:href',
+  'rel',
+  'type',
+  'name',
+  'property',
+  'content',
+  'http-equiv',
+  'hidden',
+  'style',
+] as const
+type Kept = (typeof KEPT)[number]
+
+/** Who is told. Names are in lower case; `closed`: a self-closing tag where such tags exist. */
+export type Listener = {
+  open(name: string, attributes: Attributes, closed: boolean): void
+  close(name: string): void
+  text(data: string): void
+  /** Whether SVG or MathML is being read, where `<title/>` is a tag like others. */
+  isForeign(): boolean
+}
+
+/** In UTF-16 units; what is longer is cut. */
+const VALUE_UNITS = 4096
+const NAME_UNITS = 64
+
+/**
+ * Reads a page piece by piece. Work is linear in its length: the tokenizer of htmlparser2 looks at each character once, and
+ * its parser, whose stack of open elements costs their number at every tag, is not used. Memory is that of the longest token.
+ */
+export class TokenReader implements TokenizerCallbacks {
+  readonly #tokenizer: Tokenizer
+  readonly #listener: Listener
+  readonly #xml: boolean
+  /** What was read and is not told yet, and where in the page it begins. */
+  #pending = ''
+  #offset = 0
+  #told = 0
+  #tag = ''
+  #attributes: { [name in Kept]?: string } = {}
+  #attribute: Kept | null = null
+  #value = ''
+
+  constructor(listener: Listener, xml: boolean) {
+    this.#listener = listener
+    this.#xml = xml
+    this.#tokenizer = new Tokenizer({ xmlMode: xml, decodeEntities: true }, this)
+  }
+
+  write(text: string): void {
+    this.#pending = this.#pending.slice(this.#told - this.#offset) + text
+    this.#offset = this.#told
+    this.#tokenizer.write(text)
+  }
+
+  end(): void {
+    this.#tokenizer.end()
+  }
+
+  #take(start: number, end: number, most = Number.POSITIVE_INFINITY): string {
+    this.#told = end
+    return this.#pending.slice(start - this.#offset, Math.min(end, start + most) - this.#offset)
+  }
+
+  isInForeignContext(): boolean {
+    return this.#listener.isForeign()
+  }
+
+  ontext(start: number, end: number): void {
+    this.#listener.text(this.#take(start, end))
+  }
+
+  ontextentity(point: number, end: number): void {
+    this.#told = end
+    this.#listener.text(String.fromCodePoint(point))
+  }
+
+  onopentagname(start: number, end: number): void {
+    this.#tag = this.#take(start, end, NAME_UNITS).toLowerCase()
+    this.#attributes = {}
+  }
+
+  onattribname(start: number, end: number): void {
+    const name = this.#take(start, end, NAME_UNITS).toLowerCase() as Kept
+    this.#attribute = KEPT.includes(name) && this.#attributes[name] === undefined ? name : null
+    this.#value = ''
+  }
+
+  onattribdata(start: number, end: number): void {
+    const room = this.#attribute === null ? 0 : Math.max(0, VALUE_UNITS - this.#value.length)
+    this.#value += this.#take(start, end, room)
+  }
+
+  onattribentity(point: number): void {
+    if (this.#value.length < VALUE_UNITS) this.#value += String.fromCodePoint(point)
+  }
+
+  onattribend(_quote: unknown, end: number): void {
+    this.#told = Math.max(this.#told, end)
+    if (this.#attribute !== null) this.#attributes[this.#attribute] = this.#value
+    this.#attribute = null
+  }
+
+  onopentagend(end: number): void {
+    this.#told = end
+    this.#listener.open(this.#tag, this.#attributes, false)
+  }
+
+  onselfclosingtag(end: number): void {
+    this.#told = end
+    this.#listener.open(this.#tag, this.#attributes, this.#xml || this.#listener.isForeign())
+  }
+
+  onclosetag(start: number, end: number): void {
+    this.#listener.close(this.#take(start, end, NAME_UNITS).toLowerCase())
+  }
+
+  oncdata(start: number, end: number, offset: number): void {
+    const data = this.#take(start, end - offset)
+    if (this.#xml || this.#listener.isForeign()) this.#listener.text(data)
+    this.#told = end
+  }
+
+  oncomment(_start: number, end: number): void {
+    this.#told = end
+  }
+
+  ondeclaration(_start: number, end: number): void {
+    this.#told = end
+  }
+
+  onprocessinginstruction(_start: number, end: number): void {
+    this.#told = end
+  }
+
+  onend(): void {
+    this.#told = this.#offset + this.#pending.length
+  }
+}
