@@ -1,0 +1,78 @@
+/** What a web site of the lab answers, and the words that scenarios write it in. */
+
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Kind } from './authority.ts'
+
+/** Bytes of a body; as a function, made when it is asked for, in pieces that may never end. */
+export type Body = string | Uint8Array | (() => Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>)
+
+/** An answer of HTTP; or what goes over the wire instead of one, until the other side has enough. */
+export type Reply =
+  | { status: number; headers: Readonly<Record<string, string | string[]>>; body: Body }
+  | { wire: () => Iterable<string> | AsyncIterable<string> }
+
+/** By path, with its query. */
+export type Answering = Reply | ((path: string) => Reply)
+
+/** One host: without encryption, with it, and its robots.txt (none: 404). Its certificate is `valid` if nothing is said. */
+export type Site = { plain: Answering; secure: Answering; robots?: Reply; certificate?: Kind }
+
+export const HTML = 'text/html; charset=utf-8'
+
+export function reply(status: number, body: Body = '', headers: Record<string, string | string[]> = {}): Reply {
+  return { status, headers: { 'content-type': HTML, ...headers }, body }
+}
+
+/** A page with paragraphs of text, in order; what begins with `<` stands as it is. */
+export function html(...paragraphs: string[]): string {
+  const body = paragraphs.map((each) => (each.startsWith('<') ? each : `<p>${each}</p>`)).join('\n')
+  return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"></head>\n<body>\n${body}\n</body></html>\n`
+}
+
+export function page(...paragraphs: string[]): Reply {
+  return reply(200, html(...paragraphs))
+}
+
+export function redirect(location: string, status = 301): Reply {
+  return reply(status, '', { location })
+}
+
+/** A page that sends its reader on. */
+export function refresh(to: string, seconds = 0): Reply {
+  const meta = `<meta http-equiv="refresh" content="${seconds}; url=${to}">`
+  return reply(200, `<!doctype html><html><head>${meta}</head><body><p>You are sent on.</p></body></html>`)
+}
+
+export function robots(...lines: string[]): Reply {
+  return reply(200, `${lines.join('\n')}\n`, { 'content-type': 'text/plain' })
+}
+
+/** The same with and without encryption. */
+export function everywhere(answering: Answering, rest: Partial<Site> = {}): Site {
+  return { plain: answering, secure: answering, ...rest }
+}
+
+/** From http to https, path and all, as most sites do. */
+export function encrypted(host: string, secure: Answering, rest: Partial<Site> = {}): Site {
+  return { plain: (path) => redirect(`https://${host}${path}`), secure, ...rest }
+}
+
+/** Every request to another place. */
+export function gone(location: string, status = 301, rest: Partial<Site> = {}): Site {
+  return everywhere(redirect(location, status), rest)
+}
+
+/** The same piece for ever. */
+export function* forever<T>(piece: T, before: readonly T[] = []): Generator<T> {
+  yield* before
+  for (;;) yield piece
+}
+
+/** The same piece for ever, with a wait before each. */
+export async function* dripping(piece: string, before: string): AsyncGenerator<string> {
+  yield before
+  for (;;) {
+    await wait(100, undefined, { ref: false })
+    yield piece
+  }
+}

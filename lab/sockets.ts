@@ -1,0 +1,59 @@
+/** The listening sockets of the lab, and everything that is connected to them, closed in one go. */
+
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import type { Address } from '../src/words/address.ts'
+
+export type Sockets = {
+  /** A free port of the address, where connections are handed to `take`; null where this computer has no such address. */
+  listen(address: Address, take: (socket: Socket) => void): Promise<number | null>
+  /** A port of the address where nobody listens, nor can as long as these are open. */
+  refuse(address: Address): Promise<number | null>
+  close(): Promise<void>
+}
+
+export async function openSockets(): Promise<Sockets> {
+  const servers = new Set<Server>()
+  const connected = new Set<Socket>()
+  const keep = (socket: Socket) => {
+    connected.add(socket)
+    socket.on('error', () => {}).on('close', () => connected.delete(socket))
+  }
+  const listen: Sockets['listen'] = async (address, take) => {
+    const server = createServer({ noDelay: true }, (socket) => {
+      keep(socket)
+      take(socket)
+    })
+    const port = await bind(server, address)
+    if (port !== null) servers.add(server)
+    return port
+  }
+  const anchor = await listen('127.0.0.1' as Address, () => {})
+  return {
+    listen,
+    refuse: (address) => hold(address, anchor!, keep),
+    async close() {
+      const closed = [...servers].map((server) => new Promise((resolve) => server.close(resolve)))
+      for (const socket of connected) socket.destroy()
+      await Promise.all(closed)
+    },
+  }
+}
+
+function bind(server: Server, host: Address): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve(null)
+      else reject(error)
+    })
+    server.listen(0, host, () => resolve((server.address() as { port: number }).port))
+  })
+}
+
+/** The port is taken by a connection that goes out from it. */
+function hold(localAddress: Address, port: number, keep: (socket: Socket) => void): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress }, () => resolve(socket.localPort!))
+    socket.once('error', reject)
+    keep(socket)
+  })
+}

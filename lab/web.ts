@@ -1,0 +1,71 @@
+/** The web servers of the lab: every machine's two ports, on free ports of its address, and what is said on them. */
+
+import { createServer as createHttp } from 'node:http'
+import { createServer as createHttps } from 'node:https'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContext, type TlsOptions } from 'node:tls'
+import type { Stand } from '../src/crawl/guard.ts'
+import { type Address, parseAddress } from '../src/words/address.ts'
+import type { Identity, Kind } from './authority.ts'
+import { MACHINES, type Port } from './machines.ts'
+import type { Site } from './site.ts'
+import { openSockets, type Sockets } from './sockets.ts'
+import { answer } from './web-answer.ts'
+
+export type WebServers = { stands: readonly Stand[]; close(): Promise<void> }
+
+/** `siteAt`: what stands at a host now. `identities`: one for each kind of certificate that a site may have. */
+export type Content = { siteAt: (host: string) => Site | undefined; identities: ReadonlyMap<Kind, Identity> }
+
+type Listeners = Record<Exclude<Port, 'refused'>, (socket: Socket) => void>
+
+/** Starts every machine; one whose address this computer does not have (`::1` without IPv6) is left out. */
+export async function startWeb(content: Content): Promise<WebServers> {
+  const listeners = listenersOf(content)
+  const sockets = await openSockets()
+  const opened = Object.entries(MACHINES).flatMap(([text, { plain, secure }]) => {
+    const address = parseAddress(text)!
+    return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
+  })
+  const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
+  return { stands, close: () => sockets.close() }
+}
+
+async function open(
+  sockets: Sockets,
+  listeners: Listeners,
+  address: Address,
+  side: Port,
+  standsFor: number,
+): Promise<Stand | null> {
+  const port = side === 'refused' ? await sockets.refuse(address) : await sockets.listen(address, listeners[side])
+  return port === null ? null : { address, port, standsFor }
+}
+
+/** The servers of HTTP listen on no port of their own: connections of many ports are handed to them. */
+function listenersOf(content: Content): Listeners {
+  const plain = createHttp((request, response) => answer(content.siteAt, request, response))
+  const shared = { ...content.identities.get('other'), ALPNProtocols: ['http/1.1'], SNICallback: chooser(content) }
+  const encrypted = (options: TlsOptions = {}) => {
+    const server = createHttps({ ...shared, ...options }, (request, response) =>
+      answer(content.siteAt, request, response),
+    )
+    return (socket: Socket) => void server.emit('connection', socket)
+  }
+  return {
+    http: (socket) => void plain.emit('connection', socket),
+    https: encrypted(),
+    mute: (socket) => void socket.resume(),
+    banner: (socket) => void socket.resume().write('SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n'),
+    cut: (socket) => void socket.once('data', () => socket.destroy()),
+    old: encrypted({ minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+    demanding: encrypted({ requestCert: true, rejectUnauthorized: true }),
+  }
+}
+
+/** The certificate of the host that a client names; one for somebody else where nobody of that name is here. */
+function chooser({ siteAt, identities }: Content): NonNullable<TlsOptions['SNICallback']> {
+  const contexts = new Map<Kind, SecureContext>()
+  for (const [kind, identity] of identities) contexts.set(kind, createSecureContext(identity))
+  return (host, done) => done(null, contexts.get(siteAt(host)?.certificate ?? (siteAt(host) ? 'valid' : 'other')))
+}
