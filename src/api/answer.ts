@@ -2,10 +2,10 @@
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { turn } from '../store/turn.ts'
 import type { Envelope, Refusal } from './errors.ts'
 import { COMMON, type Cors, type Headers, readable } from './headers.ts'
 import { takesGzip } from './wire.ts'

@@ -28,8 +28,6 @@ export type MeterOptions = {
 
 /** Milliseconds between two rounds: an unused unit is given back in the second after it came, within a second. */
 const ROUND = 400
-/** Units that are asked for at once; the ledger may grant fewer. */
-const WANT = 64
 /** Milliseconds after which the ledger is asked again where units are on their way back. */
 const RETRY = 20
 
@@ -59,7 +57,10 @@ export class Meter {
   /** Takes a unit for a call. Throws `rate_limited` where none is left. */
   enter(caller: Caller): Permit | Promise<Permit> {
     const desk = this.#desk(caller)
-    if (desk.waiting.length === 0 && desk.purse.takeIdle()) return this.#permit(desk.purse, caller, 'held')
+    if (desk.waiting.length === 0 && desk.purse.takeIdle()) {
+      this.#renew(desk)
+      return this.#permit(desk.purse, caller, 'held')
+    }
     return new Promise((resolve, reject) => {
       desk.waiting.push({ caller, resolve, reject })
       this.#serve(desk)
@@ -92,20 +93,28 @@ export class Meter {
   /** Gives back all units and settles the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    for (const { purse } of this.#desks.values()) purse.retire()
+    for (const desk of this.#desks.values()) this.#retire(desk)
+    this.#desks.clear()
     await this.settle()
   }
 
   #desk({ account, today, limits }: Caller): Desk {
     const known = this.#desks.get(account.id)
     if (known !== undefined && known.purse.day === today && known.purse.limit === limits.queries) return known
-    if (known !== undefined) {
-      known.purse.retire()
-      this.#former.add(known)
-    }
+    if (known !== undefined) this.#retire(known)
     const desk = { purse: new Purse(account.id, today, limits.queries), waiting: [], asking: 0 }
     this.#desks.set(account.id, desk)
     return desk
+  }
+
+  #retire(desk: Desk): void {
+    desk.purse.retire()
+    this.#former.add(desk)
+  }
+
+  /** Asks for more before the last unit is gone, so that the next calls need not wait for the ledger. */
+  #renew(desk: Desk): void {
+    if (desk.purse.isLow && desk.asking === 0 && !this.#former.has(desk)) void this.#ask(desk)
   }
 
   /** Hands idle units to those that wait, and asks for more where somebody still does. */
@@ -125,7 +134,7 @@ export class Meter {
     const { account, day, limit } = purse
     const { ledger, holder } = this.#options
     try {
-      const grant = await ledger.take({ account, day, limit, want: WANT, holder })
+      const grant = await ledger.take({ account, day, limit, want: purse.wanted, holder })
       const source = purse.learn(grant)
       if (source === 'spent') this.#hand(desk)
       else if (grant.wait) await sleep(RETRY)
@@ -158,15 +167,17 @@ export class Meter {
 
   async #settle(): Promise<void> {
     const { ledger, holder } = this.#options
-    const open = [...this.#former, ...this.#desks.values()].flatMap(({ purse }) => {
-      const settlement = purse.round(holder)
-      return settlement === null ? [] : [{ purse, settlement }]
+    const open = [...this.#former, ...this.#desks.values()].flatMap((desk) => {
+      const settlement = desk.purse.round(holder)
+      return settlement === null ? [] : [{ desk, settlement }]
     })
     const notes = this.#notes.take()
+    const settled = open.length === 0 ? null : ledger.settle(open.map(({ settlement }) => settlement))
+    for (const { desk, settlement } of open) if (settlement.spent > 0) this.#renew(desk)
     try {
-      if (open.length > 0) await ledger.settle(open.map(({ settlement }) => settlement))
+      await settled
     } catch (fault) {
-      for (const { purse, settlement } of open) purse.undo(settlement)
+      for (const { desk, settlement } of open) desk.purse.undo(settlement)
       this.#options.onFault(fault)
     }
     try {

@@ -6,6 +6,11 @@ import type { Day } from '../words/time.ts'
 /** How a unit was come by: out of a hold of several, or singly, and then the ledger counts it as spent already. */
 export type Source = 'held' | 'spent'
 
+/** Units that a process holds idle, at most. */
+const MOST_IDLE = 64
+/** More are asked for when less than this share of them is left. */
+const LOW_SHARE = 1 / 4
+
 export class Purse {
   readonly account: number
   readonly day: Day
@@ -16,6 +21,8 @@ export class Purse {
   /** Held units that came since the last round, and those that came before it and go back with the next. */
   #fresh = 0
   #aging = 0
+  /** Idle units at once, at most: fewer where the ledger did not grant as many. */
+  #most = MOST_IDLE
   /** Held units of calls in flight. */
   #inFlight = 0
   /** Held units that calls took and the ledger does not know of. */
@@ -41,7 +48,17 @@ export class Purse {
 
   /** Whether nothing of it is open with the ledger. */
   get isEmpty(): boolean {
-    return this.#fresh + this.#aging + this.#inFlight + this.#spent === 0
+    return this.#idle + this.#inFlight + this.#spent === 0
+  }
+
+  /** How many units to ask for. */
+  get wanted(): number {
+    return this.#most - this.#idle
+  }
+
+  /** Whether a call that comes soon may find no idle unit, although the ledger gives several at once. */
+  get isLow(): boolean {
+    return this.isBulk && this.#idle < this.#most * LOW_SHARE
   }
 
   /** Takes an idle unit for a call, the oldest first; false where there is none. */
@@ -53,12 +70,18 @@ export class Purse {
     return true
   }
 
+  get #idle(): number {
+    return this.#fresh + this.#aging
+  }
+
   /** Takes in what the ledger granted; says how, or null where it granted nothing. */
   learn({ granted, used, wait }: Grant): Source | null {
     this.#left = this.limit - used
     const source = granted === 0 ? null : granted === 1 ? 'spent' : 'held'
     this.isBulk = wait || source === 'held'
-    if (source === 'held') this.#fresh += granted
+    if (source !== 'held') return source
+    this.#fresh += granted
+    this.#most = Math.min(this.#most, this.#idle)
     return source
   }
 
