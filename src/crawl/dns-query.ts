@@ -1,0 +1,79 @@
+/** One question as a message, and which message may be its answer (RFC 1035, chapter 4.1; EDNS as RFC 6891). */
+
+import type { RecordType } from '../words/record.ts'
+import { nameBytes } from './dns-name.ts'
+
+/** A question. `bytes`: the message, its id still 0; `end`: where its question section ends. */
+export type Query = { host: string; type: RecordType; bytes: Buffer; end: number }
+
+export const TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+}
+export const HEADER_BYTES = 12
+export const CLASS_IN = 1
+export const OPT = 41
+export const NXDOMAIN = 3
+
+const RECURSION_DESIRED = 0x01
+/** What passes every network in one piece (DNS flag day 2020). */
+const UDP_BYTES = 1232
+const EDNS = Buffer.from([0, 0, OPT, UDP_BYTES >> 8, UDP_BYTES & 255, 0, 0, 0, 0, 0, 0])
+
+/** The question for one type at a host; null where the text is no host. */
+export function makeQuery(host: string, type: RecordType, edns: boolean): Query | null {
+  const name = nameBytes(host)
+  if (name === null) return null
+  const end = HEADER_BYTES + name.length + 4
+  const bytes = Buffer.alloc(edns ? end + EDNS.length : end)
+  bytes[2] = RECURSION_DESIRED
+  bytes[5] = 1
+  bytes.set(name, HEADER_BYTES)
+  bytes[end - 3] = TYPE_NUMBERS[type]
+  bytes[end - 1] = CLASS_IN
+  if (edns) {
+    bytes[11] = 1
+    bytes.set(EDNS, end)
+  }
+  return { host, type, bytes, end }
+}
+
+/** The message under an id, behind so many bytes of room. */
+export function underId({ bytes }: Query, id: number, room = 0): Buffer {
+  const message = Buffer.allocUnsafe(room + bytes.length)
+  message.set(bytes, room)
+  message[room] = id >>> 8
+  message[room + 1] = id & 255
+  return message
+}
+
+/** Its first two bytes; -1 for what is too short for a header. */
+export function idOf(message: Uint8Array): number {
+  return message.length < HEADER_BYTES ? -1 : (message[0]! << 8) | message[1]!
+}
+
+/**
+ * Whether a message, of which the id is right, answers exactly this question. One that only says that it could not be
+ * read or will not be answered may leave the question out.
+ */
+export function isAnswerTo(message: Uint8Array, { bytes, end }: Query): boolean {
+  if ((message[2]! & 0xf8) !== 0x80 || message[4] !== 0) return false
+  const code = message[3]! & 15
+  if (message[5] === 0) return code !== 0 && code !== NXDOMAIN
+  if (message[5] !== 1 || message.length < end) return false
+  for (let at = HEADER_BYTES; at < end; at++) {
+    if (message[at] !== bytes[at] && !isSameLetter(message[at]!, bytes[at]!)) return false
+  }
+  return true
+}
+
+/** RFC 4343. A length byte is below every letter, and types and class stand behind zeros. */
+function isSameLetter(a: number, b: number): boolean {
+  const lower = a | 32
+  return lower === (b | 32) && lower >= 97 && lower <= 122
+}
