@@ -8,6 +8,7 @@ type CommandFile = { define: (command: Command) => void }
 
 const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile>]> = {
   serve: ['answer requests over HTTP', () => import('./commands/serve.ts')],
+  crawl: ['visit domains, and keep what is seen', () => import('./commands/crawl.ts')],
   import: ['apply the observations of a file, or of standard input', () => import('./commands/import.ts')],
   account: ['make, show and change accounts and their tokens', () => import('./commands/account.ts')],
   check: ['recount the whole store and say what does not fit together', () => import('./commands/check.ts')],

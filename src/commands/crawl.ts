@@ -1,0 +1,137 @@
+/** `domaindex crawl`: visits domains, and brings what it sees into the store or into a file. */
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { loadSettings } from '../config.ts'
+import { type Crawler, openCrawler } from '../crawl/crawl.ts'
+import { openResolver, parseServer, type Resolver, type Server } from '../crawl/dns.ts'
+import { parseRange, type Range } from '../crawl/guard.ts'
+import { openWeb } from '../crawl/web.ts'
+import { type Destination, openStoreDestination } from './crawl/destination.ts'
+import { type List, listOfArguments, openList } from './crawl/list.ts'
+import { openOut } from './crawl/out.ts'
+import { type Place, placeOf } from './crawl/place.ts'
+import { type Reach, reachOf } from './crawl/reach.ts'
+import { makeTally } from './crawl/tally.ts'
+import { tellerOf } from './crawl/tell.ts'
+import { crawlAll } from './crawl/visits.ts'
+import { CommandFault } from './fault.ts'
+import { progressOf } from './progress.ts'
+import { listenForStop } from './stop.ts'
+
+type Options = { file?: string; resolver: Server[]; allow: Range[]; out?: string; parallel: number }
+
+const MOST_PARALLEL = 10_000
+const HELP = `
+LIST holds a name a line, plain or compressed by gzip or zstd; empty lines and what follows a # are passed over.
+A visit asks for the seven record types and looks at http and https of the name, and of www. where the name shows nothing.
+DOMAINDEX_CRAWL_CONTACT says who crawls and stands in every request; without it only what --allow opens is connected to.
+
+--allow opens ranges of your own, as in --allow 127.0.0.0/8, on ports 80 and 443, for this crawl alone. Link-local
+addresses, those of cloud metadata, the resolvers and domaindex's own listeners stay closed.
+
+Ctrl-C finishes the visits in flight, for 15 seconds at most. The place in LIST is kept in LIST.place: the same command
+goes on from there, and the file is gone at the end. --out appends; a line that was left there by half is taken away.
+
+Exit codes: 0 every name was visited, 1 the crawl failed or names could not be looked at from here, 2 lines are no names.`
+
+export function define(command: Command): void {
+  command
+    .argument('[name...]', 'the names, or - for a list on standard input')
+    .option('--file <list>', 'a file of names; - is standard input')
+    .option('--resolver <address[:port]>', "ask this resolver, not the system's; may be repeated", addServer, [])
+    .option('--allow <range>', 'open a range of your own, such as 127.0.0.0/8; may be repeated', addRange, [])
+    .option('--out <file>', 'append the observations to a file instead of the store; - is standard output')
+    .option('--parallel <visits>', 'visits in flight at once', readParallel, 256)
+    .addHelpText('after', HELP)
+    .action(crawl)
+}
+
+async function crawl(names: string[], options: Options): Promise<void> {
+  const settings = loadSettings()
+  const stop = listenForStop()
+  try {
+    const reach = reachOf(settings, options.resolver, options.allow)
+    const list = listOf(names, options.file, stop.signal)
+    const { out } = options
+    const destination = out === undefined ? await openStoreDestination(settings) : openOut(out, list.stats)
+    try {
+      await crawlInto(destination, list, reach, options, stop.signal)
+    } finally {
+      await destination.close()
+    }
+  } finally {
+    stop.end()
+  }
+}
+
+async function crawlInto(
+  destination: Destination,
+  list: List,
+  reach: Reach,
+  { parallel, out }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  const crawler = await openReach(reach)
+  const progress = progressOf('visits')
+  let place: Place | null = null
+  let isDone = false
+  try {
+    place = placeOf(list, destination.to)
+    const tally = makeTally(out === undefined ? 'store' : 'file')
+    const teller = tellerOf(list, place.from, tally, progress)
+    isDone = await crawlAll({ crawler, destination, place, tally, parallel, signal, ...teller })
+    progress.end()
+    const say = out === '-' ? console.error : console.log
+    say(tally.summary(progress.seconds()))
+    teller.conclude(isDone)
+  } finally {
+    progress.end()
+    await crawler.close()
+    place?.end(isDone)
+  }
+}
+
+/** Throws CommandFault where no resolver answers, whatever its answer. */
+async function openReach({ servers, guard, userAgent }: Reach): Promise<Crawler> {
+  const resolver = await openResolver({ servers })
+  await expectAnswer(resolver, servers)
+  const web = openWeb({ resolver, guard, userAgent })
+  return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
+}
+
+async function expectAnswer(resolver: Resolver, servers: readonly Server[]): Promise<void> {
+  const answer = await resolver.ask('.', 'NS')
+  if (answer !== null && !(answer.outcome === 'failed' && answer.why === 'timeout')) return
+  await resolver.close()
+  const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
+  throw new CommandFault(`no resolver answers (${where}): name one that does with --resolver`)
+}
+
+/** Throws CommandFault where there are no names, or names and a file. */
+function listOf(names: string[], file: string | undefined, signal: AbortSignal): List {
+  const isPiped = names.length === 1 && names[0] === '-'
+  if (file !== undefined && names.length > 0) throw new CommandFault('give either names or --file LIST, not both')
+  if (file !== undefined || isPiped) return openList(file ?? '-', signal)
+  if (names.length === 0) throw new CommandFault('give the names to crawl, or --file LIST, or - for standard input')
+  return listOfArguments(names)
+}
+
+function addServer(text: string, before: Server[]): Server[] {
+  const server = parseServer(text)
+  if (server === null) throw new InvalidArgumentError('It must be ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT.')
+  return [...before, server]
+}
+
+function addRange(text: string, before: Range[]): Range[] {
+  const range = parseRange(text)
+  if (range === null) throw new InvalidArgumentError('It must be an address or a range such as 10.0.0.0/8 or fd00::/8.')
+  return [...before, range]
+}
+
+function readParallel(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > MOST_PARALLEL) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_PARALLEL}.`)
+  }
+  return value
+}

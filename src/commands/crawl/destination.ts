@@ -1,0 +1,38 @@
+/** Where observations go: into the store, or to the end of a file. */
+
+import { resolve } from 'node:path'
+import type { Settings } from '../../config.ts'
+import type { Observation } from '../../observe/observation.ts'
+import { ingest, type Outcome } from '../../store/ingest.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import type { Name } from '../../words/name.ts'
+
+export type Destination = {
+  /** What it is, for a crawl that goes on with the same one. */
+  to: string
+  /** False for a name that was forgotten: it is not visited either. */
+  wants(name: Name): Promise<boolean>
+  /** Resolves when the batch is written, with what became of each. */
+  write(batch: readonly Observation[]): Promise<readonly (Outcome | 'written')[]>
+  close(): Promise<void>
+}
+
+/** Throws StoreFault where the store cannot be opened. */
+export async function openStoreDestination({ store: url, secret }: Settings): Promise<Destination> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret })
+  return storeDestination(
+    store,
+    url.replace(/(?<=^sqlite:).*/s, (path) => resolve(path)),
+  )
+}
+
+/** `close` closes the store. */
+export function storeDestination(store: Store, to: string): Destination {
+  return {
+    to,
+    wants: async (name) => !(await store.frontier.visits([name]))[0]!.forgotten,
+    write: (batch) => ingest(store, batch),
+    close: () => store.close(),
+  }
+}

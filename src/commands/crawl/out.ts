@@ -1,0 +1,59 @@
+/** A file that observations are appended to, each as a line; a line that a crash left by half is repaired first. */
+
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseObservation } from '../../observe/parse.ts'
+import { writeObservation } from '../../observe/write.ts'
+import { CommandFault, plainCause } from '../fault.ts'
+import { LINE_BYTES } from '../import/lines.ts'
+import type { Destination } from './destination.ts'
+
+const STANDARD_OUTPUT = 1
+const NEWLINE = 10
+/** How every line begins that writeObservation writes. */
+const BEGINNING = '{"domain":"'
+
+/** `-` is standard output. Throws CommandFault for a file that cannot be written, or is the list, or holds something else. */
+export function openOut(path: string, list: Stats | null): Destination {
+  const fd = path === '-' ? STANDARD_OUTPUT : openFor(path)
+  const stats = fstatSync(fd)
+  if (list !== null && stats.isFile() && stats.ino === list.ino && stats.dev === list.dev) {
+    throw new CommandFault(`${path} is the list that is crawled; name another file for --out`)
+  }
+  if (stats.isFile() && path !== '-') repair(fd, stats.size, path)
+  return {
+    to: resolve(path),
+    wants: async () => true,
+    async write(batch) {
+      writeAll(fd, Buffer.from(batch.map((observation) => `${writeObservation(observation)}\n`).join('')))
+      return batch.map(() => 'written' as const)
+    },
+    async close() {
+      if (fd !== STANDARD_OUTPUT) closeSync(fd)
+    },
+  }
+}
+
+function openFor(path: string): number {
+  try {
+    return openSync(path, 'a+')
+  } catch (error) {
+    throw new CommandFault(`${path} cannot be written for --out: ${plainCause(error)}`)
+  }
+}
+
+/** Cuts off the half of an observation at the end, or ends the line of a whole one. Throws CommandFault for any other text. */
+function repair(fd: number, size: number, path: string): void {
+  const tail = Buffer.alloc(Math.min(size, LINE_BYTES))
+  readSync(fd, tail, 0, tail.length, size - tail.length)
+  if (tail.length === 0 || tail.at(-1) === NEWLINE) return
+  const from = tail.lastIndexOf(NEWLINE) + 1
+  const rest = tail.toString('utf8', from)
+  if (typeof parseObservation(rest) !== 'string') writeAll(fd, Buffer.from('\n'))
+  else if (rest.startsWith(BEGINNING.slice(0, rest.length))) ftruncateSync(fd, size - (tail.length - from))
+  else throw new CommandFault(`${path} does not end with a line of observations; name another file for --out`)
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let from = 0; from < bytes.length; ) from += writeSync(fd, bytes, from)
+}

@@ -1,0 +1,45 @@
+/** What a crawl may reach: the resolvers it asks, the addresses it connects to, and whom it says it is. */
+
+import { readFileSync } from 'node:fs'
+import type { Listener, Settings } from '../../config.ts'
+import { type Server, systemServers } from '../../crawl/dns.ts'
+import { type Guard, makeGuard, type Range } from '../../crawl/guard.ts'
+import { type Address, parseAddress } from '../../words/address.ts'
+import { CommandFault } from '../fault.ts'
+
+export type Reach = { servers: readonly Server[]; guard: Guard; userAgent: string }
+
+/** Stands for every address that is opened. */
+const ANYWHERE = '0.0.0.0' as Address
+
+/**
+ * `servers` as named, or else the system's. Of the opened ranges neither the resolvers nor our own listeners are reached;
+ * where nobody has said who crawls, nothing but those ranges is. Throws CommandFault where that is nothing.
+ */
+export function reachOf(settings: Settings, named: readonly Server[], opened: readonly Range[]): Reach {
+  const { crawlContact: contact, host, port, admin } = settings
+  if (contact === null && opened.length === 0) {
+    throw new CommandFault(
+      'set DOMAINDEX_CRAWL_CONTACT to the address of a page or to a mailbox where you are reached: it stands in every request, and without it nothing public is crawled',
+    )
+  }
+  const servers = named.length > 0 ? named : systemServers()
+  if (servers.length === 0) throw new CommandFault('this machine names no resolver: name one with --resolver')
+  const own = [{ host, port }, ...(admin === null ? [] : [admin])].map(closedFor)
+  return {
+    servers,
+    guard: makeGuard({ opened, closed: [...servers, ...own], onlyOpened: contact === null }),
+    userAgent: userAgentOf(contact),
+  }
+}
+
+/** As in `domaindex/0.1.0 (+https://example.com/crawler)`; without the contact where there is none. */
+export function userAgentOf(contact: string | null): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+  return contact === null ? `domaindex/${version}` : `domaindex/${version} (+${contact})`
+}
+
+/** A host name may be any address of this machine. */
+function closedFor({ host, port }: Listener): { address: Address; port: number } {
+  return { address: parseAddress(host) ?? ANYWHERE, port }
+}

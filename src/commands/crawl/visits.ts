@@ -1,0 +1,82 @@
+/** The crawl of a list: each name is visited, what was seen is counted and written, and the place in the list follows. */
+
+import type { Crawler } from '../../crawl/crawl.ts'
+import type { Observation } from '../../observe/observation.ts'
+import { observe } from '../../observe/observe.ts'
+import type { Name } from '../../words/name.ts'
+import { CommandFault } from '../fault.ts'
+import { batches } from './batches.ts'
+import type { Destination } from './destination.ts'
+import type { Entry, Named } from './list.ts'
+import type { Place } from './place.ts'
+import { visitAll } from './run.ts'
+import type { Tally } from './tally.ts'
+
+export type Crawl = {
+  crawler: Pick<Crawler, 'visit'>
+  destination: Pick<Destination, 'wants' | 'write'>
+  place: Place
+  tally: Tally
+  /** Visits in flight at once, at most. */
+  parallel: number
+  signal: AbortSignal
+  /** Told of each line as it is taken. */
+  onTaken(entry: Entry): void
+  /** Told when a visit is over. */
+  onVisit(): void
+  /** A fault of the program in one visit; the others go on. */
+  onFault(name: Name, error: unknown): void
+}
+
+const BATCH = 500
+/** Milliseconds that an observation waits for others to be written with. */
+const PATIENCE = 1000
+/** So many names that could not be looked at are no longer bad luck. */
+const UNSEEN = 1000
+
+/** True where the list came to its end. Throws CommandFault where nothing can be seen from here, and what writing throws. */
+export async function crawlAll(crawl: Crawl): Promise<boolean> {
+  const { place, tally, parallel, signal, destination } = crawl
+  const written = batches<{ entry: Named; observation: Observation }>(BATCH, PATIENCE, async (items) => {
+    const outcomes = await destination.write(items.map(({ observation }) => observation))
+    outcomes.forEach(tally.add)
+    for (const { entry } of items) place.finish(entry)
+    place.save()
+  })
+  const begin = (entry: Entry): void => {
+    place.begin(entry)
+    if (entry.name === null) tally.add('unusable')
+    crawl.onTaken(entry)
+  }
+  const visit = async (entry: Named): Promise<void> => {
+    const observation = await observationOf(crawl, entry)
+    if (observation !== null) await written.add({ entry, observation })
+    crawl.onVisit()
+  }
+  try {
+    return await visitAll({ entries: place.rest(), parallel, signal, begin, visit })
+  } finally {
+    await written.end()
+  }
+}
+
+/** Null where there is nothing to write: such a name is done, but for one that could not be looked at. */
+async function observationOf({ crawler, destination, place, tally, onFault }: Crawl, entry: Named) {
+  if (!(await destination.wants(entry.name))) {
+    tally.add('forgotten')
+    place.finish(entry)
+    return null
+  }
+  try {
+    const observation = observe(await crawler.visit(entry.name))
+    tally.see(observation)
+    if (observation.dns !== null) return observation
+  } catch (error) {
+    tally.add('failed')
+    place.finish(entry)
+    onFault(entry.name, error)
+    return null
+  }
+  if (tally.of('unseen') < UNSEEN) return null
+  throw new CommandFault(`${UNSEEN} names could not be looked at: the resolver cannot be asked from here`)
+}
