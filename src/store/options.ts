@@ -12,8 +12,10 @@ export type OpenOptions = {
   ledger: 'own' | 'thread' | 'primary'
   /** DOMAINDEX_SECRET; null for the secret that the store makes. */
   secret: string | null
-  /** Whole Unix seconds; the machine's clock by default. */
+  /** Whole Unix seconds; by default the machine's clock on SQLite, the server's on PostgreSQL. */
   now?: () => Instant
+  /** PostgreSQL: connections of this process. */
+  pool?: number
   /** Marks a store made now as a demo, and allows to open one that is. */
   demo?: boolean
 }

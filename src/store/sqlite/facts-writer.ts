@@ -7,7 +7,7 @@ import { type Address, packAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import { RECORD_TYPES } from '../../words/record.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
-import { packFacts, packTerms } from './columns.ts'
+import { packFacts, packTerms } from '../columns.ts'
 import { type SharedRows, sharedRows } from './shared-rows.ts'
 
 /** One transaction's writing: `write` one name after another, then `finish` once. */

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { NO_CLOCKS } from '../../apply/known.ts'
 import { unpackHex } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
-import { packClocks } from './columns.ts'
+import { packClocks } from '../columns.ts'
 import { sharedRows } from './shared-rows.ts'
 
 type Own = { id: number | null; addresses: string | null; redirects_to: Name | null }

@@ -2,26 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../apply/change.ts'
-import { type Current, NO_CLOCKS, NOTHING_KNOWN, type Visit } from '../../apply/known.ts'
+import { type Current, NOTHING_KNOWN, type Visit } from '../../apply/known.ts'
 import { type Name, slotOf } from '../../words/name.ts'
+import { type FactsRow, packClocks, unpackFacts, unpackVisit, type VisitRow } from '../columns.ts'
 import type { Frontier } from '../store.ts'
-import { type FactsRow, packClocks, unpackClocks, unpackFacts } from './columns.ts'
 import { snapshot, transaction } from './connection.ts'
 import { factsWriter } from './facts-writer.ts'
 import { forgetter } from './forget.ts'
 import type { Log } from './log.ts'
-
-/** `visit.id` of a forgotten name. */
-export const TOMBSTONE = 0
-
-type VisitRow = {
-  id: number | null
-  version: number
-  clock: number
-  late: Uint8Array | null
-  dns_print: number
-  web_print: number
-}
 
 export function frontierOf(database: DatabaseSync, log: Log): Frontier {
   const visit = database.prepare(
@@ -32,7 +20,7 @@ export function frontierOf(database: DatabaseSync, log: Log): Frontier {
   )
   const save = saver(database)
   const forget = forgetter(database)
-  const readVisit = (name: Name): Visit => visitOf(name, visit.get(slotOf(name), name) as VisitRow | undefined)
+  const readVisit = (name: Name): Visit => unpackVisit(name, visit.get(slotOf(name), name) as VisitRow | undefined)
   const readCurrent = (name: Name): Current => currentOf(current.get(slotOf(name), name) as FactsRow | undefined)
   // One transaction a batch: the locks of a read cost as much as reading a narrow row.
   return {
@@ -40,18 +28,6 @@ export function frontierOf(database: DatabaseSync, log: Log): Frontier {
     currents: async (names) => snapshot(database, () => names.map(readCurrent)),
     save: async (changes) => log.bounded(() => transaction(database, () => save(changes))),
     forget: async (name) => log.bounded(() => transaction(database, () => forget(name))),
-  }
-}
-
-function visitOf(name: Name, row: VisitRow | undefined): Visit {
-  if (!row) return { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, forgotten: false }
-  return {
-    name,
-    version: row.version,
-    clocks: unpackClocks(row.clock, row.late),
-    dnsPrint: row.dns_print,
-    webPrint: row.web_print,
-    forgotten: row.id === TOMBSTONE,
   }
 }
 

@@ -1,6 +1,6 @@
 /** A slice of the check: what is looked at in one read transaction, and what was found wrong there. */
 
-import type { Fault } from '../../store.ts'
+import type { Fault } from '../store.ts'
 
 /** What a part found in one slice; `last` is null where its table ended. */
 export type Slice = { faults: Fault[]; checked: number; last: string | null }

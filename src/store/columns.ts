@@ -1,11 +1,37 @@
-/** How clocks, facts and terms are kept in SQLite's columns. */
+/** How clocks, facts and terms are kept in columns, whatever the engine. */
 
-import { type Clocks, type Current, PARTS, type State, type Website } from '../../apply/known.ts'
-import type { DnsStatus, Ssl } from '../../observe/observation.ts'
-import { packedHex, unpackHex } from '../../words/address.ts'
-import type { Name } from '../../words/name.ts'
-import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
-import type { Instant } from '../../words/time.ts'
+import { type Clocks, type Current, NO_CLOCKS, PARTS, type State, type Visit, type Website } from '../apply/known.ts'
+import type { DnsStatus, Ssl } from '../observe/observation.ts'
+import { packedHex, unpackHex } from '../words/address.ts'
+import type { Name } from '../words/name.ts'
+import { RECORD_TYPES, type RecordType } from '../words/record.ts'
+import type { Instant } from '../words/time.ts'
+
+/** `visit.id` of a forgotten name. */
+export const TOMBSTONE = 0
+
+/** The columns of `visit` beside its key. */
+export type VisitRow = {
+  id: number | null
+  version: number
+  clock: Instant
+  late: Uint8Array | null
+  dns_print: number
+  web_print: number
+}
+
+/** The narrow row of a name; undefined for one that is not there. */
+export function unpackVisit(name: Name, row: VisitRow | undefined): Visit {
+  if (!row) return { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, forgotten: false }
+  return {
+    name,
+    version: row.version,
+    clocks: unpackClocks(row.clock, row.late),
+    dnsPrint: row.dns_print,
+    webPrint: row.web_print,
+    forgotten: row.id === TOMBSTONE,
+  }
+}
 
 /** Bytes of a clock that differs from the newest: the part's place in PARTS, then seconds, big-endian. */
 const LATE_BYTES = 5

@@ -1,0 +1,112 @@
+/** Compares a name's facts with themselves and with the rows that were derived from them. */
+
+import { type Current, PARTS } from '../../apply/known.ts'
+import { ipOf, onlyDns } from '../../apply/resolution.ts'
+import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
+import { type Address, compareAddresses, unpackHex } from '../../words/address.ts'
+import type { Name } from '../../words/name.ts'
+import { RECORD_TYPES } from '../../words/record.ts'
+import { formatInstant, type Instant } from '../../words/time.ts'
+import { type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
+import type { Report } from './slice.ts'
+
+/** The facts, and as JSON what hangs on their id: superseded states, first times on addresses, when listed on each address. */
+export type CheckedFacts = FactsRow & {
+  id: number
+  name: Name
+  visit: number | null
+  clock: Instant
+  late: Uint8Array | null
+  superseded: string
+  ever: string
+  /** Null where `addresses` cannot be read. */
+  present: string | null
+  page: string | null
+  sourced: 0 | 1 | boolean
+}
+/** A superseded state. `whole`: 1 with records, 0 with a serial alone; `addresses`: the records of A and AAAA. */
+type Kept = {
+  type: number
+  first_seen: Instant
+  last_confirmed: Instant
+  serial: number | null
+  base: Instant | null
+  whole: 0 | 1
+  addresses: string | null
+}
+/** When a name was first seen on each of its addresses, now and ever. */
+type Since = ReadonlyMap<Address, Instant>
+
+/** Compares one name's facts with all that was derived from them. */
+export function lookAtFacts(row: CheckedFacts, report: Report): void {
+  const current = unpackFacts(row)
+  const superseded = JSON.parse(row.superseded) as Kept[]
+  const ever = JSON.parse(row.ever) as [hex: string, since: Instant][]
+  const since = new Map(ever.map(([hex, instant]) => [unpackHex(hex), instant]))
+  derivedCheck(current, report)
+  clocksCheck(row, current.states, report)
+  statesCheck(superseded, current.states, report)
+  firstTimesCheck(since, superseded, current.states, report)
+  presenceCheck(current.addresses, JSON.parse(row.present ?? '[]'), since, report)
+  if (row.redirects_to !== null && !row.sourced) report(`is not among the sources of ${row.redirects_to}`)
+  if (row.page !== row.digest) report('has terms of another text')
+}
+
+function derivedCheck(current: Current, report: Report): void {
+  const { status, states, addresses, ip } = current
+  const all = [...addressesOf(states.A?.records), ...addressesOf(states.AAAA?.records)].sort(compareAddresses)
+  const present = status === 'ok' ? all : []
+  if (String(present) !== String(addresses)) report('has addresses that its records do not hold')
+  if (ip !== ipOf(current, ip !== null)) report(`has ip ${ip} beside other records`)
+  if (current.only_dns_no_web !== onlyDns(ip, states)) report('has a wrong only_dns_no_web')
+}
+
+function clocksCheck({ clock, late }: CheckedFacts, states: Current['states'], report: Report): void {
+  const clocks = unpackClocks(clock, late)
+  for (const type of RECORD_TYPES)
+    if ((states[type]?.first_seen ?? 0) > clocks[PARTS.indexOf(type)]!)
+      report(`has a clock of ${type} before its newest state`)
+}
+
+/** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */
+function statesCheck(rows: readonly Kept[], states: Current['states'], report: Report): void {
+  for (const [place, type] of RECORD_TYPES.entries()) {
+    const kept = rows.filter((row) => row.type === place)
+    const counted = states[type]?.count ?? 0
+    if (Math.min(kept.length + (states[type] ? 1 : 0), COUNTED_STATES) !== counted)
+      report(`counts ${counted} states of ${type}, keeps ${kept.length} superseded`)
+    const bases = new Set(kept.filter(({ whole }) => whole === 1).map(({ first_seen }) => first_seen))
+    if (kept.some(({ whole, serial, base }) => whole === 0 && (serial === null || !bases.has(base!))))
+      report('has a serial without its base')
+  }
+  if (rows.some(({ first_seen, last_confirmed }) => last_confirmed < first_seen))
+    report('has a state that was last confirmed before it began')
+}
+
+/** The first time on each address: that of the oldest state that holds it. */
+function firstTimesCheck(
+  since: Since,
+  superseded: readonly Kept[],
+  { A, AAAA }: Current['states'],
+  report: Report,
+): void {
+  const newest = [A, AAAA].filter((state) => state !== undefined)
+  const older = superseded.flatMap(({ first_seen, addresses }) =>
+    addresses === null ? [] : [{ first_seen, records: addresses }],
+  )
+  const first = new Map<Address, Instant>()
+  for (const { first_seen, records } of [...newest, ...older].sort((a, b) => b.first_seen - a.first_seen))
+    for (const address of addressesOf(records)) first.set(address, first_seen)
+  const same = since.size === first.size && [...first].every(([address, instant]) => since.get(address) === instant)
+  if (!same) report('was first seen on its addresses at other times than its states say')
+}
+
+/** `present`: since when it is listed on each address, null where it is not. */
+function presenceCheck(addresses: readonly Address[], present: (string | null)[], since: Since, report: Report): void {
+  for (const [place, address] of addresses.entries()) {
+    const listed = present[place]
+    const first = since.get(address)
+    if (listed == null) report(`is not listed on ${address}`)
+    else if (first === undefined || listed !== formatInstant(first)) report(`has another date on ${address}`)
+  }
+}

@@ -1,0 +1,35 @@
+/** One type's page of history out of its newest state and the superseded ones that an engine has read. */
+
+import type { State } from '../apply/known.ts'
+import { withSerial } from '../apply/state.ts'
+import type { RecordType } from '../words/record.ts'
+import { recordsOf } from '../words/record-text.ts'
+import type { Instant } from '../words/time.ts'
+import type { History, HistoryState } from './store.ts'
+
+/** A superseded state; `whole` is the kept text of the one at its base, where it has one. */
+export type StateRow = { first_seen: Instant; records: string | null; serial: number | null; whole: string | null }
+
+/** `older`: superseded states before `before` (null: all), newest first, one more than `limit` where there are so many. */
+export function historyOfType(
+  type: RecordType,
+  newest: State | undefined,
+  older: readonly StateRow[],
+  before: Instant | null,
+  limit: number,
+): History {
+  if (!newest) return { states: [], total: 0, more: false }
+  const states: HistoryState[] = []
+  if (before === null || newest.first_seen < before) states.push(answered(type, newest.first_seen, newest.records))
+  states.push(...older.map((row) => answered(type, row.first_seen, keptText(row))))
+  return { states: states.slice(0, limit), total: newest.count, more: states.length > limit }
+}
+
+/** A state that is kept as its serial alone is the whole one at its base with that serial. */
+function keptText({ records, serial, whole }: StateRow): string {
+  return records ?? withSerial(whole!, serial!)
+}
+
+function answered(type: RecordType, first_seen: Instant, kept: string): HistoryState {
+  return { first_seen, records: JSON.stringify(recordsOf(type, kept)) }
+}

@@ -1,0 +1,82 @@
+/** How a PostgreSQL is reached: a URL's meaning, the settings of every session, and how values come back. */
+
+import type pg from 'pg'
+import { StoreFault } from '../fault.ts'
+
+/** A statement that is prepared once a connection, by its name. */
+export type Statement = { name: string; text: string; rowMode?: 'array' }
+
+/** Milliseconds. */
+const STATEMENT_TIMEOUT = 60_000
+/** As long as a SQLite writer waits for another one. */
+const LOCK_TIMEOUT = 20_000
+/** A process that hangs in a transaction gives its locks back. */
+const IDLE_TIMEOUT = 60_000
+const CONNECT_TIMEOUT = 10_000
+
+/**
+ * Every statement is a look-up by key, a range of one key, or one of these for each of a list of keys. The planner is told so,
+ * and plans once: what it would guess from tables that are empty, or that nobody has analysed yet, is of no use.
+ */
+const SETTINGS = [
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'plan_cache_mode=force_generic_plan',
+  'jit=off',
+  'TimeZone=UTC',
+]
+
+const HOW =
+  'write postgres://user:password@host:port/database, with %40 for @, %2F for / and %23 for # in user and password'
+
+/** True for a URL that is this engine's. */
+export function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url)
+}
+
+/** What a client is made of. `who`: how the server lists it. Throws StoreFault, which says nothing of what the URL holds. */
+export function configOf(url: string, who: string): pg.ClientConfig {
+  const place = parse(url)
+  const given = place.searchParams.get('options')
+  const options = SETTINGS.map((setting) => `-c ${setting}`)
+  place.searchParams.set('options', [...options, ...(given ? [given] : [])].join(' '))
+  return {
+    connectionString: place.href,
+    pipeline: true,
+    application_name: who,
+    statement_timeout: STATEMENT_TIMEOUT,
+    lock_timeout: LOCK_TIMEOUT,
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    keepAlive: true,
+    types: { getTypeParser: parserOf as never },
+  }
+}
+
+/** The URL as it may be shown: without the password. */
+export function shown(url: string): string {
+  const place = parse(url)
+  place.password = ''
+  for (const key of [...place.searchParams.keys()]) if (key !== 'host' && key !== 'port') place.searchParams.delete(key)
+  return place.href
+}
+
+function parse(url: string): URL {
+  if (!isPostgres(url) || !URL.canParse(url)) throw new StoreFault(`the URL of the database cannot be read: ${HOW}`)
+  return new URL(url)
+}
+
+/** By the object ids of pg_type: whole numbers (int8 too, none here is over 2^53), booleans, bytes; all else is text. */
+const PARSERS: Record<number, (text: string) => unknown> = {
+  16: (text) => text === 't',
+  17: (text) => Buffer.from(text.slice(2), 'hex'),
+  20: Number,
+  21: Number,
+  23: Number,
+}
+const asText = (text: string): unknown => text
+
+function parserOf(type: number): (text: string) => unknown {
+  return PARSERS[type] ?? asText
+}

@@ -1,0 +1,57 @@
+/** The connections of a process: reads share some of them, transactions have one each for themselves. */
+
+import pg from 'pg'
+import type { Instant } from '../../words/time.ts'
+import { clockOf } from './clock.ts'
+import { configOf } from './connection.ts'
+import { type Read, Reader } from './reader.ts'
+import { inWords, patiently } from './trouble.ts'
+import { snapshot, transaction, type Write } from './writer.ts'
+
+export type Database = {
+  /** One statement that changes nothing; tried once more where the connection is lost. */
+  read: Read
+  /** Statements that see one moment and change nothing; tried once more where the connection is lost. */
+  snapshot: Write
+  /**
+   * Runs `work` in one transaction (read committed), again where it collides with another one or the connection is lost:
+   * `work` has to bear that, and what it throws ends it with nothing written. Written once or not at all, whatever happens.
+   */
+  transaction: Write
+  /** The server's clock. */
+  now(): Promise<Instant>
+  close(): Promise<void>
+}
+
+export type DatabaseOptions = {
+  /** Connections, 2 at least. */
+  pool: number
+  /** How the server lists this process. */
+  who: string
+}
+
+/** Connects; throws StoreFault where that fails. */
+export async function openDatabase(url: string, { pool: size, who }: DatabaseOptions): Promise<Database> {
+  const config = configOf(url, who)
+  const lanes = Math.max(1, Math.floor(size / 2))
+  const reader = new Reader(config, lanes)
+  const pool = new pg.Pool({ ...config, max: Math.max(1, size - lanes) })
+  pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
+  const take = (): Promise<pg.PoolClient> => patiently(() => pool.connect())
+  const worded = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work
+    } catch (error) {
+      throw inWords(error, url)
+    }
+  }
+  await worded(reader.begin())
+  const read: Read = (statement, values) => worded(reader.read(statement, values))
+  return {
+    read,
+    snapshot: (work) => worded(snapshot(take, work)),
+    transaction: (work) => worded(transaction(take, work)),
+    now: clockOf(read),
+    close: async () => void (await Promise.all([pool.end(), reader.end()])),
+  }
+}

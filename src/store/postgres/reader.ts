@@ -1,0 +1,90 @@
+/** Reads share connections: each is sent at once, behind those that are not answered yet, so that none waits for a free one. */
+
+import pg from 'pg'
+import type { Statement } from './connection.ts'
+import { isLost, patiently } from './trouble.ts'
+
+/** Runs one statement; the rows are objects, or arrays where the statement says so. */
+export type Read = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>
+
+/** A connection and how many of its statements are not answered yet. */
+type Lane = { client: pg.Client; waiting: number }
+
+/** Past so many, another connection is opened, up to the most that there may be. */
+const DEPTH = 8
+
+export class Reader {
+  readonly #config: pg.ClientConfig
+  readonly #most: number
+  readonly #lanes: Lane[] = []
+  #opening: Promise<Lane> | null = null
+
+  constructor(config: pg.ClientConfig, most: number) {
+    this.#config = config
+    this.#most = most
+  }
+
+  /** Opens the first connection, without patience. */
+  async begin(): Promise<void> {
+    await this.#connect()
+  }
+
+  async read<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    try {
+      return await this.#once(statement, values)
+    } catch (error) {
+      if (!isLost(error)) throw error
+      return this.#once(statement, values)
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#lanes.splice(0).map(({ client }) => client.end()))
+  }
+
+  async #once<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const lane = this.#shortest() ?? (await this.#open())
+    lane.waiting++
+    try {
+      return (await lane.client.query({ ...statement, values: values as unknown[] })).rows as Row[]
+    } catch (error) {
+      if (isLost(error)) {
+        this.#leave(lane)
+        lane.client.end().catch(() => {})
+      }
+      throw error
+    } finally {
+      lane.waiting--
+    }
+  }
+
+  /** The lane with the least before it; where that is much, another one is on its way. */
+  #shortest(): Lane | undefined {
+    let best = this.#lanes[0]
+    for (const lane of this.#lanes) if (lane.waiting < best!.waiting) best = lane
+    if (best && best.waiting >= DEPTH && this.#lanes.length < this.#most) this.#open().catch(() => {})
+    return best
+  }
+
+  #open(): Promise<Lane> {
+    this.#opening ??= patiently(() => this.#connect()).finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  async #connect(): Promise<Lane> {
+    const lane: Lane = { client: new pg.Client(this.#config), waiting: 0 }
+    lane.client.on('error', () => this.#leave(lane))
+    lane.client.on('end', () => this.#leave(lane))
+    await lane.client.connect()
+    this.#lanes.push(lane)
+    return lane
+  }
+
+  /** Takes no more statements to a lane. */
+  #leave(lane: Lane): void {
+    const place = this.#lanes.indexOf(lane)
+    if (place >= 0) this.#lanes.splice(place, 1)
+  }
+}

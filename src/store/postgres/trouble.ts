@@ -1,0 +1,67 @@
+/** What can go wrong with a PostgreSQL: what is worth another try, and the words for who runs it. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreFault } from '../fault.ts'
+import { shown } from './connection.ts'
+
+/** How long a connection is tried for: a server that restarts is back within that. */
+const PATIENCE_MILLISECONDS = 10_000
+const BETWEEN_MILLISECONDS = 100
+
+/** Ends of connections by the server, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const SHUT_DOWN = ['57P01', '57P02', '57P03', '57P05', '25P03', '08000', '08003', '08006', '08001', '08004']
+const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH']
+/** pg's own words, which have no code. */
+const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK_DETECTED = '40P01'
+
+const WORDS: Record<string, string> = {
+  '28000': 'it does not let this user in: look at user, database and pg_hba.conf',
+  '28P01': 'it does not let this user in: user or password is wrong',
+  '3D000': 'there is no such database: make it (createdb), or name another one',
+  '42501': 'this user may not do that: let it own the schema',
+  '3F000': 'the schema of this connection (search_path) is not there',
+  '53100': 'the disk of the server is full; what was not finished was not written',
+  '53300': 'it has no connection left: raise max_connections, or lower DOMAINDEX_POOL',
+  '55P03': 'another process keeps rows locked: try again when it has ended',
+  '57014': 'a statement took too long and was given up',
+  '25006': 'it may only be read: name the primary server',
+  ENOTFOUND: 'its host has no address: look at the name',
+}
+const UNREACHABLE = 'nothing answers there: look whether the server runs, and at host and port'
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code ?? '')
+}
+
+/** True where the connection is gone, and with it what was not committed. */
+export function isLost(error: unknown): boolean {
+  const code = codeOf(error)
+  return SHUT_DOWN.includes(code) || SYSTEM.includes(code) || LOST.test((error as Error).message)
+}
+
+/** True where the server gave up a transaction that can simply be run again. */
+export function isCollision(error: unknown): boolean {
+  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error))
+}
+
+/** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */
+export function inWords(error: unknown, url: string): unknown {
+  if (!(error instanceof Error) || error instanceof StoreFault) return error
+  const words = WORDS[codeOf(error)] ?? (isLost(error) ? UNREACHABLE : null)
+  return words === null ? error : new StoreFault(`${shown(url)}: ${words}`, { cause: error })
+}
+
+/** Tries to connect until it succeeds, for as long as a restart of the server may take. */
+export async function patiently<Result>(connect: () => Promise<Result>): Promise<Result> {
+  const until = performance.now() + PATIENCE_MILLISECONDS
+  for (;;) {
+    try {
+      return await connect()
+    } catch (error) {
+      if (!isLost(error) || performance.now() > until) throw error
+      await sleep(BETWEEN_MILLISECONDS)
+    }
+  }
+}
