@@ -7,18 +7,16 @@ import type { NewToken } from '../../accounts/token.ts'
 import type { Instant } from '../../words/time.ts'
 import { StoreFault } from '../fault.ts'
 import type { Ledger, Secret } from '../ledger.ts'
+import { GIVEN, givenSecrets } from '../secrets.ts'
 import { accountReads } from './ledger/accounts.ts'
 import { budgetReads } from './ledger/budget.ts'
 import { type Arguments, gather, type Writer, type Writes } from './ledger/calls.ts'
 import { openLedgerFile } from './ledger/file.ts'
-import { givenSecrets, secretReads } from './ledger/secrets.ts'
+import { secretReads } from './ledger/secrets.ts'
 import { standingReads } from './ledger/standing.ts'
 import { type KeptToken, tokenReads } from './ledger/tokens.ts'
 import { usageReads } from './ledger/usage.ts'
 import { ownWriter, primaryWriter, threadWriter } from './ledger/writers.ts'
-
-const GIVEN =
-  'the secret is given by DOMAINDEX_SECRET: put a new one in front of it, with a comma between, and restart every process'
 
 export type LedgerOptions = {
   /** Who has the pen: this thread, a thread of this process, the primary of this cluster's worker. */

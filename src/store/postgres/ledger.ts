@@ -1,0 +1,52 @@
+/** The ledger on PostgreSQL: every process writes for itself, exact by the locks of rows. */
+
+import type { Instant } from '../../words/time.ts'
+import type { Ledger } from '../ledger.ts'
+import { givenSecrets } from '../secrets.ts'
+import type { Database } from './database.ts'
+import { accountReads, accountWrites } from './ledger/accounts.ts'
+import { budgetReads, type Call, writeCalls } from './ledger/budget.ts'
+import { penOf } from './ledger/pen.ts'
+import { acceptGiven, secretsOf } from './ledger/secrets.ts'
+import { standingOf } from './ledger/standing.ts'
+import { tokensOf } from './ledger/tokens.ts'
+import { usageOf } from './ledger/usage.ts'
+
+export const LEDGER_SCHEMA = new URL('./schema/ledger/', import.meta.url)
+
+export type LedgerOptions = {
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  secret: string | null
+  /** The server's clock by default. */
+  now?: (() => Instant) | undefined
+}
+
+/** Opens the ledger of a database whose tables are there; closing it leaves the database open. Throws StoreFault. */
+export async function openLedger(
+  database: Database,
+  { secret, now }: LedgerOptions,
+): Promise<Ledger & { close(): Promise<void> }> {
+  const given = secret === null ? null : givenSecrets(secret)
+  if (given !== null) await acceptGiven(database, given)
+  const { send, idle } = penOf<Call>((calls, at) => writeCalls(database, calls, at))
+  return {
+    ...accountReads(database),
+    ...accountWrites(database),
+    ...tokensOf(database),
+    ...standingOf(database),
+    ...budgetReads(database),
+    ...budgetWrites((call, at = now?.() ?? null) => send(call, at)),
+    ...usageOf(database),
+    ...secretsOf(database, given),
+    close: idle,
+  }
+}
+
+function budgetWrites(write: (call: Call, now?: Instant | null) => Promise<unknown>) {
+  return {
+    take: (ask) => write({ kind: 'take', ask }),
+    settle: (settlements) => write({ kind: 'settle', settlements }),
+    giveBack: (account, day) => write({ kind: 'giveBack', account, day }),
+    beat: (holder, now) => write({ kind: 'beat', holder }, now),
+  } as Pick<Ledger, 'take' | 'settle' | 'giveBack' | 'beat'>
+}

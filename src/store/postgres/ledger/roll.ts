@@ -1,0 +1,64 @@
+/** The roll of the processes that take units: who was heard of, and what becomes of who was not. */
+
+import { SILENCE } from '../../../accounts/budget.ts'
+import type { Instant } from '../../../words/time.ts'
+import type { Session } from '../writer.ts'
+
+/** Other holders: how many live, and which were silent too long. */
+export type Others = { live: number; silent: string[] }
+
+/** `$1` holders, `$2` the time, null for the server's, `$3` SILENCE. */
+const CLOCK = `clock as materialized (
+    select coalesce($2::bigint, floor(extract(epoch from clock_timestamp()))::bigint) as now)`
+/** One that was heard of in the future was so before the clock was set back: from now on its silence counts again. */
+const HEAR = {
+  name: 'holder.hear',
+  text: `with ${CLOCK},
+    ours as (
+      insert into holder (holder, heard) select name, now from unnest($1::text[]) as name, clock order by 1
+      on conflict (holder) do update set heard = excluded.heard
+      where holder.heard < excluded.heard or holder.heard > excluded.heard + $3::bigint),
+    early as (
+      select holder from holder, clock where heard > now + $3::bigint and holder <> all($1::text[])
+      order by 1 for update of holder skip locked),
+    reset as (update holder set heard = now from clock, early where holder.holder = early.holder)
+    select holder, now - heard > $3::bigint as silent from holder, clock where holder <> all($1::text[])`,
+}
+const KEYS = {
+  name: 'hold.keys',
+  text: `select b.account from (select distinct account, day from hold where holder = any($1::text[])) k
+    join budget b on b.account = k.account and b.day = k.day order by b.account, b.day for update of b`,
+}
+/** One that was heard of meanwhile keeps what it holds. */
+const STRIKE = {
+  name: 'hold.strike',
+  text: `with ${CLOCK},
+    struck as (
+      delete from hold using clock where holder = any($1::text[])
+        and not exists (select 1 from holder h where h.holder = hold.holder and now - h.heard <= $3::bigint)
+      returning account, day, units),
+    spent as (select account, day, sum(units)::integer as units from struck group by 1, 2)
+    update budget b set used = b.used + spent.units from spent where b.account = spent.account and b.day = spent.day`,
+}
+const REMOVE = {
+  name: 'holder.remove',
+  text: `with ${CLOCK},
+    gone as (
+      select holder from holder, clock where holder = any($1::text[]) and now - heard > $3::bigint
+      order by 1 for update of holder skip locked)
+    delete from holder using gone where holder.holder = gone.holder`,
+}
+
+/** Marks holders as heard of. */
+export async function hear({ rows }: Session, holders: readonly string[], now: Instant | null): Promise<Others> {
+  if (holders.length === 0) return { live: 0, silent: [] }
+  const others = await rows<{ holder: string; silent: boolean }>(HEAR, [holders, now, SILENCE])
+  const silent = others.filter((other) => other.silent).map(({ holder }) => holder)
+  return { live: others.length - silent.length, silent }
+}
+
+/** What holders hold that are silent still is spent, and they are struck off the roll. */
+export async function strike({ rows, run }: Session, holders: readonly string[], now: Instant | null): Promise<void> {
+  const values = [holders, now, SILENCE]
+  await Promise.all([rows(KEYS, [holders]), run(STRIKE, values), run(REMOVE, values)])
+}

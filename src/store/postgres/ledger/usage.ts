@@ -1,0 +1,42 @@
+/** The usage on PostgreSQL: calls by token, endpoint and day. */
+
+import type { Day } from '../../../words/time.ts'
+import type { CallNote } from '../../ledger.ts'
+import type { Database } from '../database.ts'
+
+type UsageRow = { day: Day; endpoint: string; calls: number }
+
+const READ = {
+  name: 'usage.read',
+  text: `select day, endpoint, sum(calls)::bigint as calls from usage where account = $1 and day >= $2
+    group by day, endpoint order by day desc, endpoint`,
+}
+/** Of an account that is there no more nothing is noted. Rows are locked in key order. */
+const NOTE = {
+  name: 'usage.note',
+  text: `with known as materialized (select id from account where id = any($1) order by id for key share),
+    noted as materialized (
+      select n.* from unnest($1::integer[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[])
+        as n (account, day, endpoint, token, calls, last) join known on id = n.account),
+    used as materialized (
+      select t.id, n.last from (select account, token, max(last) as last from noted group by 1, 2) n
+      join token t on t.id = n.token and t.account = n.account
+      where t.last_used is null or t.last_used < n.last order by t.id for no key update of t),
+    touched as (update token t set last_used = used.last from used where t.id = used.id)
+    insert into usage (account, day, endpoint, token, calls)
+    select account, day, endpoint, token, sum(calls) from noted group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (account, day, endpoint, token) do update set calls = usage.calls + excluded.calls`,
+}
+
+export function usageOf({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
+  return {
+    usage: (account: number, since: Day): Promise<UsageRow[]> => read<UsageRow>(READ, [account, since]),
+    note: (calls: readonly CallNote[]): Promise<void> =>
+      transaction(async ({ run }) => void (await run(NOTE, columnsOf(calls)))),
+  }
+}
+
+function columnsOf(calls: readonly CallNote[]): unknown[][] {
+  const keys = ['account', 'day', 'endpoint', 'token', 'calls', 'last'] as const
+  return keys.map((key) => calls.map((call) => call[key]))
+}

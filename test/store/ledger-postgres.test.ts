@@ -1,0 +1,43 @@
+/** The PostgreSQL ledger under the conformance suite: each ledger with connections of its own, as every process has. */
+
+import { test } from 'node:test'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { LEDGER_SCHEMA, openLedger } from '../../src/store/postgres/ledger.ts'
+import { migrate } from '../../src/store/postgres/migrate.ts'
+import type { LedgerEngine } from './ledger/engine.ts'
+import { ledgerConformance } from './ledger.ts'
+import { noPostgres, postgresServer } from './postgres-server.ts'
+
+const engine: LedgerEngine = {
+  name: 'PostgreSQL',
+  runs: 50,
+  async open(clock, secret) {
+    const server = await postgresServer()
+    const { url, drop } = await server.schema()
+    const opened: { close(): Promise<void> }[] = []
+    const close = async (): Promise<void> => {
+      for (const each of opened.toReversed()) await each.close()
+      await drop()
+    }
+    const another = async () => {
+      const database = await openDatabase(url, { pool: 2, who: 'test' })
+      opened.push(database)
+      await migrate(database, 'ledger', LEDGER_SCHEMA)
+      const ledger = await openLedger(database, { secret, now: () => clock.now })
+      opened.push(ledger)
+      return ledger
+    }
+    try {
+      return { ledger: await another(), another, close }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  },
+}
+
+if (noPostgres) test('the ledger on PostgreSQL', { skip: noPostgres })
+else {
+  await postgresServer() // for the whole file
+  ledgerConformance(engine)
+}
