@@ -87,19 +87,31 @@ async function within<Result>(
   }
 }
 
-/** What became of a transaction whose commit was not answered. Throws where the server does not know. */
+/** What became of a transaction whose commit was not answered. Throws where the server does not know, or cannot be asked. */
 async function isCommitted(take: Take, id: string): Promise<boolean> {
   for (let question = 0; question < QUESTIONS; question++) {
-    const client = await take()
-    const asked = client.query('select pg_xact_status($1::text::xid8) as status', [id])
-    const { rows } = await asked.finally(() => client.release())
-    const status = rows[0]?.status
+    const status = await statusOf(take, id)
     if (status === 'committed') return true
     if (status === 'aborted') return false
     if (status !== 'in progress') break
     await sleep(BETWEEN)
   }
   throw new StoreFault(UNKNOWN)
+}
+
+/** Null where the server cannot be reached: what was thrown then would let the transaction be run a second time. */
+async function statusOf(take: Take, id: string): Promise<string | null> {
+  const client = await take().catch(() => null)
+  if (client === null) return null
+  try {
+    const { rows } = await client.query('select pg_xact_status($1::text::xid8) as status', [id])
+    client.release()
+    return rows[0]?.status ?? null
+  } catch (error) {
+    client.release(true)
+    if (isLost(error)) return 'in progress' // as far as is known
+    throw error
+  }
 }
 
 async function again<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
