@@ -6,6 +6,7 @@ import { givenSecrets } from '../secrets.ts'
 import type { Database } from './database.ts'
 import { accountReads, accountWrites } from './ledger/accounts.ts'
 import { budgetReads, type Call, writeCalls } from './ledger/budget.ts'
+import { durable } from './ledger/durable.ts'
 import { penOf } from './ledger/pen.ts'
 import { acceptGiven, secretsOf } from './ledger/secrets.ts'
 import { standingOf } from './ledger/standing.ts'
@@ -23,9 +24,10 @@ export type LedgerOptions = {
 
 /** Opens the ledger of a database whose tables are there; closing it leaves the database open. Throws StoreFault. */
 export async function openLedger(
-  database: Database,
+  opened: Database,
   { secret, now }: LedgerOptions,
 ): Promise<Ledger & { close(): Promise<void> }> {
+  const database = { ...opened, transaction: durable(opened) }
   const given = secret === null ? null : givenSecrets(secret)
   if (given !== null) await acceptGiven(database, given)
   const { send, idle } = penOf<Call>((calls, at) => writeCalls(database, calls, at))

@@ -1,0 +1,17 @@
+/** Transactions of the ledger survive a loss of power, also on a server that is set to answer before they do. */
+
+import type { Database } from '../database.ts'
+
+const WAIT = {
+  name: 'ledger.durable',
+  text: `select set_config('synchronous_commit', case setting when 'off' then 'on' else setting end, true)
+    from (select current_setting('synchronous_commit')) as now (setting)`,
+}
+
+export function durable({ transaction }: Database): Database['transaction'] {
+  return (work) =>
+    transaction(async (session) => {
+      const [result] = await Promise.all([work(session), session.rows(WAIT)])
+      return result
+    })
+}

@@ -1,0 +1,130 @@
+/** The PostgreSQL ledger where connections are lost, secrets differ, and the database has a language of its own. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { StoreFault } from '../../src/store/fault.ts'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { LEDGER_SCHEMA, openLedger } from '../../src/store/postgres/ledger.ts'
+import { migrate } from '../../src/store/postgres/migrate.ts'
+import { ANN, made, NOW, newToken, TODAY } from './ledger/engine.ts'
+import { proxyTo } from './postgres-proxy.ts'
+import { noPostgres, type Place, postgresServer } from './postgres-server.ts'
+
+const ask = { account: 1, day: TODAY, limit: 25_000, want: 64, holder: 'one' }
+const SECRET = 's'.repeat(32)
+const OTHER = 'o'.repeat(32)
+
+if (!noPostgres) await postgresServer() // for the whole file
+
+const ends = new WeakMap<TestContext, (() => Promise<void>)[]>()
+
+/** What a test opened last is closed first. */
+function atEnd(t: TestContext, end: () => Promise<void>): void {
+  if (!ends.has(t)) {
+    ends.set(t, [])
+    t.after(async () => {
+      for (const each of ends.get(t)!.toReversed()) await each()
+    })
+  }
+  ends.get(t)!.push(end)
+}
+
+async function open(t: TestContext, url: string, secret: string | null = null) {
+  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  atEnd(t, () => database.close())
+  await migrate(database, 'ledger', LEDGER_SCHEMA)
+  return openLedger(database, { secret, now: () => NOW })
+}
+
+async function placeOf(t: TestContext, make: () => Promise<Place>): Promise<string> {
+  const { url, drop } = await make()
+  atEnd(t, drop)
+  return url
+}
+
+const schemaOf = (t: TestContext) => placeOf(t, async () => (await postgresServer()).schema())
+
+/** A ledger behind a proxy, and one beside it. */
+async function behindProxy(t: TestContext) {
+  const url = await schemaOf(t)
+  const proxy = await proxyTo(url)
+  atEnd(t, () => proxy.close())
+  return { ledger: await open(t, proxy.url), beside: await open(t, url), proxy }
+}
+
+for (const when of ['before', 'after'] as const) {
+  const moment = when === 'before' ? 'before the server heard of its commit' : 'after its commit, unanswered'
+  test(`a write whose connection is lost ${moment} is written once`, { skip: noPostgres }, async (t) => {
+    const { ledger, beside, proxy } = await behindProxy(t)
+    await ledger.take(ask)
+    proxy.loseCommit(when)
+    await ledger.settle([{ account: 1, day: TODAY, holder: 'one', spent: 10, returned: 20 }])
+    assert.deepEqual(await beside.take({ ...ask, limit: 44 }), { granted: 0, used: 10, held: 34, wait: true })
+    proxy.loseCommit(when)
+    assert.deepEqual(await ledger.take(ask), { granted: 64, used: 10, held: 98, wait: false })
+    proxy.loseCommit(when)
+    const account = await ledger.createAccount(ANN, NOW)
+    assert.deepEqual(await beside.account(ANN.email), account)
+    proxy.loseCommit(when)
+    const token = await ledger.createToken(account!.id, newToken('laptop', 1), NOW)
+    const note = { account: account!.id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 3, last: NOW }
+    proxy.loseCommit(when)
+    await ledger.note([note])
+    assert.deepEqual(await beside.usage(account!.id, TODAY), [{ day: TODAY, endpoint: 'lookup', calls: 3 }])
+    assert.equal(proxy.lost(), 5)
+  })
+}
+
+test('a read whose connection is lost is tried once more', { skip: noPostgres }, async (t) => {
+  const { ledger, proxy } = await behindProxy(t)
+  const account = await made(ledger)
+  proxy.loseAll()
+  assert.deepEqual(await ledger.account(ANN.email), account)
+  proxy.loseAll()
+  assert.equal((await ledger.take(ask)).granted, 64)
+})
+
+test('another secret than that of the installation is refused with what to do', { skip: noPostgres }, async (t) => {
+  const url = await schemaOf(t)
+  await open(t, url, SECRET)
+  await open(t, url, SECRET)
+  await assert.rejects(open(t, url, OTHER), (error: Error) => {
+    assert.ok(error instanceof StoreFault)
+    assert.match(error.message, /DOMAINDEX_SECRET is not the secret of this installation/)
+    assert.ok(!error.message.includes(OTHER))
+    return true
+  })
+  const without = await open(t, url)
+  await assert.rejects(without.secrets(NOW), /given by DOMAINDEX_SECRET: set it here too/)
+})
+
+test('a given secret is replaced by a new one in front of it, process by process', { skip: noPostgres }, async (t) => {
+  const url = await schemaOf(t)
+  await open(t, url, SECRET)
+  await open(t, url, `${SECRET},${OTHER}`)
+  await open(t, url, `${OTHER},${SECRET}`)
+  await open(t, url, `${SECRET},${OTHER}`)
+  await open(t, url, `${OTHER},${SECRET}`)
+  await open(t, url, OTHER)
+  await assert.rejects(open(t, url, SECRET), /not the secret of this installation/)
+})
+
+test('a secret that the installation made is not pushed aside by a given one', { skip: noPostgres }, async (t) => {
+  const url = await schemaOf(t)
+  const ledger = await open(t, url)
+  const [first] = await ledger.secrets(NOW)
+  await assert.rejects(open(t, url, SECRET), /has made a secret for itself.*unset it/)
+  assert.deepEqual(await ledger.secrets(NOW), [first])
+})
+
+test('the letter case of an address is that of ASCII, whatever the language', { skip: noPostgres }, async (t) => {
+  const url = await placeOf(t, async () => (await postgresServer()).database('tr-TR'))
+  const ledger = await open(t, url)
+  const account = await made(ledger, { email: 'info@example.com' })
+  assert.deepEqual(await ledger.account('INFO@EXAMPLE.COM'), account)
+  assert.equal(await ledger.createAccount({ ...ANN, email: 'INFO@example.com' }, NOW), null)
+  await made(ledger, { email: 'Zoe@example.com' })
+  await made(ledger, { email: 'ümit@example.com' })
+  const names = (await ledger.accounts(null, 9)).map(({ email }) => email.split('@')[0])
+  assert.deepEqual(names, ['info', 'Zoe', 'ümit'])
+})
