@@ -2,7 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { isPostgres, masked, shown } from './store/url.ts'
 import { type Address, family, parseAddress } from './words/address.ts'
+import { closest } from './words/closest.ts'
 
 /** Where a server listens. */
 export type Listener = { host: string; port: number }
@@ -12,8 +14,12 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** All settings, read. */
 export type Settings = {
-  /** `sqlite:PATH`. */
+  /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password. */
   store: string
+  /** Another store, which this one is copied to. */
+  storeTo: string | null
+  /** Connections to PostgreSQL of a process. */
+  pool: number
   files: string
   host: string
   /** 0: any free port. */
@@ -39,16 +45,37 @@ type Setting<Value> = {
   meaning: string
   may: string
   isSecret?: true
+  /** What may be shown of its text, where that is not all. */
+  show?: (text: string) => string
   read: (text: string) => Value | undefined
 }
+
+const STORES = 'sqlite:PATH, the path of a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 
 export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
   store: {
     name: 'DOMAINDEX_STORE',
     fallback: 'sqlite:data/domaindex.db',
-    meaning: 'Where the data lies. Accounts and usage lie in a second file beside it, `…-ledger.db`.',
-    may: 'sqlite:PATH, the path of a file',
-    read: (text) => (/^sqlite:(?!:memory:).+/s.test(text) ? text : undefined),
+    meaning: 'Where the data lies. With SQLite, accounts and usage lie in a second file beside it, `…-ledger.db`.',
+    may: STORES,
+    show: shown,
+    read: readStore,
+  },
+  storeTo: {
+    name: 'DOMAINDEX_STORE_TO',
+    fallback: '',
+    meaning: 'The store that `domaindex copy` makes, or goes on with.',
+    may: STORES,
+    show: shown,
+    read: (text) => (text === '' ? null : readStore(text)),
+  },
+  pool: {
+    name: 'DOMAINDEX_POOL',
+    fallback: '8',
+    meaning:
+      'How many connections to PostgreSQL a process has, at most; a server has as many processes as workers, and one more.',
+    may: 'a whole number from 2 to 1000',
+    read: (text) => readWhole(text, 2, 1_000),
   },
   files: {
     name: 'DOMAINDEX_FILES',
@@ -160,14 +187,23 @@ export function strangeSettings(environment: Environment): string[] {
   const names = Object.values(SETTINGS).map(({ name }) => name)
   return Object.keys(environment)
     .filter((name) => name.startsWith('DOMAINDEX_') && !names.includes(name))
-    .map((name) => {
-      const [closest] = names.toSorted((a, b) => distance(a, name) - distance(b, name))
-      return `${name} is no setting and is ignored; did you mean ${closest}?`
-    })
+    .map((name) => `${name} is no setting and is ignored; did you mean ${closest(name, names)}?`)
 }
 
-function refusal({ name, may, isSecret }: Setting<unknown>, given: string): string {
-  return `${name} must be ${may}; ${isSecret ? 'the one given is not' : `it is ${JSON.stringify(given)}`}`
+function refusal({ name, may, isSecret, show }: Setting<unknown>, given: string): string {
+  const words = isSecret ? 'the one given is not' : `it is ${JSON.stringify(show ? masked(given) : given)}`
+  return `${name} must be ${may}; ${words}`
+}
+
+/** The text of a setting as it may be shown. */
+export function shownText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' | 'show'>, text: string): string {
+  if (isSecret) return text === '' ? 'unset' : 'set'
+  return show ? show(text) : text
+}
+
+function readStore(text: string): string | undefined {
+  const fits = isPostgres(text) ? URL.canParse(text) : /^sqlite:(?!:memory:).+/s.test(text)
+  return fits ? text : undefined
 }
 
 function readWhole(text: string, least: number, most: number): number | undefined {
@@ -207,17 +243,4 @@ function isOrigin(text: string): boolean {
 function isContact(text: string): boolean {
   if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
   return /^https?:\/\//i.test(text) ? URL.canParse(text) : /^[^@:/]+@[^@:/]+$/.test(text)
-}
-
-/** The least number of characters to put in, leave out or change that makes one text the other (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [at, char] of [...a].entries()) {
-    const next = [at + 1]
-    for (let index = 0; index < b.length; index++) {
-      next.push(Math.min(row[index + 1]! + 1, next[index]! + 1, row[index]! + (b[index] === char ? 0 : 1)))
-    }
-    row = next
-  }
-  return row[b.length]!
 }

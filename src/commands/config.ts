@@ -2,24 +2,24 @@
 
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
-import { loadSettings, SETTINGS, type Settings } from '../config.ts'
+import { loadSettings, SETTINGS, shownText } from '../config.ts'
 
 export function define(command: Command): void {
   command
     .option('--json', 'print one JSON object, by the names of the variables')
     .action(({ json }: { json?: true }) => {
-      const shown = show(loadSettings())
+      loadSettings() // refuses what cannot be
+      const shown = show()
       console.log(json ? JSON.stringify(shown, null, 2) : table(shown))
     })
 }
 
-/** Every setting's name with its value as text; a secret only as set or unset. */
-function show(settings: Settings): Record<string, string> {
-  const entries = (Object.keys(SETTINGS) as (keyof Settings)[]).map((key) => {
-    const { name, isSecret } = SETTINGS[key]
-    return [name, isSecret ? (settings[key] === null ? 'unset' : 'set') : process.env[name] || SETTINGS[key].fallback]
-  })
-  return Object.fromEntries(entries)
+/** Every setting's name with its text, as it may be shown. */
+function show(): Record<string, string> {
+  const settings = Object.values(SETTINGS)
+  return Object.fromEntries(
+    settings.map((setting) => [setting.name, shownText(setting, process.env[setting.name] || setting.fallback)]),
+  )
 }
 
 function table(shown: Record<string, string>): string {

@@ -40,11 +40,11 @@ export function define(command: Command): void {
 }
 
 async function importFile(path: string, options: { rejects?: string; strict?: boolean }): Promise<void> {
-  const { store: url, secret } = loadSettings()
+  const { store: url, secret, pool } = loadSettings()
   setFlagsFromString(SMALL_YOUNG_GENERATION)
   const source = openSource(path)
   const rejects = rejectsTo(options.rejects ?? null, source.stats)
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret })
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const progress = progressOf('lines')
   const tally: Tally = { read: 0, applied: 0, unchanged: 0, stale: 0, refused: 0, line: 0 }
   const reader = startReader(source, options.strict ?? false)

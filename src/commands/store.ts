@@ -19,8 +19,8 @@ export async function withStore<Result>(
   access: 'read' | 'write',
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { store: url, secret } = settingsOfStore()
-  const store = await openStore(url, { access, ledger: 'own', secret })
+  const { store: url, secret, pool } = settingsOfStore()
+  const store = await openStore(url, { access, ledger: 'own', secret, pool })
   try {
     return await work(store)
   } finally {

@@ -13,6 +13,8 @@ test('without an environment every setting has its default', () => {
   assert.ok(workers >= 1)
   assert.deepEqual(rest, {
     store: 'sqlite:data/domaindex.db',
+    storeTo: null,
+    pool: 8,
     files: 'data/files',
     host: '127.0.0.1',
     port: 8080,
@@ -28,6 +30,10 @@ test('without an environment every setting has its default', () => {
 
 for (const [name, text, key, value] of [
   ['DOMAINDEX_STORE', 'sqlite:/srv/my data.db', 'store', 'sqlite:/srv/my data.db'],
+  ['DOMAINDEX_STORE', 'postgres://me:pa%40ss@[::1]:5433/db', 'store', 'postgres://me:pa%40ss@[::1]:5433/db'],
+  ['DOMAINDEX_STORE', 'postgresql:///db?host=/run', 'store', 'postgresql:///db?host=/run'],
+  ['DOMAINDEX_STORE_TO', 'postgres://me@there/db', 'storeTo', 'postgres://me@there/db'],
+  ['DOMAINDEX_POOL', '2', 'pool', 2],
   ['DOMAINDEX_HOST', '::', 'host', '::'],
   ['DOMAINDEX_HOST', 'my-host.example', 'host', 'my-host.example'],
   ['DOMAINDEX_PORT', '0', 'port', 0],
@@ -56,6 +62,10 @@ for (const [name, text] of [
   ['DOMAINDEX_STORE', 'data.db'],
   ['DOMAINDEX_STORE', 'sqlite:'],
   ['DOMAINDEX_STORE', 'sqlite::memory:'],
+  ['DOMAINDEX_STORE', 'mysql://db'],
+  ['DOMAINDEX_STORE', 'postgres://[me/db'],
+  ['DOMAINDEX_STORE_TO', 'postgres:db'],
+  ['DOMAINDEX_POOL', '1'],
   ['DOMAINDEX_HOST', 'http://localhost'],
   ['DOMAINDEX_HOST', 'localhost:80'],
   ['DOMAINDEX_PORT', '65536'],
@@ -80,6 +90,15 @@ for (const [name, text] of [
   })
 }
 
+test('a password that stands in a wrong value is not told', () => {
+  for (const text of ['postgres:/me:hush@db', 'postgres://me:hu@sh@[db', 'postgres:db?password=hush', 'me:hush@db']) {
+    assert.throws(
+      () => readSettings({ DOMAINDEX_STORE: text }),
+      ({ message }: Error) => !/hu@?sh/.test(message),
+    )
+  }
+})
+
 test('a variable that looks like a setting and is none is told with the closest one', () => {
   assert.deepEqual(strangeSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
     'DOMAINDEX_PROT is no setting and is ignored; did you mean DOMAINDEX_PORT?',
@@ -101,6 +120,15 @@ suite('domaindex config', { concurrency: 2 }, () => {
     const plain = await run(['config'], { env })
     assert.match(plain.stdout, /^DOMAINDEX_SECRET +set$/m)
     assert.doesNotMatch(stdout + plain.stdout, /not to be seen/)
+  })
+
+  test('prints the URL of a store without its password', async (t) => {
+    const { run } = folderOf(t)
+    const store = 'postgres://me:hush@db.example:5433/domains?password=hush&sslmode=verify-full'
+    const { stdout } = await run(['config', '--json'], { env: { DOMAINDEX_STORE: store, DOMAINDEX_STORE_TO: store } })
+    const shown = JSON.parse(stdout)
+    assert.equal(shown.DOMAINDEX_STORE, 'postgres://me@db.example:5433/domains')
+    assert.equal(shown.DOMAINDEX_STORE_TO, shown.DOMAINDEX_STORE)
   })
 
   test('.env of the working directory is read, and what is set already wins', async (t) => {

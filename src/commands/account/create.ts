@@ -53,8 +53,8 @@ function refuseOverlap(periods: readonly Period[]): void {
 
 /** Opens the store that the settings name for the length of `work`; it is made where it is not there. */
 async function withNewStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
-  const { store: url, secret } = loadSettings()
-  const store = await openStore(url, { access: 'read', ledger: 'own', secret })
+  const { store: url, secret, pool } = loadSettings()
+  const store = await openStore(url, { access: 'read', ledger: 'own', secret, pool })
   try {
     return await work(store)
   } finally {

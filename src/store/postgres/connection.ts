@@ -2,6 +2,7 @@
 
 import type pg from 'pg'
 import { StoreFault } from '../fault.ts'
+import { isPostgres } from '../url.ts'
 
 /** A statement that is prepared once a connection, by its name. */
 export type Statement = { name: string; text: string; rowMode?: 'array' }
@@ -30,11 +31,6 @@ const SETTINGS = [
 const HOW =
   'write postgres://user:password@host:port/database, with %40 for @, %2F for / and %23 for # in user and password'
 
-/** True for a URL that is this engine's. */
-export function isPostgres(url: string): boolean {
-  return /^postgres(ql)?:\/\//.test(url)
-}
-
 /** What a client is made of. `who`: how the server lists it. Throws StoreFault, which says nothing of what the URL holds. */
 export function configOf(url: string, who: string): pg.ClientConfig {
   const place = parse(url)
@@ -52,14 +48,6 @@ export function configOf(url: string, who: string): pg.ClientConfig {
     keepAlive: true,
     types: { getTypeParser: parserOf as never },
   }
-}
-
-/** The URL as it may be shown: without the password. */
-export function shown(url: string): string {
-  const place = parse(url)
-  place.password = ''
-  for (const key of [...place.searchParams.keys()]) if (key !== 'host' && key !== 'port') place.searchParams.delete(key)
-  return place.href
 }
 
 function parse(url: string): URL {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault } from '../fault.ts'
-import { shown } from './connection.ts'
+import { shown } from '../url.ts'
 
 /** How long a connection is tried for: a server that restarts is back within that. */
 const PATIENCE_MILLISECONDS = 10_000
