@@ -39,6 +39,8 @@ export type ApiOptions = {
   now: () => Instant
   /** Milliseconds of a clock that is never set. */
   ticks?: () => number
+  /** Whether the store can be asked; always by default. */
+  isReady?: () => boolean
   log: Logger
   metrics: Metrics
 }
@@ -71,7 +73,8 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
   }
 }
 
-async function makeSite({ store, settings, now, ticks = () => performance.now(), log }: ApiOptions): Promise<Site> {
+async function makeSite(options: ApiOptions): Promise<Site> {
+  const { store, settings, now, ticks = () => performance.now(), isReady = () => true, log } = options
   const { facts, ledger } = store
   const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
   return {
@@ -81,6 +84,7 @@ async function makeSite({ store, settings, now, ticks = () => performance.now(),
     meter: new Meter({ ledger, holder: randomUUID(), onFault }),
     keyring: await openKeyring({ ledger, now, onFault }),
     outlet: { cors: settings.cors, unsent: 0, isDraining: false },
+    isReady,
     log,
   }
 }

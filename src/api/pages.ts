@@ -25,11 +25,10 @@ type Page = (request: FastifyRequest) => Reply | Promise<Reply>
 
 /** The pages by their paths. */
 export function pagesOf(site: Site, document: string): Record<string, Page> {
-  const { outlet } = site
   return {
     '/account/quota': (request) => quota(site, request),
     '/healthz': () => health(200, 'ok'),
-    '/readyz': () => (outlet.isDraining ? health(503, 'draining') : health(200, 'ok')),
+    '/readyz': () => readiness(site),
     '/openapi.json': () => ({ status: 200, body: [document], headers: [] }),
   }
 }
@@ -45,6 +44,12 @@ async function quota({ gate, meter }: Site, request: FastifyRequest): Promise<Re
   const reset = `${formatInstant(startOf(addDays(caller.today, 1)))}+00:00`
   const body = JSON.stringify({ limit, used, remaining, reset })
   return { status: 200, body: [body], headers: rateHeaders(caller, remaining) }
+}
+
+/** Whether a proxy should send requests here. */
+function readiness({ outlet, isReady }: Site): Reply {
+  if (outlet.isDraining) return health(503, 'draining')
+  return isReady() ? health(200, 'ok') : health(503, 'waiting for the store')
 }
 
 function health(status: number, word: string): Reply {

@@ -16,6 +16,7 @@ export type Site = {
   meter: Meter
   keyring: Keyring
   outlet: Outlet
+  isReady: () => boolean
   log: Logger
 }
 

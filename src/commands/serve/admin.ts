@@ -2,9 +2,13 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
 import type { Listener } from '../../config.ts'
 import type { Store } from '../../store/store.ts'
+
+/** Milliseconds that whoever asks for metrics waits for the store's. */
+const PATIENCE = 2_000
 
 /** Reads all metrics as text. */
 type Read = () => Promise<string>
@@ -51,9 +55,9 @@ export function metricsOf(store: Store, workers: () => number): Read {
     labelNames: ['file'],
     registers: [own],
     async collect() {
-      const { facts, log } = await store.archive.sizes()
-      this.set({ file: 'facts' }, facts)
-      this.set({ file: 'log' }, log)
+      const sizes = await Promise.race([store.archive.sizes(), sleep(PATIENCE, null, { ref: false })]).catch(() => null)
+      this.reset() // a store that is gone takes no other figure with it
+      for (const [file, bytes] of Object.entries(sizes ?? {})) this.set({ file }, bytes)
     },
   })
   return async () => `${await gathered.clusterMetrics()}\n${await own.metrics()}`

@@ -16,16 +16,20 @@ export type Running = { address: string; ended: Promise<void> }
 const ADMIN = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
 const PUBLIC = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 
+/** Connections of this process to a store that has any: it answers nobody. */
+const POOL = 2
+
 /** What is to be ended, in this order. */
 type Parts = { crew: Crew; admin: Server | null; store: Store; output: Log }
 
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
 export async function startServer(settings: Settings, { demo }: { demo: boolean }): Promise<Running> {
   const { store: url, secret } = settings
-  const store = await openStore(url, { access: 'read', ledger: 'thread', secret, demo })
+  const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
   const output = openLog(settings.logLevel)
   const parts: Parts = { crew: new Crew(output.log), admin: null, store, output }
   try {
+    await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
     const port = await startCrew(settings, demo, parts.crew)
     const ended = asked().then(() => end(parts))

@@ -9,8 +9,9 @@ import type { Store } from '../../store/store.ts'
 import { closeConnections, stopAccepting } from './drain.ts'
 import { type Log, openLog } from './log.ts'
 import { isCommand, type Order, type Report } from './messages.ts'
+import { feelPulse, type Pulse } from './pulse.ts'
 
-type Running = { api: Api; store: Store; output: Log; closed: Promise<void> | null }
+type Running = { api: Api; pulse: Pulse; store: Store; output: Log; closed: Promise<void> | null }
 
 let running: Running | null = null
 
@@ -35,11 +36,13 @@ async function serve({ settings, demo }: Order): Promise<void> {
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
   try {
-    const store = await openStore(settings.store, { access: 'read', ledger: 'primary', secret: settings.secret, demo })
-    const now = (): number => Math.floor(Date.now() / 1000)
-    const api = await buildApi({ store, settings, now, log, metrics: makeMetrics() })
+    const { store: url, secret, pool } = settings
+    const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, demo })
+    const pulse = await feelPulse(store)
+    const metrics = makeMetrics(pulse)
+    const api = await buildApi({ store, settings, now: pulse.now, isReady: pulse.isFelt, log, metrics })
     await api.app.listen({ host: settings.host, port: settings.port })
-    running = { api, store, output, closed: null }
+    running = { api, pulse, store, output, closed: null }
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
     const { message, code, syscall } = error as NodeJS.ErrnoException
@@ -49,8 +52,9 @@ async function serve({ settings, demo }: Order): Promise<void> {
   }
 }
 
-function makeMetrics(): Metrics {
+function makeMetrics({ isFelt }: Pulse): Metrics {
   const metrics = new Metrics()
+  metrics.gauge('domaindex_workers_ready', 'Processes whose store answers.', () => Number(isFelt()))
   collectDefaultMetrics({ register: metrics.registry })
   AggregatorRegistry.setRegistries([metrics.registry])
   new AggregatorRegistry() // answers the primary when it gathers
@@ -62,10 +66,11 @@ function stop(running: Running): void {
   report({ to: 'primary', is: 'stopped' })
 }
 
-async function drain({ api, store, output, closed }: Running): Promise<void> {
+async function drain({ api, pulse, store, output, closed }: Running): Promise<void> {
   api.drain()
   if (closed !== null) await closeConnections(api.app.server, closed)
   await api.app.close()
+  pulse.close()
   await store.close()
   output.flush()
   process.exit(0)
