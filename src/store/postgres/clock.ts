@@ -4,7 +4,7 @@ import type { Instant } from '../../words/time.ts'
 import type { Read } from './reader.ts'
 
 /** How long one asking is good for, in milliseconds. */
-const GOOD_FOR = 5_000
+const GOOD_FOR = 1_000
 
 const NOW = { name: 'now', text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
 

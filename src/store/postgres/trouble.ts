@@ -35,6 +35,9 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code ?? '')
 }
 
+/** No connection was to be had for as long as it was tried: nobody tries again. */
+class Unreachable extends Error {}
+
 /** True where the connection is gone, and with it what was not committed. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error)
@@ -49,7 +52,7 @@ export function isCollision(error: unknown): boolean {
 /** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */
 export function inWords(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreFault) return error
-  const words = WORDS[codeOf(error)] ?? (isLost(error) ? UNREACHABLE : null)
+  const words = WORDS[codeOf(error)] ?? (error instanceof Unreachable || isLost(error) ? UNREACHABLE : null)
   return words === null ? error : new StoreFault(`${shown(url)}: ${words}`, { cause: error })
 }
 
@@ -60,7 +63,8 @@ export async function patiently<Result>(connect: () => Promise<Result>): Promise
     try {
       return await connect()
     } catch (error) {
-      if (!isLost(error) || performance.now() > until) throw error
+      if (!isLost(error)) throw error
+      if (performance.now() > until) throw new Unreachable('no connection', { cause: error })
       await sleep(BETWEEN_MILLISECONDS)
     }
   }
