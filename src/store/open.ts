@@ -6,10 +6,13 @@ import type { OpenOptions } from './options.ts'
 import type { OnProgress } from './sqlite/backup.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './store.ts'
+import { isPostgres } from './url.ts'
 
 /** Throws StoreFault where the store cannot be opened, with what to do about it. */
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
-  return openSqlite(sqlitePath(url), { now: () => Math.floor(Date.now() / 1000), demo: false, ...options })
+  if (isPostgres(url)) return (await import('./postgres/open.ts')).openPostgres(url, options)
+  const { now = () => Math.floor(Date.now() / 1000), demo = false } = options
+  return openSqlite(sqlitePath(url), { ...options, now, demo })
 }
 
 /** True where there is a store, or what was begun as one. */

@@ -45,6 +45,10 @@ const WATCH =
 const given = process.env.DOMAINDEX_TEST_POSTGRES
 const programs = given ? null : installed()
 let server: Promise<PostgresServer> | undefined
+let end = async (): Promise<void> => {}
+
+// Here, since a hook that a test sets is that test's own.
+after(() => end())
 
 /** Why there is no PostgreSQL here, for the `skip` of a test; false where there is one. */
 export const noPostgres: string | false =
@@ -78,10 +82,10 @@ async function start(): Promise<PostgresServer> {
   const settings = SETTINGS.flatMap((setting) => ['-c', setting])
   const command = [postgres, '-D', data, '-k', folder, ...settings]
   let running = await watched(folder, command)
-  after(async () => {
+  end = async () => {
     running.stdin!.end()
     await once(running, 'exit')
-  })
+  }
   const restart = async (): Promise<void> => {
     running.stdin!.end('\n')
     await once(running, 'exit')

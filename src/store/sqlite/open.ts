@@ -14,12 +14,14 @@ import { logOf } from './log.ts'
 
 export const FACTS_SCHEMA = new URL('./schema/facts/', import.meta.url)
 
+type SqliteOptions = OpenOptions & Required<Pick<OpenOptions, 'now' | 'demo'>>
+
 /** Where the ledger of a store lies. */
 export function ledgerPath(path: string): string {
   return path.replace(/(\.[^./]*)?$/, '-ledger$1')
 }
 
-export async function openSqlite(given: string, options: Required<OpenOptions>): Promise<Store> {
+export async function openSqlite(given: string, options: SqliteOptions): Promise<Store> {
   const path = resolve(given)
   const database = openFacts(path, options)
   const { ledger: mode, secret, now } = options
@@ -42,7 +44,7 @@ export async function openSqlite(given: string, options: Required<OpenOptions>):
   }
 }
 
-function openFacts(path: string, { access, demo }: Required<OpenOptions>): DatabaseSync {
+function openFacts(path: string, { access, demo }: SqliteOptions): DatabaseSync {
   const mark = (database: DatabaseSync): void => {
     if (demo) database.exec(`insert or ignore into mark values ('demo', 'yes')`)
   }

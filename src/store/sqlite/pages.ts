@@ -3,18 +3,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Address, compareAddresses, packAddress } from '../../words/address.ts'
 import type { Name } from '../../words/name.ts'
+import { BETWEEN, jsonOf } from '../page.ts'
 import type { Facts, NeighbourPosition, Page, RowFormat, Rows } from '../store.ts'
 import { turn } from '../turn.ts'
 
 /** Rows read at once; between two slices other requests have their turn. */
 const SLICE_ROWS = 1000
 
-/** What stands in a page's JSON before its rows, between two and after them: no name or address needs an escape. */
-const BEGIN = Buffer.from('[{"target":"')
-const BETWEEN = '"},{"target":"'
-const BETWEEN_SLICES = Buffer.from(BETWEEN)
-const END = Buffer.from('"}]')
-const NO_ROWS = Buffer.from('[]')
+const NOTHING = new Uint8Array()
 /** A row with what stands before it is shorter: a name of 253 characters, an address of 45, a time of 19. */
 const ROW_BYTES = 512
 
@@ -47,14 +43,8 @@ async function page<Row, F extends RowFormat, Position>(
 }
 
 function rowsOf<Row, F extends RowFormat>(slices: Slice[], as: F): Rows<Row, F> {
-  const rows = as === 'json' ? jsonOf(slices) : slices.flatMap((slice) => slice.rows)
+  const rows = as === 'json' ? jsonOf(slices.map(({ json }) => json)) : slices.flatMap((slice) => slice.rows)
   return rows as unknown as Rows<Row, F>
-}
-
-function jsonOf(slices: Slice[]): Uint8Array[] {
-  if (slices.length === 0) return [NO_ROWS]
-  const pieces = slices.flatMap(({ json }, index) => [index === 0 ? BEGIN : BETWEEN_SLICES, json])
-  return [...pieces, END]
 }
 
 export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
@@ -79,7 +69,7 @@ export function redirectsOf(database: DatabaseSync): Facts['redirects'] {
 
   function rowSlice(found: unknown[]): Slice {
     const names = (found as { source: Name }[]).map(({ source }) => source)
-    return { count: names.length, json: NO_ROWS, rows: names.map((target) => ({ target })), last: names.at(-1)! }
+    return { count: names.length, json: NOTHING, rows: names.map((target) => ({ target })), last: names.at(-1)! }
   }
 }
 
@@ -111,7 +101,7 @@ export function neighboursOf(database: DatabaseSync): Facts['neighbours'] {
   function rowSlice(found: unknown[], ip: Address): Slice {
     const list = found as { name: Name; since: string }[]
     const made = list.map(({ name, since }) => ({ target: name, ip, since }))
-    return { count: list.length, json: NO_ROWS, rows: made, last: list.at(-1)?.name as Name }
+    return { count: list.length, json: NOTHING, rows: made, last: list.at(-1)?.name as Name }
   }
 }
 
@@ -134,7 +124,7 @@ function remaining(addresses: readonly Address[], after: NeighbourPosition | nul
 /** A slice as SQLite wrote it; the name of its last row is read back from its end. All of it is ASCII. */
 function jsonSlice(found: unknown): Slice {
   const { count, bytes } = found as { count: number; bytes: Uint8Array | null }
-  if (bytes === null) return { count, json: NO_ROWS, rows: [], last: '' as Name }
+  if (bytes === null) return { count, json: NOTHING, rows: [], last: '' as Name }
   const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(-ROW_BYTES).toString('latin1')
   const begin = end.lastIndexOf(BETWEEN)
   const [last] = end.slice(begin < 0 ? 0 : begin + BETWEEN.length).split('"', 1)

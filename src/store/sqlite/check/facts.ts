@@ -7,7 +7,7 @@ import { SLICE, type Slice } from '../../check/slice.ts'
 
 export function checkFacts(database: DatabaseSync, after: string | null): Slice {
   const ids = idsAfter(database, Number(after ?? -1))
-  return checkedFacts(ids, rowsOf(database, ids[0] ?? 0, ids.at(-1) ?? 0))
+  return checkedFacts(ids, ids.at(-1)?.toString(), rowsOf(database, ids[0] ?? 0, ids.at(-1) ?? 0))
 }
 
 /** The ids that any table has rows of, ascending. */

@@ -30,12 +30,13 @@ export function checkPresence(database: DatabaseSync, after: string | null): Sli
 
 /** Counters of addresses. */
 export function checkAddresses(database: DatabaseSync, after: string | null): Slice {
+  const [hex] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
       `select address, names as counter, (select count(*) from presence p where p.address = a.address) as rows
        from address a where address > ? order by address limit ${SLICE}`,
     )
-    .all(Buffer.from(after ?? '', 'hex'))
+    .all(Buffer.from(hex, 'hex'))
   return checkedAddresses(rows as CheckedAddress[])
 }
 
@@ -56,11 +57,12 @@ export function checkRedirects(database: DatabaseSync, after: string | null): Sl
 
 /** Counters of targets. */
 export function checkTargets(database: DatabaseSync, after: string | null): Slice {
+  const [target] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
       `select target, sources as counter, (select count(*) from redirect r where r.target = t.target) as rows
        from target t where target > ? order by target limit ${SLICE}`,
     )
-    .all(after ?? '')
+    .all(target)
   return checkedTargets(rows as CheckedTarget[])
 }

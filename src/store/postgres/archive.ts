@@ -1,0 +1,37 @@
+/** Upkeep on PostgreSQL: the check in slices, and sizes. */
+
+import { checkOf } from '../check/parts.ts'
+import type { Slice } from '../check/slice.ts'
+import type { Archive } from '../store.ts'
+import { checkFacts } from './check/facts.ts'
+import { checkAddresses, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
+import { checkVisits } from './check/visits.ts'
+import type { Database } from './database.ts'
+import type { Session } from './writer.ts'
+
+const PARTS: readonly [string, (session: Session, after: string | null) => Promise<Slice>][] = [
+  ['visit', checkVisits],
+  ['facts', checkFacts],
+  ['presence', checkPresence],
+  ['address', checkAddresses],
+  ['redirect', checkRedirects],
+  ['target', checkTargets],
+]
+
+/** The tables of the current schema; what was logged since the last checkpoint is not written back yet. */
+const SIZES = {
+  name: 'archive.sizes',
+  text: `select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c
+      where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(current_schema()))) as facts,
+    greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as log`,
+}
+
+export function archiveOf({ read, snapshot }: Database): Archive {
+  return {
+    check: checkOf(PARTS.map(([name, check]) => [name, (after) => snapshot((session) => check(session, after))])),
+    async sizes() {
+      const [sizes] = await read<{ facts: number; log: number }>(SIZES)
+      return sizes!
+    },
+  }
+}

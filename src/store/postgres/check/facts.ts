@@ -1,0 +1,66 @@
+/** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
+
+import { type Name, slotOf } from '../../../words/name.ts'
+import type { CheckedFacts } from '../../check/facts.ts'
+import { checkedFacts } from '../../check/rows.ts'
+import { SLICE, type Slice } from '../../check/slice.ts'
+import { plainArray } from '../arrays.ts'
+import { FACTS_COLUMNS } from '../frontier.ts'
+import { addressPart, partOf } from '../part.ts'
+import type { Session } from '../writer.ts'
+
+type Key = { part: number; id: number }
+type Owner = Key & { name: Name; redirects_to: Name | null }
+
+const some = (table: string): string =>
+  `(select distinct part, id from ${table} where (part, id) > ($1, $2) order by part, id limit ${SLICE})`
+/** What any table has rows of. */
+const IDS = {
+  name: 'check.ids',
+  text: `${['facts', 'state', 'ever', 'page'].map(some).join(' union ')} order by part, id limit ${SLICE}`,
+}
+const OWNERS = {
+  name: 'check.owners',
+  text: `select f.part, f.id, f.name, f.redirects_to from unnest($1::smallint[], $2::bigint[]) as k(part, id)
+    join facts f on f.part = k.part and f.id = k.id`,
+}
+/** Each row with its name's narrow row, found by the slot that the name has. */
+const FACTS = {
+  name: 'check.facts',
+  text: `select f.id, f.name, ${FACTS_COLUMNS}, v.id as visit, v.clock, v.late,
+      coalesce((select json_agg(json_build_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
+          'serial', serial, 'base', base, 'whole', (records is not null)::integer,
+          'addresses', case when type in (0, 1) then records end))
+        from state s where s.part = f.part and s.id = f.id), '[]')::text as superseded,
+      coalesce((select json_agg(json_build_array(encode(address, 'hex'), since)) from ever e
+        where e.part = f.part and e.id = f.id), '[]')::text as ever,
+      coalesce((select json_agg(p.since) from unnest(f.addresses) a
+        left join presence p on p.part = ${addressPart('a')} and p.address = a and p.name = f.name), '[]')::text as present,
+      (select digest from page g where g.part = f.part and g.id = f.id) as page,
+      exists (select 1 from redirect r where r.part = k.target_part and r.target = f.redirects_to and r.source = f.name) as sourced
+    from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[], $5::smallint[])
+      as k(part, id, name_part, slot, target_part)
+    join facts f on f.part = k.part and f.id = k.id
+    left join visit v on v.part = k.name_part and v.slot = k.slot and v.name = f.name`,
+}
+
+export async function checkFacts(session: Session, after: string | null): Promise<Slice> {
+  const keys = await session.rows<Key>(IDS, after === null ? [-1, -1] : JSON.parse(after))
+  const owners = await session.rows<Owner>(OWNERS, keyColumns(keys))
+  const rows = await session.rows<CheckedFacts>(FACTS, [
+    ...keyColumns(owners),
+    plainArray(owners.map(({ name }) => partOf(name))),
+    plainArray(owners.map(({ name }) => slotOf(name))),
+    plainArray(owners.map(({ redirects_to }) => (redirects_to === null ? null : partOf(redirects_to)))),
+  ])
+  const last = keys.at(-1)
+  return checkedFacts(
+    keys.map(({ id }) => id),
+    last && JSON.stringify([last.part, last.id]),
+    rows,
+  )
+}
+
+function keyColumns(keys: readonly Key[]): string[] {
+  return [plainArray(keys.map(({ part }) => part)), plainArray(keys.map(({ id }) => id))]
+}

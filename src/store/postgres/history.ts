@@ -1,0 +1,47 @@
+/** The history on PostgreSQL: the newest states from the facts, the superseded ones as a range by time, in one statement. */
+
+import { type Name, slotOf } from '../../words/name.ts'
+import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
+import type { Instant } from '../../words/time.ts'
+import { unpackStates } from '../columns.ts'
+import { historyOfType, type StateRow } from '../history.ts'
+import type { Facts, History } from '../store.ts'
+import { plainArray } from './arrays.ts'
+import { partOf } from './part.ts'
+import type { Read } from './reader.ts'
+
+/** A superseded state; `type` null: the newest ones, in `records` as the facts keep them. */
+type Row = StateRow & { type: number | null }
+
+/** Later than every state. */
+const END: Instant = 2 ** 48
+
+const HISTORY = {
+  name: 'facts.history',
+  text: `with f as materialized (
+      select f.part, f.id, f.states from visit v join facts f on f.part = v.part and f.id = v.id
+      where v.part = $1 and v.slot = $2 and v.name = $3)
+    select null::smallint as type, null::bigint as first_seen, states as records, null::bigint as serial, null::text as whole from f
+    union all
+    select s.type, s.first_seen, s.records, s.serial, b.records from f
+    cross join unnest($4::smallint[]) as t(type)
+    cross join lateral (
+      select * from state s where s.part = f.part and s.id = f.id and s.type = t.type and s.first_seen < $5
+      order by s.first_seen desc limit $6) s
+    left join state b on b.part = s.part and b.id = s.id and b.type = s.type and b.first_seen = s.base`,
+}
+
+export function historyOf(read: Read): Facts['history'] {
+  return async <T extends RecordType>(name: Name, types: readonly T[], before: Instant | null, limit: number) => {
+    const asked = plainArray(types.map((type) => RECORD_TYPES.indexOf(type)))
+    const rows = await read<Row>(HISTORY, [partOf(name), slotOf(name), name, asked, before ?? END, limit + 1])
+    const current = rows.find(({ type }) => type === null)
+    const newest = current ? unpackStates(current.records!) : {}
+    const entries = types.map((type): [T, History] => {
+      const older = rows.filter((row) => row.type === RECORD_TYPES.indexOf(type))
+      older.sort((a, b) => b.first_seen - a.first_seen)
+      return [type, historyOfType(type, newest[type], older, before, limit)]
+    })
+    return Object.fromEntries(entries) as Record<T, History>
+  }
+}

@@ -1,0 +1,176 @@
+/** PostgreSQL under the conformance suite: a store in a schema of its own, in databases of two collations, and the ways to spoil it. */
+
+import { describe } from 'node:test'
+import pg from 'pg'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Instant } from '../../src/words/time.ts'
+import type { Damage, Opened } from './conformance/engine.ts'
+import { conformance } from './conformance/suite.ts'
+import { noPostgres, type Place, postgresServer } from './postgres-server.ts'
+
+const TABLES = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
+
+/** Places that were used and are empty again: making the tables takes longer than most tests. */
+const empty: Place[] = []
+
+async function openAt(place: Place, now: Instant): Promise<Opened> {
+  const { url } = place
+  const instances: Store[] = []
+  const another = async () => {
+    const secret = 'a secret for the tests that is long enough'
+    const store = await openStore(url, { access: 'write', ledger: 'own', secret, now: () => now, pool: 2 })
+    instances.push(store)
+    return store
+  }
+  const closeAll = async () => {
+    for (const instance of instances.splice(0)) await instance.close()
+  }
+  return {
+    url,
+    store: await another(),
+    another,
+    async reopen() {
+      await closeAll()
+      return another()
+    },
+    async close() {
+      await closeAll()
+      await run(url, TABLES.map((table) => `delete from ${table}`).join(';'))
+      empty.push(place)
+    },
+  }
+}
+
+/** Runs statements; how many rows each changed. */
+async function run(url: string, statements: string): Promise<(number | null)[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements)
+    return [results].flat().map(({ rowCount }) => rowCount)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Damage by statements, each of which has to change something. */
+function statement(what: string, ...statements: string[]): Damage {
+  return {
+    what,
+    async plant({ url }) {
+      const counts = await run(url, statements.join(';'))
+      const idle = statements.find((_, place) => counts[place] === 0)
+      if (idle !== undefined) throw new Error(`${idle} changes nothing`)
+    },
+  }
+}
+
+/** The part that an address belongs to, and those of names (t.example, u.example, a.example). */
+const partOf = (hex: string): string => `get_byte(sha256('\\x${hex}'), 0)`
+const T = `(select part from target where target = 't.example')`
+const A = `(select part from visit where name = 'a.example')`
+
+const damages: readonly Damage[] = [
+  statement('a missing presence row', `delete from presence where name = 'c.example' and length(address) = 5`),
+  statement(
+    'a presence row too many',
+    `insert into presence select ${partOf('04c0000209')}, '\\x04c0000209', name, since from presence limit 1`,
+  ),
+  statement(
+    'a presence row of a name that is not known',
+    `insert into presence values (${partOf('04c0000201')}, '\\x04c0000201', 'z.example', '2026-11-20T00:00:00')`,
+  ),
+  statement(
+    'a presence row with another since',
+    `update presence set since = '2020-01-01T00:00:00' where name = 'a.example'`,
+  ),
+  statement('a presence row in another part', `update presence set part = (part + 1) % 256 where name = 'a.example'`),
+  statement('a wrong counter of an address', `update address set names = names + 1`),
+  statement('a missing counter of an address', `delete from address`),
+  statement(
+    'a counter of an address that nobody is on',
+    `insert into address values (${partOf('04c0000209')}, '\\x04c0000209', 1)`,
+  ),
+  statement('a counter of an address in another part', `update address set part = (part + 1) % 256`),
+  statement('a missing redirect row', `delete from redirect where source = 'a.example'`),
+  statement('a redirect row too many', `insert into redirect values (${A}, 'a.example', 'a.example')`),
+  statement(
+    'a redirect row of a name that is not known',
+    `insert into redirect values (${T}, 't.example', 'z.example')`,
+  ),
+  statement('a redirect row in another part', `update redirect set part = (part + 1) % 256`),
+  statement('a wrong counter of a target', `update target set sources = sources - 1`),
+  statement('a missing counter of a target', `delete from target`),
+  statement('a counter of a target that nobody redirects to', `insert into target values (${A}, 'a.example', 1)`),
+  statement('a counter of a target in another part', `update target set part = (part + 1) % 256`),
+  statement(
+    'a presence row of what is no address',
+    `insert into presence select ${partOf('99')}, '\\x99', name, since from presence limit 1`,
+  ),
+  statement(
+    'a missing presence row that the counter knows of',
+    `delete from presence where name = 'c.example' and length(address) = 5`,
+    `update address set names = names - 1 where length(address) = 5`,
+  ),
+  statement(
+    'a presence row that was left behind, and is counted',
+    `insert into presence values (${partOf('04c0000202')}, '\\x04c0000202', 'a.example', '2026-11-20T00:00:00')`,
+    `insert into address values (${partOf('04c0000202')}, '\\x04c0000202', 1)`,
+  ),
+  statement(
+    'a presence row of what is no address, and is counted',
+    `insert into presence values (${partOf('99')}, '\\x99', 'a.example', '2026-11-20T00:00:00')`,
+    `insert into address values (${partOf('99')}, '\\x99', 1)`,
+  ),
+  statement(
+    'a missing redirect row that the counter knows of',
+    `delete from redirect where source = 'a.example'`,
+    `update target set sources = sources - 1`,
+  ),
+  statement(
+    'a redirect row too many that is counted',
+    `insert into redirect values (${T}, 't.example', 'c.example')`,
+    `update target set sources = sources + 1`,
+  ),
+  statement('a counter of nothing', `insert into address values (${partOf('04c0000209')}, '\\x04c0000209', 0)`),
+  statement(
+    'addresses of the facts that cannot be read',
+    `update facts set addresses = '{"\\\\x99"}' where name = 'c.example'`,
+  ),
+  statement('a state confirmed before it began', `update state set last_confirmed = first_seen - 1`),
+  statement('missing facts', `delete from facts where name = 'a.example'`),
+  statement('facts that no name has', `update facts set id = id + 100000 where name = 'a.example'`),
+  statement('facts in another part', `update facts set part = (part + 1) % 256 where name = 'a.example'`),
+  statement('facts of another name', `update facts set name = 'z.example' where name = 'a.example'`),
+  statement(
+    'addresses of the facts that do not follow from their states',
+    `update facts set addresses = null where name = 'c.example'`,
+  ),
+  statement('an ip that does not follow from the states', `update facts set ip = 'noip' where name = 'c.example'`),
+  statement('a missing superseded state', `delete from state where first_seen = (select min(first_seen) from state)`),
+  statement('a superseded state of no name', `update state set id = 1`),
+  statement('a serial whose base is not there', `update state set base = 1 where base is not null`),
+  statement('a serial that is not there', `update state set serial = null where serial is not null`),
+  statement('states that cannot be read', `update facts set states = '{' where name = 'a.example'`),
+  statement('a clock before the newest state', `update visit set clock = 5, late = null where name = 'a.example'`),
+  statement('clocks that cannot be read', `update visit set late = '\\x00' where name = 'a.example'`),
+  statement('a missing first time on an address', `delete from ever where address = '\\x04c0000202'`),
+  statement(
+    'a first time on an address that no state holds',
+    `insert into ever select part, id, since, '\\x04c0000209' from ever limit 1`,
+  ),
+  statement('a start page of no name', `update page set id = 1`),
+  statement('a missing start page', `delete from page`),
+  statement('a tombstone with facts', `update visit set id = 0 where name = 'a.example'`),
+  statement('a name in the slot of another', `update visit set slot = slot # 1 where name = 'a.example'`),
+  statement('a name in another part', `update visit set part = (part + 1) % 256 where name = 'a.example'`),
+]
+
+describe('PostgreSQL', { skip: noPostgres }, () => {
+  conformance({
+    name: 'byte order',
+    open: async (now) => openAt(empty.pop() ?? (await (await postgresServer()).schema()), now),
+    damages,
+  })
+})
