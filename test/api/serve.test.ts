@@ -1,35 +1,16 @@
 /** `domaindex serve`: several processes that answer as one. */
 
 import assert from 'node:assert/strict'
-import { Agent, type IncomingMessage, request } from 'node:http'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { hosted } from '../spec/observations.ts'
+import { clientOf } from './client.ts'
 import { makeAccount, observe, serverOf, spend } from './server.ts'
 
 const now = () => Math.floor(Date.now() / 1000)
-
-/** A client with one kept connection. */
-function clientOf(address: string) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const get = (path: string): Promise<{ status: number; text: string; isLast: boolean }> =>
-    new Promise((resolve, reject) => {
-      const asked = request(`${address}${path}`, { agent }, (answer: IncomingMessage) => {
-        let text = ''
-        answer.setEncoding('utf8').on('data', (chunk) => (text += chunk))
-        answer.on('error', reject)
-        answer.on('end', () => {
-          resolve({ status: answer.statusCode!, text, isLast: answer.headers.connection === 'close' })
-        })
-      })
-      asked.on('error', reject)
-      asked.end()
-    })
-  return { get, close: () => agent.destroy() }
-}
 
 suite('domaindex serve', { concurrency: 2 }, () => {
   for (const [plan, limit, used] of [
