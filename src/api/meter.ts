@@ -47,6 +47,8 @@ export class Meter {
   readonly #timer: NodeJS.Timeout
   readonly #books: Books
   #round: Promise<void> = Promise.resolve()
+  /** Those to the ledger that are not answered yet. */
+  readonly #questions = new Set<Promise<void>>()
 
   constructor(options: MeterOptions) {
     this.#options = options
@@ -90,11 +92,13 @@ export class Meter {
     return this.#round
   }
 
-  /** Gives back all units and settles the rest. */
+  /** Gives back all units, those that are on their way too, and settles the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     for (const desk of this.#desks.values()) this.#retire(desk)
     this.#desks.clear()
+    await Promise.all(this.#questions)
+    for (const { purse } of this.#former) purse.retire()
     await this.settle()
   }
 
@@ -114,7 +118,7 @@ export class Meter {
 
   /** Asks for more before the last unit is gone, so that the next calls need not wait for the ledger. */
   #renew(desk: Desk): void {
-    if (desk.purse.isLow && desk.asking === 0 && !this.#former.has(desk)) void this.#ask(desk)
+    if (desk.purse.isLow && desk.asking === 0 && !this.#former.has(desk)) this.#ask(desk)
   }
 
   /** Hands idle units to those that wait, and asks for more where somebody still does. */
@@ -125,10 +129,15 @@ export class Meter {
       resolve(this.#permit(purse, caller, 'held'))
     }
     const questions = purse.isBulk ? Math.min(1, waiting.length) : waiting.length
-    while (desk.asking < questions) void this.#ask(desk)
+    while (desk.asking < questions) this.#ask(desk)
   }
 
-  async #ask(desk: Desk): Promise<void> {
+  #ask(desk: Desk): void {
+    const question = this.#askFor(desk).finally(() => this.#questions.delete(question))
+    this.#questions.add(question)
+  }
+
+  async #askFor(desk: Desk): Promise<void> {
     desk.asking++
     const { purse, waiting } = desk
     const { account, day, limit } = purse

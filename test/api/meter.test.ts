@@ -169,3 +169,27 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
     wait: false,
   })
 })
+
+test('a meter that closes gives back what is still on its way to it', async (t) => {
+  const { ledger, caller, meter } = await world(t)
+  const [first, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const gates = [first, later]
+  const slow: Ledger = {
+    ...ledger,
+    take: async (ask) => {
+      await gates.shift()?.promise
+      return ledger.take(ask)
+    },
+  }
+  const only = meter(slow)
+  first.resolve()
+  const someone = caller(2_000)
+  for (let count = 0; count < 50; count++) (await only.enter(someone)).charge('lookup')
+  assert.equal(gates.length, 0) // it asked ahead
+  const closed = only.close()
+  later.resolve()
+  await closed
+  const { account, today } = someone
+  const ask = { account: account.id, day: today, limit: 51, want: 1, holder: 'other' }
+  assert.deepEqual(await ledger.take(ask), { granted: 1, used: 51, held: 0, wait: false })
+})
