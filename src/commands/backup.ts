@@ -15,7 +15,7 @@ export function define(command: Command): void {
     .argument('<to>', 'the folder that is made')
     .addHelpText('after', HELP)
     .action(async (to: string) => {
-      const { store } = settingsOfStore()
+      const { store } = await settingsOfStore()
       const progress = progressOf('copying')
       const stop = listenForStop()
       try {

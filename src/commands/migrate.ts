@@ -6,7 +6,7 @@ import { settingsOfStore } from './store.ts'
 
 export function define(command: Command): void {
   command.option('--plan', 'only say what would be done').action(async ({ plan = false }: { plan?: boolean }) => {
-    const done = await migrateStore(settingsOfStore().store, plan)
+    const done = await migrateStore((await settingsOfStore()).store, plan)
     for (const name of done) console.log(`${plan ? 'would apply' : 'applied'} ${name}`)
     if (done.length === 0) console.log('the store is up to date')
   })

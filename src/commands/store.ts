@@ -3,14 +3,15 @@
 import { loadSettings, type Settings } from '../config.ts'
 import { isThere, openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { shown } from '../store/url.ts'
 import { CommandFault } from './fault.ts'
 
 /** The settings, where they name a store that is there. Throws CommandFault. */
-export function settingsOfStore(): Settings {
+export async function settingsOfStore(): Promise<Settings> {
   const settings = loadSettings()
-  if (isThere(settings.store)) return settings
+  if (await isThere(settings.store)) return settings
   throw new CommandFault(
-    `there is no store at ${settings.store}: import a file, or name another one with DOMAINDEX_STORE`,
+    `there is no store at ${shown(settings.store)}: import a file, or name another one with DOMAINDEX_STORE`,
   )
 }
 
@@ -19,7 +20,7 @@ export async function withStore<Result>(
   access: 'read' | 'write',
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { store: url, secret, pool } = settingsOfStore()
+  const { store: url, secret, pool } = await settingsOfStore()
   const store = await openStore(url, { access, ledger: 'own', secret, pool })
   try {
     return await work(store)

@@ -6,7 +6,10 @@ import type { OpenOptions } from './options.ts'
 import type { OnProgress } from './sqlite/backup.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './store.ts'
-import { isPostgres } from './url.ts'
+import { isPostgres, shown } from './url.ts'
+
+const BACKED_UP =
+  'PostgreSQL is backed up and restored by its own tools: pg_dump --format=custom, pg_restore --single-transaction'
 
 /** Throws StoreFault where the store cannot be opened, with what to do about it. */
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
@@ -15,25 +18,29 @@ export async function openStore(url: string, options: OpenOptions): Promise<Stor
   return openSqlite(sqlitePath(url), { ...options, now, demo })
 }
 
-/** True where there is a store, or what was begun as one. */
-export function isThere(url: string): boolean {
+/** True where there is a store, or what was begun as one. Throws StoreFault where that cannot be seen. */
+export async function isThere(url: string): Promise<boolean> {
+  if (isPostgres(url)) return (await import('./postgres/upgrade.ts')).isTherePostgres(url)
   return existsSync(sqlitePath(url))
 }
 
 /** Copies a store that is in use to the new folder `to`; `signal` gives it up and leaves nothing behind. Throws StoreFault. */
 export async function backupStore(url: string, to: string, onProgress: OnProgress, signal: AbortSignal): Promise<void> {
+  if (isPostgres(url)) throw new StoreFault(`${shown(url)}: ${BACKED_UP}`)
   const { backupSqlite } = await import('./sqlite/backup.ts')
   await backupSqlite(sqlitePath(url), to, onProgress, signal)
 }
 
 /** Makes a store, where there is none, out of the backup in the folder `from`. Throws StoreFault. */
 export async function restoreStore(from: string, url: string, onProgress: OnProgress): Promise<void> {
+  if (isPostgres(url)) throw new StoreFault(`${shown(url)}: ${BACKED_UP}`)
   const { restoreSqlite } = await import('./sqlite/restore.ts')
   await restoreSqlite(from, sqlitePath(url), onProgress)
 }
 
 /** Brings a store up to this release, or with `plan` changes nothing; returns the names of the migrations. Throws StoreFault. */
 export async function migrateStore(url: string, plan: boolean): Promise<string[]> {
+  if (isPostgres(url)) return (await import('./postgres/upgrade.ts')).migratePostgres(url, plan)
   const { migrateSqlite } = await import('./sqlite/upgrade.ts')
   return migrateSqlite(sqlitePath(url), plan)
 }
@@ -42,7 +49,7 @@ export async function migrateStore(url: string, plan: boolean): Promise<string[]
 function sqlitePath(url: string): string {
   if (!url.startsWith('sqlite:') || url.length === 'sqlite:'.length) {
     throw new StoreFault(
-      `DOMAINDEX_STORE is ${JSON.stringify(url)}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db`,
+      `DOMAINDEX_STORE is ${JSON.stringify(url)}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db, or a URL of PostgreSQL`,
     )
   }
   return url.slice('sqlite:'.length)

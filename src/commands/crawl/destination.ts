@@ -6,6 +6,7 @@ import type { Observation } from '../../observe/observation.ts'
 import { ingest, type Outcome } from '../../store/ingest.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
+import { shown } from '../../store/url.ts'
 import type { Name } from '../../words/name.ts'
 
 export type Destination = {
@@ -19,11 +20,11 @@ export type Destination = {
 }
 
 /** Throws StoreFault where the store cannot be opened. */
-export async function openStoreDestination({ store: url, secret }: Settings): Promise<Destination> {
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret })
+export async function openStoreDestination({ store: url, secret, pool }: Settings): Promise<Destination> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   return storeDestination(
     store,
-    url.replace(/(?<=^sqlite:).*/s, (path) => resolve(path)),
+    shown(url).replace(/(?<=^sqlite:).*/s, (path) => resolve(path)),
   )
 }
 

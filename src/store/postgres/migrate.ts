@@ -28,10 +28,15 @@ const TABLE = `create table if not exists migration (
   part text collate "C" not null, number integer not null, name text not null, checksum text not null, applied text not null,
   primary key (part, number))`
 
-/** Those that the database still lacks. Throws StoreFault where it is newer than this release, or has another past. */
-export async function pending({ read }: Pick<Database, 'read'>, part: Part, folder: URL): Promise<Migration[]> {
+/** True where any migration was applied. */
+export async function hasTables({ read }: Pick<Database, 'read'>): Promise<boolean> {
   const [row] = await read<{ there: boolean }>(THERE)
-  const applied = row!.there ? await read<Migration>(APPLIED, [part]) : []
+  return row!.there
+}
+
+/** Those that the database still lacks. Throws StoreFault where it is newer than this release, or has another past. */
+export async function pending(database: Pick<Database, 'read'>, part: Part, folder: URL): Promise<Migration[]> {
+  const applied = (await hasTables(database)) ? await database.read<Migration>(APPLIED, [part]) : []
   return unapplied(migrations(folder), applied)
 }
 

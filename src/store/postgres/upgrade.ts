@@ -1,0 +1,28 @@
+/** Brings the tables of a store up to this release. */
+
+import { type Database, openDatabase } from './database.ts'
+import { hasTables, migrate, PARTS } from './migrate.ts'
+
+/** True where the current schema holds a store. */
+export function isTherePostgres(url: string): Promise<boolean> {
+  return withDatabase(url, hasTables)
+}
+
+/** Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`. */
+export function migratePostgres(url: string, plan: boolean): Promise<string[]> {
+  return withDatabase(url, async (database) => {
+    const done: string[] = []
+    for (const [part, folder] of PARTS)
+      for (const { name } of await migrate(database, part, folder, plan)) done.push(`${part}/${name}`)
+    return done
+  })
+}
+
+async function withDatabase<Result>(url: string, work: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = await openDatabase(url, { pool: 2, who: 'domaindex' })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
