@@ -16,12 +16,6 @@ declare module 'express' {
   export default express
 }
 
-declare module 'pg-copy-streams' {
-  import type { Writable } from 'node:stream'
-  import type { Submittable } from 'pg'
-  export function from(statement: string): Writable & Submittable
-}
-
 declare module 'autocannon' {
   type Result = {
     requests: { average: number; total: number }

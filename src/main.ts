@@ -15,6 +15,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   forget: ['remove all that is known of a name, for good', () => import('./commands/forget.ts')],
   backup: ['copy the store to a folder while it is in use', () => import('./commands/backup.ts')],
   restore: ['make a store out of a backup', () => import('./commands/restore.ts')],
+  copy: ['copy the whole store to another one, of any engine', () => import('./commands/copy.ts')],
   migrate: ['bring an older store up to this version', () => import('./commands/migrate.ts')],
   'rotate-secret': ['give the installation a new secret', () => import('./commands/rotate-secret.ts')],
   config: ['print the settings that are in force', () => import('./commands/config.ts')],

@@ -1,6 +1,7 @@
 /** Opens, copies and upgrades a store by its URL: the one place that knows which engines there are. */
 
 import { existsSync } from 'node:fs'
+import type { Bulk } from './bulk.ts'
 import { StoreFault } from './fault.ts'
 import type { OpenOptions } from './options.ts'
 import type { OnProgress } from './sqlite/backup.ts'
@@ -43,6 +44,12 @@ export async function migrateStore(url: string, plan: boolean): Promise<string[]
   if (isPostgres(url)) return (await import('./postgres/upgrade.ts')).migratePostgres(url, plan)
   const { migrateSqlite } = await import('./sqlite/upgrade.ts')
   return migrateSqlite(sqlitePath(url), plan)
+}
+
+/** Opens a whole store for a copy: `read` from it, or `write` to it, where it is made if there is none. Throws StoreFault. */
+export async function openBulk(url: string, access: 'read' | 'write'): Promise<Bulk> {
+  if (isPostgres(url)) return (await import('./postgres/bulk.ts')).openBulkPostgres(url, access)
+  return (await import('./sqlite/bulk.ts')).openBulkSqlite(sqlitePath(url), access)
 }
 
 /** The path of a `sqlite:` URL. */

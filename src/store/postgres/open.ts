@@ -14,11 +14,14 @@ import { migrate, PARTS, pending } from './migrate.ts'
 /** Connections of a process that was not told how many. */
 const POOL = 8
 
+const MARK_DEMO = `insert into mark values ('demo', 'yes') on conflict do nothing`
+
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
   const { secret, now, demo = false, pool = POOL } = options
   const database = await openDatabase(url, { pool, who: 'domaindex' })
   try {
-    await bringUp(database, url, demo)
+    if ((await bringUp(database, url)) && demo) await database.transaction((session) => session.script(MARK_DEMO))
+    await judgeMarks(database, url, demo)
     const ledger = await openLedger(database, { secret, now })
     return {
       frontier: frontierOf(database),
@@ -37,20 +40,23 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   }
 }
 
-/** Makes the tables where there are none, as another process may do at the same time. */
-async function bringUp(database: Database, url: string, demo: boolean): Promise<void> {
+/** Makes the tables where there are none, as another process may do at the same time; true where it made them. Throws StoreFault. */
+export async function bringUp(database: Database, url: string): Promise<boolean> {
+  let made = false
   for (const [part, folder] of PARTS) {
     const lacking = await pending(database, part, folder)
-    if (lacking.length > 0 && lacking[0]!.number !== 1)
-      throw new StoreFault(`${shown(url)} is of an older release: run domaindex migrate`)
     if (lacking.length === 0) continue
+    if (lacking[0]!.number !== 1) throw new StoreFault(`${shown(url)} is of an older release: run domaindex migrate`)
     await migrate(database, part, folder)
-    if (demo && part === 'facts')
-      await database.transaction((session) =>
-        session.script(`insert into mark values ('demo', 'yes') on conflict do nothing`),
-      )
+    made = true
   }
-  const [mark] = await database.read({ name: 'open.mark', text: `select 1 from mark where name = 'demo'` })
-  if (mark && !demo)
+  return made
+}
+
+async function judgeMarks(database: Database, url: string, demo: boolean): Promise<void> {
+  const marks = await database.read<{ name: string }>({ name: 'open.marks', text: 'select name from mark' })
+  if (!demo && marks.some(({ name }) => name === 'demo'))
     throw new StoreFault(`${shown(url)} holds the demo's made-up world: name another store with DOMAINDEX_STORE`)
+  if (marks.some(({ name }) => name === 'copy'))
+    throw new StoreFault(`${shown(url)} holds a part of another store: run domaindex copy again, which goes on with it`)
 }

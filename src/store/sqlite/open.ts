@@ -14,6 +14,9 @@ import { logOf } from './log.ts'
 
 export const FACTS_SCHEMA = new URL('./schema/facts/', import.meta.url)
 
+const DEMO = "the demo's made-up world: name another store with DOMAINDEX_STORE"
+const UNFINISHED = 'a part of another store: run domaindex copy again, which goes on with it'
+
 type SqliteOptions = OpenOptions & Required<Pick<OpenOptions, 'now' | 'demo'>>
 
 /** Where the ledger of a store lies. */
@@ -49,15 +52,14 @@ function openFacts(path: string, { access, demo }: SqliteOptions): DatabaseSync 
     if (demo) database.exec(`insert or ignore into mark values ('demo', 'yes')`)
   }
   const database = openFile(path, FACTS_SCHEMA, { access, mode: 0o666, onMade: mark })
-  if (!demo && isDemo(database)) {
-    database.close()
-    throw new StoreFault(`${path} holds the demo's made-up world: name another store with DOMAINDEX_STORE`)
-  }
-  return database
+  const words = (demo ? null : isMarked(database, 'demo') && DEMO) || (isMarked(database, 'copy') && UNFINISHED)
+  if (!words) return database
+  database.close()
+  throw new StoreFault(`${path} holds ${words}`)
 }
 
-function isDemo(database: DatabaseSync): boolean {
-  return database.prepare(`select 1 from mark where name = 'demo'`).get() !== undefined
+function isMarked(database: DatabaseSync, name: string): boolean {
+  return database.prepare('select 1 from mark where name = ?').get(name) !== undefined
 }
 
 /** What `open` opens; where it throws, the connection is closed. */

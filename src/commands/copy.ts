@@ -1,0 +1,67 @@
+/** `domaindex copy`: moves a whole store to another one, of whatever engine, and compares the two. */
+
+import type { Command } from 'commander'
+import { loadSettings, type Settings } from '../config.ts'
+import type { Bulk } from '../store/bulk.ts'
+import { openBulk } from '../store/open.ts'
+import { shown } from '../store/url.ts'
+import { compareStores, copyRows } from './copy/rows.ts'
+import { CommandFault } from './fault.ts'
+import { progressOf } from './progress.ts'
+import { listenForStop } from './stop.ts'
+
+const HELP = `
+From the store that DOMAINDEX_STORE names to the one of DOMAINDEX_STORE_TO, which is made where it is not there. End all that
+writes to them first. A copy that was stopped goes on where it was when it is run again; until it is whole, the new store is
+opened by nothing else. In the end the rows of every table are counted and compared on both sides.
+
+Exit codes: 0 both hold the same, 1 they do not, or the copy failed.`
+
+const DIFFERS = 'the two differ: something was written to one of them meanwhile. Remove the new store, and copy again'
+
+export function define(command: Command): void {
+  command.addHelpText('after', HELP).action(async () => {
+    const { from, to } = storesOf(loadSettings())
+    const source = await openBulk(from, 'read')
+    try {
+      const target = await openBulk(to, 'write')
+      await copy(source, target).finally(() => target.close())
+      if (process.exitCode === undefined) console.log(`copied ${shown(from)} to ${shown(to)}`)
+    } finally {
+      await source.close()
+    }
+  })
+}
+
+/** Throws CommandFault. */
+function storesOf({ store: from, storeTo: to }: Settings): { from: string; to: string } {
+  if (to === null) throw new CommandFault('name the store to copy to with DOMAINDEX_STORE_TO')
+  if (to === from) throw new CommandFault('DOMAINDEX_STORE and DOMAINDEX_STORE_TO name the same store')
+  return { from, to }
+}
+
+async function copy(source: Bulk, target: Bulk): Promise<void> {
+  const stop = listenForStop()
+  const progress = progressOf('rows')
+  const compared = progressOf('rows compared')
+  try {
+    if (!(await copyRows(source, target, stop.signal, progress.show))) {
+      progress.end()
+      console.error('stopped; run it again to go on')
+      process.exitCode = 1
+      return
+    }
+    progress.end()
+    const differences = await compareStores(source, target, stop.signal, compared.show)
+    compared.end()
+    if (differences === null) throw new CommandFault('stopped while comparing; run it again to go on')
+    for (const { table, rows, digest, differs } of differences)
+      console.log(`${table}: ${rows} rows, ${digest}${differs ? `, but ${differs}` : ''}`)
+    if (differences.some(({ differs }) => differs)) throw new CommandFault(DIFFERS)
+    await target.finish(await source.numbered())
+  } finally {
+    progress.end()
+    compared.end()
+    stop.end()
+  }
+}

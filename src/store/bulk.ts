@@ -1,0 +1,127 @@
+/** A whole store as rows of tables: what is copied from one engine to another, and how two stores are compared. */
+
+import { hash } from 'node:crypto'
+
+export type Value = string | number | Uint8Array | null
+/** A row's values in the order of its table's columns; last the name that it belongs to, where the table says `owned`. */
+export type BulkRow = readonly Value[]
+
+/** A table as every engine has it. `key`: how many of the columns, the first ones, are its primary key. */
+export type Table = {
+  name: string
+  columns: readonly string[]
+  key: number
+  /** Its rows are filed under the id of a name. */
+  owned?: true
+  /** By which of its columns its rows would be spread over machines. */
+  spread?: 'slot' | 'name' | 'address' | 'target'
+}
+
+export const FACTS_TABLES: readonly Table[] = [
+  {
+    name: 'visit',
+    columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print'],
+    key: 2,
+    spread: 'slot',
+  },
+  {
+    name: 'facts',
+    columns: [
+      'id',
+      'name',
+      'status',
+      'ip',
+      'flags',
+      'ssl',
+      'redirects_to',
+      'networks',
+      'accounts',
+      'digest',
+      'addresses',
+      'states',
+    ],
+    key: 1,
+    spread: 'name',
+  },
+  {
+    name: 'state',
+    columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
+    key: 3,
+    owned: true,
+  },
+  { name: 'ever', columns: ['id', 'address', 'since'], key: 2, owned: true },
+  { name: 'page', columns: ['id', 'digest', 'terms'], key: 1, owned: true },
+  { name: 'presence', columns: ['address', 'name', 'since'], key: 2, spread: 'address' },
+  { name: 'address', columns: ['address', 'names'], key: 1, spread: 'address' },
+  { name: 'redirect', columns: ['target', 'source'], key: 2, spread: 'target' },
+  { name: 'target', columns: ['target', 'sources'], key: 1, spread: 'target' },
+]
+
+export const LEDGER_TABLES: readonly Table[] = [
+  { name: 'account', columns: ['id', 'email', 'role', 'plan', 'created'], key: 1 },
+  { name: 'period', columns: ['account', 'first', 'last', 'plan'], key: 2 },
+  { name: 'addon', columns: ['account', 'addon'], key: 2 },
+  {
+    name: 'token',
+    columns: ['id', 'account', 'hash', 'name', 'hint', 'created', 'expires', 'last_used', 'revoked'],
+    key: 1,
+  },
+  { name: 'budget', columns: ['account', 'day', 'used'], key: 2 },
+  { name: 'hold', columns: ['account', 'day', 'holder', 'units'], key: 3 },
+  { name: 'holder', columns: ['holder', 'heard'], key: 1 },
+  { name: 'usage', columns: ['account', 'day', 'endpoint', 'token', 'calls'], key: 4 },
+  { name: 'secret', columns: ['number', 'bytes', 'replaced'], key: 1 },
+]
+
+export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES]
+
+/** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
+export type Numbered = { account: number; token: number }
+
+/** One side of a copy. Nothing else may write to the store meanwhile. */
+export interface Bulk {
+  count(table: Table): Promise<number>
+  /** At most `limit` rows in the order of the engine's key; `next` is the place to go on from, null at the end. */
+  read(table: Table, after: string | null, limit: number): Promise<{ rows: BulkRow[]; next: string | null }>
+  /** Writes rows that are not there yet, and how far the copy is; both or none, but for tables of the ledger, which bear a repeat. */
+  write(table: Table, rows: readonly BulkRow[], mark: string): Promise<void>
+  /** How far a copy into this store is; null where none is under way. */
+  mark(): Promise<string | null>
+  numbered(): Promise<Numbered>
+  /** Ends the copy: numbers go on behind those that were given, and the mark is gone. */
+  finish(numbered: Numbered): Promise<void>
+  close(): Promise<void>
+}
+
+/** Adds up rows, in whatever order they come: two tables with the same sum have the same rows. */
+export class Sum {
+  readonly #lanes = new Uint32Array(4)
+  #rows = 0
+
+  add(row: BulkRow, { columns }: Table): void {
+    const digest = hash('sha256', rowText(row.slice(0, columns.length)), 'buffer')
+    for (let lane = 0; lane < 4; lane++) this.#lanes[lane]! += digest.readUInt32LE(4 * lane)
+    this.#rows++
+  }
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** Of 128 bits, in hexadecimal. */
+  get digest(): string {
+    return [...this.#lanes].map((lane) => lane.toString(16).padStart(8, '0')).join('')
+  }
+}
+
+/** Values as text, and back: a place in a table. */
+export function rowText(row: BulkRow): string {
+  return JSON.stringify(
+    row.map((value) => (value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value)),
+  )
+}
+
+export function readRowText(text: string): Value[] {
+  const values = JSON.parse(text) as (string | number | null | { hex: string })[]
+  return values.map((value) => (typeof value === 'object' && value !== null ? Buffer.from(value.hex, 'hex') : value))
+}

@@ -1,0 +1,74 @@
+/** A whole store of SQLite, for a copy from it or to it. */
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { type Bulk, type BulkRow, LEDGER_TABLES, type Numbered, readRowText, rowText, type Table } from '../bulk.ts'
+import { StoreFault } from '../fault.ts'
+import { transaction } from './connection.ts'
+import { openFile } from './file.ts'
+import { openLedgerFile } from './ledger/file.ts'
+import { FACTS_SCHEMA, ledgerPath } from './open.ts'
+
+/** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
+export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
+  const path = resolve(given)
+  if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
+  const facts = openFile(path, FACTS_SCHEMA, { access, mode: 0o666 })
+  const ledger = openLedgerFile(ledgerPath(path), access)
+  const databaseOf = (table: Table): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
+  return {
+    count: async (table) =>
+      databaseOf(table).prepare(`select count(*) as rows from "${table.name}"`).get()!.rows as number,
+    read: async (table, after, limit) => read(databaseOf(table), table, after, limit),
+    async write(table, rows, mark) {
+      if (databaseOf(table) === ledger) transaction(ledger, () => insert(ledger, table, rows))
+      transaction(facts, () => {
+        if (databaseOf(table) === facts) insert(facts, table, rows)
+        facts.prepare(`insert or replace into mark values ('copy', ?)`).run(mark)
+      })
+    },
+    mark: async () =>
+      (facts.prepare(`select value from mark where name = 'copy'`).get()?.value ?? null) as string | null,
+    numbered: async () => numbersOf(ledger),
+    async finish(numbered) {
+      for (const [table, number] of Object.entries(numbered)) {
+        ledger.prepare('delete from sqlite_sequence where name = ?').run(table)
+        ledger.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, number)
+      }
+      facts.exec(`delete from mark where name = 'copy'`)
+    },
+    async close() {
+      if (access === 'write') for (const each of [facts, ledger]) each.exec('pragma wal_checkpoint(truncate)')
+      facts.close()
+      ledger.close()
+    },
+  }
+}
+
+function read(database: DatabaseSync, table: Table, after: string | null, limit: number) {
+  const { name, columns, key, owned } = table
+  const keys = columns.slice(0, key).map((column) => `t."${column}"`)
+  const from = after === null ? '' : `where (${keys}) > (${keys.map(() => '?')})`
+  const owner = owned ? ', (select name from facts f where f.id = t.id)' : ''
+  const statement = database.prepare(
+    `select ${columns.map((column) => `t."${column}"`)}${owner} from "${name}" t ${from} order by ${keys} limit ${limit}`,
+  )
+  statement.setReturnArrays(true)
+  const rows = statement.all(...((after === null ? [] : readRowText(after)) as SQLInputValue[])) as unknown as BulkRow[]
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  return { rows, next: last ? rowText(last.slice(0, key)) : null }
+}
+
+function insert(database: DatabaseSync, { name, columns }: Table, rows: readonly BulkRow[]): void {
+  const statement = database.prepare(
+    `insert or replace into "${name}" (${columns.map((column) => `"${column}"`)}) values (${columns.map(() => '?')})`,
+  )
+  for (const row of rows) statement.run(...(row.slice(0, columns.length) as SQLInputValue[]))
+}
+
+function numbersOf(ledger: DatabaseSync): Numbered {
+  const rows = ledger.prepare('select name, seq from sqlite_sequence').all() as { name: string; seq: number }[]
+  const numberOf = (table: string): number => rows.find(({ name }) => name === table)?.seq ?? 0
+  return { account: numberOf('account'), token: numberOf('token') }
+}

@@ -1,0 +1,139 @@
+/** `domaindex copy`: a whole store from one engine to the other and back. */
+
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { copyRows } from '../../src/commands/copy/rows.ts'
+import { openBulk, openStore } from '../../src/store/open.ts'
+import { parseName } from '../../src/words/name.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { fileOf, nameOf } from './lines.ts'
+import { folderOf } from './run.ts'
+
+const NAMES = 60
+
+/** A filled store of SQLite with an account, a name that was forgotten and a page; a place in a PostgreSQL; another file. */
+async function worldOf(t: TestContext) {
+  const folder = folderOf(t)
+  const { url: postgres, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  const back = `sqlite:${folder.path('back.db')}`
+  await folder.run(['import', '-'], { input: fileOf(NAMES, 3) })
+  await folder.run(['forget', nameOf(1)])
+  for (const email of ['ann@example.com', 'bob@example.com']) await folder.run(['account', 'create', email])
+  await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
+  await folder.run(['rotate-secret'])
+  const copy = (from: string, to: string) =>
+    folder.run(['copy'], { env: { DOMAINDEX_STORE: from, DOMAINDEX_STORE_TO: to } })
+  return { ...folder, postgres, back, copy }
+}
+
+/** The lines of a comparison: table, rows and digest. */
+function tablesOf(stdout: string): string[] {
+  return stdout.split('\n').filter((line) => /^\w+: \d+ rows, [\da-f]{32}$/.test(line))
+}
+
+async function answersOf(url: string): Promise<unknown> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  const name = parseName(nameOf(3))!
+  const answers = {
+    lookup: await store.facts.lookup(name),
+    history: await store.facts.history(name, ['A', 'NS'], null, 10),
+    visits: await store.frontier.visits([name, parseName(nameOf(1))!]),
+    accounts: await store.ledger.accounts(null, 10),
+    secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
+  }
+  await store.close()
+  return JSON.parse(JSON.stringify(answers))
+}
+
+suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
+  test('copies a store to PostgreSQL and back, with the same rows in every table and the same answers', async (t) => {
+    const { url, postgres, back, copy, run } = await worldOf(t)
+    const there = await copy(url, postgres)
+    assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
+    assert.equal(tablesOf(there.stdout).length, 18)
+    assert.match(there.stdout, new RegExp(`visit: ${NAMES} rows,`))
+    assert.doesNotMatch(there.stdout, /not-asked-for/)
+    const again = await copy(postgres, back)
+    assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
+    for (const store of [postgres, back]) {
+      assert.match((await run(['check'], { env: { DOMAINDEX_STORE: store } })).stdout, /faults 0\n$/)
+      assert.deepEqual(await answersOf(store), await answersOf(url))
+    }
+  })
+
+  test('what is written to a copy goes on behind what was there: new names, new accounts', async (t) => {
+    const { url, postgres, back, copy, run } = await worldOf(t)
+    await copy(url, postgres)
+    await copy(postgres, back)
+    for (const store of [postgres, back]) {
+      const env = { DOMAINDEX_STORE: store }
+      const { stdout } = await run(['import', '-'], { input: fileOf(NAMES + 20, 3), env })
+      assert.match(stdout, /applied 58, unchanged 2, stale 180,/)
+      assert.match((await run(['check'], { env })).stdout, /faults 0\n$/)
+      await run(['account', 'create', 'cyd@example.com'], { env })
+    }
+    for (const store of [postgres, back]) {
+      const { accounts } = (await answersOf(store)) as { accounts: { id: number }[] }
+      assert.deepEqual(
+        accounts.map(({ id }) => id),
+        [1, 3],
+      )
+    }
+  })
+
+  for (const direction of ['to PostgreSQL', 'from PostgreSQL'] as const) {
+    test(`a copy that was stopped goes on where it was, ${direction}; until then nothing else opens it`, async (t) => {
+      const { url, postgres, back, copy, run } = await worldOf(t)
+      if (direction === 'from PostgreSQL') await copy(url, postgres)
+      const [from, to] = direction === 'to PostgreSQL' ? [url, postgres] : [postgres, back]
+      const [source, target] = [await openBulk(from, 'read'), await openBulk(to, 'write')]
+      const stop = new AbortController()
+      let written = 0
+      const whole = await copyRows(source, target, stop.signal, (done) => {
+        written = done
+        if (done > NAMES) stop.abort()
+      })
+      await source.close()
+      await target.close()
+      assert.equal(whole, false)
+      assert.ok(written > NAMES)
+      const refused = await run(['check'], { env: { DOMAINDEX_STORE: to } })
+      assert.match(refused.stderr, /holds a part of another store: run domaindex copy again/)
+      const { code, stdout } = await copy(from, to)
+      assert.equal(code, 0, stdout)
+      assert.match((await run(['check'], { env: { DOMAINDEX_STORE: to } })).stdout, /faults 0\n$/)
+    })
+  }
+
+  test('a difference is told by its table, and the copy stays unfinished', async (t) => {
+    const { url, postgres, copy } = await worldOf(t)
+    const [source, target] = [await openBulk(url, 'read'), await openBulk(postgres, 'write')]
+    assert.equal(await copyRows(source, target, new AbortController().signal, () => {}), true)
+    await source.close()
+    await target.close()
+    const client = new pg.Client({ connectionString: postgres })
+    await client.connect()
+    await client.query(`update facts set ssl = 'nocert' where name = '${nameOf(5)}'`)
+    await client.end()
+    const { code, stdout, stderr } = await copy(url, postgres)
+    assert.match(stdout, /^facts: \d+ rows, [\da-f]{32}, but \d+ rows, [\da-f]{32} in the copy$/m)
+    assert.match(stderr, /the two differ/)
+    assert.equal(code, 1)
+  })
+
+  test('a store that holds something is not copied to, nor one to itself, nor without a place', async (t) => {
+    const { url, postgres, copy, run } = await worldOf(t)
+    await run(['account', 'create', 'cyd@example.com'], { env: { DOMAINDEX_STORE: postgres } })
+    for (const [to, words] of [
+      [postgres, /the store to copy to is not empty/],
+      [url, /name the same store/],
+      ['', /name the store to copy to with DOMAINDEX_STORE_TO/],
+    ] as const) {
+      const { code, stderr } = await copy(url, to)
+      assert.match(stderr, words)
+      assert.equal(code, 1)
+    }
+  })
+})
