@@ -4,9 +4,10 @@ import pg from 'pg'
 import type { Instant } from '../../words/time.ts'
 import { clockOf } from './clock.ts'
 import { configOf } from './connection.ts'
+import { Proofs } from './proof.ts'
 import { type Read, Reader } from './reader.ts'
 import { inWords, patiently } from './trouble.ts'
-import { snapshot, transaction, type Write } from './writer.ts'
+import { once, snapshot, transaction, type Write } from './writer.ts'
 
 export type Database = {
   /** One statement that changes nothing; tried once more where the connection is lost. */
@@ -18,6 +19,8 @@ export type Database = {
    * `work` has to bear that, and what it throws ends it with nothing written. Written once or not at all, whatever happens.
    */
   transaction: Write
+  /** Runs `work` in one transaction, once, and leaves no proof of it: for migrations. */
+  once: Write
   /** The server's clock. */
   now(): Promise<Instant>
   close(): Promise<void>
@@ -37,6 +40,7 @@ export async function openDatabase(url: string, { pool: size, who }: DatabaseOpt
   const reader = new Reader(config, lanes)
   const pool = new pg.Pool({ ...config, max: Math.max(1, size - lanes) })
   pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
+  const proofs = new Proofs()
   const take = (): Promise<pg.PoolClient> => patiently(() => pool.connect())
   const worded = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
@@ -50,8 +54,12 @@ export async function openDatabase(url: string, { pool: size, who }: DatabaseOpt
   return {
     read,
     snapshot: (work) => worded(snapshot(take, work)),
-    transaction: (work) => worded(transaction(take, work)),
+    transaction: (work) => worded(transaction(take, proofs, work)),
+    once: (work) => worded(once(take, work)),
     now: clockOf(read),
-    close: async () => void (await Promise.all([pool.end(), reader.end()])),
+    async close() {
+      await proofs.sweep(pool)
+      await Promise.all([pool.end(), reader.end()])
+    },
   }
 }

@@ -2,6 +2,7 @@
 
 import { type Migration, migrations, unapplied } from '../migrations.ts'
 import type { Database } from './database.ts'
+import { PROOFS } from './proof.ts'
 
 /** What the tables are for: each has a folder of migrations of its own. */
 export type Part = 'facts' | 'ledger'
@@ -26,7 +27,8 @@ const NOTE = {
 }
 const TABLE = `create table if not exists migration (
   part text collate "C" not null, number integer not null, name text not null, checksum text not null, applied text not null,
-  primary key (part, number))`
+  primary key (part, number));
+  ${PROOFS}`
 
 /** True where any migration was applied. */
 export async function hasTables({ read }: Pick<Database, 'read'>): Promise<boolean> {
@@ -45,7 +47,7 @@ export async function migrate(database: Database, part: Part, folder: URL, plan 
   const todo = await pending(database, part, folder)
   if (plan) return todo
   for (const { number, name, checksum, sql } of todo) {
-    await database.transaction(async (session) => {
+    await database.once(async (session) => {
       await session.rows(LOCK)
       await session.script(TABLE)
       const applied = await session.rows<Migration>(APPLIED, [part])

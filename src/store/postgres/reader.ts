@@ -31,10 +31,10 @@ export class Reader {
 
   async read<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     try {
-      return await this.#once(statement, values)
+      return await this.#once(this.#shortest() ?? (await this.#open()), statement, values)
     } catch (error) {
       if (!isLost(error)) throw error
-      return this.#once(statement, values)
+      return this.#once(await this.#another(), statement, values)
     }
   }
 
@@ -42,8 +42,7 @@ export class Reader {
     await Promise.all(this.#lanes.splice(0).map(({ client }) => client.end()))
   }
 
-  async #once<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const lane = this.#shortest() ?? (await this.#open())
+  async #once<Row>(lane: Lane, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     lane.waiting++
     try {
       return (await lane.client.query({ ...statement, values: values as unknown[] })).rows as Row[]
@@ -64,6 +63,11 @@ export class Reader {
     for (const lane of this.#lanes) if (lane.waiting < best!.waiting) best = lane
     if (best && best.waiting >= DEPTH && this.#lanes.length < this.#most) this.#open().catch(() => {})
     return best
+  }
+
+  /** A new lane where there may be one more: when one is lost, so are its neighbours, which may not have noticed yet. */
+  async #another(): Promise<Lane> {
+    return (this.#lanes.length < this.#most ? null : this.#shortest()) ?? this.#open()
   }
 
   #open(): Promise<Lane> {

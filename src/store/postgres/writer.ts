@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { StoreFault } from '../fault.ts'
 import type { Statement } from './connection.ts'
+import { isCommitted, type Proofs } from './proof.ts'
 import { isCollision, isLost } from './trouble.ts'
 
 /** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
@@ -25,14 +25,7 @@ const TRIES = 10
 const SNAPSHOT_TRIES = 2
 /** The longest pause before another try, in milliseconds times the number of the try: two that collided do not meet again. */
 const PAUSE = 20
-/** How often a transaction is asked for whose end is not known, and how many milliseconds lie between. */
-const QUESTIONS = 100
-const BETWEEN = 100
-const UNKNOWN =
-  'the connection was lost while a transaction was being committed, and the server cannot say whether it was'
-
-// In one message, so that the id by which the server knows the transaction costs no way there and back.
-const BEGIN = 'begin isolation level read committed; select pg_current_xact_id()::text as id'
+const BEGIN = 'begin isolation level read committed'
 const BEGIN_SNAPSHOT = 'begin isolation level repeatable read read only'
 
 export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result> {
@@ -42,19 +35,29 @@ export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result
   })
 }
 
-export function transaction<Result>(take: Take, work: Work<Result>): Promise<Result> {
+/** One try, which may end unknown where the connection is lost. */
+export async function once<Result>(take: Take, work: Work<Result>): Promise<Result> {
+  const client = await take()
+  return within(client, client.query(BEGIN), () => work(sessionOf(client)))
+}
+
+export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Result>): Promise<Result> {
   return again(TRIES, async () => {
     const client = await take()
-    const begun = client.query(BEGIN).then(idOf)
-    let committing: { id: string; result: Result } | undefined
+    const proof = proofs.next()
+    const begun = Promise.all([client.query(BEGIN), proofs.leave(client, proof)])
+    let done: { result: Result } | undefined
     try {
-      return await within(client, begun, async () => {
-        const result = await work(sessionOf(client))
-        committing = { id: await begun, result }
-        return result
+      const result = await within(client, begun, async () => {
+        done = { result: await work(sessionOf(client)) }
+        return done.result
       })
+      proofs.settle(proof, true)
+      return result
     } catch (error) {
-      if (committing && isLost(error) && (await isCommitted(take, committing.id))) return committing.result
+      const isWritten = done !== undefined && isLost(error) && (await isCommitted(take, proof))
+      proofs.settle(proof, isWritten)
+      if (done && isWritten) return done.result
       throw error
     }
   })
@@ -87,33 +90,6 @@ async function within<Result>(
   }
 }
 
-/** What became of a transaction whose commit was not answered. Throws where the server does not know, or cannot be asked. */
-async function isCommitted(take: Take, id: string): Promise<boolean> {
-  for (let question = 0; question < QUESTIONS; question++) {
-    const status = await statusOf(take, id)
-    if (status === 'committed') return true
-    if (status === 'aborted') return false
-    if (status !== 'in progress') break
-    await sleep(BETWEEN)
-  }
-  throw new StoreFault(UNKNOWN)
-}
-
-/** Null where the server cannot be reached: what was thrown then would let the transaction be run a second time. */
-async function statusOf(take: Take, id: string): Promise<string | null> {
-  const client = await take().catch(() => null)
-  if (client === null) return null
-  try {
-    const { rows } = await client.query('select pg_xact_status($1::text::xid8) as status', [id])
-    client.release()
-    return rows[0]?.status ?? null
-  } catch (error) {
-    client.release(true)
-    if (isLost(error)) return 'in progress' // as far as is known
-    throw error
-  }
-}
-
 async function again<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried++) {
     try {
@@ -134,11 +110,6 @@ function sessionOf(client: pg.PoolClient): Session {
     run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
     script: async (sql) => void (await client.query(sql)),
   }
-}
-
-/** A message of several statements is answered by a result each. */
-function idOf(results: unknown): string {
-  return (results as { rows: { id: string }[] }[])[1]!.rows[0]!.id
 }
 
 function ignore(): void {}
