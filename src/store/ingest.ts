@@ -22,6 +22,9 @@ type Item = { place: number; prepared: Prepared }
 /** Names written in one transaction: some 50 milliseconds of work, so that another writer has its turn. */
 const NAMES_A_TRANSACTION = 2000
 
+/** Transactions under way: where the store is another process, one is made ready while another is written. */
+const AT_ONCE = 2
+
 /**
  * Applies a batch in its order; resolves when it is written, with one outcome an observation. A large batch costs less an
  * observation, since its names are visited in the order of the store.
@@ -37,11 +40,21 @@ export async function ingestPrepared(store: Writer, batch: readonly Prepared[]):
   const items = batch.map((prepared, place) => ({ place, prepared }))
   const groups = inOrder(items.filter(({ place }) => outcomes[place] !== 'ahead'))
   const names = [...groups.keys()]
-  for (let from = 0; from < names.length; from += NAMES_A_TRANSACTION) {
-    let todo = names.slice(from, from + NAMES_A_TRANSACTION)
-    while (todo.length > 0) todo = await applyNames(store, todo, groups, outcomes)
+  let from = 0
+  const applyRest = async (): Promise<void> => {
+    while (from < names.length) {
+      let todo = names.slice(from, from + NAMES_A_TRANSACTION)
+      from += NAMES_A_TRANSACTION
+      while (todo.length > 0) todo = await applyNames(store, todo, groups, outcomes)
+    }
   }
+  await allOf(Array.from({ length: AT_ONCE }, applyRest))
   return outcomes
+}
+
+/** Waits for all of them, also where one fails. */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  for (const settled of await Promise.allSettled(works)) if (settled.status === 'rejected') throw settled.reason
 }
 
 /** The items by name, the names in the order of the store's slots, each name's items in the order of the batch. */

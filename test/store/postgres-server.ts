@@ -56,6 +56,11 @@ export const noPostgres: string | false =
     ? false
     : 'the npm package of PostgreSQL is not for this platform: name a database with DOMAINDEX_TEST_POSTGRES'
 
+/** The same for databases of other collations, which are made in our own server alone. */
+export const noOtherCollation: string | false = given
+  ? 'the database that is given has the collation it has'
+  : noPostgres
+
 /** The server of this test file, started when it is first asked for and gone when the file's tests have ended. */
 export function postgresServer(): Promise<PostgresServer> {
   server ??= given ? Promise.resolve(serverAt(given, null)) : start()

@@ -1,20 +1,21 @@
 /** PostgreSQL under the conformance suite: a store in a schema of its own, in databases of two collations, and the ways to spoil it. */
 
-import { describe } from 'node:test'
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Instant } from '../../src/words/time.ts'
-import type { Damage, Opened } from './conformance/engine.ts'
+import type { Damage, Engine, Opened } from './conformance/engine.ts'
+import { forgetting } from './conformance/forgetting.ts'
+import { lists } from './conformance/lists.ts'
 import { conformance } from './conformance/suite.ts'
-import { noPostgres, type Place, postgresServer } from './postgres-server.ts'
+import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 
 const TABLES = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
 
-/** Places that were used and are empty again: making the tables takes longer than most tests. */
-const empty: Place[] = []
-
-async function openAt(place: Place, now: Instant): Promise<Opened> {
+/** `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests. */
+async function openAt(place: Place, now: Instant, empty: Place[]): Promise<Opened> {
   const { url } = place
   const instances: Store[] = []
   const another = async () => {
@@ -167,10 +168,23 @@ const damages: readonly Damage[] = [
   statement('a name in another part', `update visit set part = (part + 1) % 256 where name = 'a.example'`),
 ]
 
-describe('PostgreSQL', { skip: noPostgres }, () => {
-  conformance({
-    name: 'byte order',
-    open: async (now) => openAt(empty.pop() ?? (await (await postgresServer()).schema()), now),
-    damages,
+/** An engine whose stores lie in places that `make` makes, each used by one test after another. */
+function engine(title: string, make: (server: PostgresServer) => Promise<Place>): Engine {
+  const empty: Place[] = []
+  const open = async (now: Instant) => openAt(empty.pop() ?? (await make(await postgresServer())), now, empty)
+  return { name: title, open, damages }
+}
+
+suite('PostgreSQL', { skip: noPostgres }, () => {
+  conformance(engine('schemas', (server) => server.schema()))
+})
+
+suite('PostgreSQL with a database of another collation', { skip: noOtherCollation }, () => {
+  const english = engine('en-US', (server) => server.database('en-US'))
+  for (const part of [lists, forgetting]) part(english)
+  test('the database does compare words otherwise', async () => {
+    const { url, drop } = await (await postgresServer()).database('en-US')
+    assert.deepEqual(await run(url, `select 1 where 'a' < 'B'`), [1])
+    await drop()
   })
 })
