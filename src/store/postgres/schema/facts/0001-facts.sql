@@ -8,7 +8,8 @@ create sequence name_id minvalue 1000 increment by 1000;
 -- The narrow row of a name: all that an unchanged observation reads and writes, in the order of the slots.
 -- id: its rows in facts, state, ever and page; null before the first fact, 0 once the name was forgotten (a tombstone).
 -- clock: the newest of the nine clocks; late: the clocks that differ from it, five bytes each (part, seconds), null for none.
--- Room is left in its pages, so that a new version of a row lies in the page of the old one and no index is written.
+-- Half of each page is left free: a crawl writes all rows of a page anew, and where the new versions fit beside the old ones no
+-- index is written, and the table does not grow.
 create table visit (
   part smallint not null,
   slot integer not null,
@@ -20,7 +21,7 @@ create table visit (
   dns_print bigint not null,
   web_print bigint not null,
   primary key (part, slot, name)
-) with (fillfactor = 80);
+) with (fillfactor = 50);
 
 -- The current facts, written only when one changes. flags: see facts columns in columns.ts.
 -- addresses: packed, in the order of answers. states: JSON object, record type -> [first_seen, count, base, records].
