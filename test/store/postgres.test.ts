@@ -1,7 +1,7 @@
 /** PostgreSQL under the conformance suite: a store in a schema of its own, in databases of two collations, and the ways to spoil it. */
 
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -168,9 +168,12 @@ const damages: readonly Damage[] = [
   statement('a name in another part', `update visit set part = (part + 1) % 256 where name = 'a.example'`),
 ]
 
-/** An engine whose stores lie in places that `make` makes, each used by one test after another. */
+/** Called in a suite: an engine whose stores lie in places that `make` makes, each used by one test after another and gone at the end of the suite. */
 function engine(title: string, make: (server: PostgresServer) => Promise<Place>): Engine {
   const empty: Place[] = []
+  after(async () => {
+    for (const place of empty) await place.drop()
+  })
   const open = async (now: Instant) => openAt(empty.pop() ?? (await make(await postgresServer())), now, empty)
   return { name: title, open, damages }
 }

@@ -12,6 +12,8 @@ import { once, snapshot, transaction, type Write } from './writer.ts'
 export type Database = {
   /** One statement that changes nothing; tried once more where the connection is lost. */
   read: Read
+  /** The same for what takes milliseconds: it goes a way of its own, so that no short one waits behind it. */
+  readLong: Read
   /** Statements that see one moment and change nothing; tried once more where the connection is lost. */
   snapshot: Write
   /**
@@ -37,7 +39,8 @@ export type DatabaseOptions = {
 export async function openDatabase(url: string, { pool: size, who }: DatabaseOptions): Promise<Database> {
   const config = configOf(url, who)
   const lanes = Math.max(1, Math.floor(size / 2))
-  const reader = new Reader(config, lanes)
+  const reader = new Reader(config, Math.max(1, lanes - 1))
+  const long = lanes > 1 ? new Reader(config, 1) : reader
   const pool = new pg.Pool({ ...config, max: Math.max(1, size - lanes) })
   pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
   const proofs = new Proofs()
@@ -53,13 +56,14 @@ export async function openDatabase(url: string, { pool: size, who }: DatabaseOpt
   const read: Read = (statement, values) => worded(reader.read(statement, values))
   return {
     read,
+    readLong: (statement, values) => worded(long.read(statement, values)),
     snapshot: (work) => worded(snapshot(take, work)),
     transaction: (work) => worded(transaction(take, proofs, work)),
     once: (work) => worded(once(take, work)),
     now: clockOf(read),
     async close() {
       await proofs.sweep(pool)
-      await Promise.all([pool.end(), reader.end()])
+      await Promise.all([pool.end(), reader.end(), long.end()])
     },
   }
 }

@@ -26,7 +26,8 @@ const ADDRESSES = {
     from visit v join facts f on f.part = v.part and f.id = v.id where ${OF_NAME}`,
 }
 
-export function factsOf({ read }: Database): Facts {
+export function factsOf(database: Database): Facts {
+  const { read } = database
   return {
     async lookup(name) {
       const [row] = await read<LookupRow>(LOOKUP, keyOf(name))
@@ -40,8 +41,8 @@ export function factsOf({ read }: Database): Facts {
       const [row] = await read<{ hexes: string | null }>(ADDRESSES, keyOf(name))
       return (JSON.parse(row?.hexes ?? '[]') as string[]).map(unpackHex)
     },
-    redirects: redirectsOf(read),
-    neighbours: neighboursOf(read),
+    redirects: redirectsOf(database),
+    neighbours: neighboursOf(database),
     history: historyOf(read),
   }
 }

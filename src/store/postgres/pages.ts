@@ -5,11 +5,14 @@ import type { Name } from '../../words/name.ts'
 import { BETWEEN, jsonOf } from '../page.ts'
 import type { Facts, NeighbourPosition, Page, RowFormat, Rows } from '../store.ts'
 import { addressArray, plainArray, textArray } from './arrays.ts'
+import type { Database } from './database.ts'
 import { partOf, partOfAddress } from './part.ts'
 import type { Read } from './reader.ts'
 
 /** Rows read at once: some milliseconds of a connection that other reads share. */
 const SLICE_ROWS = 5000
+/** From so many rows on a slice goes the way of what takes long. */
+const LONG_ROWS = 500
 
 const REDIRECTS = {
   name: 'pages.redirects',
@@ -58,6 +61,12 @@ async function page<Row, F extends RowFormat, Position>(
   return { rows: rowsOf<Row, F>(texts, as), count: limit - left, last: more ? last : null }
 }
 
+type Ways = Pick<Database, 'read' | 'readLong'>
+
+function readerFor({ read, readLong }: Ways, rows: number): Read {
+  return rows < LONG_ROWS ? read : readLong
+}
+
 function lastRow(text: string): string {
   const before = text.lastIndexOf(BETWEEN)
   return before < 0 ? text : text.slice(before + BETWEEN.length)
@@ -69,17 +78,17 @@ function rowsOf<Row, F extends RowFormat>(texts: readonly string[], as: F): Rows
   return rows as Rows<Row, F>
 }
 
-export function redirectsOf(read: Read): Facts['redirects'] {
+export function redirectsOf(database: Ways): Facts['redirects'] {
   return (target, after, limit, as) => {
     const readSlice: Reader<Name> = async (from, most) => {
-      const [slice] = await read<Slice>(REDIRECTS, [partOf(target), target, from ?? '', most])
+      const [slice] = await readerFor(database, most)<Slice>(REDIRECTS, [partOf(target), target, from ?? '', most])
       return slice!
     }
     return page(readSlice, (row) => row as Name, after, limit, as)
   }
 }
 
-export function neighboursOf(read: Read): Facts['neighbours'] {
+export function neighboursOf(database: Ways): Facts['neighbours'] {
   return (addresses, except, after, limit, as) => {
     const readSlice: Reader<NeighbourPosition> = async (from, most) => {
       const walk = remaining(addresses, from)
@@ -89,7 +98,7 @@ export function neighboursOf(read: Read): Facts['neighbours'] {
         textArray(walk.map((address) => (address === from?.address ? from.name : ''))),
         textArray(walk.map((address) => `","ip":"${address}","since":"`)),
       ]
-      const [slice] = await read<Slice>(NEIGHBOURS, [...columns, except ?? '', most])
+      const [slice] = await readerFor(database, most)<Slice>(NEIGHBOURS, [...columns, except ?? '', most])
       return slice!
     }
     return page(readSlice, neighbourOf, after, limit, as)
