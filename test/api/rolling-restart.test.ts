@@ -15,6 +15,7 @@ const now = () => Math.floor(Date.now() / 1000)
 const CLIENTS = 16
 
 if (!noPostgres) await postgresServer() // for the whole file
+const notOurs = noPostgres || (process.env.DOMAINDEX_TEST_POSTGRES ? 'the server is not ours to restart' : false)
 
 /** Asks over and over, on kept connections, until it is told to stop. */
 function loadOn(address: string, path: string) {
@@ -52,7 +53,7 @@ test('two servers are restarted one after the other without one failed request',
     await observe(store, hosted('example.com', ['192.0.2.1']))
     return makeAccount(store, 'premium')
   })
-  const servers = [await serve(), await serve()]
+  const servers = await Promise.all([serve(), serve()])
   const address = await proxyOver(
     t,
     servers.map((server) => server.address),
@@ -74,13 +75,13 @@ test('two servers are restarted one after the other without one failed request',
   assert.equal(await withStore(({ ledger }) => ledger.used(account.id, dayOf(now()))), answered)
 })
 
-test('PostgreSQL dies and comes back: calls wait for it, and each is counted once', { skip: noPostgres }, async (t) => {
+test('PostgreSQL dies and comes back: calls wait for it, and each is counted once', { skip: notOurs }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const { account, token } = await withStore(async (store) => {
     await observe(store, hosted('example.com', ['192.0.2.1']))
     return makeAccount(store, 'premium')
   })
-  const servers = [await serve(), await serve()]
+  const servers = await Promise.all([serve(), serve()])
   const loads = servers.map(({ address }) => loadOn(address, `/v1.0/lookup?token=${token}&query=example.com`))
   for (const load of loads) await load.answers(100)
   await (await postgresServer()).restart()

@@ -31,7 +31,7 @@ for (const [plan, limit, used] of [
   test(`64 clients of two servers get exactly the limit: ${plan}`, { skip: noPostgres }, async (t) => {
     const { serve, withStore } = await serversOf(t)
     const { account, path } = await withStore((store) => begin(store, plan, limit, used))
-    const servers = [await serve(), await serve()]
+    const servers = await Promise.all([serve(), serve()])
     const counts = new Map<number, number>()
     await Promise.all(
       Array.from({ length: CLIENTS }, async (_, client) => {
@@ -55,7 +55,7 @@ test('never more than the limit is answered when one of two servers is killed', 
   const { serve, withStore } = await serversOf(t)
   const [limit, left] = [25_000, 2_000]
   const { path } = await withStore((store) => begin(store, 'basic', limit, limit - left))
-  const servers = [await serve(), await serve()]
+  const servers = await Promise.all([serve(), serve()])
   let alive = 2
   let answered = 0
   const load = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -80,7 +80,7 @@ test('never more than the limit is answered when one of two servers is killed', 
 test('a token that is revoked is refused by both servers within a second', { skip: noPostgres }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const { account, path } = await withStore((store) => begin(store, 'basic', 25_000, 0))
-  const clients = [await serve(), await serve()].map(({ address }) => clientOf(address))
+  const clients = (await Promise.all([serve(), serve()])).map(({ address }) => clientOf(address))
   t.after(() => {
     for (const { close } of clients) close()
   })
@@ -102,7 +102,7 @@ test('a walk goes on from server to server by its cursors', { skip: noPostgres }
     for (const name of names) await observe(store, hosted(name, ['192.0.2.1']))
     return makeAccount(store, 'premium')
   })
-  const servers = [await serve(), await serve()]
+  const servers = await Promise.all([serve(), serve()])
   const seen: string[] = []
   let cursor = ''
   for (let page = 0; page < 5; page++) {
