@@ -39,8 +39,9 @@ export type DatabaseOptions = {
 export async function openDatabase(url: string, { pool: size, who }: DatabaseOptions): Promise<Database> {
   const config = configOf(url, who)
   const lanes = Math.max(1, Math.floor(size / 2))
-  const reader = new Reader(config, Math.max(1, lanes - 1))
-  const long = lanes > 1 ? new Reader(config, 1) : reader
+  const longLanes = Math.floor(lanes / 2)
+  const reader = new Reader(config, { most: lanes - longLanes, depth: 8 })
+  const long = longLanes > 0 ? new Reader(config, { most: longLanes, depth: 1 }) : reader
   const pool = new pg.Pool({ ...config, max: Math.max(1, size - lanes) })
   pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
   const proofs = new Proofs()

@@ -10,18 +10,20 @@ export type Read = <Row>(statement: Statement, values?: readonly unknown[]) => P
 /** A connection and how many of its statements are not answered yet. */
 type Lane = { client: pg.Client; waiting: number }
 
-/** Past so many, another connection is opened, up to the most that there may be. */
-const DEPTH = 8
+/** How many connections there may be, and how many statements wait in each before another one is opened. */
+type Lanes = { most: number; depth: number }
 
 export class Reader {
   readonly #config: pg.ClientConfig
   readonly #most: number
+  readonly #depth: number
   readonly #lanes: Lane[] = []
   #opening: Promise<Lane> | null = null
 
-  constructor(config: pg.ClientConfig, most: number) {
+  constructor(config: pg.ClientConfig, { most, depth }: Lanes) {
     this.#config = config
     this.#most = most
+    this.#depth = depth
   }
 
   /** Opens the first connection, without patience. */
@@ -61,7 +63,7 @@ export class Reader {
   #shortest(): Lane | undefined {
     let best = this.#lanes[0]
     for (const lane of this.#lanes) if (lane.waiting < best!.waiting) best = lane
-    if (best && best.waiting >= DEPTH && this.#lanes.length < this.#most) this.#open().catch(() => {})
+    if (best && best.waiting >= this.#depth && this.#lanes.length < this.#most) this.#open().catch(() => {})
     return best
   }
 
