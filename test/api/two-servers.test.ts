@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../src/store/store.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { hosted } from '../spec/observations.ts'
+import { proxyTo } from '../store/postgres-proxy.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { clientOf } from './client.ts'
 import { makeAccount, observe, spend } from './server.ts'
@@ -130,14 +131,24 @@ test('a server with another secret, or without it, refuses to start', { skip: no
   assert.match(without.stderr, /^domaindex: the secret of this installation is given by DOMAINDEX_SECRET: .*\n$/)
 })
 
-test('metrics and /readyz are those of a server over PostgreSQL', { skip: noPostgres }, async (t) => {
-  const { serve } = await serversOf(t)
-  const server = await serve()
-  assert.deepEqual(await (await fetch(`${server.address}/readyz`)).json(), { status: 'ok' })
+test('while its database is away a server says so, and goes on when it is back', { skip: noPostgres }, async (t) => {
+  const { url, serve } = await serversOf(t)
+  const proxy = await proxyTo(url)
+  const server = await serve({ DOMAINDEX_STORE: proxy.url })
+  t.after(() => proxy.close())
   while (!server.log().some(({ msg }) => msg === 'the admin listener is up')) await sleep(20)
   const { port } = server.log().find(({ msg }) => msg === 'the admin listener is up')!
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  assert.match(text, /^domaindex_workers 2$/m)
-  assert.match(text, /^domaindex_workers_ready 2$/m)
-  assert.match(text, /^domaindex_store_bytes\{file="facts"\} [1-9]\d*$/m)
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const ready = async (): Promise<unknown> => (await fetch(`${server.address}/readyz`)).json()
+  assert.deepEqual(await ready(), { status: 'ok' })
+  const before = await metrics()
+  assert.match(before, /^domaindex_workers 2$/m)
+  assert.match(before, /^domaindex_store_bytes\{file="facts"\} [1-9]\d*$/m)
+  proxy.cut(true)
+  while (!/^domaindex_workers_ready 0$/m.test(await metrics())) await sleep(100)
+  assert.deepEqual(await ready(), { status: 'waiting for the store' })
+  assert.equal((await fetch(`${server.address}/healthz`)).status, 200)
+  proxy.cut(false)
+  while (!/^domaindex_workers_ready 2$/m.test(await metrics())) await sleep(100)
+  assert.deepEqual(await ready(), { status: 'ok' })
 })

@@ -14,6 +14,8 @@ export type LossyProxy = {
   lost(): number
   /** Loses every connection that is open. */
   loseAll(): void
+  /** Loses them, and every one that comes, until it is told otherwise. */
+  cut(isCut: boolean): void
   close(): Promise<void>
 }
 
@@ -33,8 +35,13 @@ export async function proxyTo(url: string): Promise<LossyProxy> {
   const open = new Set<Socket>()
   let losing: 'before' | 'after' | null = null
   let lost = 0
+  let refuses = false
+  const loseAll = (): void => {
+    for (const each of open) each.destroy()
+  }
 
   const server = createServer((client) => {
+    if (refuses) return void client.destroy()
     const behind = connect(target)
     const ends = [client, behind]
     const end = (): void => {
@@ -65,12 +72,14 @@ export async function proxyTo(url: string): Promise<LossyProxy> {
       losing = when
     },
     lost: () => lost,
-    loseAll() {
-      for (const each of open) each.destroy()
+    loseAll,
+    cut(isCut) {
+      refuses = isCut
+      if (isCut) loseAll()
     },
     async close() {
       server.close()
-      for (const each of open) each.destroy()
+      loseAll()
       await once(server, 'close')
       await rm(folder, { recursive: true })
     },
