@@ -1,6 +1,7 @@
 /** The meter: takes a unit of the account's daily budget for every call, exactly, and notes the calls that counted. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DoubtFault } from '../store/fault.ts'
 import type { Ledger } from '../store/ledger.ts'
 import { secondsToMidnight } from '../words/time.ts'
 import { Refusal } from './errors.ts'
@@ -186,13 +187,14 @@ export class Meter {
     try {
       await settled
     } catch (fault) {
-      for (const { desk, settlement } of open) desk.purse.undo(settlement)
+      // units that may be back with the ledger are nobody's here
+      if (!(fault instanceof DoubtFault)) for (const { desk, settlement } of open) desk.purse.undo(settlement)
       this.#options.onFault(fault)
     }
     try {
       if (notes.length > 0) await ledger.note(notes)
     } catch (fault) {
-      this.#notes.putBack(notes)
+      if (!(fault instanceof DoubtFault)) this.#notes.putBack(notes)
       this.#options.onFault(fault)
     }
     for (const desk of this.#former) if (isDone(desk)) this.#former.delete(desk)

@@ -3,6 +3,9 @@
 /** Names the thing and says what to do; shown without a stack. */
 export class StoreFault extends Error {}
 
+/** It cannot be found out whether what was to be written was written. */
+export class DoubtFault extends StoreFault {}
+
 const FULL = 'the disk is full; what was not finished was not written'
 /** By SQLite's primary result codes, https://sqlite.org/rescode.html. */
 const SQLITE_WORDS: Record<number, string> = {

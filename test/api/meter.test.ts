@@ -11,6 +11,7 @@ import { keptToken, makeToken } from '../../src/accounts/token.ts'
 import { Refusal } from '../../src/api/errors.ts'
 import type { Caller } from '../../src/api/gate.ts'
 import { Meter } from '../../src/api/meter.ts'
+import { DoubtFault } from '../../src/store/fault.ts'
 import type { Ledger } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf, parseInstant } from '../../src/words/time.ts'
@@ -192,4 +193,28 @@ test('a meter that closes gives back what is still on its way to it', async (t) 
   const { account, today } = someone
   const ask = { account: account.id, day: today, limit: 51, want: 1, holder: 'other' }
   assert.deepEqual(await ledger.take(ask), { granted: 1, used: 51, held: 0, wait: false })
+})
+
+test('units that may have been given back are not used again', async (t) => {
+  const { ledger, caller, meter } = await world(t)
+  let isDoubtful = false
+  const doubtful: Ledger = {
+    ...ledger,
+    async settle(settlements) {
+      await ledger.settle(settlements)
+      if (isDoubtful) throw new DoubtFault('the server is out of reach')
+    },
+  }
+  const only = meter(doubtful)
+  const someone = caller(1_200)
+  for (let count = 0; count < 3; count++) (await only.enter(someone)).charge('lookup')
+  await only.settle()
+  isDoubtful = true
+  await only.settle() // idle units go back, and nobody hears that they did
+  isDoubtful = false
+  let answered = 3
+  const others = meter()
+  while ((await call(others, someone, true)) === 'counted') answered++
+  while ((await call(only, someone, true)) === 'counted') answered++
+  assert.equal(answered, 1_200)
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { StoreFault } from '../../src/store/fault.ts'
+import { DoubtFault, StoreFault } from '../../src/store/fault.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { LEDGER_SCHEMA, openLedger } from '../../src/store/postgres/ledger.ts'
 import { migrate } from '../../src/store/postgres/migrate.ts'
@@ -74,6 +74,36 @@ for (const when of ['before', 'after'] as const) {
     assert.equal(proxy.lost(), 5)
   })
 }
+
+test('a write that nobody can tell of costs what its process held, and gives nothing', {
+  skip: noPostgres,
+}, async (t) => {
+  const url = await schemaOf(t)
+  const beside = await open(t, url)
+  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  atEnd(t, () => database.close())
+  let isDoubtful = false
+  const ledger = await openLedger(
+    {
+      ...database,
+      async transaction(work) {
+        const result = await database.transaction(work)
+        if (isDoubtful) throw new DoubtFault('the server is out of reach')
+        return result
+      },
+    },
+    { secret: null, now: () => NOW },
+  )
+  const settle = (spent: number, returned: number) =>
+    ledger.settle([{ account: 1, day: TODAY, holder: 'one', spent, returned }])
+  await ledger.take(ask)
+  isDoubtful = true
+  await assert.rejects(settle(10, 20), DoubtFault)
+  isDoubtful = false
+  await settle(10, 20)
+  assert.equal(await beside.used(1, TODAY), 10 + 34)
+  assert.deepEqual(await beside.take({ ...ask, limit: 45, want: 1 }), { granted: 1, used: 45, held: 0, wait: false })
+})
 
 test('a read whose connection is lost is tried once more', { skip: noPostgres }, async (t) => {
   const { ledger, proxy } = await behindProxy(t)

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger.ts'
 import { givenSecrets } from '../secrets.ts'
 import type { Database } from './database.ts'
 import { accountReads, accountWrites } from './ledger/accounts.ts'
-import { budgetReads, type Call, writeCalls } from './ledger/budget.ts'
+import { budgetReads, type Call, carefulWriter } from './ledger/budget.ts'
 import { durable } from './ledger/durable.ts'
 import { penOf } from './ledger/pen.ts'
 import { acceptGiven, secretsOf } from './ledger/secrets.ts'
@@ -30,7 +30,7 @@ export async function openLedger(
   const database = { ...opened, transaction: durable(opened) }
   const given = secret === null ? null : givenSecrets(secret)
   if (given !== null) await acceptGiven(database, given)
-  const { send, idle } = penOf<Call>((calls, at) => writeCalls(database, calls, at))
+  const { send, idle } = penOf<Call>(carefulWriter(database))
   return {
     ...accountReads(database),
     ...accountWrites(database),

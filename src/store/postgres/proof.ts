@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { StoreFault } from '../fault.ts'
+import { DoubtFault } from '../fault.ts'
 import { isLost } from './trouble.ts'
 
 /** Made beside the table of migrations, because migrations are the only transactions that leave no proof. */
@@ -55,7 +55,7 @@ export class Proofs {
   }
 }
 
-/** Whether a transaction was committed whose commit was not answered. Throws where that cannot be found out. */
+/** Whether a transaction was committed whose commit was not answered. Throws DoubtFault where that cannot be found out. */
 export async function isCommitted(take: () => Promise<pg.PoolClient>, { id }: Proof): Promise<boolean> {
   for (let look = 0; look < LOOKS; look++) {
     const client = await take().catch(() => null)
@@ -64,7 +64,7 @@ export async function isCommitted(take: () => Promise<pg.PoolClient>, { id }: Pr
     if (found !== null) return found
     await sleep(BETWEEN)
   }
-  throw new StoreFault(UNKNOWN)
+  throw new DoubtFault(UNKNOWN)
 }
 
 /** Waits for a transaction that is under way still: two rows of one id exclude each other. Null where the connection is lost. */

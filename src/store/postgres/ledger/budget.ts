@@ -1,11 +1,12 @@
 /** The daily budgets on PostgreSQL: calls of one process written together, exact because each budget's row is locked first. */
 
 import type { Day, Instant } from '../../../words/time.ts'
+import { DoubtFault } from '../../fault.ts'
 import type { Ask, Settlement } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
 import { Books, type Budget, type Hold, type Key, nameOf } from './books.ts'
-import { hear, strike } from './roll.ts'
+import { forfeit, hear, strike } from './roll.ts'
 
 /** A write to budgets that is gathered with others. */
 export type Call =
@@ -51,8 +52,28 @@ export function budgetReads({ read }: Pick<Database, 'read'>) {
   }
 }
 
+/**
+ * Writes calls as `writeCalls` does. Where it is not known whether some were written, their holders forfeit with the next
+ * ones what they hold: that may cost units, and never gives any.
+ */
+export function carefulWriter(database: Pick<Database, 'transaction'>) {
+  const doubtful = new Set<string>()
+  return async (calls: readonly Call[], now: Instant | null): Promise<unknown[]> => {
+    if (doubtful.size > 0) {
+      await database.transaction((session) => forfeit(session, [...doubtful]))
+      doubtful.clear()
+    }
+    try {
+      return await writeCalls(database, calls, now)
+    } catch (error) {
+      if (error instanceof DoubtFault) for (const holder of calls.flatMap(holdersOf)) doubtful.add(holder)
+      throw error
+    }
+  }
+}
+
 /** Writes calls in one transaction, at the time `now` (null: the server's); tells what came of each, in their order. */
-export async function writeCalls(
+async function writeCalls(
   { transaction }: Pick<Database, 'transaction'>,
   calls: readonly Call[],
   now: Instant | null,

@@ -49,6 +49,8 @@ const REMOVE = {
     delete from holder using gone where holder.holder = gone.holder`,
 }
 
+const FORGET = { name: 'holder.forget', text: 'delete from holder where holder = any($1::text[])' }
+
 /** Marks holders as heard of. */
 export async function hear({ rows }: Session, holders: readonly string[], now: Instant | null): Promise<Others> {
   if (holders.length === 0) return { live: 0, silent: [] }
@@ -61,4 +63,9 @@ export async function hear({ rows }: Session, holders: readonly string[], now: I
 export async function strike({ rows, run }: Session, holders: readonly string[], now: Instant | null): Promise<void> {
   const values = [holders, now, SILENCE]
   await Promise.all([rows(KEYS, [holders]), run(STRIKE, values), run(REMOVE, values)])
+}
+
+/** What holders of this process hold is spent, although they live: it is not known what the ledger knows of it. */
+export async function forfeit(session: Session, holders: readonly string[]): Promise<void> {
+  await Promise.all([session.run(FORGET, [holders]), strike(session, holders, null)])
 }
