@@ -20,6 +20,8 @@ type GuardOptions = {
   stands?: readonly Stand[]
   /** The operator's own ranges, opened on ports 80 and 443. */
   opened?: readonly Range[]
+  /** Nothing but those ranges and the doors of the lab. */
+  onlyOpened?: boolean
   /** Never connected to, whatever is opened; 0.0.0.0 and :: stand for every address that is opened. */
   closed?: readonly { address: Address; port: number }[]
 }
@@ -69,6 +71,7 @@ export function makeGuard(options: GuardOptions = {}): Guard {
     const inside = unwrap(address)
     if (!inside.every((inner) => passes(inner, port))) return false
     if (holds(opened, address)) return !closedEverywhere.has(port)
+    if (options.onlyOpened) return false
     return !holds(special, address) || (inside.length > 0 && holds(nat64, address))
   }
 
