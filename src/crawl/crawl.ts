@@ -49,12 +49,11 @@ async function askAll(resolver: Resolver, domain: Name, passed: Promise<null>): 
 }
 
 /**
- * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: one of A and
- * AAAA was not answered, and the other one has none.
+ * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: A or AAAA was
+ * not answered, and the other one has none.
  */
 async function lookAt(web: Web, domain: Name, dns: DnsSeen | null, passed: Promise<null>): Promise<WebSeen | null> {
   const families = [dns?.A, dns?.AAAA]
-  if (families.some((answer) => answer?.outcome === 'nxdomain')) return null
   const addresses = families.flatMap(addressesOf)
   if (addresses.length === 0 && families.some((answer) => answer?.outcome !== 'records')) return null
   return Promise.race([web.look(domain, { addresses }), passed])

@@ -78,10 +78,12 @@ for (const [what, answers, other] of [
   })
 }
 
-test('one family is enough to look at the web', async () => {
-  const { visit, looked } = crawlerOf({ A: records('192.0.2.1'), AAAA: SERVFAIL })
-  assert.equal((await visit(NAME)).web, SEEN)
-  assert.deepEqual(looked, [[NAME, ['192.0.2.1']]])
+test('addresses of one family are enough to look at the web, whatever is said of the other', async () => {
+  for (const AAAA of [SERVFAIL, NXDOMAIN, null]) {
+    const { visit, looked } = crawlerOf({ A: records('192.0.2.1'), AAAA })
+    assert.equal((await visit(NAME)).web, SEEN)
+    assert.deepEqual(looked, [[NAME, ['192.0.2.1']]])
+  }
 })
 
 test('a type that could not be asked is left out; where none could be, dns is not looked at', async () => {
