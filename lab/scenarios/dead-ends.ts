@@ -66,12 +66,6 @@ const NO_PLACE: readonly Row[] = [
     leaves(gone('ftp://files.example/'), null),
   ),
   row('script-location.example', 'Location is a script.', leaves(gone('javascript:alert(1)'), null)),
-  row('no-server.example', 'What stands at www. does not matter where the bare name redirects out.', {
-    at: [MEADOW],
-    site: gone(`http://${TARGET}/`),
-    www: null,
-    web: { has_website: false, redirects_to: TARGET },
-  }),
   row('sends-to-dead.example', 'Sends to https on a host of its own where nobody listens.', {
     at: [PLAIN_ONLY],
     site: encrypted('sends-to-dead.example', HERE),

@@ -61,7 +61,7 @@ const INSIDE: readonly Row[] = [
     wwwSite: encrypted('www.one-step.example', HERE),
     web: { redirect_to_https: true, redirect_to_www: true, text },
   }),
-  row('to-bare.example', 'www. sends to the bare name, which nobody notices who begins there.', {
+  row('to-bare.example', 'The www. host sends to the bare name, which nobody notices who begins there.', {
     at: [MEADOW],
     site: everywhere(HERE),
     wwwSite: gone('http://to-bare.example/'),
@@ -178,6 +178,12 @@ const OUT: readonly Row[] = [
     'The private section of the public suffix list counts.',
     leaves(gone('https://lab_b.github.io/'), 'lab_b.github.io'),
   ),
+  row('moved-without-www.example', 'It redirects out and has no www. at all.', {
+    at: [MEADOW],
+    site: gone(`http://${TARGET}/`),
+    www: null,
+    web: { has_website: false, redirects_to: TARGET },
+  }),
   row('there-and-back.example', 'It leaves the domain and comes back: neither a website nor a target.', {
     ...leaves(
       everywhere((path) => (path === '/back' ? HERE : redirect('http://sends-back.test/'))),
