@@ -11,7 +11,7 @@ const BY_HOST = new Map(
 )
 
 /** What stands before a network's host without changing what it means: a device or a language. */
-const PREFIX = /^(?:www|m|mobile|web|touch|mbasic|old|new|np|go|[a-z]{2}(?:-[a-z]{2,3})?)\.(.+)$/
+const PREFIX = /^(?:www|m|i|mobile|web|touch|mbasic|old|new|np|go|[a-z]{2}(?:-[a-z]{2,3})?)\.(.+)$/
 
 /** An address of a network whose scheme was forgotten; a browser would take it for a path of the site itself. */
 const WITHOUT_SCHEME = /^(?:\/\/)?((?:[a-z-]{1,7}\.)?[a-z]+\.[a-z.]{2,6})\//i

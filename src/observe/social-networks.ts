@@ -9,7 +9,7 @@ const facebook: Network = {
   network: 'facebook',
   hosts: ['facebook.com', 'fb.com', 'fb.me', 'facebook.de', 'business.facebook.com'],
   username: /^(?!.*\.(?:php|html?|aspx?)$)[\p{L}\p{N}\p{M}._-]{2,200}$/iu,
-  tabs: /^(?:about|about_details|c|followers|home|info|reviews|services|timeline)$/i,
+  tabs: /^(?:about|about_details|c|community|followers|home|info|photos|posts|reviews|services|timeline|videos)$/i,
   reserved: words(
     'a ads ajax app apps badges bookmarks business campaign careers checkpoint communitystandards connect cookie developers dialog directory embed events feed flx friends fundraisers games gaming group groups hashtag help home instantgames jobs l language legal lite live login logout marketplace me media messages messenger mobile notes notifications p page pages people pg photo photos places plugins policies policy post posts privacy profile public r recover reel reels reg rsrc safety saved search security settings share sharer signup stories story tag terms tr translate translations unsupportedbrowser video videos watch wifi',
   ),
@@ -46,6 +46,7 @@ const instagram: Network = {
   network: 'instagram',
   hosts: ['instagram.com', 'instagr.am', 'ig.me'],
   username: /^(?!.*\.\.)\w[\w.]{0,28}\w$/,
+  tabs: /^(?:channel|feed|guides|igtv|reels|tagged)$/i,
   reserved: words(
     '_n _u about accounts api archive challenge create developer direct directory download emails explore graphql help hashtag legal lite locations login nametag p popular press privacy reel reels session share static stories support tags terms threads tv upload web',
   ),
