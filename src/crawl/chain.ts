@@ -65,9 +65,10 @@ function endOf(status: number, url: URL, read: ReadPage | null): Answer {
   return { status, to, by: 'refresh', page: null }
 }
 
+/** A field comes byte by byte; what is outside ASCII in this one is UTF-8, as browsers take it. */
 function locationOf(reply: Reply, url: URL): URL | null {
   const location = reply.field('location')
-  return location === null ? null : targetOf(location, url)
+  return location === null ? null : targetOf(Buffer.from(location, 'latin1').toString(), url)
 }
 
 function isPage(reply: Reply): boolean {
