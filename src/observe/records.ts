@@ -27,13 +27,17 @@ function statusOf(seen: DnsSeen): DnsStatus | null {
   return addresses.every((answer) => answer === undefined) && all.some(isAnswered) ? 'ok' : null
 }
 
-/** A type that failed is left out; one whose server says that the name is not there, which others contradict, is absent. */
+/**
+ * A type that failed is left out; one whose server says that the name is not there, which others contradict, is absent.
+ * Addresses are those that an alias leads to; what else its target has is not the name's own.
+ */
 function recordsOf(seen: DnsSeen): Partial<Records> {
   const records: Partial<Record<RecordType, unknown>> = {}
   for (const type of RECORD_TYPES) {
     const answer = seen[type]
     if (answer === undefined || answer.outcome === 'failed') continue
-    const kept = keptRecords(type, answer.outcome === 'records' ? answer.records : [])
+    const isOwn = type === 'A' || type === 'AAAA' || (answer.outcome === 'records' && answer.aliases.length === 0)
+    const kept = keptRecords(type, answer.outcome === 'records' && isOwn ? answer.records : [])
     if (kept !== null) records[type] = kept
   }
   return records as Partial<Records>
