@@ -2,7 +2,7 @@
 
 import type { Server } from '../src/crawl/dns.ts'
 import type { Stand } from '../src/crawl/guard.ts'
-import type { Name } from '../src/words/name.ts'
+import { type Name, parseName } from '../src/words/name.ts'
 import { type Identity, type Kind, makeAuthority } from './authority.ts'
 import { startDns } from './dns.ts'
 import { hostsByKind, type Internet, internetOf, namesOf, ROWS, TARGET } from './scenarios.ts'
@@ -23,7 +23,7 @@ export type Lab = {
 }
 
 /** The domain that has something of everything: others redirect to it, it has neighbours, and it changes. */
-export const SHOWN = TARGET
+export const SHOWN: Name = parseName(TARGET)!
 
 /** Starts it on free ports of 127.0.0.0/8, and of ::1 where this computer has it; certificates count from now. */
 export async function startLab(): Promise<Lab> {

@@ -3,7 +3,7 @@
 import { HARBOUR, MEADOW, PLAIN_ONLY } from '../machines.ts'
 import { NO_WEB, type Row, row } from '../row.ts'
 import { encrypted, everywhere, gone, redirect, refresh } from '../site.ts'
-import { HERE, leaves, stairs, TARGET } from './redirects.ts'
+import { HERE, leaves, stairs } from './redirects.ts'
 
 const NOWHERE: readonly Row[] = [
   row('loop.example', 'A redirect to itself.', leaves(gone('http://loop.example/'), null)),

@@ -148,7 +148,7 @@ const CHANGES: readonly Row[] = [
     site: shop(name, 'New words.', '<a href="https://x.com/newwords">x</a>'),
     web: {
       redirect_to_https: true,
-      text: 'New words.\nx',
+      text: 'New words. x',
       social_accounts: [{ network: 'x', type: 'x', username: 'newwords', url: 'https://x.com/newwords' }],
     },
   })),
@@ -166,7 +166,7 @@ const CHANGES: readonly Row[] = [
 ]
 
 function bakery(name: string, addresses: readonly string[], serial: string, spf: string): Told {
-  const links = ['https://www.facebook.com/harbourbakery', 'https://www.instagram.com/harbourbakery/']
+  const links = ['https://www.facebook.com/harbourbakery', 'https://www.instagram.com/harbourbakery']
   return {
     at: addresses,
     site: encrypted(`www.${name}`, page('Never seen.')),

@@ -50,7 +50,8 @@ const CODINGS: readonly Row[] = [
   reads('deflate.example', 'Packed by deflate.', packed('deflate', html(text))),
   reads('brotli.example', 'Packed by Brotli.', packed('br', html(text))),
   reads('zstd.example', 'Packed by Zstandard.', packed('zstd', html(text))),
-  reads('unknown-coding.example', 'Packed by what nobody knows: not read.', coded('secret', html(text)), null),
+  reads('no-coding.example', 'A coding that no registry has is none: read as it is.', coded('secret', html(text))),
+  reads('old-coding.example', 'A coding that nobody speaks any more: not read.', coded('compress', html(text)), null),
   reads('not-packed.example', 'Said to be gzip, and is not: not read.', coded('gzip', html(text)), null),
   reads('packed-twice.example', 'Packed by two codings: not read.', coded('gzip, gzip', html(text)), null),
 ]
@@ -141,7 +142,7 @@ const KINDS: readonly Row[] = [
     'two-lines.example',
     'Text runs on through a link and breaks at a paragraph.',
     page('Ships <b>and</b> <a href="/boats">boats</a>', 'since 1890'),
-    'Ships and boats\nsince 1890',
+    'Ships and boats since 1890',
   ),
 ]
 
