@@ -32,8 +32,9 @@ const MOST_UNITS = 2048
 export function accountAt(target: string, base: string, isOwn = false): SocialAccount | null {
   const url = target.length > MOST_UNITS ? null : readUrl(target, base)
   if (url === null) return null
-  const found = networkOf(url.hostname)
-  if (found === null) return fediverseAccount(url.hostname, pathOf(url), isOwn)
+  const host = url.hostname.replace(/\.$/, '')
+  const found = networkOf(host)
+  if (found === null) return fediverseAccount(host, pathOf(url), isOwn)
   const { network, below } = found
   const path = pathOf(url)
   if (below !== null)

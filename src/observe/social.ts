@@ -1,6 +1,6 @@
 /** The social accounts on a start page. */
 
-import type { Page, PageLink } from '../crawl/visit.ts'
+import type { Page } from '../crawl/visit.ts'
 import { type Name, registrable } from '../words/name.ts'
 import type { SocialAccount } from './observation.ts'
 import { accountAt } from './social-address.ts'
@@ -9,26 +9,21 @@ import { isMakers } from './social-makers.ts'
 const MOST_ACCOUNTS = 100
 
 /**
- * In page order, each url once, at most 100. Read are the addresses of anchors, of `link` that name the site's author, of
- * meta and of JSON-LD; left out are what readers wrote (`rel=ugc`) and the accounts of those who made the site.
+ * In page order, each url once, at most 100; left out are what readers wrote (`rel=ugc`) and the accounts of those who make
+ * sites for others.
  */
 export function socialAccounts(page: Page, domain: Name): SocialAccount[] {
   const own = registrable(domain)
   const accounts = new Map<string, SocialAccount>()
   for (const link of page.links) {
     if (accounts.size >= MOST_ACCOUNTS) break
-    if (!mayName(link)) continue
+    if (hasWord(link.name, 'ugc')) continue
     const target = link.name === 'twitter:site' ? fromHandle(link.target) : link.target
     const account = accountAt(target, page.base, hasWord(link.name, 'me'))
     if (account === null || isMakers(account.username, own) || accounts.has(account.url)) continue
     accounts.set(account.url, account)
   }
   return [...accounts.values()]
-}
-
-function mayName({ from, name }: PageLink): boolean {
-  if (from === 'link') return hasWord(name, 'me') || hasWord(name, 'author') || hasWord(name, 'publisher')
-  return from !== 'anchor' || !hasWord(name, 'ugc')
 }
 
 function hasWord(words: string, word: string): boolean {
