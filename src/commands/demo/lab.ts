@@ -17,7 +17,7 @@ import { crawlAll } from '../crawl/visits.ts'
 import { progressOf } from '../progress.ts'
 
 /** Those of the lab that never answer are waited for as short as this, in milliseconds. */
-const LIMITS = { handshake: 2000, head: 3000, body: 3000, robots: 2000 }
+const LIMITS = { handshake: 1500, head: 2000, body: 2000, robots: 1500, visit: 6000 }
 const DNS_LIMITS = { timeout: 1000, attempts: 2 }
 const PARALLEL = 64
 
