@@ -62,7 +62,7 @@ const MAKERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<string>
 
 /** What templates hold until somebody fills them in. */
 const PLACEHOLDER =
-  /^(?:your|my)[-_.]?(?:account|brand|business|channel|company|handle|id|link|name|organi[sz]ation|page|profile|site|user|username)(?:[-_.]?(?:name|here|page|id))?$|^(?:username|yourname|someaccount|example|placeholder)(?:here)?$/i
+  /^(?:your|my)[-_.]?(?:account|brand|business|channel|company|handle|id|link|name|organi[sz]ation|page|profile|site|user|username)(?:[-_.]?(?:name|here|page|id))?$|^(?:username|yourname|someaccount)(?:here)?$/i
 
 /** The makers whose account of that name is. */
 const MAKER_OF = new Map(MAKERS.flatMap(({ accounts, own }) => [...accounts].map((account) => [account, own] as const)))
