@@ -4,13 +4,13 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 import { type Body, dripping, forever, HTML, html, type Reply, reply } from './site.ts'
 
 /** The codings of RFC 9110, chapter 8.4.1, and RFC 8878. */
-export const PACKERS = {
+const PACKERS = {
   gzip: (body: Uint8Array) => gzipSync(body),
   deflate: (body: Uint8Array) => deflateSync(body),
   br: (body: Uint8Array) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
   zstd: (body: Uint8Array) => zstdCompressSync(body),
 } as const
-export type Packing = keyof typeof PACKERS
+type Packing = keyof typeof PACKERS
 
 const BOMB_BYTES = 32 * 1024 * 1024
 const HUGE_PIECES = 48

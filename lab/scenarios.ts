@@ -9,6 +9,7 @@ import { DEAD_ENDS } from './scenarios/dead-ends.ts'
 import { HOSTING } from './scenarios/hosting.ts'
 import { NAMES } from './scenarios/names.ts'
 import { PAGES } from './scenarios/pages.ts'
+import { PROTOCOL } from './scenarios/protocol.ts'
 import { REACH } from './scenarios/reach.ts'
 import { REDIRECTS } from './scenarios/redirects.ts'
 import { SOCIAL } from './scenarios/social.ts'
@@ -25,6 +26,7 @@ export const ROWS: readonly Row[] = [
   ...STATUSES,
   ...NAMES,
   ...PAGES,
+  ...PROTOCOL,
   ...SOCIAL,
   ...HOSTING,
 ]

@@ -1,4 +1,4 @@
-/** Start pages that are too big, never end, are packed or written in every way; and robots.txt. */
+/** Start pages that are too big, never end, are packed or written in every way. */
 
 import {
   bomb,
@@ -13,7 +13,7 @@ import {
 } from '../bodies.ts'
 import { MEADOW, ORCHARD } from '../machines.ts'
 import { type Row, row, type Told } from '../row.ts'
-import { encrypted, everywhere, html, page, type Reply, reply, robots } from '../site.ts'
+import { everywhere, html, page, type Reply, reply } from '../site.ts'
 
 const text = 'The first paragraph is read.'
 
@@ -146,39 +146,4 @@ const KINDS: readonly Row[] = [
   ),
 ]
 
-/** The page of https, where robots.txt says this. */
-const asks = (name: string, shows: string, rules: Reply, read: string | null = null): Row =>
-  row(name, shows, {
-    at: [MEADOW],
-    site: encrypted(name, page(text), { robots: rules }),
-    web: { redirect_to_https: true, text: read },
-  })
-
-const ROBOTS: readonly Row[] = [
-  asks(
-    'robots-refuses.example',
-    'Everybody is refused: all is judged, and the page is not read.',
-    robots('User-agent: *', 'Disallow: /'),
-  ),
-  asks(
-    'robots-refuses-us.example',
-    'We alone are refused.',
-    robots('User-agent: domaindex', 'Disallow: /', '', 'User-agent: *', 'Allow: /'),
-  ),
-  asks('robots-refuses-others.example', 'Others are refused.', robots('User-agent: otherbot', 'Disallow: /'), text),
-  asks(
-    'robots-refuses-parts.example',
-    'The start page is not among what is refused.',
-    robots('User-agent: *', 'Disallow: /admin'),
-    text,
-  ),
-  asks('robots-fails.example', 'A robots.txt that fails refuses all (RFC 9309, chapter 2.3.1.4).', reply(503)),
-  asks(
-    'robots-denied.example',
-    'A robots.txt that is denied allows all (RFC 9309, chapter 2.3.1.3).',
-    reply(403),
-    text,
-  ),
-]
-
-export const PAGES: readonly Row[] = [...SIZES, ...CODINGS, ...LETTERS, ...KINDS, ...ROBOTS]
+export const PAGES: readonly Row[] = [...SIZES, ...CODINGS, ...LETTERS, ...KINDS]

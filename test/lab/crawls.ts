@@ -24,25 +24,26 @@ const SILENT: ReadonlySet<string> = new Set([
   'mute.example',
   'no-text-answer.example',
   'not-http.example',
+  'robots-drips.example',
   'silent.example',
   'tls-hangs.example',
   'www-only-mute.example',
 ])
 
-/** Visits every name of the lab at once, so to say; `at` is the time that the visits carry. */
-export async function crawl(lab: Lab, at: Instant): Promise<Map<Name, Observation>> {
+/** Visits these names of the lab; `at` is the time that the visits carry. */
+export async function crawl(lab: Lab, given: readonly Name[], at: Instant): Promise<Map<Name, Observation>> {
   const [patient, brief] = await Promise.all([open(lab, at, false), open(lab, at, true)])
-  const names = [...lab.names]
+  const names = given.filter((name) => !SILENT.has(name))
   const seen = new Map<Name, Observation>()
   const visit = async (crawler: Crawler, name: Name) => {
     seen.set(name, observe(await crawler.visit(name)))
   }
   const worker = async () => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) {
-      if (!SILENT.has(name)) await visit(patient, name)
+      await visit(patient, name)
     }
   }
-  const silent = lab.names.filter((name) => SILENT.has(name))
+  const silent = given.filter((name) => SILENT.has(name))
   await Promise.all([...Array.from({ length: IN_FLIGHT }, worker), ...silent.map((name) => visit(brief, name))])
   await Promise.all([patient.close(), brief.close()])
   return seen
