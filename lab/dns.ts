@@ -8,6 +8,8 @@ import { checkTable } from './dns-data.ts'
 import { type DnsHeard, replyTo } from './dns-reply.ts'
 import type { DnsTable } from './dns-table.ts'
 
+export type { DnsHeard } from './dns-reply.ts'
+
 export type DnsServer = {
   address: Address
   port: number

@@ -21,7 +21,8 @@ export class Malformed extends Error {}
 export function writeHost(host: string, into: Uint8Array, from: number): number {
   let start = from // the length byte of the label being written
   let at = from + 1
-  const { length } = host === '.' ? '' : host
+  const length = host === '.' ? 0 : host.length
+  if (host === '') return -1
   for (let index = 0; index < length && at < from + WIRE_BYTES; index++) {
     let byte = host.charCodeAt(index)
     if (byte === DOT) {
