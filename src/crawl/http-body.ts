@@ -1,16 +1,22 @@
 /** The body of an answer: one content encoding taken off, up to bounds. */
 
 import {
+  brotliDecompressSync,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createInflateRaw,
   createZstdDecompress,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
   constants as zlib,
+  zstdDecompressSync,
 } from 'node:zlib'
 
 /** `plain`: as it is; `unreadable`: more than one layer, or one that we do not speak. */
-export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd' | 'plain' | 'unreadable'
+export type Encoding = Packing | 'plain' | 'unreadable'
+type Packing = 'gzip' | 'deflate' | 'br' | 'zstd'
 
 /** Bytes on the wire and decoded, and how many times as many may come out of a decoder once `ratioFrom` are out. */
 export type BodyBounds = { wireBytes: number; decodedBytes: number; ratio: number; ratioFrom: number }
@@ -25,7 +31,7 @@ type Decoder = ReturnType<typeof createGunzip | typeof createBrotliDecompress | 
 
 export const ACCEPTED = 'gzip, deflate, br, zstd'
 
-const SPOKEN = new Map<string, Encoding>([
+const SPOKEN = new Map<string, Packing>([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
@@ -35,7 +41,8 @@ const SPOKEN = new Map<string, Encoding>([
 /** The other names of the registry (RFC 9110, chapter 16.6.1). What stands in no registry is no encoding: browsers ignore it. */
 const UNSPOKEN = new Set(['compress', 'x-compress', 'aes128gcm', 'dcb', 'dcz', 'exi', 'pack200-gzip'])
 const DEFLATED = 8 // the method in the low half of a zlib head (RFC 1950, chapter 2.2)
-const OUTPUT_BYTES = 64 * 1024
+const PIECE_BYTES = 64 * 1024
+const SMALL_BYTES = 64 * 1024
 const ZSTD_WINDOW = 23 // 8 MiB, RFC 9659
 
 /** The encoding that the Content-Encoding field names. */
@@ -52,7 +59,7 @@ export function encodingOf(field: string | null): Encoding {
 }
 
 /** Hands the decoded bytes to `sink`, at most `decodedBytes` of them. */
-export function unpacker(encoding: Encoding, bounds: BodyBounds, sink: (chunk: Uint8Array) => void): Unpacker {
+export function unpacker(encoding: Packing | 'plain', bounds: BodyBounds, sink: (chunk: Uint8Array) => void): Unpacker {
   return encoding === 'plain' ? new Plain(bounds, sink) : new Packed(encoding, bounds, sink)
 }
 
@@ -78,41 +85,64 @@ class Plain implements Unpacker {
   async end(): Promise<void> {}
 }
 
+/** A small body is decoded in one go, a long one, and one that does not decode to its end, as a stream. */
 class Packed implements Unpacker {
-  readonly #encoding: Encoding
+  readonly #encoding: Packing
   readonly #bounds: BodyBounds
   readonly #sink: (chunk: Uint8Array) => void
+  #small: Uint8Array[] = []
   #decoder: Decoder | null = null
   #wire = 0
   #decoded = 0
   done = false
 
-  constructor(encoding: Encoding, bounds: BodyBounds, sink: (chunk: Uint8Array) => void) {
+  constructor(encoding: Packing, bounds: BodyBounds, sink: (chunk: Uint8Array) => void) {
     this.#encoding = encoding
     this.#bounds = bounds
     this.#sink = sink
   }
 
   write(chunk: Uint8Array): void {
-    if (this.done || chunk.length === 0) return
-    this.#decoder ??= this.#open(chunk[0]!)
     const taken = chunk.subarray(0, this.#bounds.wireBytes - this.#wire)
+    if (this.done || taken.length === 0) return
     this.#wire += taken.length
-    this.#decoder.write(taken)
+    if (this.#decoder !== null) this.#decoder.write(taken)
+    else {
+      this.#small.push(taken)
+      if (this.#wire > SMALL_BYTES) this.#stream()
+    }
     if (this.#wire >= this.#bounds.wireBytes) this.done = true
   }
 
   end(): Promise<void> {
-    const decoder = this.#decoder
-    if (decoder === null || decoder.closed) return Promise.resolve()
+    if (this.#decoder === null && this.#decodeSmall()) return Promise.resolve()
+    const decoder = this.#decoder ?? this.#stream()
+    if (decoder.closed) return Promise.resolve()
     return new Promise((resolve) => {
       decoder.once('close', resolve)
       decoder.end()
     })
   }
 
-  #open(first: number): Decoder {
-    const decoder = decoderFor(this.#encoding, first)
+  /** False where it does not decode, or not within bounds: the stream then hands on what there is. */
+  #decodeSmall(): boolean {
+    const packed = Buffer.concat(this.#small)
+    if (packed.length === 0) return true
+    const { decodedBytes, ratio, ratioFrom } = this.#bounds
+    const most = Math.min(decodedBytes, Math.max(ratioFrom, ratio * packed.length))
+    try {
+      const { decode, options } = packingOf(this.#encoding, packed[0]!)
+      this.#sink(decode(packed, { ...options, maxOutputLength: most }))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #stream(): Decoder {
+    const { stream, options } = packingOf(this.#encoding, this.#small[0]![0]!)
+    const decoder = stream(options)
+    this.#decoder = decoder
     decoder.on('data', (chunk: Buffer) => {
       const room = this.#bounds.decodedBytes - this.#decoded
       this.#decoded += chunk.length
@@ -124,6 +154,7 @@ class Packed implements Unpacker {
     decoder.on('error', () => {
       this.done = true
     })
+    for (const chunk of this.#small.splice(0)) decoder.write(chunk)
     return decoder
   }
 
@@ -133,16 +164,36 @@ class Packed implements Unpacker {
   }
 }
 
-/** `first`: the first byte of the body, which tells a zlib head from deflate without one, as some servers send it. */
-function decoderFor(encoding: Encoding, first: number): Decoder {
-  const options = { chunkSize: OUTPUT_BYTES, finishFlush: zlib.Z_SYNC_FLUSH }
-  if (encoding === 'gzip') return createGunzip(options)
-  if (encoding === 'deflate') return (first & 15) === DEFLATED ? createInflate(options) : createInflateRaw(options)
-  if (encoding === 'br')
-    return createBrotliDecompress({ chunkSize: OUTPUT_BYTES, finishFlush: zlib.BROTLI_OPERATION_FLUSH })
-  return createZstdDecompress({
-    chunkSize: OUTPUT_BYTES,
+/** How bodies of one encoding are decoded, in one go and as a stream, with options for both: a cut-off end is no error. */
+type Way = {
+  decode(packed: Buffer, options: object): Buffer
+  stream(options: object): Decoder
+  options: object
+}
+
+const DEFLATE = { chunkSize: PIECE_BYTES, finishFlush: zlib.Z_SYNC_FLUSH }
+const GZIP_WAY: Way = { decode: gunzipSync, stream: createGunzip, options: DEFLATE }
+const ZLIB_WAY: Way = { decode: inflateSync, stream: createInflate, options: DEFLATE }
+const RAW_WAY: Way = { decode: inflateRawSync, stream: createInflateRaw, options: DEFLATE }
+const BROTLI_WAY: Way = {
+  decode: brotliDecompressSync,
+  stream: createBrotliDecompress,
+  options: { chunkSize: PIECE_BYTES, finishFlush: zlib.BROTLI_OPERATION_FLUSH },
+}
+const ZSTD_WAY: Way = {
+  decode: zstdDecompressSync,
+  stream: createZstdDecompress,
+  options: {
+    chunkSize: PIECE_BYTES,
     finishFlush: zlib.ZSTD_e_flush,
     params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW },
-  })
+  },
+}
+
+/** `first`: the first byte of the body, which tells a zlib head from deflate without one, as some servers send it. */
+function packingOf(encoding: Packing, first: number): Way {
+  if (encoding === 'gzip') return GZIP_WAY
+  if (encoding === 'br') return BROTLI_WAY
+  if (encoding === 'zstd') return ZSTD_WAY
+  return (first & 15) === DEFLATED ? ZLIB_WAY : RAW_WAY
 }

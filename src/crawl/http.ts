@@ -18,6 +18,9 @@ export type HttpOptions = {
   limits: WebLimits
 }
 
+/** What requests under way hear at the end of the visit; made once, as a stack costs time. */
+const GONE = new Missed('silent')
+
 /** All connections of one visit. */
 export class Http {
   readonly #options: HttpOptions
@@ -134,7 +137,7 @@ class Line {
   }
 
   close(): void {
-    this.#client.destroy(new Missed('silent'))
+    this.#client.destroy(GONE)
   }
 
   #attend(socket: Socket): void {
