@@ -25,13 +25,16 @@ export type Lab = {
 /** The domain that has something of everything: others redirect to it, it has neighbours, and it changes. */
 export const SHOWN: Name = parseName(TARGET)!
 
-/** Starts it on free ports of 127.0.0.0/8, and of ::1 where this computer has it; certificates count from now. */
+/** Starts it on free ports of 127.0.0.0/8, and of ::1 where this computer has it; certificates count from now. Throws where it cannot. */
 export async function startLab(): Promise<Lab> {
   const internets = [internetOf(ROWS, 0), internetOf(ROWS, 1)] as const
   let internet: Internet = internets[0]
   const { root, identities } = await certify(internets)
-  const dns = await startDns(internet.dns)
   const web = await startWeb({ siteAt: (host) => internet.sites.get(host), identities })
+  const dns = await startDns(internet.dns).catch(async (error) => {
+    await web.close()
+    throw error
+  })
   return {
     resolver: { address: dns.address, port: dns.port },
     stands: web.stands,
