@@ -40,8 +40,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   readonly #limits: WebLimits
   #answered: (answer: Reply | Miss) => void = () => {}
   #socket: Socket | null = null
-  /** How far the socket may have read. */
+  /** What the socket had read before, and what it may have read. */
+  #start = 0
   #allowance = 0
+  #reused = false
   #controller: Dispatcher.DispatchController | null = null
   #timer: NodeJS.Timeout | undefined
   #interims = 0
@@ -53,6 +55,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   #unpacker: Unpacker | null = null
   #done: (reading: Reading) => void = () => {}
   status = 0
+  /** The connection had served before and ended without a byte of this answer: it was closing already. */
+  lost = false
 
   constructor(limits: WebLimits) {
     this.#limits = limits
@@ -66,9 +70,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     return this.#mode === 'waiting' && this.#ended === null
   }
 
-  /** Called when the connection is there, again if it has to be made anew. */
-  begin(socket: Socket): void {
+  /** Called when the connection is there, again where another one has to be made. */
+  begin(socket: Socket, reused: boolean): void {
     this.#socket = socket
+    this.#start = socket.bytesRead
+    this.#reused = reused
     this.#allow(this.#limits.headBytes)
   }
 
@@ -112,6 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
 
   onResponseError(_: unknown, error: Error): void {
     if (error instanceof Missed) this.#answered(error.miss)
+    else this.lost = this.#ended === null && this.#reused && this.#socket?.bytesRead === this.#start
     this.#end('cut')
   }
 

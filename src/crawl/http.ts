@@ -126,14 +126,21 @@ class Line {
     return this.#exchange?.held ?? false
   }
 
-  get(path: string, headers: Record<string, string>): Promise<Reply | Miss> {
-    if (this.#miss !== null) return Promise.resolve(this.#miss)
+  /** Asks once more where the connection that was kept turned out to be ending. */
+  async get(path: string, headers: Record<string, string>): Promise<Reply | Miss> {
+    if (this.#miss !== null) return this.#miss
+    const exchange = this.#send(path, headers)
+    const answer = await exchange.answer
+    return exchange.lost && this.#miss === null ? this.#send(path, headers).answer : answer
+  }
+
+  #send(path: string, headers: Record<string, string>): Exchange {
     this.#exchange?.cut() // a body that nobody reads and that has not come whole by now
     const exchange = new Exchange(this.#limits)
     this.#exchange = exchange
-    if (this.#socket !== null) exchange.begin(this.#socket)
+    if (this.#socket !== null) exchange.begin(this.#socket, true)
     this.#client.dispatch({ method: 'GET', path, headers }, exchange)
-    return exchange.answer
+    return exchange
   }
 
   close(): void {
@@ -142,7 +149,7 @@ class Line {
 
   #attend(socket: Socket): void {
     this.#socket = socket
-    this.#exchange?.begin(socket)
+    this.#exchange?.begin(socket, false)
     socket.on('readable', () => this.#exchange?.watch())
   }
 }

@@ -1,5 +1,6 @@
 /** A handful of servers on loopback, names that lead to them, and the crawler's web opened on both. */
 
+import { once } from 'node:events'
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -140,9 +141,9 @@ export class Internet {
     return makeGuard({ stands: this.stands })
   }
 
-  /** Connections that are open at this moment. */
-  get open(): number {
-    return this.#sockets.size
+  /** Resolves when no connection is open any more. */
+  async idle(): Promise<void> {
+    while (this.#sockets.size > 0) await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
   }
 
   web(limits: Partial<WebLimits> = SHORT, resolver: Resolver = this.resolver): Web {
