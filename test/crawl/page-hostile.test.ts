@@ -32,6 +32,7 @@ const HOSTILE: Record<string, (times: number) => string> = {
     `<script type="application/ld+json">[${'{"sameAs":"https://a.example"},'.repeat(times)}1]</script>`,
   'links without end': (times) => Array.from({ length: times }, (_, at) => `<a href=/${at}>x</a>`).join(''),
   'spaces in a style': (times) => `<p style="display${' '.repeat(times)}:none">a`,
+  'numbers in a refresh': (times) => `<meta http-equiv=refresh content="${'1'.repeat(4000)}x">`.repeat(times / 4000),
   'spaces in a refresh': (times) => `<meta http-equiv=refresh content="1${' '.repeat(times)}x">`,
 }
 

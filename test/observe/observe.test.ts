@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import type { Certificate } from '../../src/crawl/visit.ts'
 import { verdictOn } from '../../src/observe/certificate.ts'
 import type { WebPart } from '../../src/observe/observation.ts'
@@ -72,6 +73,10 @@ for (const [certificate, verdict] of [
     assert.equal(verdictOn(certificate), verdict)
   })
 }
+
+test('a certificate with any complaint of the verifier is invalid', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (error) => verdictOn({ kind: 'shown', error }) === 'invalid'))
+})
 
 test('an observation is such as an import takes, and comes back the same', () => {
   const bare = { ...chain('answered', 'http://example.com/ 200'), page: START }
