@@ -22,7 +22,7 @@ type RobotsOptions = { userAgent: string; limits: WebLimits; now?: () => number 
 const parseRobots = robotsParser as unknown as typeof robotsParser.default
 const MOST_REDIRECTS = 5 // chapter 2.3.1.2
 /** The lines that count. The rest is left out before it is parsed, as it may stand inside a group without ending it. */
-const LINE = /^[\t ]*(user-agent|allow|disallow)[\t ]*:[\t ]*([^#]*)/i
+const LINE = /^[\ufeff\t ]*(user-agent|allow|disallow)[\t ]*:[\t ]*([^#]*)/i
 
 export function openRobots({ userAgent, limits, now = Date.now }: RobotsOptions): Robots {
   const known = new Map<string, { allowed: boolean; until: number }>()
