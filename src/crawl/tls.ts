@@ -61,9 +61,16 @@ export function judgeFailed(socket: TLSSocket, host: string): Certificate {
   return { kind: 'shown', error: error === undefined ? null : codeOf(error) }
 }
 
-/** As RFC 6125 compares: the names of the certificate, or its subject where it has none; a `*` is a whole label. */
+/**
+ * As RFC 6125 compares: the names of the certificate, or its subject where it has none; a `*` is a whole label. Names that
+ * OpenSSL cannot read, at which it throws, are none.
+ */
 function nameError(shown: X509Certificate | undefined, host: string): Error | undefined {
-  return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME : undefined
+  try {
+    return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME : undefined
+  } catch {
+    return WRONG_NAME
+  }
 }
 
 function peerCertificate(socket: TLSSocket): X509Certificate | undefined {
