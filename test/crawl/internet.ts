@@ -191,7 +191,7 @@ export function answer(status: number, fields: Record<string, string> = {}, body
   const lines = Object.entries({ 'content-length': String(bytes.length), ...fields }).map(
     ([key, value]) => `${key}: ${value}`,
   )
-  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n`), bytes])
 }
 
 export const PAGE = '<title>A page</title><p>Words of the page.</p>'
