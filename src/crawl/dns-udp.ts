@@ -40,7 +40,7 @@ export class UdpPool {
 
   #askOn(lane: Lane, at: number, query: Query, until: number): Promise<Heard> {
     if (this.#isClosed) return Promise.resolve('unreachable')
-    if (++lane.asked === SOCKET_QUESTIONS) void this.#renew(at, lane)
+    if (++lane.asked % SOCKET_QUESTIONS === 0) void this.#renew(at, lane)
     return lane.ask(query, until)
   }
 
@@ -76,14 +76,17 @@ export class UdpPool {
       socket.close()
       return null
     }
-    const lane = new Lane(socket, this.#server, () => this.#all.delete(lane))
+    if (this.#isClosed) {
+      socket.close()
+      return null
+    }
+    const lane = new Lane(socket, () => this.#all.delete(lane))
     this.#all.add(lane)
-    if (this.#isClosed) lane.close()
     return lane
   }
 }
 
-/** One connected socket: the system lets only datagrams of the server's address and port through. */
+/** One connected socket: from then on the system lets only datagrams of the server's address and port through. */
 class Lane {
   asked = 0
   readonly #socket: Socket
@@ -96,9 +99,10 @@ class Lane {
     if (error !== null) this.#waiting.tellAll('unreachable')
   }
 
-  constructor(socket: Socket, server: Server, closed: () => void) {
+  constructor(socket: Socket, closed: () => void) {
     this.#socket = socket
     this.#closed = closed
+    const server = socket.remoteAddress()
     socket.on('message', (message, { address, port }) => {
       if (port === server.port && address === server.address) this.#waiting.hear(message)
     })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, decode, encode } from 'dns-packet'
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, RECURSION_AVAILABLE } from 'dns-packet'
 import fc from 'fast-check'
 import { replyTo } from '../../lab/dns-reply.ts'
 import type { DnsRow } from '../../lab/dns-table.ts'
@@ -186,6 +186,46 @@ test('no bytes make the lab throw', () => {
       )
     }),
   )
+})
+
+test('no record is an absence where somebody stands for it, and a referral where name servers alone are named', () => {
+  const query = queryOf('a.test', 'A')
+  const ns: Answer = { type: 'NS', name: 'test', data: 'ns.test' }
+  const soa: Answer = { type: 'SOA', name: 'test', data: { mname: 'ns.test', rname: 'root.test', serial: 1 } }
+  const absent = { outcome: 'records', records: [], aliases: [], isWhole: true }
+  const lame = { outcome: 'failed', why: 'lame' }
+  for (const [flags, authorities, said] of [
+    [RECURSION_AVAILABLE, [], absent],
+    [AUTHORITATIVE_ANSWER, [], absent],
+    [AUTHORITATIVE_ANSWER, [ns], absent],
+    [0, [soa], absent],
+    [0, [ns, soa], absent],
+    [0, [], lame],
+    [0, [ns], lame],
+    [RECURSION_AVAILABLE, [ns], lame],
+  ] as const) {
+    const message = encode({
+      type: 'response',
+      flags,
+      questions: [{ type: 'A', name: 'a.test' }],
+      authorities: [...authorities],
+    })
+    assert.deepEqual(readAnswer(message, query), said, `${flags} ${authorities.map(({ type }) => type)}`)
+  }
+})
+
+test('a response code is kept for what it means', () => {
+  const query = queryOf('a.test', 'A')
+  const codes = { 1: 'unknown', 2: 'servfail', 4: 'unknown', 5: 'refused', 6: 'servfail', 9: 'lame', 11: 'servfail' }
+  for (const [code, meaning] of Object.entries(codes)) {
+    const message = encode({ type: 'response', flags: Number(code), questions: [{ type: 'A', name: 'a.test' }] })
+    const said = meaning === 'unknown' ? { outcome: meaning } : { outcome: 'failed', why: meaning }
+    assert.deepEqual(readAnswer(message, query), said, code)
+  }
+  const option = { type: 'OPT', name: '.', extendedRcode: 1, options: [] } as unknown as Answer
+  const questions = [{ type: 'A', name: 'a.test' } as const]
+  const badVersion = encode({ type: 'response', flags: RECURSION_AVAILABLE, questions, additionals: [option] })
+  assert.deepEqual(readAnswer(badVersion, query), { outcome: 'unknown' })
 })
 
 test('names that are pointers to pointers cost no more than their labels', () => {

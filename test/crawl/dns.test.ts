@@ -192,6 +192,14 @@ test('a resolver that is closed while its sockets open leaves nothing behind', a
   assert.equal(await asked, null)
 })
 
+test('a resolver that is closed while a socket gives way to another leaves nothing behind', async (t) => {
+  const { resolver } = await askLab(t, { 'a.test': 'silent' }, { sockets: 1 })
+  await resolver.ask('nobody.test', 'A')
+  const asked = Array.from({ length: 4200 }, () => resolver.ask('a.test', 'A'))
+  await resolver.close()
+  assert.deepEqual(new Set(await Promise.all(asked)), new Set([null]))
+})
+
 test('answers in turn begin anew with another table', async (t) => {
   const table: DnsTable = { 'a.test': { A: { turns: [['192.0.2.1'], []] } } }
   const { resolver, server } = await askLab(t, table)
