@@ -42,7 +42,7 @@ export function startTls(to: Vetted, host: string, trust: SecureContext): TLSSoc
     secureContext: trust,
     rejectUnauthorized: false,
     ALPNProtocols: ['http/1.1'],
-    checkServerIdentity: () => nameError(socket.getPeerX509Certificate(), host),
+    checkServerIdentity: () => nameError(peerCertificate(socket), host),
   })
   socket.getPeerCertificate = notWrittenOut
   return socket

@@ -263,7 +263,6 @@ test('whatever a redirect says, what is asked next is a name by http or https on
   const texts = fc.oneof(
     fc.string(),
     fc.array(piece).map((all) => all.join('')),
-    fc.webUrl(),
   )
   fc.assert(
     fc.property(texts, (text) => {

@@ -14,11 +14,11 @@ import {
 import fc from 'fast-check'
 import { encodingOf, unpacker } from '../../src/crawl/http-body.ts'
 import { MOST_HOPS, type WebSeen } from '../../src/crawl/visit.ts'
-import { WEB_LIMITS } from '../../src/crawl/web-limits.ts'
-import { AGENT, type Answerer, answer, endless, HOME, Internet, PAGE, page, paths, SHORT } from './internet.ts'
+import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
+import { AGENT, type Answerer, answer, endless, HOME, Internet, PAGE, page, paths } from './internet.ts'
 
 /** The bare chain of a look at `example.com`, whose port 80 answers so and whose port 443 refuses. */
-async function look(t: TestContext, converse: Answerer, limits = SHORT): Promise<WebSeen['bare']> {
+async function look(t: TestContext, converse: Answerer, limits: Partial<WebLimits> = {}): Promise<WebSeen['bare']> {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(converse)
   await internet.refuse(443)
@@ -28,12 +28,20 @@ async function look(t: TestContext, converse: Answerer, limits = SHORT): Promise
 }
 
 /** The text of the start page that is answered so; null where there is no page. */
-async function text(t: TestContext, response: Buffer | ((socket: Socket) => void)): Promise<string | null> {
-  const { page, end } = await look(t, (request, socket) => {
-    if (request.startsWith('GET /robots.txt')) socket.write(answer(404))
-    else if (typeof response === 'function') response(socket)
-    else socket.write(response)
-  })
+async function text(
+  t: TestContext,
+  response: Buffer | ((socket: Socket) => void),
+  limits: Partial<WebLimits> = {},
+): Promise<string | null> {
+  const { page, end } = await look(
+    t,
+    (request, socket) => {
+      if (request.startsWith('GET /robots.txt')) socket.write(answer(404))
+      else if (typeof response === 'function') response(socket)
+      else socket.write(response)
+    },
+    limits,
+  )
   assert.equal(end, 'answered')
   return page === null ? null : page.text.join('\n')
 }
@@ -187,11 +195,15 @@ test('an endless body in chunks that hold nothing but extensions is cut off', as
 })
 
 test('a body that drips is read as far as it came', async (t) => {
-  const read = await text(t, (socket) => {
-    socket.write(`${OK}\r\n${PAGE}`)
-    const drip = setInterval(() => socket.write('<p>drop</p>'), 20)
-    socket.on('close', () => clearInterval(drip))
-  })
+  const read = await text(
+    t,
+    (socket) => {
+      socket.write(`${OK}\r\n${PAGE}`)
+      const drip = setInterval(() => socket.write('<p>drop</p>'), 20)
+      socket.on('close', () => clearInterval(drip))
+    },
+    { body: 300 },
+  )
   assert.match(read ?? '', /^Words of the page.\ndrop/)
 })
 
@@ -260,16 +272,12 @@ test('a head that is endless, in fields, in one field, in its first line or in 1
     ['', 'x'],
   ] as const) {
     let bytes = 0
-    const chain = await look(
-      t,
-      (_, socket) => {
-        socket.on('close', () => {
-          bytes = socket.bytesWritten
-        })
-        endless(socket, start, Buffer.from(piece.repeat(Math.ceil(4096 / piece.length))))
-      },
-      { ...SHORT, head: 5000 },
-    )
+    const chain = await look(t, (_, socket) => {
+      socket.on('close', () => {
+        bytes = socket.bytesWritten
+      })
+      endless(socket, start, Buffer.from(piece.repeat(Math.ceil(4096 / piece.length))))
+    })
     assert.deepEqual(chain, silent, piece)
     assert.ok(bytes < 8 * 1024 * 1024, `${piece}: ${bytes} bytes were taken`)
   }
@@ -281,11 +289,15 @@ test('a head that drips, also in 1xx answers, and one that never comes are silen
     ['', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['', ''],
   ] as const) {
-    const chain = await look(t, (_, socket) => {
-      socket.write(start)
-      const drip = setInterval(() => socket.write(piece), 60)
-      socket.on('close', () => clearInterval(drip))
-    })
+    const chain = await look(
+      t,
+      (_, socket) => {
+        socket.write(start)
+        const drip = setInterval(() => socket.write(piece), 60)
+        socket.on('close', () => clearInterval(drip))
+      },
+      { head: 200 },
+    )
     assert.deepEqual(chain, silent, piece)
   }
 })

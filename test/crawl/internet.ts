@@ -52,16 +52,6 @@ export async function certify(
 
 export const authority = await makeAuthority()
 
-/** Small bounds, so that what hangs is over soon. */
-export const SHORT: Partial<WebLimits> = {
-  connect: 1000,
-  handshake: 300,
-  head: 300,
-  body: 300,
-  robots: 400,
-  visit: 5000,
-}
-
 export class Internet {
   readonly stands: Stand[] = []
   /** Every connection that was taken, as `address:port it stands for`. */
@@ -146,7 +136,7 @@ export class Internet {
     while (this.#sockets.size > 0) await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
   }
 
-  web(limits: Partial<WebLimits> = SHORT, resolver: Resolver = this.resolver): Web {
+  web(limits: Partial<WebLimits> = {}, resolver: Resolver = this.resolver): Web {
     const web = openWeb({ resolver, guard: this.guard, roots: [authority.cert], userAgent: AGENT, limits })
     this.#webs.push(web)
     return web

@@ -3,18 +3,23 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { allows, openRobots } from '../../src/crawl/robots.ts'
-import { WEB_LIMITS } from '../../src/crawl/web-limits.ts'
+import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
 import { AGENT, answer, authority, certify, endless, HOME, Internet, page, paths } from './internet.ts'
 
 const ORIGIN = 'http://example.com'
 const may = (...lines: string[]): boolean => allows(lines.join('\n'), ORIGIN, AGENT)
 
 /** Whether the start page was read where robots.txt is answered so, and what else was seen. */
-async function look(t: TestContext, robots: Buffer, more: Record<string, Buffer> = {}) {
+async function look(
+  t: TestContext,
+  robots: Buffer,
+  more: Record<string, Buffer> = {},
+  limits: Partial<WebLimits> = {},
+) {
   const internet = new Internet(t).name('example.com', HOME).name('www.example.com', HOME).name('other.com', HOME)
   await internet.plain(paths({ '/': page(), '/robots.txt': robots, ...more }))
   await internet.refuse(443)
-  const bare = (await internet.look('example.com'))?.bare
+  const bare = (await internet.look('example.com', limits))?.bare
   assert.deepEqual(
     [bare?.end, bare?.hops.length, bare?.hops[0]?.status],
     ['answered', 1, 200],
@@ -83,8 +88,12 @@ test('4xx allows all, 5xx and what does not answer nothing (RFC 9309, 2.3.1.3 an
   for (const status of [400, 401, 403, 404, 410, 429]) assert.equal(await look(t, answer(status)), true, `${status}`)
   for (const status of [500, 503]) assert.equal(await look(t, answer(status)), false, `${status}`)
   assert.equal(await look(t, Buffer.from('noise')), false)
-  assert.equal(await look(t, Buffer.alloc(0)), false, 'no answer in time')
-  assert.equal(await look(t, Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nuser')), false, 'half of it')
+  assert.equal(await look(t, Buffer.alloc(0), {}, { robots: 200 }), false, 'no answer in time')
+  assert.equal(
+    await look(t, Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nuser'), {}, { body: 200 }),
+    false,
+    'half of it',
+  )
 })
 
 test('at most 5 redirects are followed, and only inside the registrable domain', async (t) => {

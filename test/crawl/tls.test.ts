@@ -94,7 +94,7 @@ test('without a listener, without TLS, and where the handshake hangs or ends bef
       const internet = new Internet(t).name('example.com', HOME)
       await internet.refuse(80)
       await internet.stand(createServer(converse), 443, HOME)
-      const seen = await internet.look('example.com')
+      const seen = await internet.look('example.com', { handshake: 200 })
       assert.deepEqual(seen?.bare, { hops: [], end: 'silent', page: null })
       assert.deepEqual(seen?.certificate, { kind: 'none' })
     })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { AGENT, answer, authority, certify, HOME, Internet, page, paths, SHORT } from './internet.ts'
+import { AGENT, answer, authority, certify, HOME, Internet, page, paths } from './internet.ts'
 
 const SITE = paths({ '/': page() })
 const WWW = '127.0.0.2'
@@ -79,7 +79,7 @@ test('a name that is closed to us is seen where its www. answers', async (t) => 
 test('where www. cannot be resolved for a reason of ours and nothing answered the web is left out', async (t) => {
   const internet = new Internet(t)
   for (const port of [80, 443]) await internet.refuse(port)
-  const web = internet.web(SHORT, { ask: async () => null, close: async () => {} })
+  const web = internet.web({}, { ask: async () => null, close: async () => {} })
   assert.equal(await web.look('example.com' as never, { addresses: [HOME] }), null)
 })
 
@@ -112,7 +112,7 @@ test('an address that is not tried for a reason of ours makes silence a thing th
 test('a server that takes connections and says nothing is silent, in time', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   for (const port of [80, 443]) await internet.stand(createServer(), port, HOME)
-  const seen = await internet.look('example.com')
+  const seen = await internet.look('example.com', { handshake: 200, head: 200 })
   assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', { kind: 'none' }])
 })
 
