@@ -30,6 +30,10 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   'lame.example': 'dig prints a referral as NOERROR; a resolver that only refers to others has not answered',
   'malformed.example': 'dig prints the header of a message that breaks off',
   'moved-with-user.example': 'curl keeps the user of an address, we drop it; the host is the same',
+  'dripping-head.example': 'curl tells the status of a head that never ends',
+  'endless-head.example': 'curl tells the status of a head that never ends',
+  'endless-hints.example': 'curl tells the status of hints that no answer follows',
+  'long-field.example': 'a head over our bound of 32 KiB is no answer',
   'empty-location.example':
     'an empty Location leads to the page itself by RFC 3986, curl takes it for none; no website either way',
 }
