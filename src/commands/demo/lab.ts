@@ -17,9 +17,9 @@ import { crawlAll } from '../crawl/visits.ts'
 import { progressOf } from '../progress.ts'
 
 /** Those of the lab that never answer are waited for as short as this, in milliseconds. */
-const LIMITS = { handshake: 1500, head: 2000, body: 2000, robots: 1500, visit: 6000 }
-const DNS_LIMITS = { timeout: 1000, attempts: 2 }
-const PARALLEL = 64
+const LIMITS = { handshake: 3000, head: 3000, body: 3000, robots: 3000, visit: 8000 }
+const DNS_LIMITS = { timeout: 1500, attempts: 2 }
+const PARALLEL = 32
 
 const now = (): Instant => Math.floor(Date.now() / 1000)
 
