@@ -31,8 +31,8 @@ export type Reply = {
   drop(): void
 }
 
-/** Bytes that the connection may read in one piece with those that are counted. */
-const PIECE = 64 * 1024
+/** Bytes that the connection may have read ahead of those that are counted: two of its buffers. */
+const AHEAD = 128 * 1024
 const CUT = new Error('cut off')
 
 export class Exchange implements Dispatcher.DispatchHandler, Reply {
@@ -168,7 +168,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   }
 
   #allow(bytes: number): void {
-    if (this.#socket !== null) this.#allowance = this.#socket.bytesRead + bytes + PIECE
+    if (this.#socket !== null) this.#allowance = this.#socket.bytesRead + bytes + AHEAD
   }
 
   #setTimer(milliseconds: number): void {

@@ -76,7 +76,8 @@ export class Http {
     const dialing = this.#dialing(host, secure ? this.#options.trust : null)
     return new Line(url.origin, this.#options.limits, async () => {
       const { socket, certificate } = await dial(await this.#options.reach(host, secure ? 443 : 80), dialing)
-      if (certificate !== null) this.#certificates.set(host, certificate)
+      if (certificate !== null && this.#certificates.get(host)?.kind !== 'shown')
+        this.#certificates.set(host, certificate)
       return socket
     })
   }

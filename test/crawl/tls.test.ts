@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { TlsOptions } from 'node:tls'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import type { Certificate } from '../../src/crawl/visit.ts'
 import {
   answer,
@@ -132,6 +132,19 @@ test('the connection of the chain serves robots.txt, the page and the verdict', 
   const seen = await internet.look('example.com')
   assert.deepEqual([seen?.bare.end, seen?.bare.hops.length, seen?.certificate], ['answered', 2, shown(null)])
   assert.deepEqual(internet.taken, [`${HOME}:80`, `${HOME}:443`])
+})
+
+test('a certificate that was shown once is the verdict, whatever later connections say', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.refuse(80)
+  let connections = 0
+  const once = createTlsServer(valid, (socket) =>
+    socket.on('data', () => socket.end(answer(404, { connection: 'close' }))),
+  )
+  once.prependListener('connection', (socket: Socket) => ++connections > 1 && socket.destroy())
+  await internet.stand(once, 443, HOME)
+  const seen = await internet.look('example.com')
+  assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)])
 })
 
 test('the verdict is on the name that is served: www. where only that answers', async (t) => {
