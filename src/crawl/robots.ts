@@ -42,7 +42,7 @@ export function openRobots({ userAgent, limits, now = Date.now }: RobotsOptions)
         remember(origin, entry)
         return entry.allowed
       }
-      const text = await inTime(limits.robots, fetchRobots(new URL('/robots.txt', origin), get, limits))
+      const text = await fetchInTime(new URL('/robots.txt', origin), get, limits)
       if (text === null) return false
       const allowed = allows(text, origin, userAgent)
       remember(origin, { allowed, until: now() + limits.robotsLife })
@@ -58,17 +58,21 @@ export function allows(text: string, origin: string, userAgent: string): boolean
 }
 
 /**
- * The groups for this agent and for all, every other agent under one name: the parser keeps each rule once for each agent of
- * its group, which is quadratic for a hostile file.
+ * The groups for this agent and for all, every other agent under one name and each agent once a group: the parser keeps each
+ * rule once for each agent that its group names, which is quadratic for a hostile file.
  */
 function ourLines(text: string, userAgent: string): string {
   const [product = ''] = userAgent.toLowerCase().split(/[/ ]/, 1)
   const lines: string[] = []
+  const named = new Set<string>() // since the last rule
   for (const line of text.split(/\r\n|\r|\n/)) {
     const [, field = '', value = ''] = LINE.exec(line) ?? []
     if (field === '') continue
-    const kept = field.toLowerCase() === 'user-agent' ? `user-agent: ${agentOf(value, product)}` : `${field}:${value}`
-    if (kept !== lines.at(-1)) lines.push(kept)
+    const isAgent = field.toLowerCase() === 'user-agent'
+    const kept = isAgent ? `user-agent: ${agentOf(value, product)}` : `${field}:${value}`
+    if (!isAgent) named.clear()
+    if (!named.has(kept)) lines.push(kept)
+    if (isAgent) named.add(kept)
   }
   return lines.join('\n')
 }
@@ -78,15 +82,31 @@ function agentOf(value: string, product: string): string {
   return token === product || token === '*' ? token : 'another'
 }
 
+/** Null also after its time; then nothing more is asked, as the connections serve the page again. */
+async function fetchInTime(start: URL, get: Get, limits: WebLimits): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined
+  let isLate = false
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => {
+      isLate = true
+      resolve(null)
+    }, limits.robots)
+  })
+  const timely: Get = async (url) => (isLate ? 'silent' : get(url))
+  return Promise.race([fetchRobots(start, timely, limits), late]).finally(() => clearTimeout(timer))
+}
+
 /** The text of robots.txt: '' where there is none, null where that is not known (chapter 2.3.1.4). */
 async function fetchRobots(start: URL, get: Get, limits: WebLimits): Promise<string | null> {
   let url = start
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const reply = await get(url)
-    if (typeof reply === 'string' || reply.status >= 500) return null
+    if (typeof reply === 'string') return null
     if (reply.status < 300) return readText(reply, limits)
-    const to = reply.status < 400 ? targetOf(reply.field('location') ?? '', url) : null
+    const location = reply.status < 400 ? reply.field('location') : null
     reply.drop()
+    if (reply.status >= 500) return null
+    const to = location === null ? null : targetOf(location, url)
     if (to === null || !isLookedAt(to) || !sameDomain(to, start)) return ''
     url = to
   }
@@ -108,12 +128,4 @@ async function readText(reply: Reply, limits: WebLimits): Promise<string | null>
 
 function sameDomain(url: URL, start: URL): boolean {
   return registrable(url.hostname as Name) === registrable(start.hostname as Name)
-}
-
-async function inTime<T>(milliseconds: number, work: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, null)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Reply } from '../../src/crawl/http-exchange.ts'
 import { allows, openRobots } from '../../src/crawl/robots.ts'
 import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
 import { AGENT, answer, authority, certify, endless, HOME, Internet, page, paths } from './internet.ts'
@@ -73,6 +74,9 @@ test('a hostile robots.txt is read in linear time', () => {
   const agents = 'user-agent: a\nuser-agent: b\n'.repeat(half / 28)
   const rules = 'allow: /a\nallow: /b\n'.repeat(half / 20)
   assert.equal(allows(agents + rules + DISALLOW, ORIGIN, AGENT), false)
+  const ours = 'user-agent: *\nuser-agent: domaindex\nuser-agent: a\n'.repeat(half / 49)
+  assert.equal(allows(ours + rules + DISALLOW, ORIGIN, AGENT), true)
+  assert.equal(allows(`${ours + rules}disallow: /`, ORIGIN, AGENT), false)
   assert.equal(may('user-agent: *', `disallow: /${'*a'.repeat(half)}`), true)
   assert.equal(may('user-agent: *', `disallow: ${'*'.repeat(half)}`), false)
   assert.equal(allows(`${' '.repeat(half)}\n${DISALLOW}`, ORIGIN, AGENT), false)
@@ -116,6 +120,33 @@ test('at most 5 redirects are followed, and only inside the registrable domain',
     '',
   ])
     assert.equal(await look(t, answer(301, { location }), chain(1)), true, location)
+})
+
+test('a redirect that leads nowhere is no robots.txt', async () => {
+  const robots = openRobots({ userAgent: AGENT, limits: WEB_LIMITS })
+  const asked: string[] = []
+  const get = async (url: URL) => {
+    asked.push(url.href)
+    return { status: 301, field: () => null, hold() {}, drop() {}, read: async () => 'whole' as const }
+  }
+  assert.equal(await robots.mayFetch(ORIGIN, get), true)
+  assert.deepEqual(asked, [`${ORIGIN}/robots.txt`])
+})
+
+test('after its time nothing more is asked for robots.txt', async () => {
+  const robots = openRobots({ userAgent: AGENT, limits: { ...WEB_LIMITS, robots: 20 } })
+  const asked: string[] = []
+  let give: (reply: Reply) => void = () => {}
+  const get = (url: URL) => {
+    asked.push(url.href)
+    return new Promise<Reply>((resolve) => {
+      give = resolve
+    })
+  }
+  assert.equal(await robots.mayFetch(ORIGIN, get), false)
+  give({ status: 302, field: () => '/later.txt', hold() {}, drop() {}, read: async () => 'whole' })
+  await new Promise(setImmediate)
+  assert.deepEqual(asked, [`${ORIGIN}/robots.txt`])
 })
 
 test('an endless robots.txt is read up to its bound', async (t) => {
