@@ -141,8 +141,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     return new Promise((resolve) => {
       this.#done = resolve
       this.#unpacker = unpacker(encoding, bounds, sink)
-      this.#mode = 'reading'
       for (const chunk of this.#early.splice(0)) this.#take(chunk)
+      this.#mode = 'reading' // from here on the end of the exchange ends the reading
       if (this.#ended !== null) this.#finish(this.#ended)
       else {
         this.#allow(bounds.wireBytes)

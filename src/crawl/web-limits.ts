@@ -8,7 +8,7 @@ export type WebLimits = {
   handshake: number
   /** From the request until the head of the final answer is there. */
   head: number
-  /** From the head until the body is there; what came by then is read. */
+  /** From when it is wanted, which for a page is after robots.txt, until the body is there; what came by then is read. */
   body: number
   /** All of robots.txt, redirects included. */
   robots: number

@@ -227,6 +227,12 @@ test('a body that is shorter or longer than it says is read as far as it goes', 
   assert.equal(await text(t, (socket) => void socket.end(raw(`HTTP/1.0 200 OK\r\n\r\n`, PAGE))), WORDS)
 })
 
+test('a body that is over its bound before it is wanted is read once', async (t) => {
+  const body = gzipSync(PAGE)
+  const head = `${OK}content-encoding: gzip\r\ncontent-length: ${body.length + 1}\r\n\r\n`
+  assert.equal(await text(t, raw(head, body), { wireBytes: body.length }), WORDS)
+})
+
 test('a server that resets the connection in the middle of a body has shown what came', async (t) => {
   const read = await text(t, (socket) => {
     socket.write(raw(`${OK}content-length: 5000\r\n\r\n`, PAGE), () => setImmediate(() => socket.resetAndDestroy()))
