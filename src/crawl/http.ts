@@ -21,6 +21,8 @@ export type HttpOptions = {
 /** What requests under way hear at the end of the visit; made once, as a stack costs time. */
 const GONE = new Missed('silent')
 
+const UNSEEN: Certificate = { kind: 'unseen' }
+
 /** All connections of one visit. */
 export class Http {
   readonly #options: HttpOptions
@@ -49,8 +51,10 @@ export class Http {
   async certificate(host: Name): Promise<Certificate> {
     const seen = this.#certificates.get(host)
     if (seen !== undefined) return seen
-    if (this.#closed) return { kind: 'unseen' }
-    return handshake(await this.#options.reach(host, 443), this.#dialing(host, this.#options.trust))
+    if (this.#closed) return UNSEEN
+    return this.#certain(
+      await handshake(await this.#options.reach(host, 443), this.#dialing(host, this.#options.trust)),
+    )
   }
 
   /** Ends all connections; requests that wait for an answer get none. */
@@ -77,9 +81,14 @@ export class Http {
     return new Line(url.origin, this.#options.limits, async () => {
       const { socket, certificate } = await dial(await this.#options.reach(host, secure ? 443 : 80), dialing)
       if (certificate !== null && this.#certificates.get(host)?.kind !== 'shown')
-        this.#certificates.set(host, certificate)
+        this.#certificates.set(host, this.#certain(certificate))
       return socket
     })
+  }
+
+  /** That none was shown says nothing where the end of the visit broke the handshake off. */
+  #certain(certificate: Certificate): Certificate {
+    return this.#closed && certificate.kind === 'none' ? UNSEEN : certificate
   }
 
   #dialing<T extends SecureContext | null>(host: Name, trust: T) {

@@ -115,6 +115,14 @@ test('where port 443 cannot be looked at for a reason of ours the certificate is
   assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'unseen' })
 })
 
+test('a handshake that the end of the visit breaks off has shown nothing either way', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.plain(site)
+  await internet.stand(createServer(), 443, HOME)
+  const seen = await internet.look('example.com', { visit: 300 })
+  assert.deepEqual(seen?.certificate, { kind: 'unseen' })
+})
+
 test('where a chain made no handshake with the name, one is made for the verdict alone', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(site)
