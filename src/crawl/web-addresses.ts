@@ -62,7 +62,8 @@ export class HostAddresses {
   }
 }
 
-function addressesOf(answer: Answer | null): Address[] {
+/** The addresses that an answer to A or AAAA holds. */
+export function addressesOf(answer: Answer | null | undefined): Address[] {
   if (answer?.outcome !== 'records') return []
   return answer.records.flatMap((record) => (typeof record === 'string' ? (parseAddress(record) ?? []) : []))
 }
