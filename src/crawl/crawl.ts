@@ -56,7 +56,7 @@ async function lookAt(web: Web, domain: Name, dns: DnsSeen | null, passed: Promi
   const families = [dns?.A, dns?.AAAA]
   const addresses = families.flatMap(addressesOf)
   if (addresses.length === 0 && families.some((answer) => answer?.outcome !== 'records')) return null
-  return Promise.race([web.look(domain, { addresses }), passed])
+  return Promise.race([web.look(domain, { addresses, unknown: families.includes(undefined) }), passed])
 }
 
 function deadline(milliseconds: number): { passed: Promise<null>; end(): void } {

@@ -23,9 +23,9 @@ export class HostAddresses {
     this.#most = most
   }
 
-  /** Spares the questions for a host whose addresses are known. */
-  know(host: Name, addresses: readonly Address[]): void {
-    this.#known.set(host, Promise.resolve({ ...byFamily(addresses), unknown: false }))
+  /** Spares the questions for a host whose addresses are known, of one family alone where `unknown` is true. */
+  know(host: Name, addresses: readonly Address[], unknown: boolean): void {
+    this.#known.set(host, Promise.resolve({ ...byFamily(addresses), unknown }))
   }
 
   /** Whether the host has an address, or may have one. */

@@ -15,10 +15,10 @@ import { WEB_LIMITS, type WebLimits } from './web-limits.ts'
 
 export type Web = {
   /**
-   * Looks at a domain whose own addresses are known. Null: no server answered, and at least one could not be looked at for a
-   * reason of ours. Never rejects for what the internet does.
+   * Looks at a domain whose own addresses are known; `unknown`: a family was not asked for a reason of ours. Null: no server
+   * answered, and at least one could not be looked at for a reason of ours. Never rejects for what the internet does.
    */
-  look(domain: Name, known: { addresses: readonly Address[] }): Promise<WebSeen | null>
+  look(domain: Name, known: { addresses: readonly Address[]; unknown?: boolean }): Promise<WebSeen | null>
   /** Ends all connections; a `look` that is under way answers null. */
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function openWeb(options: WebOptions): Web {
     async look(domain, known) {
       if (closed) return null
       const addresses = new HostAddresses(options.resolver, options.guard, limits.addresses)
-      addresses.know(domain, known.addresses)
+      addresses.know(domain, known.addresses, known.unknown === true)
       const http = new Http({ ...shared, reach: (host, port) => addresses.reach(host, port) })
       visits.add(http)
       const timer = setTimeout(() => http.close(), limits.visit)

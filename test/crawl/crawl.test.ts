@@ -25,7 +25,7 @@ type Answers = Partial<Record<RecordType, Answer | null>>
 /** A crawler whose resolver answers so, and what its web was asked. */
 function crawlerOf(answers: Answers, other: Answer | null = records()) {
   const asked: [string, RecordType][] = []
-  const looked: [Name, readonly string[]][] = []
+  const looked: [Name, readonly string[], boolean?][] = []
   const closed: string[] = []
   const resolver: Resolver = {
     ask: async (host, type) => {
@@ -35,8 +35,8 @@ function crawlerOf(answers: Answers, other: Answer | null = records()) {
     close: async () => void closed.push('resolver'),
   }
   const web: Web = {
-    look: async (domain, { addresses }) => {
-      looked.push([domain, addresses])
+    look: async (domain, { addresses, unknown }) => {
+      looked.push(unknown ? [domain, addresses, true] : [domain, addresses])
       return SEEN
     },
     close: async () => void closed.push('web'),
@@ -82,7 +82,7 @@ test('addresses of one family are enough to look at the web, whatever is said of
   for (const AAAA of [SERVFAIL, NXDOMAIN, null]) {
     const { visit, looked } = crawlerOf({ A: records('192.0.2.1'), AAAA })
     assert.equal((await visit(NAME)).web, SEEN)
-    assert.deepEqual(looked, [[NAME, ['192.0.2.1']]])
+    assert.deepEqual(looked, [AAAA === null ? [NAME, ['192.0.2.1'], true] : [NAME, ['192.0.2.1']]])
   }
 })
 

@@ -83,6 +83,14 @@ test('where www. cannot be resolved for a reason of ours and nothing answered th
   assert.equal(await web.look('example.com' as never, { addresses: [HOME] }), null)
 })
 
+test('where a family was not asked for a reason of ours and nothing answered the web is left out', async (t) => {
+  const internet = new Internet(t).name('www.example.com', WWW)
+  for (const address of [HOME, WWW]) for (const port of [80, 443]) await internet.refuse(port, address)
+  const look = (unknown: boolean) => internet.web().look('example.com' as never, { addresses: [HOME], unknown })
+  assert.equal(await look(true), null)
+  assert.equal((await look(false))?.bare.end, 'silent')
+})
+
 test('a name that no URL can carry is left out', async (t) => {
   const web = new Internet(t).web()
   for (const name of ['a.xn--a', '1.0xa', 'a.0x7f'])
