@@ -1,7 +1,7 @@
 /** What a page holds, gathered token by token: links in page order, the text that a reader sees, and a meta refresh. */
 
 import { dataLinks } from './page-data.ts'
-import { OpenElements, type Shown } from './page-elements.ts'
+import { OpenElements, type Shown, words } from './page-elements.ts'
 import { readRefresh } from './page-refresh.ts'
 import type { Attributes, Listener } from './page-tokens.ts'
 import type { Page, PageLink } from './visit.ts'
@@ -160,8 +160,4 @@ function absolute(target: string, base: string): string | null {
 
 function bare(url: string): string {
   return (URL.parse(url)?.href ?? url).replace(/#.*/s, '')
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(' '))
 }
