@@ -66,7 +66,7 @@ const x: Network = {
 const linkedin: Network = {
   network: 'linkedin',
   hosts: ['linkedin.com', 'linkedin.cn'],
-  username: /^[^\s/<>"\\]{2,100}$/,
+  username: /^[^\s/<>"\\\p{Cc}\p{Bidi_Control}]{2,100}$/u,
   tabs: /^(?:about|admin|home|jobs|life|mycompany|people|posts|products|[a-z]{2})$/i,
   reserved: words('dir home login share'),
   rules: [

@@ -316,6 +316,14 @@ test('what a template holds until somebody fills it in is no account', () => {
   assert.deepEqual(socialAccounts(links, DOMAIN), [])
 })
 
+test('no username holds a control character, or one that turns the direction of writing', () => {
+  for (const escaped of ['%00', '%07', '%7F', '%C2%85', '%E2%80%AE', '%E2%81%A6'])
+    for (const kind of ['in', 'company', 'school', 'showcase'])
+      assert.equal(read(`https://www.linkedin.com/${kind}/ann${escaped}b`), null, escaped)
+  const joined = 'https://www.linkedin.com/company/%D9%85%DB%8C%E2%80%8C%D8%AF%D9%87'
+  assert.equal(read(joined)?.username, '\u0645\u06cc\u200c\u062f\u0647', 'a joiner belongs to the word')
+})
+
 test('links that readers wrote are not read', () => {
   assert.deepEqual(socialAccounts(page([anchor('https://x.com/some', 'nofollow ugc')]), DOMAIN), [])
 })
