@@ -53,7 +53,8 @@ class Connection {
   isOpen = true
   readonly #socket: Socket
   readonly #ended: () => void
-  readonly #waiting = new Waiting(() => {
+  readonly #waiting = new Waiting((heard) => {
+    if (heard === 'timeout') this.isOpen = false // it may hang: the next question gets another
     if (!this.isOpen && this.#waiting.size === 0) this.end('lost')
   })
   #asked = 0

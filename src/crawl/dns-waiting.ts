@@ -13,13 +13,13 @@ type Waiter = { query: Query; until: number; tell(heard: Heard): void }
 
 export class Waiting {
   readonly #waiters = new Map<number, Waiter>()
-  readonly #told: () => void
+  readonly #told: (heard: Heard) => void
   #timer: NodeJS.Timeout | undefined
   /** When it goes off; Infinity where none is set. */
   #next = Number.POSITIVE_INFINITY
 
-  /** `told` is called each time that somebody waits no more. */
-  constructor(told: () => void) {
+  /** `told` is called with what was told each time that somebody waits no more. */
+  constructor(told: (heard: Heard) => void) {
     this.#told = told
   }
 
@@ -57,7 +57,7 @@ export class Waiting {
     this.#waiters.delete(id)
     waiter.tell(heard)
     if (this.#waiters.size === 0) this.#wind(Number.POSITIVE_INFINITY)
-    this.#told()
+    this.#told(heard)
   }
 
   /** One timer for all, as most are told long before. */

@@ -203,6 +203,14 @@ test('a question is asked once more where the server closes the connection, and 
   assert.equal(connections, 4)
 })
 
+test('a connection that left a question without an answer is given no more', async (t) => {
+  const server = await rawTcp(t, (socket, count) => {
+    if (count > 1) socket.on('data', (piece) => socket.write(framed(answerTo(piece.subarray(2), '192.0.2.1'))))
+  })
+  const resolver = await resolverOf(t, [server], { timeout: 500, attempts: 3 })
+  assert.equal((await resolver.ask('stalled.test', 'A'))?.outcome, 'records')
+})
+
 test('over TCP too, what answers another question is passed by, and nothing but the word "cut off" is no answer', async (t) => {
   const server = await rawTcp(t, (socket) => {
     socket.on('data', (question) => {
