@@ -28,6 +28,9 @@ const LEADS_ON = new Map([
 
 const MOST_UNITS = 2048
 
+/** Steps in a path, and no username anywhere. */
+const DOTS = /^\.+$/
+
 /** `isOwn`: the page says by rel=me that the address is its own, which on a host of no known network means the fediverse. */
 export function accountAt(target: string, base: string, isOwn = false): SocialAccount | null {
   const url = target.length > MOST_UNITS ? null : readUrl(target, base)
@@ -114,7 +117,7 @@ function match(network: Network, rule: Rule, path: string, url: URL): SocialAcco
   if (found === null) return null
   const given = rule.parameter === undefined ? found[1] : url.searchParams.get(rule.parameter)
   const username = rule.parameter === 'phone' ? given?.replace(/\D/g, '') : given
-  if (!username || !(rule.username ?? network.username).test(username)) return null
+  if (!username || DOTS.test(username) || !(rule.username ?? network.username).test(username)) return null
   if (network.reserved.has(username.toLowerCase())) return null
   return { network: network.network, type: rule.type, username, url: canonical(rule, username, path) }
 }
@@ -123,5 +126,5 @@ function match(network: Network, rule: Rule, path: string, url: URL): SocialAcco
 function canonical(rule: Rule, username: string, path: string): string {
   const one = (text: string): string =>
     encodeURI(rule.exact ? text : text.toLowerCase()).replace(/[#?]/g, encodeURIComponent)
-  return rule.url.replace('*', () => one(username)).replace('~', () => one(path))
+  return rule.url.replace(/[*~]/, (mark) => one(mark === '*' ? username : path))
 }

@@ -324,6 +324,16 @@ test('no username holds a control character, or one that turns the direction of 
   assert.equal(read(joined)?.username, '\u0645\u06cc\u200c\u062f\u0647', 'a joiner belongs to the word')
 })
 
+test('what stands for something in the rules stands for itself in a username', () => {
+  for (const username of ['ann~b', '~ann', 'a*~*b', '$&~'])
+    assert.equal(read(`https://www.linkedin.com/in/${username}`)?.url, `https://www.linkedin.com/in/${username}`)
+})
+
+test('no username is of dots alone', () => {
+  for (const address of ['facebook.com/#!/..', 'https://www.facebook.com/...', 'https://www.tiktok.com/@..'])
+    assert.equal(read(address), null, address)
+})
+
 test('links that readers wrote are not read', () => {
   assert.deepEqual(socialAccounts(page([anchor('https://x.com/some', 'nofollow ugc')]), DOMAIN), [])
 })
