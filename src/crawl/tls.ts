@@ -1,13 +1,13 @@
 /** TLS: what the crawler trusts, and the verdict on the certificate that a server shows. */
 
-import { constants, type X509Certificate } from 'node:crypto'
+import { constants, X509Certificate } from 'node:crypto'
 import {
   connect,
   createSecureContext,
   type DetailedPeerCertificate,
   getCACertificates,
   type SecureContext,
-  type TLSSocket,
+  TLSSocket,
 } from 'node:tls'
 import type { Certificate, Vetted } from './visit.ts'
 
@@ -65,7 +65,7 @@ export function judgeFailed(socket: TLSSocket, host: string): Certificate {
  * As RFC 6125 compares: the names of the certificate, or its subject where it has none; a `*` is a whole label. Names that
  * OpenSSL cannot read, at which it throws, are none.
  */
-function nameError(shown: X509Certificate | undefined, host: string): Error | undefined {
+function nameError(shown: X509Certificate | null | undefined, host: string): Error | undefined {
   try {
     return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME : undefined
   } catch {
@@ -73,11 +73,16 @@ function nameError(shown: X509Certificate | undefined, host: string): Error | un
   }
 }
 
-function peerCertificate(socket: TLSSocket): X509Certificate | undefined {
+/**
+ * Undefined where none came, null where it cannot be read. It is read from its bytes, because getPeerX509Certificate (Node 24)
+ * never frees what it hands over, 5 KB a connection.
+ */
+function peerCertificate(socket: TLSSocket): X509Certificate | null | undefined {
   try {
-    return socket.getPeerX509Certificate()
+    const raw = TLSSocket.prototype.getPeerCertificate.call(socket)?.raw
+    return raw === undefined ? undefined : new X509Certificate(raw)
   } catch {
-    return undefined // the handle is gone
+    return null
   }
 }
 

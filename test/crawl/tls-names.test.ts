@@ -19,16 +19,15 @@ before(async () => {
 })
 
 /** A stand-in for a socket whose handshake failed after this certificate, of a chain that is trusted. */
-const socketWith = (shown: unknown) => ({ getPeerX509Certificate: () => shown }) as unknown as TLSSocket
+const socketWith = (shown: object) => ({ _handle: { getPeerCertificate: () => shown } }) as unknown as TLSSocket
 
 function verdict(bytes: Buffer, host: string) {
-  let shown: X509Certificate
   try {
-    shown = new X509Certificate(bytes)
+    new X509Certificate(bytes)
   } catch {
     return null // OpenSSL does not let it through the handshake
   }
-  return judgeFailed(socketWith(shown), host)
+  return judgeFailed(socketWith({ raw: bytes }), host)
 }
 
 test('a name of the certificate is valid, another one is not', () => {
@@ -40,9 +39,9 @@ test('a name of the certificate is valid, another one is not', () => {
   }
 })
 
-test('names at which OpenSSL fails are none', () => {
+test('a certificate that cannot be read is for other names', () => {
   const shown = {
-    checkHost() {
+    get raw() {
       throw new Error('Operation failed')
     },
   }
