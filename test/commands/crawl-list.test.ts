@@ -1,8 +1,11 @@
 /** The parts of `domaindex crawl` that need no internet: the list, the place in it, the file of observations. */
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { batches } from '../../src/commands/crawl/batches.ts'
 import { type Entry, listOfArguments, openList } from '../../src/commands/crawl/list.ts'
@@ -13,6 +16,7 @@ import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { folderOf } from './run.ts'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const never = new AbortController().signal
 
 async function all(entries: AsyncIterable<Entry>): Promise<Entry[]> {
@@ -203,9 +207,33 @@ suite('the file of observations', { concurrency: 2 }, () => {
     writeFileSync(path('notes'), 'a note')
     assert.throws(() => openOut(path('notes'), null), /does not end with a line of observations/)
     assert.equal(readFileSync(path('notes'), 'utf8'), 'a note')
+    writeFileSync(path('ended'), 'a note\n')
+    assert.throws(() => openOut(path('ended'), null), /does not end with a line of observations/)
     writeFileSync(path('list'), 'a.example\n')
     assert.throws(() => openOut(path('list'), statSync(path('list'))), /is the list that is crawled/)
     mkdirSync(path('folder'))
     assert.throws(() => openOut(path('folder'), null), /cannot be written for --out/)
+  })
+
+  const script = `
+    import { openOut } from './src/commands/crawl/out.ts'
+    import { parseObservation } from './src/observe/parse.ts'
+    process.stdout.isTTY // from here on a full pipe refuses
+    const out = openOut('-', null)
+    const observation = parseObservation(${JSON.stringify(line)})
+    for (let batch = 0; batch < 20; batch++) await out.write(Array(1000).fill(observation))
+  `
+  const writer = () => spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT })
+
+  test('reaches a reader of standard output that is slower, to the last line', async () => {
+    const child = writer()
+    const read = await text(child.stdout)
+    assert.equal(read.length, 20_000 * (line.length + 1))
+  })
+
+  test('whose reader ends is told in one line', async () => {
+    const child = writer()
+    child.stdout.once('data', () => child.stdout.destroy())
+    assert.match(await text(child.stderr), /CommandFault: standard output was closed/)
   })
 })
