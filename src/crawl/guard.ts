@@ -99,6 +99,16 @@ export function parseRange(text: string): Range | null {
   return bits <= most && clearBehind(packAddress(base).subarray(1), bits) ? { base, bits } : null
 }
 
+/** What a range holds once it is opened: nothing but what stays closed, nothing but special addresses, or public ones too. */
+export function kindOf(range: Range): 'closed' | 'special' | 'public' {
+  const isWithin = (text: string): boolean => {
+    const outer = rangeOf(text)
+    return family(outer.base) === family(range.base) && outer.bits <= range.bits && holds(blocks([outer]), range.base)
+  }
+  if (NEVER.some(isWithin)) return 'closed'
+  return [...SPECIAL_IPV4, ...SPECIAL_IPV6].some(isWithin) ? 'special' : 'public'
+}
+
 /** Whether all bits behind the first `bits` are zero. */
 function clearBehind(bytes: Uint8Array, bits: number): boolean {
   return bytes.every((byte, index) => (byte & (0xff >> Math.min(Math.max(bits - 8 * index, 0), 8))) === 0)

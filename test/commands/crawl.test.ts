@@ -144,6 +144,8 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
       [['--file', 'none'], /^domaindex: none cannot be read: no such file or directory\n$/, CONTACT],
       [['--file', 'list', '--out', 'list'], /^domaindex: list is the list that is crawled; .*\n$/, CONTACT],
       [['--file', 'list', '--allow', '10.0.0.1/8'], /It must be an address or a range such as/, CONTACT],
+      [['--file', 'list', '--allow', '169.254.0.0/16'], /--allow 169\.254\.0\.0\/16 opens nothing/, CONTACT],
+      [['--file', 'list', '--allow', '0.0.0.0/0'], /0\/0 holds public addresses: set DOMAINDEX_CRAWL_CONTACT to/, {}],
       [['--file', 'list', '--parallel', '0'], /It must be a whole number from 1 to/, CONTACT],
       [['--file', 'list', '--resolver', 'dns.example'], /It must be ADDRESS, ADDRESS:PORT or/, CONTACT],
       [
@@ -209,9 +211,9 @@ test('of opened ranges, resolvers, own listeners and link-local addresses stay c
     DOMAINDEX_PORT: '80',
     DOMAINDEX_ADMIN: 'localhost:443',
   })
-  const opened = ['127.0.0.0/8', '169.254.0.0/16', '10.0.0.0/8'].map((text) => parseRange(text)!)
+  const [wide, ...own] = ['169.254.0.0/15', '127.0.0.0/8', '10.0.0.0/8'].map((text) => parseRange(text)!)
   const address = (text: string): Address => parseAddress(text)!
-  const { guard } = reachOf(settings, [{ address: address('10.0.0.53'), port: 80 }], opened)
+  const { guard } = reachOf(settings, [{ address: address('10.0.0.53'), port: 80 }], [wide!, ...own])
   const vetted = (text: string, port: number) => guard.vet(address(text), port) !== null
   assert.deepEqual(
     [vetted('127.0.0.1', 80), vetted('10.0.0.1', 80), vetted('93.184.216.34', 443), vetted('93.184.216.34', 80)],
@@ -227,7 +229,7 @@ test('of opened ranges, resolvers, own listeners and link-local addresses stay c
     ],
     [false, false, false, false, false],
   )
-  const quiet = reachOf(readSettings({}), [{ address: address('10.0.0.53'), port: 53 }], opened)
+  const quiet = reachOf(readSettings({}), [{ address: address('10.0.0.53'), port: 53 }], own)
   assert.equal(quiet.guard.vet(address('93.184.216.34'), 80), null, 'nothing public without a contact')
   assert.notEqual(quiet.guard.vet(address('10.0.0.1'), 80), null)
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeGuard, parseRange, type Range } from '../../src/crawl/guard.ts'
+import { kindOf, makeGuard, parseRange, type Range } from '../../src/crawl/guard.ts'
 import { isLookedAt, targetOf } from '../../src/crawl/web-target.ts'
 import { type Address, family, parseAddress, unpackAddress } from '../../src/words/address.ts'
 
@@ -215,4 +215,14 @@ test('whatever address is vetted, what is connected to is that address or the IP
       else assert.ok((first >= 0x20 && first <= 0x3f) || vetted.address.startsWith('64:ff9b::'))
     }),
   )
+})
+
+test('a range is told by what it holds: what stays closed, special addresses alone, or public ones too', () => {
+  for (const [kind, ...texts] of [
+    ['closed', '169.254.0.0/16', '169.254.169.254', '224.0.0.0/4', 'fe80::/10', 'ff02::/16'],
+    ['special', '10.0.0.0/8', '127.91.0.0/16', '::1', 'fd00::/8', '2001:db8:1::/48'],
+    ['public', '0.0.0.0/0', '8.0.0.0/7', '93.184.216.34', '::/0', '2000::/3', '2606:2800::/32'],
+  ] as const) {
+    for (const text of texts) assert.equal(kindOf(parseRange(text) as Range), kind, text)
+  }
 })
