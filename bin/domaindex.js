@@ -9,6 +9,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const NEEDED = 24
+/** The name under which the launcher starts itself again. */
+const LAUNCHED = 'domaindex'
 
 const major = (version) => Number.parseInt(version, 10)
 
@@ -37,7 +39,8 @@ function isSentByTerminal(signal) {
 
 /** Runs this launcher again under the given Node, as if it had been started there. */
 function runUnder(binary) {
-  const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const self = fileURLToPath(import.meta.url)
+  const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: 'inherit', argv0: LAUNCHED })
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
   const handOn = (signal) => {
     if (!isSentByTerminal(signal)) child.kill(signal)
@@ -52,13 +55,17 @@ function runUnder(binary) {
   })
 }
 
-/** `npx domaindex` starts a shell that dies of SIGTERM without handing it on: when it is gone, its SIGTERM is ours. */
-function followShellOfNpx() {
+/** `npx domaindex` starts a shell that dies of SIGTERM without handing it on. */
+function isStartedByNpx() {
   const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env
-  if (event !== 'npx' || !/^['"]?domaindex\b/.test(script ?? '')) return
-  const shell = process.ppid
+  return event === 'npx' && /^['"]?domaindex\b/.test(script ?? '')
+}
+
+/** When the process that started this one is gone without a word, nobody else would end this one. */
+function followParent() {
+  const parent = process.ppid
   const watch = setInterval(() => {
-    if (process.ppid === shell) return
+    if (process.ppid === parent) return
     clearInterval(watch)
     process.kill(process.pid, 'SIGTERM')
   }, 100)
@@ -73,7 +80,7 @@ function fail(reason) {
 async function launch() {
   const program = findProgram()
   if (program === null) return fail('neither src/main.ts nor dist/src/main.js is there; install the package again')
-  followShellOfNpx()
+  if (isStartedByNpx() || process.argv0 === LAUNCHED) followParent()
   if (major(process.versions.node) >= NEEDED) return import(program.href)
   const binary = findOwnNode()
   if (binary !== null) return runUnder(binary)

@@ -7,20 +7,18 @@ import { generate } from 'selfsigned'
  * `nameless`: the name stands in the subject alone. `stranger`: of an authority that nobody trusts. `incomplete`: its
  * intermediate is not sent. `leaf`: signed by one that is no authority. `client`: made for clients only.
  */
-export const KINDS = [
-  'valid',
-  'wildcard',
-  'nameless',
-  'expired',
-  'early',
-  'self',
-  'stranger',
-  'other',
-  'incomplete',
-  'leaf',
-  'client',
-] as const
-export type Kind = (typeof KINDS)[number]
+export type Kind =
+  | 'valid'
+  | 'wildcard'
+  | 'nameless'
+  | 'expired'
+  | 'early'
+  | 'self'
+  | 'stranger'
+  | 'other'
+  | 'incomplete'
+  | 'leaf'
+  | 'client'
 
 /** PEM texts. `cert` is what a server sends: its own first, then what leads to the root. */
 export type Identity = { key: string; cert: string }

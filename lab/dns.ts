@@ -1,20 +1,124 @@
 /** The lab's DNS server: one table, over UDP and TCP on one port of loopback, answering as a resolver does. */
 
+import { createSocket, type Socket as Datagrams } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Address } from '../src/words/address.ts'
+import { checkTable } from './dns-data.ts'
+import { type DnsHeard, replyTo } from './dns-reply.ts'
 import type { DnsTable } from './dns-table.ts'
 
-/** One question that came in. `type`: its name, or its number where it is none of the seven. */
-export type DnsHeard = { host: string; type: string; over: 'udp' | 'tcp' }
+export type { DnsHeard } from './dns-reply.ts'
 
 export type DnsServer = {
   address: Address
   port: number
-  /** Answers from another table from now on. */
+  /** Answers from another table from now on; what is said in turn begins anew. */
   change(table: DnsTable): void
   close(): Promise<void>
 }
 
-/** Starts it on a free port of 127.0.0.1. `heard` is told of every question. */
-export async function startDns(_table: DnsTable, _heard?: (question: DnsHeard) => void): Promise<DnsServer> {
-  throw new Error('not yet')
+/** The part of a server that is the same over UDP and TCP: a message in, and later perhaps a message out. */
+type Answerer = (message: Buffer, over: DnsHeard['over'], send: (message: Buffer) => void) => void
+
+const LOOPBACK = '127.0.0.1' as Address
+const PORT_TRIES = 20
+
+/** Starts it on a free port of 127.0.0.1. `heard` is told of every question. Throws where the table cannot be said. */
+export async function startDns(table: DnsTable, heard: (question: DnsHeard) => void = () => {}): Promise<DnsServer> {
+  checkTable(table)
+  let current = table
+  const turns = new Map<string, number>()
+  const timers = new Set<NodeJS.Timeout>()
+  const turn = (key: string) => {
+    const count = turns.get(key) ?? 0
+    turns.set(key, count + 1)
+    return count
+  }
+  const answer: Answerer = (question, over, send) => {
+    const { message, delay } = replyTo(question, current, over, turn, heard)
+    if (message === null) return
+    if (delay === 0) return send(message)
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      send(message)
+    }, delay)
+    timers.add(timer)
+  }
+  const { udp, tcp, port } = await bind(answer)
+  return {
+    address: LOOPBACK,
+    port,
+    change: (next) => {
+      checkTable(next)
+      current = next
+      turns.clear()
+    },
+    close: async () => {
+      for (const timer of timers) clearTimeout(timer)
+      udp.close()
+      await tcp.close()
+    },
+  }
+}
+
+/** Both on one port: TCP takes one that is free, and where UDP does not get the same, they try another. */
+async function bind(answer: Answerer) {
+  for (let attempt = 1; ; attempt++) {
+    const tcp = await listen(answer)
+    const udp = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 })
+    try {
+      await once(udp.bind(tcp.port, LOOPBACK), 'listening')
+      serveDatagrams(udp, answer)
+      return { udp, tcp, port: tcp.port }
+    } catch (error) {
+      udp.close()
+      await tcp.close()
+      if (attempt === PORT_TRIES) throw error
+    }
+  }
+}
+
+function serveDatagrams(udp: Datagrams, answer: Answerer): void {
+  let isOpen = true
+  udp.on('close', () => {
+    isOpen = false
+  })
+  udp.on('error', () => {})
+  udp.on('message', (question, { address, port }) => {
+    answer(question, 'udp', (message) => {
+      if (isOpen) udp.send(message, port, address, () => {})
+    })
+  })
+}
+
+async function listen(answer: Answerer): Promise<{ port: number; close(): Promise<void> }> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    serveStream(socket, answer)
+  })
+  await once(server.listen(0, LOOPBACK), 'listening')
+  const close = async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((done) => server.close(done))
+  }
+  return { port: (server.address() as AddressInfo).port, close }
+}
+
+/** Each message stands behind its length (RFC 1035, chapter 4.2.2). */
+function serveStream(socket: Socket, answer: Answerer): void {
+  let held: Buffer = Buffer.alloc(0)
+  socket.on('data', (piece: Buffer) => {
+    held = held.length > 0 ? Buffer.concat([held, piece]) : piece
+    while (held.length >= 2 && held.length >= 2 + held.readUInt16BE()) {
+      const end = 2 + held.readUInt16BE()
+      answer(held.subarray(2, end), 'tcp', (message) => {
+        if (socket.writable)
+          socket.write(Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message]))
+      })
+      held = held.subarray(end)
+    }
+  })
 }

@@ -39,21 +39,26 @@ export async function openSockets(): Promise<Sockets> {
   }
 }
 
+/** Resolves to null where this computer has no such address. */
+function failed(resolve: (port: null) => void, reject: (error: Error) => void) {
+  return (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve(null)
+    else reject(error)
+  }
+}
+
 function bind(server: Server, host: Address): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve(null)
-      else reject(error)
-    })
+    server.once('error', failed(resolve, reject))
     server.listen(0, host, () => resolve((server.address() as { port: number }).port))
   })
 }
 
 /** The port is taken by a connection that goes out from it. */
-function hold(localAddress: Address, port: number, keep: (socket: Socket) => void): Promise<number> {
+function hold(localAddress: Address, port: number, keep: (socket: Socket) => void): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, localAddress }, () => resolve(socket.localPort!))
-    socket.once('error', reject)
+    socket.once('error', failed(resolve, reject))
     keep(socket)
   })
 }

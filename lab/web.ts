@@ -7,7 +7,7 @@ import { createSecureContext, type SecureContext, type TlsOptions } from 'node:t
 import type { Stand } from '../src/crawl/guard.ts'
 import { type Address, parseAddress } from '../src/words/address.ts'
 import type { Identity, Kind } from './authority.ts'
-import { MACHINES, type Port } from './machines.ts'
+import { HARBOUR, MACHINES, type Port } from './machines.ts'
 import type { Site } from './site.ts'
 import { openSockets, type Sockets } from './sockets.ts'
 import { answer } from './web-answer.ts'
@@ -19,7 +19,9 @@ export type Content = { siteAt: (host: string) => Site | undefined; identities: 
 
 type Listeners = Record<Exclude<Port, 'refused'>, (socket: Socket) => void>
 
-/** Starts every machine; one whose address this computer does not have (`::1` without IPv6) is left out. */
+/**
+ * Starts every machine. `::1` is left out on a computer without IPv6; throws where it does not answer on all of 127.0.0.0/8.
+ */
 export async function startWeb(content: Content): Promise<WebServers> {
   const listeners = listenersOf(content)
   const sockets = await openSockets()
@@ -28,7 +30,9 @@ export async function startWeb(content: Content): Promise<WebServers> {
     return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
   })
   const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
-  return { stands, close: () => sockets.close() }
+  if (stands.some(({ address }) => address === HARBOUR)) return { stands, close: () => sockets.close() }
+  await sockets.close()
+  throw new Error(`this computer does not answer on ${HARBOUR}: the lab needs all of 127.0.0.0/8, as Linux has it`)
 }
 
 async function open(

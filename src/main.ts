@@ -19,7 +19,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   migrate: ['bring an older store up to this version', () => import('./commands/migrate.ts')],
   'rotate-secret': ['give the installation a new secret', () => import('./commands/rotate-secret.ts')],
   config: ['print the settings that are in force', () => import('./commands/config.ts')],
-  demo: ['serve a small made-up world, to try things out', () => import('./commands/demo.ts')],
+  demo: ['crawl a small internet of its own, and serve what it saw', () => import('./commands/demo.ts')],
 }
 
 async function run(argv: readonly string[]): Promise<void> {

@@ -103,6 +103,19 @@ test('started by npx it stops when the shell between them is gone', { timeout: 2
   assert.equal(said, 'ready\nheard\n')
 })
 
+test('under an old Node the program stops when the launcher is killed', { timeout: 20_000 }, async () => {
+  const launched = spawn(process.execPath, [...asOldNode, checkout, 'wait', 'SIGTERM'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let said = ''
+  launched.stdout.on('data', (chunk) => {
+    said += chunk
+    if (said === 'ready\n') launched.kill('SIGKILL')
+  })
+  await once(launched, 'close')
+  assert.equal(said, 'ready\nheard\n')
+})
+
 test('a published package runs what is compiled, on a Node that npm put beside it', () => {
   assert.deepEqual(JSON.parse(run(asOldNode, hoisted, 'show', 'a').stdout), [own, 'a'])
 })

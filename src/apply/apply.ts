@@ -4,11 +4,11 @@ import type { SocialAccount, WebPart } from '../observe/observation.ts'
 import { digestOf, type Terms, termsOf } from '../similar/terms.ts'
 import { type Address, compareAddresses } from '../words/address.ts'
 import { compareBytewise } from '../words/order.ts'
-import { RECORD_TYPES, type RecordType } from '../words/record.ts'
+import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Change, Superseded } from './change.ts'
 import { type Current, NOTHING_KNOWN, PARTS, type Part, type State, type Visit, type Website } from './known.ts'
-import type { Prepared } from './prepare.ts'
+import { type Prepared, readDns, readWeb, typesOf } from './prepare.ts'
 import { ipOf, onlyDns } from './resolution.ts'
 import { addressesOf, afterState, differsInSerialAlone, superseded } from './state.ts'
 
@@ -34,9 +34,9 @@ const WEB = PARTS.indexOf('web')
 const clockOf = Object.fromEntries(PARTS.map((part, index) => [part, index])) as Record<Part, number>
 
 /** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
-export function differs(visit: Visit, { status, web, dnsPrint, webPrint }: Prepared): boolean {
+export function differs(visit: Visit, { dns, web, dnsPrint, webPrint }: Prepared): boolean {
   if (visit.forgotten) return false
-  return (status !== null && dnsPrint !== visit.dnsPrint) || (web !== null && webPrint !== visit.webPrint)
+  return (dns !== null && dnsPrint !== visit.dnsPrint) || (web !== null && webPrint !== visit.webPrint)
 }
 
 /** Begins with what is known; `current` may be left out where `differs` is false for all that will be applied. */
@@ -88,17 +88,18 @@ export function changeOf(draft: Draft): Change | null {
 }
 
 /** True where anything in the dns part was newer than its clock. */
-function applyDns(draft: Draft, { status: said, observed_at, texts, dnsPrint }: Prepared): boolean {
-  if (said === null) return false
-  const asked = RECORD_TYPES.filter((type) => texts[type] !== undefined)
+function applyDns(draft: Draft, { asked: bits, observed_at, dns, dnsPrint }: Prepared): boolean {
+  if (dns === null) return false
+  const asked = typesOf(bits)
   const types = asked.filter((type) => observed_at > draft.clocks[clockOf[type]]!)
   const newer = observed_at > draft.clocks[STATUS]!
   if (!newer && types.length === 0) return false
   const whole = newer && types.length === asked.length
   if (dnsPrint !== draft.dnsPrint) {
     const before = draft.current
-    for (const type of types) applyType(draft, type, texts[type]!, observed_at)
-    const status = newer ? said : draft.current.status
+    const said = readDns(dns)
+    for (const type of types) applyType(draft, type, said.texts[type]!, observed_at)
+    const status = newer ? said.status : draft.current.status
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
     draft.current = resolve({ ...draft.current, status }, resolved, before)
     draft.dnsPrint = whole ? dnsPrint : 0
@@ -136,9 +137,10 @@ function resolve(current: Current, resolved: boolean, before: Current): Current 
 }
 
 /** True where the web part was newer than its clock. */
-function applyWeb(draft: Draft, { web, observed_at, webPrint }: Prepared): boolean {
-  if (!web || observed_at <= draft.clocks[WEB]!) return false
+function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepared): boolean {
+  if (written === null || observed_at <= draft.clocks[WEB]!) return false
   if (webPrint !== draft.webPrint) {
+    const web = readWeb(written)
     const website = websiteOf(web)
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) draft.current = { ...draft.current, web: website }

@@ -1,4 +1,4 @@
-/** An observation made ready to be compared: the canonical text of its record sets, and a fingerprint of each part. */
+/** An observation made ready to be compared: the canonical text of each part, and its fingerprint. */
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
@@ -8,58 +8,96 @@ import { recordsText } from '../words/record-text.ts'
 import type { Instant } from '../words/time.ts'
 
 /**
- * `texts` has a key for each record type that was asked. `status` and `web` are null without their part.
- * A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
+ * `dns` and `web` are texts that readDns and readWeb read back, null without the part: two strings pass between threads, and
+ * live through a batch, far cheaper than what they stand for. `asked` has a bit for each record type that was asked, in the
+ * order of RECORD_TYPES. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
  */
 export type Prepared = {
   name: Name
   observed_at: Instant
-  status: DnsStatus | null
-  texts: Partial<Record<RecordType, string>>
-  web: WebPart | null
+  asked: number
+  dns: string | null
+  web: string | null
   dnsPrint: number
   webPrint: number
 }
 
+/** The dns part as it is applied: `texts` has the kept text of each record type that was asked. */
+export type DnsText = { status: DnsStatus; texts: Partial<Record<RecordType, string>> }
+
+/** Stands between the texts of one part; as JSON none of them has one inside. */
+const BREAK = '\n'
+
 export function prepare({ domain, observed_at, dns, web }: Observation): Prepared {
-  const texts = dns ? recordTexts(dns) : {}
+  const dnsText = dns ? writeDns(dns) : null
+  const webText = web ? writeWeb(web) : null
   return {
     name: domain,
     observed_at,
-    status: dns?.status ?? null,
-    texts,
-    web,
-    dnsPrint: dns ? printOf(dnsText(dns.status, texts)) : 0,
-    webPrint: web ? printOf(webText(web)) : 0,
+    asked: dns ? askedOf(dns) : 0,
+    dns: dnsText,
+    web: webText,
+    dnsPrint: dnsText === null ? 0 : printOf(dnsText),
+    webPrint: webText === null ? 0 : printOf(webText),
   }
 }
 
-function recordTexts(dns: DnsPart): Partial<Record<RecordType, string>> {
-  const texts: Partial<Record<RecordType, string>> = {}
-  for (const type of RECORD_TYPES) {
-    const records = dns.records[type]
-    if (records) texts[type] = recordsText(type, records)
-  }
-  return texts
+/** The record types that the bits of `asked` stand for. */
+export function typesOf(asked: number): RecordType[] {
+  return RECORD_TYPES.filter((_, place) => (asked & (1 << place)) !== 0)
 }
 
-function dnsText(status: DnsStatus, texts: Prepared['texts']): string {
+function askedOf({ records }: DnsPart): number {
+  let asked = 0
+  for (let place = 0; place < RECORD_TYPES.length; place++) if (records[RECORD_TYPES[place]!]) asked |= 1 << place
+  return asked
+}
+
+/** The status, then each type with its kept text. */
+function writeDns({ status, records }: DnsPart): string {
   let text: string = status
-  for (const type of RECORD_TYPES) if (texts[type] !== undefined) text += `\n${type}${texts[type]}`
+  for (const type of RECORD_TYPES) {
+    const set = records[type]
+    if (set) text += BREAK + type + recordsText(type, set)
+  }
   return text
 }
 
-function webText(web: WebPart): string {
-  const facts = [
-    web.has_website,
-    web.redirect_to_https,
-    web.redirect_to_www,
-    web.only_with_www,
-    web.redirects_to,
-    web.ssl,
-    web.social_accounts.map(({ network, type, username, url }) => [network, type, username, url]),
+export function readDns(text: string): DnsText {
+  const [status, ...rest] = text.split(BREAK)
+  const texts: DnsText['texts'] = {}
+  for (const each of rest) {
+    const begin = each.indexOf('[')
+    texts[each.slice(0, begin) as RecordType] = each.slice(begin)
+  }
+  return { status: status as DnsStatus, texts }
+}
+
+/** All but the text as JSON, then the text as it is. */
+function writeWeb({ text, ...facts }: WebPart): string {
+  const accounts = facts.social_accounts.map(({ network, type, username, url }) => [network, type, username, url])
+  const values = [
+    facts.has_website,
+    facts.redirect_to_https,
+    facts.redirect_to_www,
+    facts.only_with_www,
+    facts.redirects_to,
+    facts.ssl,
+    accounts,
   ]
-  return JSON.stringify(facts) + (web.text ?? '')
+  return JSON.stringify(values) + BREAK + (text ?? '')
+}
+
+export function readWeb(written: string): WebPart {
+  const end = written.indexOf(BREAK)
+  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts] = JSON.parse(
+    written.slice(0, end),
+  )
+  const social_accounts = (accounts as string[][]).map(([network = '', type = '', username = '', url = '']) => {
+    return { network, type, username, url }
+  })
+  const text = written.slice(end + BREAK.length) || null
+  return { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts, text }
 }
 
 /** 48 bits of SHA-256: one changed part in 2.8 * 10^14 would be taken for unchanged until its next change. */

@@ -5,7 +5,8 @@ import type { Fault, Store } from '../store/store.ts'
 import { progressOf } from './progress.ts'
 import { withStore } from './store.ts'
 
-type Report = { checked: number; faults: Fault[] }
+/** Told of each fault as it is found: a badly damaged store has more of them than fit in memory. */
+type OnFault = (fault: Fault) => void
 
 export function define(command: Command): void {
   command
@@ -15,23 +16,25 @@ export function define(command: Command): void {
       '\nThe store may be in use. Exit codes: 0 nothing is wrong, 1 something is, or the check failed.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {
-      const { checked, faults } = await withStore('read', (store) => checkAll(store, json ? () => {} : printFault))
-      if (json) console.log(JSON.stringify({ checked, faults }))
-      else console.log(`checked ${checked} rows, faults ${faults.length}`)
-      if (faults.length > 0) process.exitCode = 1
+      const kept: Fault[] = []
+      const onFault: OnFault = json ? (fault) => void kept.push(fault) : printFault
+      const { checked, found } = await withStore('read', (store) => checkAll(store, onFault))
+      if (json) console.log(JSON.stringify({ checked, faults: kept }))
+      else console.log(`checked ${checked} rows, faults ${found}`)
+      if (found > 0) process.exitCode = 1
     })
 }
 
-async function checkAll({ archive }: Store, print: (fault: Fault) => void): Promise<Report> {
+async function checkAll({ archive }: Store, onFault: OnFault): Promise<{ checked: number; found: number }> {
   const progress = progressOf('rows')
-  const report: Report = { checked: 0, faults: [] }
+  const report = { checked: 0, found: 0 }
   let resume: string | null = null
   do {
     const { faults, checked, next } = await archive.check(resume)
     report.checked += checked
-    report.faults.push(...faults)
+    report.found += faults.length
     if (faults.length > 0) progress.end()
-    faults.forEach(print)
+    faults.forEach(onFault)
     progress.show(report.checked, null)
     resume = next
   } while (resume !== null)

@@ -1,18 +1,18 @@
-/** `domaindex demo`: serves a small made-up world, to try things out. */
+/** `domaindex demo`: crawls a small internet of its own, the lab, and serves what it saw. */
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { SHOWN } from '../../lab/lab.ts'
 import type { NewAccount, Plan } from '../accounts/account.ts'
 import { keptToken, makeToken, TOKEN_BYTES } from '../accounts/token.ts'
 import { readSettings, SETTINGS, type Settings } from '../config.ts'
-import { ingest } from '../store/ingest.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { addDays, dayOf } from '../words/time.ts'
-import { makeWorld, SHOWN } from './demo/world.ts'
+import { type Crawled, crawlLab } from './demo/lab.ts'
 import { CommandFault } from './fault.ts'
 import { startServer } from './serve/primary.ts'
 
@@ -20,6 +20,8 @@ type Options = { port: number; folder: string }
 type Tokens = Record<Plan, string>
 
 const SUBSCRIBED_DAYS = 400
+const BEGINNING =
+  'A small internet of name servers and web servers is started on this machine, crawled, changed and crawled again.'
 
 export function define(command: Command): void {
   command
@@ -35,12 +37,12 @@ async function demo({ port, folder }: Options): Promise<void> {
   for (const file of storeFiles(folder, port)) rmSync(file, { force: true })
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
-  const world = makeWorld()
-  await ingest(store, world)
+  console.log(BEGINNING)
+  const crawled = await crawlLab(store)
   const tokens = await makeAccounts(store)
   await store.close()
   const { address, ended } = await startServer(settings, { demo: true })
-  console.log(words(address, new Set(world.map(({ domain }) => domain)).size, folder, tokens))
+  console.log(words(address, crawled, folder, tokens))
   await ended
 }
 
@@ -94,11 +96,17 @@ async function makeAccounts({ ledger, now }: Store): Promise<Tokens> {
   }
 }
 
-function words(address: string, domains: number, folder: string, { free, basic, premium }: Tokens): string {
+function words(
+  address: string,
+  { domains, summaries }: Crawled,
+  folder: string,
+  { free, basic, premium }: Tokens,
+): string {
   const curl = (endpoint: string, body: object): string =>
     `  curl -sw '\\n' ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`
   return [
-    `${domains} made-up domains, each seen four times, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
+    ...summaries.map((summary) => `  ${summary}`),
+    `${domains} domains, each visited twice, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
     `All of it lies in ${folder} and is made anew at every start. Ctrl-C ends it.`,
     '',
     `  free     ${free}`,

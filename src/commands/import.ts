@@ -11,6 +11,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFault, plainCause } from './fault.ts'
 import type { Batch, Order, Task } from './import/batch.ts'
+import { rowsOf } from './import/columns.ts'
 import { rejectsTo } from './import/rejects.ts'
 import { progressOf } from './progress.ts'
 import { listenForStop } from './stop.ts'
@@ -96,7 +97,7 @@ async function applyAll(
     await order()
     for await (const [batch] of on(reader, 'message', { signal }) as AsyncIterable<[Batch]>) {
       if (batch.end === null) await order()
-      each(batch, await ingestPrepared(store, batch.observations))
+      each(batch, await ingestPrepared(store, rowsOf(batch.observations)))
       if (batch.end !== null) return batch.end
       if (signal.aborted) return 'stopped'
     }

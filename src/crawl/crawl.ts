@@ -1,12 +1,12 @@
 /** The crawl of one domain: the seven types asked at once, then the web; what came back is the visit. */
 
-import { type Address, parseAddress } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Resolver } from './dns.ts'
 import type { Answer, DnsSeen, Visit, WebSeen } from './visit.ts'
 import type { Web } from './web.ts'
+import { addressesOf } from './web-addresses.ts'
 
 /** `visit` never rejects for what the internet does, and is over after VISIT_MILLISECONDS at the latest. */
 export type Crawler = { visit(domain: Name): Promise<Visit>; close(): Promise<void> }
@@ -49,20 +49,14 @@ async function askAll(resolver: Resolver, domain: Name, passed: Promise<null>): 
 }
 
 /**
- * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: one of A and
- * AAAA was not answered, and the other one has none.
+ * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: A or AAAA was
+ * not answered, and the other one has none.
  */
 async function lookAt(web: Web, domain: Name, dns: DnsSeen | null, passed: Promise<null>): Promise<WebSeen | null> {
   const families = [dns?.A, dns?.AAAA]
-  if (families.some((answer) => answer?.outcome === 'nxdomain')) return null
   const addresses = families.flatMap(addressesOf)
   if (addresses.length === 0 && families.some((answer) => answer?.outcome !== 'records')) return null
-  return Promise.race([web.look(domain, { addresses }), passed])
-}
-
-function addressesOf(answer: Answer | undefined): Address[] {
-  if (answer?.outcome !== 'records') return []
-  return answer.records.flatMap((record) => (typeof record === 'string' ? (parseAddress(record) ?? []) : []))
+  return Promise.race([web.look(domain, { addresses, unknown: families.includes(undefined) }), passed])
 }
 
 function deadline(milliseconds: number): { passed: Promise<null>; end(): void } {

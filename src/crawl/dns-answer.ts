@@ -60,15 +60,12 @@ function judge(message: Uint8Array, query: Query): Said {
 }
 
 function readHeader(message: Uint8Array): Header {
-  const reader = new Reader(message, 3)
-  const flags = reader.byte()
-  reader.at += 2
   return {
-    code: flags & 15,
-    isOwn: (message[2]! & AUTHORITATIVE) !== 0 || (flags & RECURSIVE) !== 0,
-    answers: reader.short(),
-    authorities: reader.short(),
-    additionals: reader.short(),
+    code: message[3]! & 15,
+    isOwn: (message[2]! & AUTHORITATIVE) !== 0 || (message[3]! & RECURSIVE) !== 0,
+    answers: (message[6]! << 8) | message[7]!,
+    authorities: (message[8]! << 8) | message[9]!,
+    additionals: (message[10]! << 8) | message[11]!,
   }
 }
 

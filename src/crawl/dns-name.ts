@@ -15,37 +15,43 @@ const scratch = Buffer.alloc(4 * WIRE_BYTES)
 export class Malformed extends Error {}
 
 /**
- * The bytes of a host in the form of parseHost, escapes read, not compressed; null where the text is no host. (dns-packet
- * knows no escapes and writes labels of any length.)
+ * Writes a host in the form of parseHost, its escapes read, and says how many bytes that took, 255 at most; -1 where it is
+ * no host. (dns-packet knows no escapes and writes labels of any length.)
  */
-export function nameBytes(host: string): Buffer | null {
-  const text = Buffer.from(host === '.' ? '' : host)
-  const bytes = Buffer.alloc(text.length + 2)
-  let start = 0 // the length byte of the label being written
-  let at = 1
-  for (let from = 0; from < text.length; from++) {
-    if (text[from] === DOT) {
-      if (!endLabel(bytes, start, at)) return null
+export function writeHost(host: string, into: Uint8Array, from: number): number {
+  let start = from // the length byte of the label being written
+  let at = from + 1
+  const length = host === '.' ? 0 : host.length
+  if (host === '') return -1
+  for (let index = 0; index < length && at < from + WIRE_BYTES; index++) {
+    let byte = host.charCodeAt(index)
+    if (byte === DOT) {
+      if (!endLabel(into, start, at)) return -1
       start = at++
       continue
     }
-    const decimal = text[from] === BACKSLASH ? decimalAt(text, from + 1) : -1
-    if (text[from] === BACKSLASH) from += decimal < 0 ? 1 : 3
-    if (from >= text.length) return null
-    bytes[at++] = decimal < 0 ? text[from]! : decimal
+    if (byte === BACKSLASH) {
+      const decimal = decimalIn(host, index + 1)
+      byte = decimal < 0 ? host.charCodeAt(index + 1) : decimal
+      index += decimal < 0 ? 1 : 3
+    }
+    if (!(byte <= 255)) return -1
+    into[at++] = byte
   }
-  if (text.length > 0) {
-    if (!endLabel(bytes, start, at)) return null
-    at++
-  }
-  return at > WIRE_BYTES ? null : bytes.subarray(0, at)
+  if (length > 0 && !endLabel(into, start, at++)) return -1
+  into[at - 1] = 0
+  return at - from > WIRE_BYTES ? -1 : at - from
 }
 
 /** Writes the length of the label that ends at `end`; false where it has none of its own. */
-function endLabel(bytes: Uint8Array, start: number, end: number): boolean {
+function endLabel(into: Uint8Array, start: number, end: number): boolean {
   const length = end - start - 1
-  bytes[start] = length
+  into[start] = length
   return length > 0 && length <= LABEL_BYTES
+}
+
+function decimalIn(host: string, from: number): number {
+  return decimalAt(Buffer.from(host.slice(from, from + 3)), 0)
 }
 
 /** A message that is read from front to back; nothing past its end is. Throws Malformed. */

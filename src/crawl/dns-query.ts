@@ -1,9 +1,9 @@
 /** One question as a message, and which message may be its answer (RFC 1035, chapter 4.1; EDNS as RFC 6891). */
 
 import type { RecordType } from '../words/record.ts'
-import { nameBytes } from './dns-name.ts'
+import { writeHost } from './dns-name.ts'
 
-/** A question. `bytes`: the message, its id still 0; `end`: where its question section ends. */
+/** A question. `bytes`: the message; `end`: where its question section ends. */
 export type Query = { host: string; type: RecordType; bytes: Buffer; end: number }
 
 export const TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
@@ -20,36 +20,32 @@ export const CLASS_IN = 1
 export const OPT = 41
 export const NXDOMAIN = 3
 
-const RECURSION_DESIRED = 0x01
+/** Recursion desired, one question. */
+const HEADER = Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+/** Where a question is written: room for any host, and the header is there. */
+const scratch = Buffer.concat([HEADER], 512)
 /** What passes every network in one piece (DNS flag day 2020). */
 const UDP_BYTES = 1232
 const EDNS = Buffer.from([0, 0, OPT, UDP_BYTES >> 8, UDP_BYTES & 255, 0, 0, 0, 0, 0, 0])
 
 /** The question for one type at a host; null where the text is no host. */
 export function makeQuery(host: string, type: RecordType, edns: boolean): Query | null {
-  const name = nameBytes(host)
-  if (name === null) return null
-  const end = HEADER_BYTES + name.length + 4
-  const bytes = Buffer.alloc(edns ? end + EDNS.length : end)
-  bytes[2] = RECURSION_DESIRED
-  bytes[5] = 1
-  bytes.set(name, HEADER_BYTES)
-  bytes[end - 3] = TYPE_NUMBERS[type]
-  bytes[end - 1] = CLASS_IN
-  if (edns) {
-    bytes[11] = 1
-    bytes.set(EDNS, end)
-  }
+  const length = writeHost(host, scratch, HEADER_BYTES)
+  if (length < 0) return null
+  const end = HEADER_BYTES + length + 4
+  scratch[HEADER_BYTES - 1] = edns ? 1 : 0
+  scratch.writeUInt16BE(TYPE_NUMBERS[type], end - 4)
+  scratch.writeUInt16BE(CLASS_IN, end - 2)
+  if (edns) scratch.set(EDNS, end)
+  const bytes = Buffer.from(scratch.subarray(0, edns ? end + EDNS.length : end))
   return { host, type, bytes, end }
 }
 
-/** The message under an id, behind so many bytes of room. */
-export function underId({ bytes }: Query, id: number, room = 0): Buffer {
-  const message = Buffer.allocUnsafe(room + bytes.length)
-  message.set(bytes, room)
-  message[room] = id >>> 8
-  message[room + 1] = id & 255
-  return message
+/** The message under an id: its own bytes, so that the id of an earlier attempt is gone. */
+export function setId({ bytes }: Query, id: number): Buffer {
+  bytes[0] = id >>> 8
+  bytes[1] = id & 255
+  return bytes
 }
 
 /** Its first two bytes; -1 for what is too short for a header. */

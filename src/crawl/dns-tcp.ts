@@ -1,20 +1,16 @@
 /** Questions to one server over TCP, several on one connection that is kept for a while (RFC 7766). */
 
 import { connect, type Socket } from 'node:net'
-import { idOf, isAnswerTo, type Query, underId } from './dns-query.ts'
+import { type Query, setId } from './dns-query.ts'
 import type { Server } from './dns-server.ts'
-import { dice, type Heard } from './dns-udp.ts'
+import { type Heard, Waiting } from './dns-waiting.ts'
 
-/** A connection on which nothing is waited for is kept so many milliseconds. */
+/** A connection on which nothing passes is kept so many milliseconds. */
 const IDLE_MILLISECONDS = 5000
 /** And is asked so many questions at most. */
 const CONNECTION_QUESTIONS = 1000
 /** The length that stands before each message. */
 const PREFIX_BYTES = 2
-
-/** `lost`: the server closed the connection, which it may do at any time between two questions. */
-type Told = Heard | 'lost'
-type Waiting = { query: Query; tell(told: Told): void; timer: NodeJS.Timeout }
 
 export class TcpLink {
   readonly #server: Server
@@ -26,14 +22,13 @@ export class TcpLink {
     this.#server = server
   }
 
-  /** Waits so many milliseconds for the answer; asks a second time where the connection is lost meanwhile. Never rejects. */
-  async ask(query: Query, timeout: number): Promise<Heard> {
-    if (this.#isClosed) return 'unreachable'
-    const until = performance.now() + timeout
-    const told = await this.#ready().ask(query, timeout)
-    const left = until - performance.now()
-    const again = told === 'lost' && left > 0 && !this.#isClosed ? await this.#ready().ask(query, left) : told
-    return again === 'lost' ? 'timeout' : again
+  /**
+   * Waits for the answer until a moment of performance.now(). Never rejects. A server may close a kept connection at any
+   * time, so a question is asked once more where it is lost.
+   */
+  async ask(query: Query, until: number): Promise<Heard> {
+    const heard = await this.#askOnce(query, until)
+    return heard === 'lost' ? this.#askOnce(query, until) : heard
   }
 
   close(): void {
@@ -41,12 +36,14 @@ export class TcpLink {
     for (const connection of this.#connections) connection.end('unreachable')
   }
 
-  #ready(): Connection {
-    if (this.#current?.isOpen) return this.#current
-    const connection = new Connection(this.#server, () => this.#connections.delete(connection))
-    this.#connections.add(connection)
-    this.#current = connection
-    return connection
+  #askOnce(query: Query, until: number): Promise<Heard> {
+    if (this.#isClosed) return Promise.resolve('unreachable')
+    if (!this.#current?.isOpen) {
+      const connection = new Connection(this.#server, () => this.#connections.delete(connection))
+      this.#connections.add(connection)
+      this.#current = connection
+    }
+    return this.#current.ask(query, until)
   }
 }
 
@@ -55,8 +52,11 @@ class Connection {
   /** Whether it takes questions. */
   isOpen = true
   readonly #socket: Socket
-  readonly #waiting = new Map<number, Waiting>()
   readonly #ended: () => void
+  readonly #waiting = new Waiting((heard) => {
+    if (heard === 'timeout') this.isOpen = false // it may hang: the next question gets another
+    if (!this.isOpen && this.#waiting.size === 0) this.end('lost')
+  })
   #asked = 0
   #pieces: Buffer[] = []
   #bytes = 0
@@ -68,32 +68,27 @@ class Connection {
     this.#socket = connect({ host: address, port, noDelay: true })
     this.#socket.setTimeout(IDLE_MILLISECONDS, () => this.#rest())
     this.#socket.on('data', (piece) => this.#take(piece))
-    this.#socket.on('error', ({ code }: NodeJS.ErrnoException) => this.end(isReset(code) ? 'lost' : 'unreachable'))
+    this.#socket.on('error', ({ code }: NodeJS.ErrnoException) => this.end(isLoss(code) ? 'lost' : 'unreachable'))
     this.#socket.on('close', () => this.end('lost'))
   }
 
-  ask(query: Query, timeout: number): Promise<Told> {
+  ask(query: Query, until: number): Promise<Heard> {
     if (++this.#asked === CONNECTION_QUESTIONS) this.isOpen = false
-    let id = dice()
-    while (this.#waiting.has(id)) id = dice()
-    const message = underId(query, id, PREFIX_BYTES)
-    message.writeUInt16BE(message.length - PREFIX_BYTES)
-    return new Promise((tell) => {
-      const timer = setTimeout(() => this.#tell(id, 'timeout'), timeout)
-      this.#waiting.set(id, { query, tell, timer })
-      this.#socket.write(message)
-    })
+    const id = this.#waiting.freeId()
+    const heard = this.#waiting.add(id, query, until)
+    const { length } = query.bytes
+    this.#socket.write(Buffer.concat([Buffer.from([length >> 8, length & 255]), setId(query, id)]))
+    return heard
   }
 
   /** Tells all that wait, and closes. */
-  end(told: Told): void {
+  end(heard: Heard): void {
     this.isOpen = false
     this.#socket.destroy()
     this.#ended()
-    for (const id of [...this.#waiting.keys()]) this.#tell(id, told)
+    this.#waiting.tellAll(heard)
   }
 
-  /** Nothing has passed for a while. */
   #rest(): void {
     this.isOpen = false
     if (this.#waiting.size === 0) this.end('lost')
@@ -105,29 +100,16 @@ class Connection {
     while (this.#bytes >= this.#needed) {
       const joined = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
       const whole = PREFIX_BYTES + joined.readUInt16BE()
-      if (joined.length >= whole) this.#hear(joined.subarray(PREFIX_BYTES, whole))
-      const rest = joined.length >= whole ? joined.subarray(whole) : joined
+      const isWhole = joined.length >= whole
+      if (isWhole) this.#waiting.hear(joined.subarray(PREFIX_BYTES, whole))
+      const rest = isWhole ? joined.subarray(whole) : joined
       this.#pieces = rest.length > 0 ? [rest] : []
       this.#bytes = rest.length
-      this.#needed = joined.length >= whole ? PREFIX_BYTES : whole
+      this.#needed = isWhole ? PREFIX_BYTES : whole
     }
-  }
-
-  #hear(message: Buffer): void {
-    const id = idOf(message)
-    const waiting = this.#waiting.get(id)
-    if (waiting !== undefined && isAnswerTo(message, waiting.query)) this.#tell(id, message)
-  }
-
-  #tell(id: number, told: Told): void {
-    const waiting = this.#waiting.get(id)!
-    this.#waiting.delete(id)
-    clearTimeout(waiting.timer)
-    waiting.tell(told)
-    if (!this.isOpen && this.#waiting.size === 0) this.end('lost')
   }
 }
 
-function isReset(code: string | undefined): boolean {
+function isLoss(code: string | undefined): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE'
 }

@@ -1,25 +1,17 @@
 /** Questions to one server over UDP, from many sockets: random ports that change now and then, and random ids. */
 
-import { randomFillSync } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { family } from '../words/address.ts'
-import { idOf, isAnswerTo, type Query, underId } from './dns-query.ts'
+import { type Query, setId } from './dns-query.ts'
 import type { Server } from './dns-server.ts'
-
-/**
- * What one question to one server came to: a message that isAnswerTo lets pass, nothing in time, or that it could not be
- * asked: no route, nobody at that port, closed.
- */
-export type Heard = Uint8Array | 'timeout' | 'unreachable'
+import { dice, type Heard, Waiting } from './dns-waiting.ts'
 
 /** A socket is given up for one of another port after so many questions. */
 const SOCKET_QUESTIONS = 4096
 const RECEIVE_BYTES = 4 << 20
 /** More would make ids easy to guess, and free ones hard to find. */
 const MOST_WAITING = 8192
-
-type Waiting = { query: Query; tell(heard: Heard): void; timer: NodeJS.Timeout }
 
 export class UdpPool {
   readonly #server: Server
@@ -34,20 +26,27 @@ export class UdpPool {
     this.#lanes = Array.from({ length: sockets }, () => null)
   }
 
-  /** Waits so many milliseconds for the answer. Never rejects. */
-  async ask(query: Query, timeout: number): Promise<Heard> {
+  /** Waits for the answer until a moment of performance.now(). Never rejects. */
+  ask(query: Query, until: number): Promise<Heard> {
     const at = dice() % this.#lanes.length
-    const lane = this.#lanes[at] ?? this.#open(at)
-    const open = lane instanceof Lane ? lane : await lane
-    if (open === null || this.#isClosed) return 'unreachable'
-    const heard = open.ask(query, timeout)
-    if (open.asked % SOCKET_QUESTIONS === 0) void this.#renew(at, open)
-    return heard
+    const lane = this.#lanes[at]
+    return lane instanceof Lane ? this.#askOn(lane, at, query, until) : this.#askFirst(at, query, until)
   }
 
   close(): void {
     this.#isClosed = true
     for (const lane of this.#all) lane.close()
+  }
+
+  #askOn(lane: Lane, at: number, query: Query, until: number): Promise<Heard> {
+    if (this.#isClosed) return Promise.resolve('unreachable')
+    if (++lane.asked % SOCKET_QUESTIONS === 0) void this.#renew(at, lane)
+    return lane.ask(query, until)
+  }
+
+  async #askFirst(at: number, query: Query, until: number): Promise<Heard> {
+    const lane = await (this.#lanes[at] ?? this.#open(at))
+    return lane === null ? 'unreachable' : this.#askOn(lane, at, query, until)
   }
 
   async #open(at: number): Promise<Lane | null> {
@@ -77,42 +76,45 @@ export class UdpPool {
       socket.close()
       return null
     }
-    const lane = new Lane(socket, this.#server, () => this.#all.delete(lane))
+    if (this.#isClosed) {
+      socket.close()
+      return null
+    }
+    const lane = new Lane(socket, () => this.#all.delete(lane))
     this.#all.add(lane)
-    if (this.#isClosed) lane.close()
     return lane
   }
 }
 
-/** One connected socket: the system lets only datagrams of the server's address and port through. */
+/** One connected socket: from then on the system lets only datagrams of the server's address and port through. */
 class Lane {
   asked = 0
   readonly #socket: Socket
-  readonly #server: Server
-  readonly #waiting = new Map<number, Waiting>()
   readonly #closed: () => void
+  readonly #waiting = new Waiting(() => {
+    if (this.#isRetired) this.retire()
+  })
   #isRetired = false
   readonly #sent = (error: Error | null) => {
-    if (error !== null) this.#tellAll('unreachable')
+    if (error !== null) this.#waiting.tellAll('unreachable')
   }
 
-  constructor(socket: Socket, server: Server, closed: () => void) {
+  constructor(socket: Socket, closed: () => void) {
     this.#socket = socket
-    this.#server = server
     this.#closed = closed
-    socket.on('message', (message, { address, port }) => this.#hear(message, address, port))
-    socket.on('error', () => this.#tellAll('unreachable'))
+    const server = socket.remoteAddress()
+    socket.on('message', (message, { address, port }) => {
+      if (port === server.port && address === server.address) this.#waiting.hear(message)
+    })
+    socket.on('error', () => this.#waiting.tellAll('unreachable'))
   }
 
-  ask(query: Query, timeout: number): Promise<Heard> {
-    this.asked++
+  ask(query: Query, until: number): Promise<Heard> {
     if (this.#waiting.size >= MOST_WAITING) return Promise.resolve('unreachable')
-    const id = this.#freeId()
-    return new Promise((tell) => {
-      const timer = setTimeout(() => this.#tell(id, 'timeout'), timeout)
-      this.#waiting.set(id, { query, tell, timer })
-      this.#socket.send(underId(query, id), this.#sent)
-    })
+    const id = this.#waiting.freeId()
+    const heard = this.#waiting.add(id, query, until)
+    this.#socket.send(setId(query, id), this.#sent)
+    return heard
   }
 
   /** Closes as soon as nobody waits. */
@@ -125,45 +127,7 @@ class Lane {
 
   close(): void {
     this.#isRetired = false
-    this.#tellAll('unreachable')
+    this.#waiting.tellAll('unreachable')
     this.retire()
   }
-
-  /** What is no answer to a question that waits is passed by: the true answer may still come. */
-  #hear(message: Buffer, address: string, port: number): void {
-    const id = idOf(message)
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined || port !== this.#server.port || address !== this.#server.address) return
-    if (isAnswerTo(message, waiting.query)) this.#tell(id, message)
-  }
-
-  #tell(id: number, heard: Heard): void {
-    const waiting = this.#waiting.get(id)!
-    this.#waiting.delete(id)
-    clearTimeout(waiting.timer)
-    waiting.tell(heard)
-    if (this.#isRetired) this.retire()
-  }
-
-  #tellAll(heard: Heard): void {
-    for (const id of [...this.#waiting.keys()]) this.#tell(id, heard)
-  }
-
-  #freeId(): number {
-    let id = dice()
-    while (this.#waiting.has(id)) id = dice()
-    return id
-  }
-}
-
-const dieBytes = new Uint16Array(4096)
-let thrown = dieBytes.length
-
-/** 16 bits that nobody foresees. */
-export function dice(): number {
-  if (thrown === dieBytes.length) {
-    randomFillSync(dieBytes)
-    thrown = 0
-  }
-  return dieBytes[thrown++]!
 }

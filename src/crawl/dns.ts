@@ -6,6 +6,7 @@ import { makeQuery, type Query } from './dns-query.ts'
 import type { Server } from './dns-server.ts'
 import { TcpLink } from './dns-tcp.ts'
 import { UdpPool } from './dns-udp.ts'
+import type { Heard } from './dns-waiting.ts'
 import type { Answer, Failure } from './visit.ts'
 
 export { parseServer, type Server, systemServers } from './dns-server.ts'
@@ -31,8 +32,8 @@ export type ResolverOptions = {
 }
 
 type Line = { udp: UdpPool; tcp: TcpLink }
-/** What one server made of it; `unreachable`: it could not be asked. */
-type Settled = Exclude<Said, { outcome: 'unknown' | 'cut' }> | 'unreachable'
+type Settled = Exclude<Said, { outcome: 'unknown' | 'cut' }>
+type Unreachable = { outcome: 'unreachable' }
 
 const TIMEOUT_MILLISECONDS = 3000
 const ATTEMPTS = 3
@@ -85,47 +86,50 @@ class Lines implements Resolver {
     }
   }
 
-  /** Null where no server could be asked. */
-  async #askServers(host: string, type: RecordType, until: number): Promise<Exclude<Settled, 'unreachable'> | null> {
+  /** Null where no server could be asked. A server that gave its word, or is not there, is not asked again. */
+  async #askServers(host: string, type: RecordType, until: number): Promise<Settled | null> {
     const query = makeQuery(host, type, true)
     if (query === null) return null
-    const lines = this.#inTurn()
+    const done = new Set<Line>()
     let why: Failure | null = null
-    for (let attempt = 0; attempt < this.#attempts && lines.length > 0; attempt++) {
-      const line = lines.shift()!
-      const said = await this.#askLine(line, query, until)
-      if (said === 'unreachable') continue
-      if (said.outcome !== 'failed') return said
-      if (why === null || WEIGHTS[said.why] > WEIGHTS[why]) why = said.why
-      if (WEIGHTS[said.why] < OWN_WORD) lines.push(line)
+    let turn = this.#turn++
+    for (let attempt = 0; attempt < this.#attempts && done.size < this.#lines.length; turn++) {
+      const line = this.#lines[turn % this.#lines.length]!
+      if (done.has(line)) continue
+      attempt++
+      const first = understand(await line.udp.ask(query, this.#next(until)), query)
+      const said = isSettled(first) ? first : await this.#askAgain(line, query, first, until)
+      if (said.outcome !== 'failed' && said.outcome !== 'unreachable') return said
+      if (said.outcome === 'unreachable' || WEIGHTS[said.why] === OWN_WORD) done.add(line)
+      if (said.outcome === 'failed' && (why === null || WEIGHTS[said.why] > WEIGHTS[why])) why = said.why
     }
     return why === null ? null : { outcome: 'failed', why }
   }
 
-  #inTurn(): Line[] {
-    const from = this.#turn++ % Math.max(1, this.#lines.length)
-    return [...this.#lines.slice(from), ...this.#lines.slice(0, from)]
-  }
-
-  /** Over UDP; once more without EDNS where that is not understood, and over TCP where the answer was cut off. */
-  async #askLine(line: Line, query: Query, until: number): Promise<Settled> {
+  /** Without EDNS where that was not understood, and over TCP where the answer was cut off. */
+  async #askAgain(line: Line, query: Query, first: Said, until: number): Promise<Settled | Unreachable> {
     let asked = query
-    let said = await this.#understand(line.udp, asked, until)
-    if (said !== 'unreachable' && said.outcome === 'unknown') {
+    let said: Said | Unreachable = first
+    if (said.outcome === 'unknown') {
       asked = makeQuery(query.host, query.type, false)!
-      said = await this.#understand(line.udp, asked, until)
+      said = understand(await line.udp.ask(asked, this.#next(until)), asked)
     }
-    if (said !== 'unreachable' && said.outcome === 'cut') said = await this.#understand(line.tcp, asked, until)
-    if (said === 'unreachable') return said
+    if (said.outcome === 'cut') said = understand(await line.tcp.ask(asked, this.#next(until)), asked)
     if (said.outcome === 'unknown') return { outcome: 'failed', why: 'servfail' }
     return said.outcome === 'cut' ? { outcome: 'failed', why: 'malformed' } : said
   }
 
-  async #understand(way: UdpPool | TcpLink, query: Query, until: number): Promise<Said | 'unreachable'> {
-    const left = Math.min(this.#timeout, until - performance.now())
-    if (left <= 0) return { outcome: 'failed', why: 'timeout' }
-    const heard = await way.ask(query, left)
-    if (heard === 'unreachable') return heard
-    return heard === 'timeout' ? { outcome: 'failed', why: 'timeout' } : readAnswer(heard, query)
+  /** The moment at which an attempt that begins now is given up. */
+  #next(until: number): number {
+    return Math.min(until, performance.now() + this.#timeout)
   }
+}
+
+function understand(heard: Heard, query: Query): Said | Unreachable {
+  if (typeof heard !== 'string') return readAnswer(heard, query)
+  return heard === 'unreachable' ? { outcome: heard } : { outcome: 'failed', why: 'timeout' }
+}
+
+function isSettled(said: Said | Unreachable): said is Settled | Unreachable {
+  return said.outcome !== 'unknown' && said.outcome !== 'cut'
 }

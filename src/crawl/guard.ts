@@ -20,6 +20,8 @@ type GuardOptions = {
   stands?: readonly Stand[]
   /** The operator's own ranges, opened on ports 80 and 443. */
   opened?: readonly Range[]
+  /** Nothing but those ranges and the doors of the lab. */
+  onlyOpened?: boolean
   /** Never connected to, whatever is opened; 0.0.0.0 and :: stand for every address that is opened. */
   closed?: readonly { address: Address; port: number }[]
 }
@@ -69,6 +71,7 @@ export function makeGuard(options: GuardOptions = {}): Guard {
     const inside = unwrap(address)
     if (!inside.every((inner) => passes(inner, port))) return false
     if (holds(opened, address)) return !closedEverywhere.has(port)
+    if (options.onlyOpened) return false
     return !holds(special, address) || (inside.length > 0 && holds(nat64, address))
   }
 
@@ -94,6 +97,16 @@ export function parseRange(text: string): Range | null {
   const most = family(base) === 4 ? 32 : 128
   const bits = digits === undefined ? most : Number(digits)
   return bits <= most && clearBehind(packAddress(base).subarray(1), bits) ? { base, bits } : null
+}
+
+/** What a range holds once it is opened: nothing but what stays closed, nothing but special addresses, or public ones too. */
+export function kindOf(range: Range): 'closed' | 'special' | 'public' {
+  const isWithin = (text: string): boolean => {
+    const outer = rangeOf(text)
+    return family(outer.base) === family(range.base) && outer.bits <= range.bits && holds(blocks([outer]), range.base)
+  }
+  if (NEVER.some(isWithin)) return 'closed'
+  return [...SPECIAL_IPV4, ...SPECIAL_IPV6].some(isWithin) ? 'special' : 'public'
 }
 
 /** Whether all bits behind the first `bits` are zero. */

@@ -79,6 +79,7 @@ export class OpenElements {
   }
 }
 
-function words(text: string): ReadonlySet<string> {
+/** The names in a line, as a set. */
+export function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }

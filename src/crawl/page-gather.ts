@@ -1,7 +1,7 @@
 /** What a page holds, gathered token by token: links in page order, the text that a reader sees, and a meta refresh. */
 
 import { dataLinks } from './page-data.ts'
-import { OpenElements, type Shown } from './page-elements.ts'
+import { OpenElements, type Shown, words } from './page-elements.ts'
 import { readRefresh } from './page-refresh.ts'
 import type { Attributes, Listener } from './page-tokens.ts'
 import type { Page, PageLink } from './visit.ts'
@@ -30,8 +30,9 @@ const UNSEEN = words(
 )
 const DISPLAY_NONE = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)/i
 
-/** The names of meta that carry an address or account of the site. */
-const META = /^(?:twitter:(?:site|creator)|og:see_also|article:(?:publisher|author)|al:\w+:(?:url|web:url)|me)$/
+/** The names of meta, and the rel of link, that carry an address or account of the site or of who made it. */
+const META = words('twitter:site og:see_also article:publisher')
+const LINK = /(?:^|\s)(?:me|author|publisher)(?:\s|$)/i
 
 export class PageGatherer implements Listener {
   readonly #url: string
@@ -87,13 +88,13 @@ export class PageGatherer implements Listener {
     const href = given.href ?? given['xlink:href']
     if (name === 'base') this.#base ??= href === undefined ? null : absolute(href, this.#url)
     else if (name === 'a' || name === 'area') this.#addLink('anchor', given.rel, href)
-    else if (name === 'link') this.#addLink('link', given.rel, href)
+    else if (name === 'link' && LINK.test(given.rel ?? '')) this.#addLink('link', given.rel, href)
     else if (name === 'meta') this.#lookAtMeta(given)
   }
 
   #lookAtMeta({ name, property, content = '', 'http-equiv': pragma }: Attributes): void {
     const called = (name ?? property ?? '').trim().toLowerCase()
-    if (META.test(called)) this.#addLink('meta', called, content)
+    if (META.has(called)) this.#addLink('meta', called, content)
     if (pragma?.trim().toLowerCase() !== 'refresh' || this.#refresh !== undefined) return
     const target = readRefresh(content)
     if (target !== null) this.#refresh = target === 'late' ? null : target
@@ -110,10 +111,9 @@ export class PageGatherer implements Listener {
   }
 
   #addText(data: string): void {
-    if (this.#piece === '' && data.trim() === '') return
-    const room = MOST_TEXT_UNITS - this.#textUnits
-    this.#piece += data.slice(0, room)
-    this.#textUnits += Math.min(data.length, room)
+    const seen = (this.#piece === '' ? data.trimStart() : data).slice(0, MOST_TEXT_UNITS - this.#textUnits)
+    this.#piece += seen
+    this.#textUnits += seen.length
   }
 
   #break(): void {
@@ -160,8 +160,4 @@ function absolute(target: string, base: string): string | null {
 
 function bare(url: string): string {
   return (URL.parse(url)?.href ?? url).replace(/#.*/s, '')
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(' '))
 }

@@ -75,7 +75,10 @@ export type Page = {
   text: readonly string[]
 }
 
-/** `anchor`: a href; `link`: link href; `meta`: twitter:site, al:*, og:see_also and their like; `data`: sameAs and url of JSON-LD. */
+/**
+ * `anchor`: a or area href; `link`: link href with rel me, author or publisher; `meta`: twitter:site, og:see_also and
+ * article:publisher; `data`: sameAs and url of JSON-LD. Repeats are left out.
+ */
 export type PageLink = { from: 'anchor' | 'link' | 'meta' | 'data'; name: string; target: string }
 
 /** An address that may be connected to, and the port there that stands for 80 or 443. */

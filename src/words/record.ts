@@ -82,6 +82,24 @@ export function canonicalRecords<T extends RecordType>(type: T, given: unknown):
   return set as Records[T]
 }
 
+/**
+ * What a crawler keeps of the records that a server sent, for which canonicalRecords would refuse the list: those that can be
+ * read, each once, and of more than 256 addresses, 500 records or 64 KiB the first in canonical order. Null where records
+ * were sent and none of them can be read: that says nothing of the type.
+ */
+export function keptRecords<T extends RecordType>(type: T, given: readonly unknown[]): Records[T] | null {
+  const rule = RULES[type] as unknown as Rule<AnyRecord>
+  const records = given.map((each) => rule.read(each)).filter((each) => typeof each !== 'string')
+  if (records.length === 0 && given.length > 0) return null
+  const set = eachOnce(records.sort(rule.compare), rule.compare).slice(0, rule.most)
+  let bytes = 1 // the bracket at the end; the one in front and the commas go with the records
+  const over = set.findIndex((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1
+    return bytes > SET_BYTES
+  })
+  return (over < 0 ? set : set.slice(0, over)) as Records[T]
+}
+
 function eachOnce<R>(sorted: R[], compare: (a: R, b: R) => number): R[] {
   return sorted.filter((record, index) => index === 0 || compare(sorted[index - 1]!, record) !== 0)
 }

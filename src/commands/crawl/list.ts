@@ -23,7 +23,10 @@ export function listOfArguments(texts: readonly string[]): List {
   return { path: null, unit: 'name', stats: null, entries: given(texts) }
 }
 
-/** Opens a file, plain or compressed by gzip or zstd; `-` is standard input. Throws CommandFault for what cannot be read. */
+/**
+ * Opens a file, plain or compressed by gzip or zstd; `-` is standard input. Throws CommandFault for what cannot be read, its
+ * entries throw AbortError when the signal comes.
+ */
 export function openList(path: string, signal: AbortSignal): List {
   try {
     const fd = path === '-' ? 0 : openSync(path, 'r')
@@ -69,7 +72,7 @@ async function* read(bytes: Readable, path: string, size: number): AsyncGenerato
       }
     }
   } catch (error) {
-    if ((error as Error).name === 'AbortError') return
+    if ((error as Error).name === 'AbortError') throw error
     throw new CommandFault(`${path}: ${(error as Error).message}; read up to line ${place.line}`)
   }
   const rest = cutter.rest()

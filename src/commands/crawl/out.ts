@@ -1,7 +1,9 @@
 /** A file that observations are appended to, each as a line; a line that a crash left by half is repaired first. */
 
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, type Stats, write, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { parseObservation } from '../../observe/parse.ts'
 import { writeObservation } from '../../observe/write.ts'
 import { CommandFault, plainCause } from '../fault.ts'
@@ -10,6 +12,8 @@ import type { Destination } from './destination.ts'
 
 const STANDARD_OUTPUT = 1
 const NEWLINE = 10
+/** Milliseconds until a pipe that is full is tried again. */
+const PIPE_FULL = 10
 /** How every line begins that writeObservation writes. */
 const BEGINNING = '{"domain":"'
 
@@ -25,7 +29,7 @@ export function openOut(path: string, list: Stats | null): Destination {
     to: resolve(path),
     wants: async () => true,
     async write(batch) {
-      writeAll(fd, Buffer.from(batch.map((observation) => `${writeObservation(observation)}\n`).join('')))
+      await writeAll(fd, Buffer.from(batch.map((observation) => `${writeObservation(observation)}\n`).join('')))
       return batch.map(() => 'written' as const)
     },
     async close() {
@@ -42,18 +46,34 @@ function openFor(path: string): number {
   }
 }
 
-/** Cuts off the half of an observation at the end, or ends the line of a whole one. Throws CommandFault for any other text. */
+/** Cuts off the half of an observation at the end, or ends the line of a whole one. Throws CommandFault where the last line is none. */
 function repair(fd: number, size: number, path: string): void {
   const tail = Buffer.alloc(Math.min(size, LINE_BYTES))
   readSync(fd, tail, 0, tail.length, size - tail.length)
-  if (tail.length === 0 || tail.at(-1) === NEWLINE) return
-  const from = tail.lastIndexOf(NEWLINE) + 1
-  const rest = tail.toString('utf8', from)
-  if (typeof parseObservation(rest) !== 'string') writeAll(fd, Buffer.from('\n'))
-  else if (rest.startsWith(BEGINNING.slice(0, rest.length))) ftruncateSync(fd, size - (tail.length - from))
-  else throw new CommandFault(`${path} does not end with a line of observations; name another file for --out`)
+  if (tail.length === 0) return
+  const isEnded = tail.at(-1) === NEWLINE
+  const from = tail.lastIndexOf(NEWLINE, isEnded ? -2 : -1) + 1
+  const last = tail.toString('utf8', from)
+  const isWhole = typeof parseObservation(last) !== 'string'
+  if (isWhole && !isEnded) writeSync(fd, '\n')
+  else if (!isWhole && !isEnded && last.startsWith(BEGINNING.slice(0, last.length)))
+    ftruncateSync(fd, size - (tail.length - from))
+  else if (!isWhole)
+    throw new CommandFault(`${path} does not end with a line of observations; name another file for --out`)
 }
 
-function writeAll(fd: number, bytes: Buffer): void {
-  for (let from = 0; from < bytes.length; ) from += writeSync(fd, bytes, from)
+const writeSome = promisify(write)
+
+/** Waits while a pipe is full: Node sets the one of standard output so that it refuses then. */
+async function writeAll(fd: number, bytes: Buffer): Promise<void> {
+  for (let from = 0; from < bytes.length; ) {
+    try {
+      from += (await writeSome(fd, bytes, from)).bytesWritten
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EPIPE') throw new CommandFault('standard output was closed; what was not finished was not written')
+      if (code !== 'EAGAIN') throw error
+      await setTimeout(PIPE_FULL)
+    }
+  }
 }

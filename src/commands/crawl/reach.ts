@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Listener, Settings } from '../../config.ts'
 import { type Server, systemServers } from '../../crawl/dns.ts'
-import { type Guard, makeGuard, type Range } from '../../crawl/guard.ts'
+import { type Guard, kindOf, makeGuard, type Range } from '../../crawl/guard.ts'
 import { type Address, parseAddress } from '../../words/address.ts'
 import { CommandFault } from '../fault.ts'
 
@@ -11,6 +11,8 @@ export type Reach = { servers: readonly Server[]; guard: Guard; userAgent: strin
 
 /** Stands for every address that is opened. */
 const ANYWHERE = '0.0.0.0' as Address
+const SAY_WHO =
+  'set DOMAINDEX_CRAWL_CONTACT to the address of a page or to a mailbox where you are reached: it stands in every request, and without it nothing public is crawled'
 
 /**
  * `servers` as named, or else the system's. Of the opened ranges neither the resolvers nor our own listeners are reached;
@@ -18,11 +20,8 @@ const ANYWHERE = '0.0.0.0' as Address
  */
 export function reachOf(settings: Settings, named: readonly Server[], opened: readonly Range[]): Reach {
   const { crawlContact: contact, host, port, admin } = settings
-  if (contact === null && opened.length === 0) {
-    throw new CommandFault(
-      'set DOMAINDEX_CRAWL_CONTACT to the address of a page or to a mailbox where you are reached: it stands in every request, and without it nothing public is crawled',
-    )
-  }
+  if (contact === null && opened.length === 0) throw new CommandFault(SAY_WHO)
+  for (const range of opened) expectUse(range, contact)
   const servers = named.length > 0 ? named : systemServers()
   if (servers.length === 0) throw new CommandFault('this machine names no resolver: name one with --resolver')
   const own = [{ host, port }, ...(admin === null ? [] : [admin])].map(closedFor)
@@ -31,6 +30,14 @@ export function reachOf(settings: Settings, named: readonly Server[], opened: re
     guard: makeGuard({ opened, closed: [...servers, ...own], onlyOpened: contact === null }),
     userAgent: userAgentOf(contact),
   }
+}
+
+/** Throws CommandFault for a range that opens nothing, and for a public one where nobody has said who crawls. */
+function expectUse(range: Range, contact: string | null): void {
+  const kind = kindOf(range)
+  const option = `--allow ${range.base}/${range.bits}`
+  if (kind === 'closed') throw new CommandFault(`${option} opens nothing, these addresses stay closed: leave it out`)
+  if (kind === 'public' && contact === null) throw new CommandFault(`${option} holds public addresses: ${SAY_WHO}`)
 }
 
 /** As in `domaindex/0.1.0 (+https://example.com/crawler)`; without the contact where there is none. */

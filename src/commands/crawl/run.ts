@@ -33,7 +33,7 @@ export async function visitAll({ entries, parallel, signal, begin, visit }: Task
   }
   const taken = Array.from({ length: parallel }, () =>
     take().catch((error) => {
-      failure ??= { error }
+      if (!signal.aborted || error.name !== 'AbortError') failure ??= { error }
     }),
   )
   await Promise.all(taken)

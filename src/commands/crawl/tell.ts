@@ -10,8 +10,6 @@ const SOME_UNUSABLE = 2
 /** Lines, or faults, that are told one by one. */
 const TOLD = 10
 
-export type Teller = ReturnType<typeof tellerOf>
-
 /** `from`: the line behind which the crawl goes on, 0 for its beginning. */
 export function tellerOf(list: List, from: number, tally: Tally, progress: ReturnType<typeof progressOf>) {
   let line = from

@@ -1,7 +1,7 @@
 /** What the two halves of an import tell each other: orders go to the reader, batches come back. */
 
-import type { Prepared } from '../../apply/prepare.ts'
 import type { Instant } from '../../words/time.ts'
+import type { Columns } from './columns.ts'
 
 /** What the reader's thread begins with. `fd`: the open file; `path` as the user named it; `-` for standard input. */
 export type Task = { fd: number; path: string; strict: boolean }
@@ -18,7 +18,7 @@ export type Reject = { line: number; reason: string; length: number; text: strin
  * (strict: the batch is empty but for the reject), or what is wrong with the file.
  */
 export type Batch = {
-  observations: Prepared[]
+  observations: Columns
   rejects: Reject[]
   line: number
   read: number

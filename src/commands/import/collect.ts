@@ -1,10 +1,11 @@
 /** Collects the lines of a file to batches: each is an observation, or is refused with a reason. */
 
-import { type Prepared, prepare } from '../../apply/prepare.ts'
+import { prepare } from '../../apply/prepare.ts'
 import type { Observation } from '../../observe/observation.ts'
 import { parseObservation } from '../../observe/parse.ts'
 import type { Instant } from '../../words/time.ts'
 import type { Batch, Reject } from './batch.ts'
+import { columns } from './columns.ts'
 import { beginningOf, isBlank, LINE_BYTES, type Line, textOf } from './lines.ts'
 
 const OBSERVATIONS = 10_000
@@ -16,7 +17,7 @@ export function collect() {
   let line = 0
   let read = 0
   let bytes = 0
-  let observations: Prepared[] = []
+  const observations = columns(OBSERVATIONS)
   let rejects: Reject[] = []
   return {
     /** Takes the next line of the file; false where it is refused. Observed later than `latest` is. */
@@ -26,7 +27,7 @@ export function collect() {
       read++
       bytes += given.bytes.length
       const made = readLine(given, line, latest)
-      if (typeof made !== 'string') observations.push(prepare(made))
+      if (typeof made !== 'string') observations.add(prepare(made))
       else rejects.push({ line, reason: made, length: given.length, text: beginningOf(given) })
       return typeof made !== 'string'
     },
@@ -34,13 +35,11 @@ export function collect() {
     isFull: (): boolean => read >= OBSERVATIONS || bytes >= BYTES,
     /** Leaves the rejects alone. */
     dropObservations(): void {
-      read -= observations.length
-      observations = []
+      read -= observations.empty().names.length
     },
     /** Hands over what was collected and begins anew. */
     empty(): Omit<Batch, 'bytes' | 'end'> {
-      const batch = { observations, rejects, line, read }
-      observations = []
+      const batch = { observations: observations.empty(), rejects, line, read }
       rejects = []
       read = 0
       bytes = 0

@@ -1,0 +1,69 @@
+/** The measured process of bench:crawl: visits what a file tells it to, checks every answer, and prints what that took. */
+
+import { readFileSync } from 'node:fs'
+import { type Crawler, openCrawler } from '../src/crawl/crawl.ts'
+import { openResolver } from '../src/crawl/dns.ts'
+import { makeGuard } from '../src/crawl/guard.ts'
+import { openWeb } from '../src/crawl/web.ts'
+import type { Observation } from '../src/observe/observation.ts'
+import { observe } from '../src/observe/observe.ts'
+import type { Name } from '../src/words/name.ts'
+import { RECORD_TYPES } from '../src/words/record.ts'
+import { type Kind, nameOf, type Place } from './crawl-servers.ts'
+
+/** `dns`: the seven questions alone. `visits` over `names`, in their order, again and again. */
+export type Task = { place: Place; what: Kind | 'dns'; names: number; visits: number; parallel: number }
+/** `memory`: resident bytes at every tenth of the visits, after a collection where the process may ask for one. */
+export type Taken = { seconds: number; cpuSeconds: number; wrong: number; memory: number[]; peakBytes: number }
+
+const task = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Task
+console.log(JSON.stringify(await measure(task)))
+
+async function measure({ place, what, names, visits, parallel }: Task): Promise<Taken> {
+  const resolver = await openResolver({ servers: [place.server] })
+  const web = openWeb({
+    resolver,
+    guard: makeGuard({ stands: place.stands }),
+    roots: [place.root],
+    userAgent: 'domaindex/bench (+https://example.com/bench)',
+  })
+  const crawler = openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
+  const kind = what === 'dns' ? 'page' : what
+  const looksRight = async (name: Name): Promise<boolean> => {
+    if (what !== 'dns') return isRight(await visited(crawler, name), kind)
+    const answers = await Promise.all(RECORD_TYPES.map((type) => resolver.ask(name, type)))
+    return answers.every((answer) => answer?.outcome === 'records')
+  }
+  let next = 0
+  let wrong = 0
+  const memory: number[] = []
+  const take = async (): Promise<void> => {
+    while (next < visits) {
+      const index = next++
+      if (!(await looksRight(nameOf(kind, index % names) as Name))) wrong++
+      if ((index + 1) % Math.ceil(visits / 10) === 0) {
+        globalThis.gc?.()
+        memory.push(process.memoryUsage.rss())
+      }
+    }
+  }
+  const before = process.cpuUsage()
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: parallel }, take))
+  const seconds = (performance.now() - begun) / 1000
+  const { user, system } = process.cpuUsage(before)
+  await crawler.close()
+  return { seconds, cpuSeconds: (user + system) / 1e6, wrong, memory, peakBytes: process.resourceUsage().maxRSS * 1024 }
+}
+
+async function visited(crawler: Crawler, name: Name): Promise<Observation> {
+  return observe(await crawler.visit(name))
+}
+
+/** What each kind of site must give. */
+function isRight({ dns, web }: Observation, kind: Kind): boolean {
+  const { A, MX, TXT, NS, SOA } = dns?.records ?? {}
+  const isWhole = A?.length === 1 && MX?.length === 2 && TXT?.length === 2 && NS?.length === 2 && SOA?.length === 1
+  const isSeen = web?.has_website === true && web.ssl === (kind === 'plain' ? 'nocert' : 'valid') && web.text !== null
+  return isWhole && isSeen && (kind !== 'page' || web.social_accounts.length === 3)
+}

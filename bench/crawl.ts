@@ -1,0 +1,112 @@
+/** `npm run bench:crawl`: whole visits a second and core, where their time goes, and whether memory stays flat. */
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Servers, startServers } from './crawl-servers.ts'
+import type { Taken, Task } from './crawl-visits.ts'
+import { inTurn, medianOf } from './measure.ts'
+import { run, temporary } from './process.ts'
+import { atLeast, atMost, figure, type Line, report } from './report.ts'
+
+const CRAWLER_CORE = 0
+const SERVERS_CORE = 1
+const WHATS = ['page', 'secure', 'plain', 'dns'] as const
+type What = (typeof WHATS)[number]
+
+const { values } = parseArgs({
+  options: {
+    names: { type: 'string', default: '20000' },
+    visits: { type: 'string', default: '10000' },
+    rounds: { type: 'string', default: '5' },
+    parallel: { type: 'string', default: '256' },
+    long: { type: 'string', default: '100000' },
+  },
+})
+const [names, visits, rounds, parallel, long] = [
+  values.names,
+  values.visits,
+  values.rounds,
+  values.parallel,
+  values.long,
+].map(Number) as [number, number, number, number, number]
+
+const folder = temporary()
+mkdirSync(join(folder, 'servers'))
+const servers = await startServers(join(folder, 'servers'), names, SERVERS_CORE)
+try {
+  const lines: Line[] = []
+  const raw: Record<string, unknown> = {}
+  await rates(servers, lines, raw)
+  if (long > 0) await memory(servers, lines, raw)
+  report('crawl', lines, notes(), raw)
+} finally {
+  await servers.close()
+  rmSync(folder, { recursive: true })
+}
+
+function notes(): string[] {
+  return [
+    `${visits.toLocaleString('en')} visits of ${names.toLocaleString('en')} names a round, median of ${rounds}, ${parallel} in flight; the crawler on one core, nsd and nginx on the other`,
+    'a whole visit: seven types, http that redirects to https (ECDSA P-256), robots.txt, verdict, a page of 30 KB sent as gzip, its text and accounts',
+    'parts are differences of processor time between visits that do less; every answer is checked',
+  ]
+}
+
+async function rates(servers: Servers, lines: Line[], raw: Record<string, unknown>): Promise<void> {
+  const contenders = Object.fromEntries(WHATS.map((what) => [what, () => measure(servers, what, visits)]))
+  const taken = await inTurn(rounds, contenders as Record<What, () => Promise<Taken>>)
+  const cost = (what: What): number => medianOf(taken[what], ({ cpuSeconds }) => (cpuSeconds / visits) * 1e6)
+  const [page, secure, plain, dns] = WHATS.map(cost) as [number, number, number, number]
+  lines.push(
+    atLeast(
+      'whole visits',
+      medianOf(taken.page, ({ seconds }) => visits / seconds),
+      'a second and core',
+      400,
+    ),
+    figure('processor time', page, 'µs a visit'),
+    figure('  seven questions of DNS', dns, 'µs'),
+    figure('  an answer over http, with robots.txt, the visit and its observation', plain - dns, 'µs'),
+    figure('  the redirect, TLS and the verdict', secure - plain, 'µs'),
+    figure('  a page of 30 KB: inflate, parse, text and accounts', page - secure, 'µs'),
+    figure(
+      'visits that only ask DNS',
+      medianOf(taken.dns, ({ seconds }) => visits / seconds),
+      'a second and core',
+    ),
+  )
+  Object.assign(raw, taken)
+}
+
+/** The first tenth warms up: caches are bounded, and full after every name was met once. */
+async function memory(servers: Servers, lines: Line[], raw: Record<string, unknown>): Promise<void> {
+  const taken = await measure(servers, 'page', long)
+  const [early, late] = [taken.memory.slice(2, 5), taken.memory.slice(-3)].map((some) => Math.max(...some)) as [
+    number,
+    number,
+  ]
+  lines.push(
+    figure('resident memory at most', taken.peakBytes / 1e6, 'MB'),
+    atMost(
+      `  the last three tenths of ${long.toLocaleString('en')} visits to the third to fifth`,
+      late / early,
+      'times',
+      1.1,
+    ),
+    figure('  visits meanwhile', long / taken.seconds, 'a second and core'),
+  )
+  raw.long = taken
+}
+
+async function measure(servers: Servers, what: What, visits: number): Promise<Taken> {
+  const { server, stands, root } = servers
+  const task: Task = { place: { server, stands, root }, what, names, visits, parallel }
+  const path = join(folder, 'task.json')
+  writeFileSync(path, JSON.stringify(task))
+  const child = new URL('./crawl-visits.ts', import.meta.url).pathname
+  const taken = JSON.parse(await run([process.execPath, '--expose-gc', child, path], { core: CRAWLER_CORE })) as Taken
+  console.error(`  ${what}: ${Math.round(visits / taken.seconds)}/s, ${Math.round(taken.peakBytes / 1e6)} MB`)
+  if (taken.wrong > 0) throw new Error(`${taken.wrong} of ${visits} visits (${what}) were wrong`)
+  return taken
+}

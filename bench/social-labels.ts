@@ -1,0 +1,70 @@
+/** What the labels of the sample addresses say of accounts; they were made for the patterns of three other libraries. */
+
+export type Vector = {
+  source: string
+  url: string
+  network: string
+  type?: string
+  expect?: Record<string, string> | null
+  valid?: boolean
+  username?: string
+  note?: string
+}
+
+/** The account that an address stands for (`network` null: none). `username` is null where the label names none. */
+export type Label = { network: string | null; username: string | null }
+
+const NETWORKS = new Map(
+  'facebook instagram linkedin youtube tiktok pinterest discord github reddit snapchat vimeo medium telegram xing'
+    .split(' ')
+    .map((network) => [network, network]),
+).set('twitter', 'x')
+
+const ACCOUNTS = ['profile', 'profile by id', 'user', 'user by id', 'company', 'channel', 'profile_pub']
+const USERNAMES = [
+  'profile',
+  'id',
+  'username',
+  'company_permalink',
+  'permalink',
+  'permalink_pub',
+  'login',
+  'user_id',
+  'slug',
+]
+
+/** Null where a label says nothing of accounts. */
+export function labelOf(vector: Vector): Label | null {
+  const network = NETWORKS.get(vector.network)
+  if (network === undefined || !/[./]/.test(vector.url)) return null
+  return vector.source === 'lorey' ? ofTyped(vector, network) : ofPatterns(vector, network)
+}
+
+/** Each row is one kind of address, and `expect` null says only that it is not of that kind. */
+function ofTyped({ type = '', expect, url }: Vector, network: string): Label | null {
+  const isAccount = ACCOUNTS.includes(type)
+  if (!expect) return isAccount && !/\/r\/|github\.com\/.+\/./.test(url) ? { network: null, username: null } : null
+  if (!isAccount) return { network: null, username: null }
+  const key = USERNAMES.find((each) => expect[each] !== undefined)
+  const username = key === undefined ? null : (expect[key] ?? null)
+  return { network, username: network === 'vimeo' ? `user${username}` : username }
+}
+
+/**
+ * `valid` is what a pattern matches: addresses with a query are refused as such, though they lead to the account, and posts,
+ * videos and pins are taken. These are put right here.
+ */
+function ofPatterns({ valid, username, url }: Vector, network: string): Label | null {
+  if (valid === false && /\?param=/.test(url)) return null
+  if (/\/(?:video|embed|pin|v|trending)\b|\/watch\?|youtu\.be\//.test(url)) return { network: null, username: null }
+  if (valid === false) return { network: null, username: null }
+  return { network, username: username === undefined ? null : plain(username, network) }
+}
+
+/** The username in what the libraries call one: often the whole path. */
+function plain(username: string, network: string): string | null {
+  if (network === 'discord')
+    return /^discord(?:app)?\.com\/channels\/(\d+)/.exec(username)?.[1] ?? username.split('/').at(-1)!
+  if (network === 'pinterest') return username.split('/')[0]!
+  return username.replace(/^.*[=/]|^@/, '')
+}

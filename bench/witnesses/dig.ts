@@ -1,0 +1,107 @@
+/** dig as a witness: the seven types of a name, in the form of observations. */
+
+import type { Server } from '../../src/crawl/dns.ts'
+import { parseAddress } from '../../src/words/address.ts'
+import { adminEmail, keptRecords, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../src/words/record.ts'
+import { ask } from './ask.ts'
+
+/** One answer: the code of its header in lower case, and its lines. */
+type Reply = { status: string; lines: Line[] }
+type Line = { owner: string; type: string; data: string }
+
+/** What dig says of a name. A type that is not a key was not answered. Records are JSON of the canonical set. */
+export type Dug = { status: 'ok' | 'nxdomain' | 'servfail'; records: Partial<Record<RecordType, string>> }
+
+const MILLISECONDS = 40_000
+const MOST_ALIASES = 8
+
+export async function dig(server: Server, name: string): Promise<Dug> {
+  const replies = await digAll(server, name, RECORD_TYPES)
+  const records: Dug['records'] = {}
+  for (const [type, reply] of replies) {
+    const given = await recordsOf(server, name, type, reply)
+    if (given !== null) records[type] = JSON.stringify(keptRecords(type, given))
+  }
+  return { status: statusOf(replies, records), records }
+}
+
+function statusOf(replies: ReadonlyMap<RecordType, Reply>, records: Dug['records']): Dug['status'] {
+  const addresses = [replies.get('A'), replies.get('AAAA')]
+  if (addresses.some((reply) => reply?.status === 'nxdomain' && reply.lines.length === 0)) return 'nxdomain'
+  if (records.A !== undefined || records.AAAA !== undefined) return 'ok'
+  return [...replies.values()].some(({ status }) => status === 'nxdomain') ? 'nxdomain' : 'servfail'
+}
+
+/** One run of dig for all types, each its own question. */
+async function digAll(server: Server, name: string, types: readonly RecordType[]): Promise<Map<RecordType, Reply>> {
+  const options = ['+noall', '+comments', '+question', '+answer', '+tries=2', '+timeout=2', '+nosearch']
+  const where = [`@${server.address}`, '-p', String(server.port)]
+  const questions = types.flatMap((type) => [name, type, ...options])
+  const { text } = await ask('dig', [...where, ...questions], MILLISECONDS)
+  const replies = new Map<RecordType, Reply>()
+  for (const block of text.split(/^;; ->>HEADER<<- /m).slice(1)) {
+    const [, status = ''] = /status: (\w+)/.exec(block) ?? []
+    const [, type] = /^;\S+\s+IN\s+(\w+)$/m.exec(block) ?? []
+    if (type !== undefined) replies.set(type as RecordType, { status: status.toLowerCase(), lines: linesOf(block) })
+  }
+  return replies
+}
+
+function linesOf(block: string): Line[] {
+  return [...block.matchAll(/^([^;\s]\S*)\s+\d+\s+IN\s+(\w+)\s+(.*)$/gm)].map(([, owner, type, data]) => ({
+    owner: parseHost(owner!) ?? owner!,
+    type: type!,
+    data: data!,
+  }))
+}
+
+/** The records of a type as an observation file has them; null where it was not answered. Aliases are followed by hand. */
+async function recordsOf(server: Server, name: string, type: RecordType, reply: Reply): Promise<unknown[] | null> {
+  let { status, lines } = reply
+  const isAddress = type === 'A' || type === 'AAAA'
+  for (let links = 0; isAddress && links < MOST_ALIASES; links++) {
+    const target = lines.filter((line) => line.type === 'CNAME').at(-1)?.data
+    if (target === undefined || status !== 'noerror' || lines.some((line) => line.type === type)) break
+    const next = (await digAll(server, target, [type])).get(type)
+    if (next === undefined) return null
+    ;({ status, lines } = next)
+    if (!lines.some((line) => line.type === 'CNAME')) break
+  }
+  if (status !== 'noerror' && status !== 'nxdomain') return null
+  const own = lines.filter((line) => line.type === type && (isAddress || line.owner === parseHost(name)))
+  return own.map(({ data }) => READ[type](data))
+}
+
+const READ: Record<RecordType, (data: string) => unknown> = {
+  A: (data) => data,
+  AAAA: (data) => parseAddress(data),
+  NS: (data) => data,
+  CNAME: (data) => data,
+  MX: (data) => {
+    const [priority, mail_server] = data.split(' ')
+    return { priority: Number(priority), mail_server }
+  },
+  TXT: (data) => [...data.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, part]) => textPart(bytesOf(part!))),
+  SOA: (data) => {
+    const [primary_nameserver, mailbox = '', serial, refresh, retry, expire, minimum] = data.split(' ')
+    return {
+      primary_nameserver,
+      admin_email: adminEmail(mailbox),
+      serial: Number(serial),
+      refresh_seconds: Number(refresh),
+      retry_seconds: Number(retry),
+      expire_seconds: Number(expire),
+      minimum_ttl_seconds: Number(minimum),
+    }
+  },
+}
+
+/** The bytes of a quoted text: `\DDD` and `\X` are escapes. */
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(
+    text.replace(/\\(\d{3}|.)/gs, (_, escaped) =>
+      escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped,
+    ),
+    'latin1',
+  )
+}

@@ -1,0 +1,70 @@
+/** Bodies that no reasonable server sends: too big, never ending, packed to burst, in another charset. */
+
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { type Body, dripping, forever, HTML, html, type Reply, reply } from './site.ts'
+
+/** The codings of RFC 9110, chapter 8.4.1, and RFC 8878. */
+const PACKERS = {
+  gzip: (body: Uint8Array) => gzipSync(body),
+  deflate: (body: Uint8Array) => deflateSync(body),
+  br: (body: Uint8Array) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  zstd: (body: Uint8Array) => zstdCompressSync(body),
+} as const
+type Packing = keyof typeof PACKERS
+
+const BOMB_BYTES = 32 * 1024 * 1024
+const HUGE_PIECES = 48
+const PIECE = `<!-- ${'-'.repeat(65_527)} -->`
+
+export function packed(packing: Packing, body: string): Reply {
+  return reply(200, PACKERS[packing](Buffer.from(body)), { 'content-encoding': packing })
+}
+
+/** A page of some kilobytes that becomes 32 MiB; packed when it is first asked for. */
+export function bomb(packing: Packing, paragraph: string): Reply {
+  let made: Uint8Array | null = null
+  const make = () => {
+    made ??= PACKERS[packing](Buffer.concat([Buffer.from(start(paragraph)), Buffer.alloc(BOMB_BYTES, 0x20)]))
+    return [made]
+  }
+  return reply(200, make, { 'content-encoding': packing })
+}
+
+/** A page of 3 MiB: a paragraph, what nobody reads, and a last paragraph beyond every bound. */
+export function huge(paragraph: string): Reply {
+  return reply(200, [start(paragraph), ...Array(HUGE_PIECES).fill(PIECE), '<p>The end.</p></body></html>'].join('\n'))
+}
+
+/** A paragraph, then for ever what nobody reads. */
+export function endlessBody(paragraph: string): Reply {
+  return reply(200, () => forever(PIECE, [start(paragraph)]))
+}
+
+/** A paragraph, then a blank every tenth of a second. */
+export function drippingBody(paragraph: string): Reply {
+  return reply(200, () => dripping(' ', start(paragraph)))
+}
+
+export function endlessHead(): Reply {
+  return { wire: () => forever(`X-More: ${'x'.repeat(1000)}\r\n`, ['HTTP/1.1 200 OK\r\n']) }
+}
+
+/** A head whose every letter takes a tenth of a second. */
+export function drippingHead(): Reply {
+  return { wire: () => dripping('x', 'HTTP/1.1 200 OK\r\nX-More: ') }
+}
+
+/** Says that more will come, and hangs up. */
+export function brokenOff(paragraph: string): Reply {
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: ${HTML}\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n`
+  return { wire: () => [head + start(paragraph)] }
+}
+
+/** Bytes under a type, as they are. */
+export function bytes(contentType: string, body: Body): Reply {
+  return reply(200, body, { 'content-type': contentType })
+}
+
+function start(paragraph: string): string {
+  return html(paragraph).replace(/<\/body>.*/s, '')
+}

@@ -1,0 +1,65 @@
+/** The bytes of the lab's records (RFC 1035, chapter 3.3), and which tables can be said at all. */
+
+import { writeHost } from '../src/crawl/dns-name.ts'
+import { family, packAddress, parseAddress } from '../src/words/address.ts'
+import { parseHost, RECORD_TYPES, type RecordType } from '../src/words/record.ts'
+import type { DnsRecord, DnsSaid, DnsTable } from './dns-table.ts'
+
+const PART_BYTES = 255
+
+const DATA: { [T in RecordType]: (record: DnsRecord[T]) => Buffer } = {
+  A: (address) => addressData(address, 4),
+  AAAA: (address) => addressData(address, 6),
+  MX: ({ priority, mail_server }) =>
+    Buffer.concat([Buffer.from([priority >> 8, priority & 255]), hostData(mail_server)]),
+  TXT: (parts) => Buffer.concat(parts.map(partData)),
+  NS: hostData,
+  SOA: (record) => {
+    const { serial, refresh_seconds, retry_seconds, expire_seconds, minimum_ttl_seconds } = record
+    const numbers = Buffer.alloc(20)
+    const values = [serial, refresh_seconds, retry_seconds, expire_seconds, minimum_ttl_seconds]
+    for (const [index, value] of values.entries()) numbers.writeUInt32BE(value, 4 * index)
+    return Buffer.concat([hostData(record.primary_nameserver), hostData(record.mailbox), numbers])
+  },
+  CNAME: hostData,
+}
+
+/** The data of one record. Throws where the record is none. */
+export function recordData<T extends RecordType>(type: T, record: DnsRecord[T]): Buffer {
+  return DATA[type](record)
+}
+
+/** Throws where a host is not in its form or has escapes, or a record cannot be written. */
+export function checkTable(table: DnsTable): void {
+  for (const [host, row] of Object.entries(table)) {
+    if (parseHost(host) !== host || host.includes('\\')) throw new Error(`not a host of the lab: ${host}`)
+    if (typeof row !== 'string') for (const type of RECORD_TYPES) checkSaid(type, row[type] as Said)
+  }
+}
+
+type Said = DnsSaid<DnsRecord[RecordType]> | undefined
+
+function checkSaid(type: RecordType, said: Said): void {
+  if (said === undefined || typeof said === 'string') return
+  const lists = 'turns' in said ? said.turns : [said]
+  for (const record of lists.flat()) recordData(type, record as never)
+}
+
+function addressData(text: string, expected: 4 | 6): Buffer {
+  const address = parseAddress(text)
+  if (address === null || family(address) !== expected) throw new Error(`not an address of IPv${expected}: ${text}`)
+  return Buffer.from(packAddress(address).subarray(1))
+}
+
+function hostData(host: string): Buffer {
+  const bytes = Buffer.alloc(256)
+  const length = writeHost(host, bytes, 0)
+  if (length < 0) throw new Error(`not a host: ${host}`)
+  return bytes.subarray(0, length)
+}
+
+function partData(part: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(part as string)
+  if (bytes.length > PART_BYTES) throw new Error(`a text of more than ${PART_BYTES} bytes`)
+  return Buffer.concat([Buffer.from([bytes.length]), bytes])
+}

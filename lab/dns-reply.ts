@@ -1,0 +1,128 @@
+/** What the lab's DNS server says to one message: aliases chased, cut off where it does not fit, silence where it is told so. */
+
+import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATED_RESPONSE } from 'dns-packet'
+import { TYPE_NUMBERS } from '../src/crawl/dns-query.ts'
+import { RECORD_TYPES, type RecordType } from '../src/words/record.ts'
+import { recordData } from './dns-data.ts'
+import type { DnsOutcome, DnsTable } from './dns-table.ts'
+
+/** One question that came in. `type`: its name, or `UNKNOWN_` and its number. */
+export type DnsHeard = { host: string; type: string; over: 'udp' | 'tcp' }
+
+/** The message to send after so many milliseconds; null for silence. */
+export type Reply = { message: Buffer | null; delay: number }
+
+type Verdict = {
+  outcome: DnsOutcome | 'records' | 'absent' | 'stopped'
+  answers: Answer[]
+  delay: number
+  isCut: boolean
+}
+
+const CODES: Partial<Record<Verdict['outcome'], number>> = { servfail: 2, nxdomain: 3, refused: 5 }
+const MOST_LINKS = 12
+const TIME_TO_LIVE = 60
+const PLAIN_BYTES = 512
+const EDNS_BYTES = 1232
+const ZONE = { primary_nameserver: 'ns.lab', mailbox: 'hostmaster.lab', serial: 1, refresh_seconds: 7200 }
+const START_OF_AUTHORITY = recordData('SOA', {
+  ...ZONE,
+  retry_seconds: 3600,
+  expire_seconds: 1_209_600,
+  minimum_ttl_seconds: 60,
+})
+
+/** `turn` counts what is said in turn: it tells how often it was called with the same text. */
+export function replyTo(
+  message: Buffer,
+  table: DnsTable,
+  over: 'udp' | 'tcp',
+  turn: (key: string) => number,
+  heard: (question: DnsHeard) => void,
+): Reply {
+  const packet = read(message)
+  const question = packet?.questions?.[0]
+  if (packet === null || question === undefined) return { message: null, delay: 0 }
+  const host = question.name.toLowerCase()
+  heard({ host, type: question.type, over })
+  const verdict = judge(table, host, question.type, turn)
+  const { outcome, delay } = verdict
+  if (outcome === 'silent') return { message: null, delay }
+  const whole = write(packet, verdict)
+  if (outcome === 'malformed') return { message: whole.subarray(0, -3), delay }
+  const isCut = over === 'udp' && (verdict.isCut || whole.length > roomOf(packet))
+  return { message: isCut ? write(packet, null) : whole, delay }
+}
+
+function read(message: Buffer): Packet | null {
+  try {
+    return decode(message)
+  } catch {
+    return null
+  }
+}
+
+/** Goes from alias to alias, as a resolver does. */
+function judge(table: DnsTable, host: string, type: string, turn: (key: string) => number): Verdict {
+  const verdict: Verdict = { outcome: 'servfail', answers: [], delay: 0, isCut: false }
+  for (let at = host; verdict.answers.length <= MOST_LINKS; ) {
+    const row = Object.hasOwn(table, at) ? table[at]! : 'nxdomain'
+    if (typeof row === 'string') return { ...verdict, outcome: row }
+    verdict.delay = Math.max(verdict.delay, row.delay ?? 0)
+    verdict.isCut ||= row.truncated === true
+    const said = isRecordType(type) ? row[type] : undefined
+    if (typeof said === 'string') return { ...verdict, outcome: said }
+    if (said !== undefined && isRecordType(type)) {
+      const list = 'turns' in said ? said.turns[turn(`${at} ${type}`) % said.turns.length]! : said
+      const answers = list.map((record) => recordOf(at, type, recordData(type, record)))
+      return { ...verdict, outcome: list.length > 0 ? 'records' : 'absent', answers: [...verdict.answers, ...answers] }
+    }
+    const [target] = Array.isArray(row.CNAME) ? row.CNAME : []
+    if (target === undefined) return { ...verdict, outcome: 'absent' }
+    verdict.answers.push(recordOf(at, 'CNAME', recordData('CNAME', target)))
+    if (row.stops) return { ...verdict, outcome: 'stopped' }
+    at = target
+  }
+  return { ...verdict, answers: [] }
+}
+
+/** The message; null for a verdict that does not fit, of which only this is said. */
+function write({ id, questions = [], additionals = [], flags = 0 }: Packet, verdict: Verdict | null): Buffer {
+  const { outcome, answers } = verdict ?? { outcome: 'cut', answers: [] }
+  const code = verdict === null ? 0 : (CODES[verdict.outcome] ?? 0)
+  const standing = outcome === 'lame' || outcome === 'stopped' ? 0 : RECURSION_AVAILABLE
+  const hasOption = additionals.some(({ type }) => type === 'OPT') && outcome !== 'malformed'
+  const placeholder = [recordOf(questions[0]!.name, 'A', recordData('A', '127.0.0.1'))]
+  return encode({
+    type: 'response',
+    ...(id === undefined ? {} : { id }),
+    flags: (flags & 0x0100) | standing | code | (verdict === null ? TRUNCATED_RESPONSE : 0),
+    questions,
+    answers: outcome === 'malformed' ? placeholder : code === 2 || code === 5 ? [] : answers,
+    authorities: authoritiesOf(outcome),
+    additionals: hasOption ? [OPTION] : [],
+  })
+}
+
+/** An SOA says that the host has nothing of the type, or is none; name servers alone refer to them. */
+function authoritiesOf(outcome: string): Answer[] {
+  if (outcome === 'lame') return [recordOf('.', 'NS', recordData('NS', 'ns.elsewhere.lab'))]
+  return outcome === 'absent' || outcome === 'nxdomain' ? [recordOf('.', 'SOA', START_OF_AUTHORITY)] : []
+}
+
+/** dns-packet writes the bytes of a type that it does not know as they are. */
+function recordOf(name: string, type: RecordType, data: Buffer): Answer {
+  const record = { name, type: `UNKNOWN_${TYPE_NUMBERS[type]}`, class: 'IN', ttl: TIME_TO_LIVE, data }
+  return record as unknown as Answer
+}
+
+const OPTION = { name: '.', type: 'OPT', udpPayloadSize: EDNS_BYTES, flags: 0, options: [] } as unknown as Answer
+
+function roomOf({ additionals = [] }: Packet): number {
+  const option = additionals.find((each) => each.type === 'OPT')
+  return Math.max(PLAIN_BYTES, option?.type === 'OPT' ? option.udpPayloadSize : 0)
+}
+
+function isRecordType(text: string): text is RecordType {
+  return (RECORD_TYPES as readonly string[]).includes(text)
+}

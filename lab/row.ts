@@ -1,0 +1,137 @@
+/** A row of the lab: one domain, what its name servers and web servers do, and the observation that a visit must give. */
+
+import { isIPv4 } from 'node:net'
+import type { GivenRecord } from '../src/crawl/visit.ts'
+import { adminEmail, RECORD_TYPES, type RecordType, textPart } from '../src/words/record.ts'
+import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
+import type { Site } from './site.ts'
+
+/**
+ * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from it,
+ * one sentence. One state, or two where the domain changes.
+ */
+export type Row = { name: string; shows: string; count?: number; states: (name: string) => readonly State[] }
+
+/** What the world says of the domain in one state of the lab, hosts whole, and what a visit must give. */
+export type State = { zone: DnsTable; sites: Readonly<Record<string, Site>>; gives: Gives }
+
+/** An observation as files write it (docs/observation.md), without its domain and time. */
+export type Gives = { dns: GivenDns; web?: GivenWeb }
+export type GivenDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<Record<RecordType, readonly GivenRecord[]>>
+export type GivenWeb = {
+  has_website: boolean
+  redirect_to_https: boolean
+  redirect_to_www: boolean
+  only_with_www: boolean
+  redirects_to: string | null
+  ssl: 'valid' | 'nocert' | 'invalid'
+  social_accounts: readonly { network: string; type: string; username: string; url: string }[]
+  text: string | null
+}
+
+/** How a state is written down. What is left out is as with most domains. */
+export type Told = {
+  /** Addresses of the name, of both families. */
+  at?: readonly string[]
+  /** Further records of the name, or others than the usual NS and SOA. */
+  records?: DnsRow
+  /** Instead of records: nothing else is then said of the name. */
+  fails?: 'nxdomain' | 'servfail' | 'refused' | 'lame' | 'silent' | 'malformed'
+  /** What stands at the name, and if nothing else is said also at its `www.`. */
+  site?: Site
+  /** `www.`: an alias of the name if nothing is said, its own addresses, or null for none. */
+  www?: readonly string[] | null
+  wwwSite?: Site
+  /** Other hosts that belong to the scenario. */
+  zone?: DnsTable
+  sites?: Readonly<Record<string, Site>>
+  /** What the visit gives other than the records of the name. */
+  dns?: Partial<GivenDns>
+  /** How it differs from a plain website with a valid certificate and no text; null: left out of the observation. */
+  web: Partial<GivenWeb> | null
+}
+
+const PLAIN: GivenWeb = {
+  has_website: true,
+  redirect_to_https: false,
+  redirect_to_www: false,
+  only_with_www: false,
+  redirects_to: null,
+  ssl: 'valid',
+  social_accounts: [],
+  text: null,
+}
+
+/** What is given of a domain where no web server answers. */
+export const NO_WEB = { has_website: false, ssl: 'nocert' } as const
+
+const PROVIDER = 'harbour-dns.example'
+
+/** The usual SOA. */
+export const SOA: DnsRecord['SOA'] = {
+  primary_nameserver: `ns1.${PROVIDER}`,
+  mailbox: `hostmaster.${PROVIDER}`,
+  serial: 2026110101,
+  refresh_seconds: 7200,
+  retry_seconds: 3600,
+  expire_seconds: 1_209_600,
+  minimum_ttl_seconds: 300,
+}
+
+export function row(name: string, shows: string, ...told: [Told] | [Told, Told]): Row {
+  return { name, shows, states: (each) => told.map((state) => stateOf(each, state)) }
+}
+
+/** A row of many domains alike; `told` is asked for each. */
+export function rows(name: string, count: number, shows: string, told: (name: string) => Told): Row {
+  return { name, shows, count, states: (each) => [stateOf(each, told(each))] }
+}
+
+function stateOf(name: string, told: Told): State {
+  const { at = [], site, www, wwwSite = site, zone = {}, sites = {}, fails } = told
+  const apex: DnsRow = { ...addressesOf(at), NS: [`ns1.${PROVIDER}`, `ns2.${PROVIDER}`], SOA: [SOA], ...told.records }
+  const hasWww = www !== null && fails === undefined && (www !== undefined || at.length > 0)
+  return {
+    zone: {
+      [name]: fails ?? apex,
+      ...(hasWww && { [`www.${name}`]: www === undefined ? { CNAME: [name] } : addressesOf(www) }),
+      ...zone,
+    },
+    sites: {
+      ...(site !== undefined && { [name]: site }),
+      ...(hasWww && wwwSite !== undefined && { [`www.${name}`]: wwwSite }),
+      ...sites,
+    },
+    gives: {
+      dns: fails === undefined ? { status: 'ok', ...recordsOf(apex), ...told.dns } : { status: statusOf(fails) },
+      ...(told.web !== null && { web: { ...PLAIN, ...told.web } }),
+    },
+  }
+}
+
+/** A name whose servers do not answer is no different from one whose servers fail. */
+function statusOf(fails: NonNullable<Told['fails']>): GivenDns['status'] {
+  return fails === 'nxdomain' ? 'nxdomain' : 'servfail'
+}
+
+function addressesOf(addresses: readonly string[]): DnsRow {
+  const A = addresses.filter(isIPv4)
+  const AAAA = addresses.filter((address) => !isIPv4(address))
+  return { ...(A.length > 0 && { A }), ...(AAAA.length > 0 && { AAAA }) }
+}
+
+/** Every type that is answered with records or with none, as an observation file writes it. */
+function recordsOf(apex: DnsRow): Partial<Record<RecordType, readonly GivenRecord[]>> {
+  const listed = RECORD_TYPES.flatMap((type) => {
+    const said = apex[type] ?? []
+    return Array.isArray(said) ? [[type, said.map((record) => given(type, record))]] : []
+  })
+  return Object.fromEntries(listed)
+}
+
+function given(type: RecordType, record: DnsRecord[RecordType]): GivenRecord {
+  if (type === 'TXT') return (record as DnsRecord['TXT']).map((part) => textPart(Buffer.from(part as string)))
+  if (type !== 'SOA') return record as GivenRecord
+  const { mailbox, ...rest } = record as DnsRecord['SOA']
+  return { ...rest, admin_email: adminEmail(mailbox) }
+}

@@ -1,0 +1,64 @@
+/** Every row of the lab, and the small internet that they make together in one of its states. */
+
+import { type Name, parseName } from '../src/words/name.ts'
+import type { Kind } from './authority.ts'
+import type { DnsTable } from './dns-table.ts'
+import type { Row, State } from './row.ts'
+import { CERTIFICATES } from './scenarios/certificates.ts'
+import { DEAD_ENDS } from './scenarios/dead-ends.ts'
+import { HOSTING } from './scenarios/hosting.ts'
+import { NAMES } from './scenarios/names.ts'
+import { PAGES } from './scenarios/pages.ts'
+import { PROTOCOL } from './scenarios/protocol.ts'
+import { REACH } from './scenarios/reach.ts'
+import { REDIRECTS } from './scenarios/redirects.ts'
+import { SOCIAL } from './scenarios/social.ts'
+import { STATUSES } from './scenarios/statuses.ts'
+import type { Site } from './site.ts'
+
+export { TARGET } from './scenarios/redirects.ts'
+
+export const ROWS: readonly Row[] = [
+  ...CERTIFICATES,
+  ...REACH,
+  ...REDIRECTS,
+  ...DEAD_ENDS,
+  ...STATUSES,
+  ...NAMES,
+  ...PAGES,
+  ...PROTOCOL,
+  ...SOCIAL,
+  ...HOSTING,
+]
+
+/** What all rows together say in one state: DNS, and the site at each host. */
+export type Internet = { dns: DnsTable; sites: ReadonlyMap<string, Site> }
+
+/** The domains of a row, in their order. */
+export function namesOf({ name, count }: Row): Name[] {
+  if (count === undefined) return [parseName(name)!]
+  return Array.from({ length: count }, (_, index) => parseName(name.replace('#', String(index + 1).padStart(3, '0')))!)
+}
+
+/** `state`: 0 or 1; a row that does not change has one for both. */
+export function stateOf(row: Row, name: Name, state: number): State {
+  const states = row.states(name)
+  return states[state] ?? states[0]!
+}
+
+export function internetOf(rows: readonly Row[], state: number): Internet {
+  const states = rows.flatMap((row) => namesOf(row).map((name) => stateOf(row, name, state)))
+  return {
+    dns: Object.assign(Object.create(null), ...states.map(({ zone }) => zone)),
+    sites: new Map(states.flatMap(({ sites }) => Object.entries(sites))),
+  }
+}
+
+/** The hosts that need a certificate of each kind, in any of the states. */
+export function hostsByKind(internets: readonly Internet[]): Map<Kind, Set<string>> {
+  const hosts = new Map<Kind, Set<string>>([['other', new Set()]])
+  for (const [host, { certificate = 'valid' }] of internets.flatMap(({ sites }) => [...sites])) {
+    hosts.set(certificate, (hosts.get(certificate) ?? new Set()).add(host))
+  }
+  return hosts
+}

@@ -1,0 +1,184 @@
+/** What name servers say: records of every kind, aliases, and every way to fail. */
+
+import type { DnsRecord } from '../dns-table.ts'
+import { HARBOUR, ORCHARD, SUMMIT } from '../machines.ts'
+import { NO_WEB, type Row, row, SOA, type Told } from '../row.ts'
+import { everywhere, page, type Site } from '../site.ts'
+
+const HOME: Site = everywhere(page('Named and found.'))
+const text = 'Named and found.'
+
+/** A name with a website that has these records too. */
+const has = (records: NonNullable<Told['records']>, dns: Told['dns'] = {}): Told => ({
+  at: [SUMMIT],
+  site: HOME,
+  records,
+  dns,
+  web: { text },
+})
+
+const fails = (name: string, outcome: NonNullable<Told['fails']>, shows: string): Row =>
+  row(name, shows, { fails: outcome, web: null })
+
+const mailbox = (name: string, box: string, admin_email: string, shows: string): Row =>
+  row(name, shows, has({ SOA: [{ ...SOA, mailbox: box }] }, { SOA: [{ ...soaGiven(), admin_email }] }))
+
+const txt = (name: string, shows: string, records: DnsRecord['TXT'][], given: string[][]): Row =>
+  row(name, shows, has({ TXT: records }, { TXT: given }))
+
+function soaGiven() {
+  const { mailbox: _, ...rest } = SOA
+  return rest
+}
+
+/** Where clouds keep their secrets. */
+const SECRETS = '169.254.169.254'
+const LONG = 'v=DKIM1; k=rsa; p='.padEnd(255, 'A')
+const ALIAS = { NS: [], SOA: [], CNAME: ['sites.hosting.example'] }
+
+const ABSENT: readonly Row[] = [
+  fails('does-not-exist.example', 'nxdomain', 'NXDOMAIN.'),
+  fails('servfail.example', 'servfail', 'SERVFAIL.'),
+  fails('refuses.example', 'refused', 'REFUSED.'),
+  fails('lame.example', 'lame', 'The server does not answer for the zone.'),
+  fails('silent.example', 'silent', 'The server never answers.'),
+  fails('malformed.example', 'malformed', 'The answer ends in the middle of a record.'),
+  row('slow.example', 'Each answer takes a fifth of a second.', has({ delay: 200 })),
+  row('truncated.example', 'Over UDP only the word that the answer was cut off; TCP has it.', has({ truncated: true })),
+  row('no-mail-answer.example', 'MX alone fails: it is left out, and the rest holds.', has({ MX: 'servfail' })),
+  row('no-text-answer.example', 'TXT alone is never answered: it is left out.', has({ TXT: 'silent' })),
+  row('no-sixth-answer.example', 'AAAA alone fails: the website is looked at over IPv4.', has({ AAAA: 'refused' })),
+  row('no-fourth-answer.example', 'A fails and there is no AAAA: nobody knows whether there is an address.', {
+    records: { A: 'servfail' },
+    web: null,
+  }),
+]
+
+const ALIASES: readonly Row[] = [
+  row('alias.example', 'A CNAME at the name: addresses are those at its end, all else is not its own.', {
+    records: ALIAS,
+    zone: { 'sites.hosting.example': { A: [ORCHARD], MX: [{ priority: 1, mail_server: 'mx.hosting.example' }] } },
+    sites: { 'alias.example': HOME },
+    dns: { A: [ORCHARD] },
+    web: { text },
+  }),
+  row('alias-chain.example', 'Three CNAMEs in a row.', {
+    records: { NS: [], SOA: [], CNAME: ['one.alias-chain.test'] },
+    zone: {
+      'one.alias-chain.test': { CNAME: ['two.alias-chain.test'] },
+      'two.alias-chain.test': { CNAME: ['three.alias-chain.test'] },
+      'three.alias-chain.test': { A: [ORCHARD] },
+    },
+    sites: { 'alias-chain.example': HOME },
+    dns: { A: [ORCHARD] },
+    web: { text },
+  }),
+  row('alias-stops.example', 'The resolver hands out the alias alone, and its target has to be asked for.', {
+    records: { NS: [], SOA: [], CNAME: ['end.alias-stops.test'], stops: true },
+    zone: { 'end.alias-stops.test': { A: [ORCHARD] } },
+    sites: { 'alias-stops.example': HOME },
+    dns: { A: [ORCHARD] },
+    web: { text },
+  }),
+  row('alias-to-nothing.example', 'A CNAME whose target does not exist: the name exists and has no address.', {
+    records: { NS: [], SOA: [], CNAME: ['nowhere.alias-to-nothing.test'] },
+    web: NO_WEB,
+  }),
+  row('alias-and-mail.example', 'A CNAME with other records beside it, which RFC 1034 forbids and people do.', {
+    records: { CNAME: ['sites.hosting.example'], MX: [{ priority: 10, mail_server: 'mx.alias-and-mail.example' }] },
+    sites: { 'alias-and-mail.example': HOME },
+    dns: { A: [ORCHARD] },
+    web: { text },
+  }),
+]
+
+const RECORDS: readonly Row[] = [
+  row('dns-only.example', 'A zone with name servers and texts, without any address.', {
+    records: { TXT: [['v=spf1 -all']] },
+    web: NO_WEB,
+  }),
+  row('mx-only.example', 'Mail alone.', {
+    records: { MX: [{ priority: 10, mail_server: 'mx.mx-only.example' }] },
+    web: NO_WEB,
+  }),
+  row('null-mx.example', 'A null MX says that the domain takes no mail (RFC 7505).', {
+    ...has({ MX: [{ priority: 0, mail_server: '.' }] }),
+  }),
+  row(
+    'many-mx.example',
+    'Mail servers by priority, then by name.',
+    has({
+      MX: [
+        { priority: 20, mail_server: 'b.mx.example' },
+        { priority: 10, mail_server: 'z.mx.example' },
+        { priority: 20, mail_server: 'A.MX.example' },
+      ],
+    }),
+  ),
+  row('letter-case.example', 'Names in records are answered in small letters.', {
+    ...has({ NS: ['NS1.Harbour-DNS.example', 'ns2.harbour-dns.example'] }, {}),
+  }),
+  row(
+    'escaped-hosts.example',
+    'Host names with a dot inside a label and with a byte that is no character.',
+    has({ NS: ['a\\.b.harbour-dns.example', 'c\\000d.harbour-dns.example'] }),
+  ),
+  txt('long-text.example', 'A TXT of more than 255 bytes comes in parts.', [[LONG, 'the rest']], [[LONG, 'the rest']]),
+  txt(
+    'latin-text.example',
+    'A TXT that is no UTF-8: each byte that does not fit stands as \\DDD.',
+    [[Buffer.from('caf\xe9', 'latin1')]],
+    [['caf\\233']],
+  ),
+  txt('null-byte-text.example', 'A TXT with a null byte.', [[Buffer.from('before\0after')]], [['before\\000after']]),
+  txt(
+    'quoted-text.example',
+    'Quotes stand as they are, a backslash is doubled.',
+    [['say "hi"', 'C:\\zone']],
+    [['say "hi"', 'C:\\\\zone']],
+  ),
+  txt('empty-text.example', 'A TXT with an empty part.', [['']], [['']]),
+  txt(
+    'split-letter.example',
+    'A letter that is split between two parts is decoded in neither.',
+    [[Buffer.from([0x61, 0xc3]), Buffer.from([0xbc, 0x62])]],
+    [['a\\195', '\\188b']],
+  ),
+  txt(
+    'many-texts.example',
+    'Five hundred texts are kept of six hundred, the first in canonical order.',
+    Array.from({ length: 600 }, (_, index) => [`text ${String(index).padStart(3, '0')}`]),
+    Array.from({ length: 500 }, (_, index) => [`text ${String(index).padStart(3, '0')}`]),
+  ),
+  mailbox(
+    'dotted-mailbox.example',
+    'john\\.doe.dotted-mailbox.example',
+    'john.doe@dotted-mailbox.example',
+    'An escaped dot belongs to the mailbox.',
+  ),
+  mailbox('root-mailbox.example', '.', '.', 'The root for a mailbox: nobody.'),
+  mailbox('one-label-mailbox.example', 'hostmaster', 'hostmaster', 'A mailbox without a domain.'),
+  mailbox(
+    'at-sign-mailbox.example',
+    'hostmaster@at-sign-mailbox.example',
+    'hostmaster@at-sign-mailbox@example',
+    'An at-sign where a dot belongs: the first dot is written as another.',
+  ),
+  row('big-numbers.example', 'The highest numbers that an SOA can hold.', {
+    ...has({ SOA: [{ ...SOA, serial: 4_294_967_295, minimum_ttl_seconds: 4_294_967_295 }] }),
+  }),
+  row(
+    'rebinding.example',
+    'A name that answers otherwise each time: a public address first, then one where secrets are kept. Never connected to.',
+    { ...turning([SUMMIT, SECRETS], SUMMIT), site: HOME, web: { text } },
+    { ...turning([SECRETS, SECRETS, SUMMIT], SECRETS), site: HOME, web: null },
+  ),
+  row('xn--mnchen-3ya.example', 'An internationalized domain.', { at: [HARBOUR], site: HOME, web: { text } }),
+]
+
+/** One question a visit, so that the next visit gets another answer. */
+function turning(addresses: string[], first: string): Pick<Told, 'records' | 'dns'> {
+  return { records: { A: { turns: addresses.map((address) => [address]) } }, dns: { A: [first] } }
+}
+
+export const NAMES: readonly Row[] = [...ABSENT, ...ALIASES, ...RECORDS]

@@ -1,0 +1,149 @@
+/** Start pages that are too big, never end, are packed or written in every way. */
+
+import {
+  bomb,
+  brokenOff,
+  bytes,
+  drippingBody,
+  drippingHead,
+  endlessBody,
+  endlessHead,
+  huge,
+  packed,
+} from '../bodies.ts'
+import { MEADOW, ORCHARD } from '../machines.ts'
+import { type Row, row, type Told } from '../row.ts'
+import { everywhere, html, page, type Reply, reply } from '../site.ts'
+
+const text = 'The first paragraph is read.'
+
+/** The start page is this; what is read of it is the text. */
+const reads = (name: string, shows: string, start: Reply, read: string | null = text): Row =>
+  row(name, shows, { at: [ORCHARD], site: everywhere(start), web: { text: read } })
+
+/** A head that is not over in time or within bounds is no answer; the certificate is judged all the same. */
+const noAnswer = (start: Reply): Told => ({ at: [MEADOW], site: everywhere(start), web: { has_website: false } })
+
+const meta = (charset: string, body: string): Buffer =>
+  Buffer.from(
+    `<!doctype html><html><head><meta charset="${charset}"></head><body><p>${body}</p></body></html>`,
+    'latin1',
+  )
+
+const SIZES: readonly Row[] = [
+  reads('huge-page.example', 'A page of 3 MiB is read up to a bound.', huge(text)),
+  reads('endless-body.example', 'A page that never ends is read up to a bound.', endlessBody(text)),
+  reads('dripping-body.example', 'A page that comes byte by byte is read until its time is over.', drippingBody(text)),
+  reads('gzip-bomb.example', '32 MiB in a few kilobytes of gzip.', bomb('gzip', text)),
+  reads('deflate-bomb.example', '32 MiB in a few kilobytes of deflate.', bomb('deflate', text)),
+  reads('brotli-bomb.example', '32 MiB in a few bytes of Brotli.', bomb('br', text)),
+  reads('zstd-bomb.example', '32 MiB in a few bytes of Zstandard.', bomb('zstd', text)),
+  row('endless-head.example', 'A head that never ends is no answer.', noAnswer(endlessHead())),
+  row('dripping-head.example', 'A head that comes byte by byte is no answer.', noAnswer(drippingHead())),
+  reads('broken-off.example', 'The connection ends in the middle of the page: what came is read.', brokenOff(text)),
+  reads('empty-page.example', 'A page of no bytes.', reply(200), null),
+  reads('deep-page.example', 'A hundred thousand elements in each other.', page(text, '<div>'.repeat(100_000))),
+]
+
+const CODINGS: readonly Row[] = [
+  reads('gzip.example', 'Packed by gzip.', packed('gzip', html(text))),
+  reads('deflate.example', 'Packed by deflate.', packed('deflate', html(text))),
+  reads('brotli.example', 'Packed by Brotli.', packed('br', html(text))),
+  reads('zstd.example', 'Packed by Zstandard.', packed('zstd', html(text))),
+  reads('no-coding.example', 'A coding that no registry has is none: read as it is.', coded('secret', html(text))),
+  reads('old-coding.example', 'A coding that nobody speaks any more: not read.', coded('compress', html(text)), null),
+  reads('not-packed.example', 'Said to be gzip, and is not: not read.', coded('gzip', html(text)), null),
+  reads('packed-twice.example', 'Packed by two codings: not read.', coded('gzip, gzip', html(text)), null),
+]
+
+function coded(coding: string, body: string): Reply {
+  return reply(200, body, { 'content-encoding': coding })
+}
+
+const LETTERS: readonly Row[] = [
+  reads(
+    'charset-in-head.example',
+    'The charset of the head goes before that of the page.',
+    {
+      ...bytes('text/html; charset=windows-1251', meta('utf-8', '\xcf\xf0\xe8\xe2\xe5\xf2')),
+    },
+    'Привет',
+  ),
+  reads(
+    'charset-in-page.example',
+    'The charset that the page names.',
+    bytes('text/html', meta('shift_jis', '\x93\xfa\x96{')),
+    '日本',
+  ),
+  reads(
+    'charset-of-mark.example',
+    'The byte order mark goes before everything.',
+    {
+      ...bytes('text/html; charset=iso-8859-1', Buffer.from('\ufeff<p>Grüße</p>', 'utf16le')),
+    },
+    'Grüße',
+  ),
+  reads(
+    'charset-wrong.example',
+    'A page that says UTF-8 and is not: what is no letter stands as U+FFFD.',
+    {
+      ...bytes('text/html; charset=utf-8', meta('utf-8', 'Gr\xfc\xdfe')),
+    },
+    'Gr\ufffd\ufffde',
+  ),
+  reads(
+    'charset-unknown.example',
+    'A charset that does not exist counts as none.',
+    {
+      ...bytes('text/html; charset=klingon', meta('utf-8', Buffer.from('Grüße').toString('latin1'))),
+    },
+    'Grüße',
+  ),
+  reads(
+    'xn--bcher-kva.example',
+    'An internationalized domain with a page in its language.',
+    page('Bücher für alle.'),
+    'Bücher für alle.',
+  ),
+  reads('xn--n3h.example', 'A name that no registry would take.', page('☃ in the north.'), '☃ in the north.'),
+]
+
+const KINDS: readonly Row[] = [
+  reads(
+    'pdf.example',
+    'A document that is no page: a website without text.',
+    bytes('application/pdf', '%PDF-1.7'),
+    null,
+  ),
+  reads('plain-text.example', 'Plain text is no page.', bytes('text/plain', text), null),
+  reads(
+    'xhtml.example',
+    'A page in XHTML.',
+    bytes('application/xhtml+xml', `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${text}</p></body></html>`),
+  ),
+  reads('no-type.example', 'An answer without a type is read as a page.', {
+    status: 200,
+    headers: {},
+    body: html(text),
+  }),
+  reads(
+    'hidden-parts.example',
+    'Scripts, styles and hidden parts are not what a reader sees.',
+    page(
+      '<script>document.write("by script")</script>',
+      '<style>p { color: red }</style>',
+      '<p hidden>by attribute</p>',
+      '<p style="display: none">by style</p>',
+      '<noscript>without scripts</noscript>',
+      text,
+    ),
+  ),
+  reads(
+    'two-lines.example',
+    'Text runs on through a link and breaks at a paragraph.',
+    page('Ships <b>and</b> <a href="/boats">boats</a>', 'since 1890'),
+    'Ships and boats since 1890',
+  ),
+]
+
+export const PAGES: readonly Row[] = [...SIZES, ...CODINGS, ...LETTERS, ...KINDS]

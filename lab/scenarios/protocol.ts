@@ -1,0 +1,143 @@
+/** Servers that speak HTTP as old, careless or hostile ones do. */
+
+import { MEADOW, ORCHARD } from '../machines.ts'
+import { type Row, row, type Told } from '../row.ts'
+import {
+  dripping,
+  encrypted,
+  everywhere,
+  forever,
+  HTML,
+  html,
+  page,
+  type Reply,
+  redirect,
+  reply,
+  robots,
+} from '../site.ts'
+
+const text = 'Spoken and understood.'
+const START = html(text)
+const HEAD = ['HTTP/1.1 200 OK', `Content-Type: ${HTML}`, 'Connection: close']
+
+/** The start page goes over the wire like this, and its text is read, or there is no answer at all. */
+const spoken = (name: string, shows: string, start: Reply, isRead = true): Row =>
+  row(name, shows, { at: [ORCHARD], site: everywhere(start), web: isRead ? { text } : { has_website: false } })
+
+/** Bytes and the end of the connection. */
+const wire = (...lines: string[]): Reply => ({
+  wire: async function* () {
+    yield lines.join('')
+  },
+})
+
+const lines = (...each: string[]): string => each.map((line) => `${line}\r\n`).join('')
+
+const SPEECH: readonly Row[] = [
+  spoken(
+    'early-hints.example',
+    'A 103 goes before the answer.',
+    wire(lines('HTTP/1.1 103 Early Hints', 'Link: </a.css>', ''), lines(...HEAD, ''), START),
+  ),
+  spoken(
+    'endless-hints.example',
+    'One 103 after the other is no answer.',
+    { wire: () => forever(lines('HTTP/1.1 103 Early Hints', 'Link: </a.css>', '')) },
+    false,
+  ),
+  spoken(
+    'old-http.example',
+    'HTTP 1.0: the page ends where the connection ends.',
+    wire(lines('HTTP/1.0 200 OK', `Content-Type: ${HTML}`, ''), START),
+  ),
+  spoken('no-reason.example', 'A status without words.', wire(lines('HTTP/1.1 200', ...HEAD.slice(1), ''), START)),
+  spoken(
+    'long-field.example',
+    'One field of a hundred thousand letters is no answer.',
+    wire(lines(...HEAD, `X-Long: ${'x'.repeat(100_000)}`, ''), START),
+    false,
+  ),
+  spoken('hangs-up.example', 'It takes the request and hangs up.', wire(''), false),
+  spoken(
+    'cookie-wall.example',
+    'It redirects to itself until a cookie comes back, which we do not keep.',
+    reply(302, '', { location: '/', 'set-cookie': 'seen=1' }),
+    false,
+  ),
+]
+
+/** The page of https, where robots.txt says this. */
+const asks = (name: string, shows: string, rules: Reply, read: string | null = null, start: Reply = page(text)): Row =>
+  row(name, shows, {
+    at: [MEADOW],
+    site: encrypted(name, start, { robots: rules }),
+    web: { redirect_to_https: true, text: read },
+  })
+
+const REFUSED = robots('User-agent: *', 'Disallow: /')
+
+const ROBOTS: readonly Row[] = [
+  asks('robots-refuses.example', 'Everybody is refused: all is judged, and the page is not read.', REFUSED),
+  asks(
+    'robots-refuses-us.example',
+    'We alone are refused.',
+    robots('User-agent: domaindex', 'Disallow: /', '', 'User-agent: *', 'Allow: /'),
+  ),
+  asks('robots-refuses-others.example', 'Others are refused.', robots('User-agent: otherbot', 'Disallow: /'), text),
+  asks(
+    'robots-refuses-parts.example',
+    'The start page is not among what is refused.',
+    robots('User-agent: *', 'Disallow: /admin'),
+    text,
+  ),
+  asks('robots-fails.example', 'A robots.txt that fails refuses all (RFC 9309, chapter 2.3.1.4).', reply(503)),
+  asks(
+    'robots-denied.example',
+    'A robots.txt that is denied allows all (RFC 9309, chapter 2.3.1.3).',
+    reply(403),
+    text,
+  ),
+  asks('robots-drips.example', 'A robots.txt that never ends in time is one that cannot be reached: it refuses all.', {
+    wire: () => dripping('x', 'HTTP/1.1 200 OK\r\nX-More: '),
+  }),
+  asks(
+    'robots-huge.example',
+    'Of a robots.txt of a megabyte the first 512 KiB count.',
+    robots('User-agent: *', '#'.repeat(1024 * 1024), 'Disallow: /'),
+    text,
+  ),
+  asks(
+    'robots-hides-refresh.example',
+    'A page that is not read sends nobody on.',
+    REFUSED,
+    null,
+    reply(
+      200,
+      START.replace('<head>', '<head><meta http-equiv="refresh" content="0; url=https://harbour-bakery.example/">'),
+    ),
+  ),
+  row('robots-moved.example', 'A robots.txt that has moved to another host of the domain.', {
+    at: [MEADOW],
+    site: everywhere(page(text), { robots: redirect('http://www.robots-moved.example/robots.txt') }),
+    wwwSite: everywhere(page(text), { robots: REFUSED }),
+    web: {},
+  }),
+]
+
+const underOne: Told = {
+  at: [MEADOW],
+  site: everywhere(redirect('https://www.street-market.test/')),
+  zone: { 'www.street-market.test': { A: [ORCHARD] } },
+  sites: { 'www.street-market.test': everywhere(page(text)) },
+  web: { redirect_to_https: true, text },
+}
+
+export const PROTOCOL: readonly Row[] = [
+  ...SPEECH,
+  ...ROBOTS,
+  row(
+    'shop.street-market.test',
+    'A host that is crawled as a domain: its registrable domain is not another one.',
+    underOne,
+  ),
+]

@@ -1,0 +1,197 @@
+/** Redirects inside a domain and out of it, by every means, and those that lead nowhere. */
+
+import { HARBOUR, MEADOW, PLAIN_ONLY, SECURE_ONLY } from '../machines.ts'
+import { type Row, row, type Told } from '../row.ts'
+import { encrypted, everywhere, gone, page, redirect, refresh, type Site } from '../site.ts'
+
+export const HERE = page('You have arrived.')
+const text = 'You have arrived.'
+
+/** The domain that many others send their readers to. */
+export const TARGET = 'harbour-bakery.example'
+
+/** A site that sends everybody out of the domain. */
+export const leaves = (site: Site, redirects_to: string | null, web: Partial<NonNullable<Told['web']>> = {}): Told => ({
+  at: [MEADOW],
+  site,
+  web: { has_website: false, redirects_to, ...web },
+})
+
+const byStatus = (status: number): Row =>
+  row(
+    `moved-${status}.example`,
+    `To another domain by a ${status}.`,
+    leaves(gone(`https://${TARGET}/`, status), TARGET),
+  )
+
+/** http to https on the bare name, then to `www.`. */
+const twoSteps: Site = {
+  plain: redirect('https://two-steps.example/'),
+  secure: redirect('https://www.two-steps.example/'),
+}
+
+/** Path by path: `/` to `/1` and so on up to `/count`, where a page is. */
+export const stairs = (count: number): Site =>
+  everywhere((path) => {
+    const step = Number(path.slice(1) || 0)
+    return step === count ? HERE : redirect(`/${step + 1}`)
+  })
+
+const INSIDE: readonly Row[] = [
+  row('to-https.example', 'From http to https by a 308.', {
+    at: [MEADOW],
+    site: { plain: redirect('https://to-https.example/', 308), secure: HERE },
+    web: { redirect_to_https: true, text },
+  }),
+  row('to-www.example', 'From the bare name to its www., without encryption.', {
+    at: [MEADOW],
+    site: gone('http://www.to-www.example/'),
+    wwwSite: everywhere(HERE),
+    web: { redirect_to_www: true, text },
+  }),
+  row('two-steps.example', 'To https first, then to www.', {
+    at: [MEADOW],
+    site: twoSteps,
+    wwwSite: everywhere(HERE),
+    web: { redirect_to_https: true, redirect_to_www: true, text },
+  }),
+  row('one-step.example', 'To https and www. in one step.', {
+    at: [MEADOW],
+    site: gone('https://www.one-step.example/'),
+    wwwSite: encrypted('www.one-step.example', HERE),
+    web: { redirect_to_https: true, redirect_to_www: true, text },
+  }),
+  row('to-bare.example', 'The www. host sends to the bare name, which nobody notices who begins there.', {
+    at: [MEADOW],
+    site: everywhere(HERE),
+    wwwSite: gone('http://to-bare.example/'),
+    web: { text },
+  }),
+  row('from-https-to-www.example', 'Port 80 is closed, and https sends to www.', {
+    at: [SECURE_ONLY],
+    site: gone('https://www.from-https-to-www.example/'),
+    wwwSite: everywhere(HERE),
+    web: { redirect_to_www: true, text },
+  }),
+  row('to-subdomain.example', 'Another host of the same registrable domain is the domain itself.', {
+    at: [MEADOW],
+    site: gone('http://shop.to-subdomain.example/'),
+    zone: { 'shop.to-subdomain.example': { A: [HARBOUR] } },
+    sites: { 'shop.to-subdomain.example': everywhere(HERE) },
+    web: { text },
+  }),
+  row('relative.example', 'Location is relative.', {
+    at: [MEADOW],
+    site: everywhere((path) => (path === '/start' ? HERE : redirect('start', 302))),
+    web: { text },
+  }),
+  row('fragment.example', 'A fragment is dropped, letter case of scheme and host does not count.', {
+    at: [MEADOW],
+    site: { plain: redirect('HTTPS://Fragment.EXAMPLE/#top'), secure: HERE },
+    web: { redirect_to_https: true, text },
+  }),
+  row('refresh-inside.example', 'A meta refresh to another page of the same site.', {
+    at: [MEADOW],
+    site: everywhere((path) => (path === '/' ? refresh('/start') : HERE)),
+    web: { text },
+  }),
+  row('refresh-to-https.example', 'A meta refresh to https after five seconds, which is not too late.', {
+    at: [MEADOW],
+    site: { plain: refresh('https://refresh-to-https.example/', 5), secure: HERE },
+    web: { redirect_to_https: true, text },
+  }),
+  row('refresh-late.example', 'A meta refresh after half a minute is not followed.', {
+    at: [MEADOW],
+    site: everywhere(refresh(`https://${TARGET}/`, 30)),
+    web: { text: 'You are sent on.' },
+  }),
+  row('nine-steps.example', 'A page at the end of nine redirects.', { at: [MEADOW], site: stairs(9), web: { text } }),
+]
+
+const OUT: readonly Row[] = [
+  ...[301, 302, 303, 307, 308].map(byStatus),
+  row('moved-by-steps.example', 'To another domain over several hops: https, www., and out.', {
+    at: [MEADOW],
+    site: {
+      plain: redirect('https://moved-by-steps.example/'),
+      secure: redirect('https://www.moved-by-steps.example/'),
+    },
+    wwwSite: gone(`https://${TARGET}/`),
+    web: { has_website: false, redirects_to: TARGET, redirect_to_https: true, redirect_to_www: true },
+  }),
+  row(
+    'moved-twice.example',
+    'To a domain that itself sends on: the end of the chain counts.',
+    leaves(gone('https://moved-301.example/'), TARGET),
+  ),
+  row(
+    'moved-to-host.example',
+    'To a host of another domain: its registrable domain is the target.',
+    leaves(gone(`https://www.${TARGET}/path?query#fragment`), TARGET),
+  ),
+  row(
+    'moved-by-refresh.example',
+    'To another domain by meta refresh.',
+    leaves(everywhere(refresh(`https://${TARGET}/`)), TARGET),
+  ),
+  row('moved-protocol-relative.example', 'To another domain by //.', leaves(gone(`//${TARGET}/`), TARGET)),
+  row(
+    'moved-with-user.example',
+    'The host stands behind the @.',
+    leaves(gone(`http://to-https.example@${TARGET}/`), TARGET),
+  ),
+  row(
+    'moved-to-nothing.example',
+    'To a domain that does not exist.',
+    leaves(gone('http://nobody-has-this.test/'), 'nobody-has-this.test'),
+  ),
+  row(
+    'moved-to-silence.example',
+    'To a domain that does not answer.',
+    leaves(gone('http://mute.example/'), 'mute.example'),
+  ),
+  row(
+    'moved-to-private.example',
+    'To a domain with a private address.',
+    leaves(gone('http://private.example/'), 'private.example'),
+  ),
+  row('moved-to-port.example', 'To another port of another domain.', leaves(gone(`http://${TARGET}:8080/`), TARGET)),
+  row('moved-to-idn.example', 'To an internationalized domain, in letters.', {
+    ...leaves(gone(Buffer.from('https://bücher.example/').toString('latin1')), 'xn--bcher-kva.example'),
+  }),
+  row('moved-from-http.example', 'Port 443 is closed; the redirect stands on port 80.', {
+    ...leaves(gone(`https://${TARGET}/`), TARGET, { ssl: 'nocert' }),
+    at: [PLAIN_ONLY],
+  }),
+  row(
+    'lab_a.co.uk',
+    'Two names under one public suffix are two domains.',
+    leaves(gone('https://www.lab_b.co.uk/'), 'lab_b.co.uk'),
+  ),
+  row('lab_b.co.uk', 'The registrable domain under a suffix of two labels.', {
+    at: [MEADOW],
+    site: encrypted('www.lab_b.co.uk', HERE),
+    web: { redirect_to_https: true, redirect_to_www: true, text },
+  }),
+  row(
+    'lab_a.github.io',
+    'The private section of the public suffix list counts.',
+    leaves(gone('https://lab_b.github.io/'), 'lab_b.github.io'),
+  ),
+  row('moved-without-www.example', 'It redirects out and has no www. at all.', {
+    at: [MEADOW],
+    site: gone(`http://${TARGET}/`),
+    www: null,
+    web: { has_website: false, redirects_to: TARGET },
+  }),
+  row('there-and-back.example', 'It leaves the domain and comes back: neither a website nor a target.', {
+    ...leaves(
+      everywhere((path) => (path === '/back' ? HERE : redirect('http://sends-back.test/'))),
+      null,
+    ),
+    zone: { 'sends-back.test': { A: [HARBOUR] } },
+    sites: { 'sends-back.test': gone('http://there-and-back.example/back') },
+  }),
+]
+
+export const REDIRECTS: readonly Row[] = [...INSIDE, ...OUT]

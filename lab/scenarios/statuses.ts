@@ -1,0 +1,40 @@
+/** Statuses of the start page, and what each says about a website. */
+
+import { MEADOW } from '../machines.ts'
+import { type Row, row } from '../row.ts'
+import { everywhere, html, page, reply } from '../site.ts'
+
+const WORDS = html('A word from the server.')
+
+/** A page with this status; only a page of 2xx is read. */
+function status(code: number, has_website: boolean, shows: string): Row {
+  return row(`status-${code}.example`, shows, {
+    at: [MEADOW],
+    site: everywhere(reply(code, WORDS)),
+    web: { has_website },
+  })
+}
+
+export const STATUSES: readonly Row[] = [
+  row('status-200.example', 'A page as it should be.', {
+    at: [MEADOW],
+    site: everywhere(page('A word from the server.')),
+    web: { text: 'A word from the server.' },
+  }),
+  row('status-204.example', 'No content is a website without text.', {
+    at: [MEADOW],
+    site: everywhere({ status: 204, headers: {}, body: '' }),
+    web: {},
+  }),
+  status(401, true, 'A website that wants a password.'),
+  status(403, true, 'A website that turns us away.'),
+  status(404, false, 'No start page: no website.'),
+  status(410, false, 'A start page that is gone.'),
+  status(429, true, 'A website that has enough of us.'),
+  status(451, false, 'A start page that is forbidden by law.'),
+  status(500, false, 'A server that fails.'),
+  status(502, false, 'A gateway without a server.'),
+  status(503, false, 'A server that is overloaded.'),
+  status(304, false, 'Not modified, though nothing was asked for: a 3xx without Location.'),
+  status(300, false, 'Several choices, and no Location.'),
+]

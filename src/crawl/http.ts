@@ -1,0 +1,165 @@
+/** HTTP for one visit: requests to vetted addresses, over connections that live no longer than the visit. */
+
+import type { Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import { Client } from 'undici'
+import type { Name } from '../words/name.ts'
+import { ACCEPTED } from './http-body.ts'
+import { dial, handshake, type Miss, type Reach } from './http-dial.ts'
+import { Exchange, Missed, type Reply } from './http-exchange.ts'
+import type { Certificate } from './visit.ts'
+import type { WebLimits } from './web-limits.ts'
+
+/** `reach`: where a host may be connected to by port 80 or 443. */
+export type HttpOptions = {
+  reach(host: Name, port: 80 | 443): Promise<Reach>
+  trust: SecureContext
+  userAgent: string
+  limits: WebLimits
+}
+
+/** What requests under way hear at the end of the visit; made once, as a stack costs time. */
+const GONE = new Missed('silent')
+
+const UNSEEN: Certificate = { kind: 'unseen' }
+
+/** All connections of one visit. */
+export class Http {
+  readonly #options: HttpOptions
+  readonly #headers: Record<string, string>
+  readonly #lines = new Map<string, Line>()
+  readonly #sockets: Socket[] = []
+  readonly #certificates = new Map<Name, Certificate>()
+  #closed = false
+
+  constructor(options: HttpOptions) {
+    this.#options = options
+    this.#headers = {
+      'user-agent': options.userAgent,
+      accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+      'accept-encoding': ACCEPTED,
+    }
+  }
+
+  /** Asks for an http or https URL on its own port, whose host is a name in its canonical spelling. Never rejects. */
+  get(url: URL): Promise<Reply | Miss> {
+    if (this.#closed) return Promise.resolve('silent')
+    return this.#lineTo(url).get(url.pathname + url.search, this.#headers)
+  }
+
+  /** What port 443 of a host showed to whoever connected to it, otherwise what it shows to a handshake made for that. */
+  async certificate(host: Name): Promise<Certificate> {
+    const seen = this.#certificates.get(host)
+    if (seen !== undefined) return seen
+    if (this.#closed) return UNSEEN
+    return this.#certain(
+      await handshake(await this.#options.reach(host, 443), this.#dialing(host, this.#options.trust)),
+    )
+  }
+
+  /** Ends all connections; requests that wait for an answer get none. */
+  close(): void {
+    this.#closed = true
+    for (const line of this.#lines.values()) line.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** The connection that is kept for this origin; beside one whose body stands still, a second one. */
+  #lineTo(url: URL): Line {
+    const kept = this.#lines.get(url.origin)
+    if (kept !== undefined && !kept.held) return kept
+    const key = kept === undefined ? url.origin : `${url.origin} beside`
+    const line = this.#lines.get(key) ?? this.#openLine(url)
+    this.#lines.set(key, line)
+    return line
+  }
+
+  #openLine(url: URL): Line {
+    const host = url.hostname as Name
+    const secure = url.protocol === 'https:'
+    const dialing = this.#dialing(host, secure ? this.#options.trust : null)
+    return new Line(url.origin, this.#options.limits, async () => {
+      const { socket, certificate } = await dial(await this.#options.reach(host, secure ? 443 : 80), dialing)
+      if (certificate !== null && this.#certificates.get(host)?.kind !== 'shown')
+        this.#certificates.set(host, this.#certain(certificate))
+      return socket
+    })
+  }
+
+  /** That none was shown says nothing where the end of the visit broke the handshake off. */
+  #certain(certificate: Certificate): Certificate {
+    return this.#closed && certificate.kind === 'none' ? UNSEEN : certificate
+  }
+
+  #dialing<T extends SecureContext | null>(host: Name, trust: T) {
+    const opened = (socket: Socket): void => {
+      if (this.#closed) socket.destroy()
+      this.#sockets.push(socket)
+    }
+    return { host, trust, limits: this.#options.limits, opened }
+  }
+}
+
+/** One connection to one origin, made when it is needed and again when the server has ended it. */
+class Line {
+  readonly #client: Client
+  readonly #limits: WebLimits
+  #exchange: Exchange | null = null
+  #socket: Socket | null = null
+  /** Why it could not be connected to, which is not tried again. */
+  #miss: Miss | null = null
+
+  constructor(origin: string, limits: WebLimits, connect: () => Promise<Socket | Miss>) {
+    this.#limits = limits
+    this.#client = new Client(origin, {
+      allowH2: false,
+      pipelining: 1,
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: 0, // timers of our own, which nothing that the server sends sets back
+      bodyTimeout: 0,
+      connect: (_, callback) => {
+        connect().then((socket) => {
+          if (typeof socket === 'object') {
+            this.#attend(socket)
+            callback(null, socket)
+          } else {
+            this.#miss = socket
+            callback(new Missed(socket), null)
+          }
+        })
+      },
+    })
+  }
+
+  /** Whether a body stands in it that somebody is going to read. */
+  get held(): boolean {
+    return this.#exchange?.held ?? false
+  }
+
+  /** Asks once more where the connection that was kept turned out to be ending. */
+  async get(path: string, headers: Record<string, string>): Promise<Reply | Miss> {
+    if (this.#miss !== null) return this.#miss
+    const exchange = this.#send(path, headers)
+    const answer = await exchange.answer
+    return exchange.lost && this.#miss === null ? this.#send(path, headers).answer : answer
+  }
+
+  #send(path: string, headers: Record<string, string>): Exchange {
+    this.#exchange?.cut() // a body that nobody reads and that has not come whole by now
+    const exchange = new Exchange(this.#limits)
+    this.#exchange = exchange
+    if (this.#socket !== null) exchange.begin(this.#socket, true)
+    this.#client.dispatch({ method: 'GET', path, headers }, exchange)
+    return exchange
+  }
+
+  close(): void {
+    this.#client.destroy(GONE)
+  }
+
+  #attend(socket: Socket): void {
+    this.#socket = socket
+    this.#exchange?.begin(socket, false)
+    socket.on('readable', () => this.#exchange?.watch())
+  }
+}

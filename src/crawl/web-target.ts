@@ -1,0 +1,25 @@
+/** Where a redirect leads: the address it spells, and whether the crawler goes there. */
+
+import { parseName } from '../words/name.ts'
+
+const SCHEMES = new Set(['http:', 'https:'])
+
+/**
+ * The absolute address that a redirect spells, without fragment and credentials, its host in canonical spelling where that is
+ * a name. Null where it cannot be read or is not of the web (`mailto:`, `javascript:`): as if there were no redirect.
+ */
+export function targetOf(text: string, from: URL): URL | null {
+  const url = URL.parse(text, from.href)
+  if (url === null || !SCHEMES.has(url.protocol)) return null
+  url.hash = ''
+  url.username = ''
+  url.password = ''
+  const name = parseName(url.hostname)
+  if (name !== null && name !== url.hostname) url.hostname = name
+  return url
+}
+
+/** Whether an address of the web is a name at its scheme's own port; nothing else is looked at. */
+export function isLookedAt(url: URL): boolean {
+  return url.port === '' && parseName(url.hostname) !== null
+}

@@ -1,0 +1,24 @@
+/** The text of a start page: what a reader sees, as one line. */
+
+const MOST_BYTES = 65_536
+
+/** White space and control characters, of which any number is one space. */
+const SPACE = /[\s\p{Cc}]+/gu
+/** Characters that only say where a word may be broken. */
+const UNSEEN = /[\u00ad\u200b\u2060]/g
+
+/** The pieces with one space between them, well-formed, at most 64 KiB of UTF-8; null where nothing is left. */
+export function pageText(pieces: readonly string[]): string | null {
+  const text = pieces.join(' ').replace(UNSEEN, '').replace(SPACE, ' ').toWellFormed()
+  const cut = cutBytes(text.trim())
+  return cut === '' ? null : cut
+}
+
+/** The longest beginning in whole characters that fits. */
+function cutBytes(text: string): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= MOST_BYTES) return text
+  let end = MOST_BYTES
+  while ((bytes[end]! & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end).trimEnd()
+}

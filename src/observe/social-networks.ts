@@ -1,0 +1,207 @@
+/** The rules of the largest social networks. */
+
+import { CODE, type Network, NUMBER, words } from './social-rules.ts'
+
+const PINTEREST =
+  'com at be ca ch cl co.kr co.uk com.au com.mx cz de dk ec es fi fr gr hu id ie in info it jp nl no nz pe ph pl pt ru se th tw uk us vn'
+
+const facebook: Network = {
+  network: 'facebook',
+  hosts: ['facebook.com', 'fb.com', 'fb.me', 'facebook.de', 'business.facebook.com'],
+  username: /^(?!.*\.(?:php|html?|aspx?)$)[\p{L}\p{N}\p{M}._-]{2,200}$/iu,
+  tabs: /^(?:about|about_details|c|community|followers|home|info|photos|posts|reviews|services|timeline|videos)$/i,
+  reserved: words(
+    'a ads ajax app apps badges bookmarks business campaign careers checkpoint communitystandards connect cookie developers dialog directory embed events feed flx friends fundraisers games gaming group groups hashtag help home instantgames jobs l language legal lite live login logout marketplace me media messages messenger mobile notes notifications p page pages people pg photo photos places plugins policies policy post posts privacy profile public r recover reel reels reg rsrc safety saved search security settings share sharer signup stories story tag terms tr translate translations unsupportedbrowser video videos watch wifi',
+  ),
+  rules: [
+    {
+      type: 'facebook_profile',
+      path: /^profile\.php$/i,
+      parameter: 'id',
+      username: NUMBER,
+      url: 'https://www.facebook.com/profile.php?id=*',
+    },
+    {
+      type: 'facebook_profile',
+      path: /^people\/[^/]+\/([^/]+)$/i,
+      username: NUMBER,
+      url: 'https://www.facebook.com/profile.php?id=*',
+    },
+    {
+      type: 'facebook_page',
+      path: /^pages\/(?!category\/)[^/]+\/([^/]+)$/i,
+      username: NUMBER,
+      url: 'https://www.facebook.com/*',
+    },
+    { type: 'facebook_page', path: /^pages\/category\/[^/]+\/([^/]+)$/i, url: 'https://www.facebook.com/*' },
+    { type: 'facebook_page', path: /^p\/([^/]+-\d{5,})$/i, url: 'https://www.facebook.com/p/*' },
+    { type: 'facebook_page', path: /^(?:pg\/)?([^/]+-\d{9,})$/i, url: 'https://www.facebook.com/*' },
+    { type: 'facebook_page', path: /^pg\/([^/]+)$/i, url: 'https://www.facebook.com/*' },
+    { type: 'facebook_group', path: /^groups\/([^/]+)$/i, url: 'https://www.facebook.com/groups/*' },
+    { type: 'facebook', path: /^@?([^/]+)$/, url: 'https://www.facebook.com/*' },
+  ],
+}
+
+const instagram: Network = {
+  network: 'instagram',
+  hosts: ['instagram.com', 'instagr.am', 'ig.me'],
+  username: /^(?!.*\.\.)\w[\w.]{0,28}\w$/,
+  tabs: /^(?:channel|feed|guides|igtv|reels|tagged)$/i,
+  reserved: words(
+    '_n _u about accounts api archive challenge create developer direct directory download emails explore graphql help hashtag legal lite locations login nametag p popular press privacy reel reels session share static stories support tags terms threads tv upload web',
+  ),
+  rules: [{ type: 'instagram', path: /^(?:_u\/|m\/)?@?([^/]+)$/i, url: 'https://www.instagram.com/*' }],
+}
+
+const x: Network = {
+  network: 'x',
+  hosts: ['x.com', 'twitter.com'],
+  username: /^\w{1,15}$/,
+  reserved: words(
+    'about account accounts activity blog compose communities discover download explore favorites followers following goodies hashtag help home i import intent invitations jobs language lists login logout mentions messages newtwitter notifications oauth personalization photo privacy rules search sessions settings share signin signup statuses status support terms timeline tos trends url welcome who_to_follow widgets',
+  ),
+  rules: [{ type: 'x', path: /^@?([^/]+)$/, url: 'https://x.com/*' }],
+}
+
+const linkedin: Network = {
+  network: 'linkedin',
+  hosts: ['linkedin.com', 'linkedin.cn'],
+  username: /^[^\s/<>"\\\p{Cc}\p{Bidi_Control}]{2,100}$/u,
+  tabs: /^(?:about|admin|home|jobs|life|mycompany|people|posts|products|[a-z]{2})$/i,
+  reserved: words('dir home login share'),
+  rules: [
+    {
+      type: 'linkedin_company',
+      path: /^(?:mwlite\/)?company(?:-beta)?\/([^/]+)$/i,
+      url: 'https://www.linkedin.com/company/*',
+    },
+    {
+      type: 'linkedin_school',
+      path: /^(?:mwlite\/)?(?:edu\/)?school\/([^/]+)$/i,
+      url: 'https://www.linkedin.com/school/*',
+    },
+    {
+      type: 'linkedin_showcase',
+      path: /^(?:mwlite\/)?showcase\/([^/]+)$/i,
+      url: 'https://www.linkedin.com/showcase/*',
+    },
+    { type: 'linkedin_profile', path: /^(?:mwlite\/)?in\/([^/]+)$/i, url: 'https://www.linkedin.com/in/*' },
+    { type: 'linkedin_profile', path: /^pub\/([^/]+)(?:\/\w+){3}$/i, url: 'https://www.linkedin.com/~' },
+    {
+      type: 'linkedin_group',
+      path: /^groups\/(?:[^/]*-)?(\d+)$/i,
+      username: NUMBER,
+      url: 'https://www.linkedin.com/groups/*',
+    },
+  ],
+}
+
+const youtube: Network = {
+  network: 'youtube',
+  hosts: ['youtube.com', 'gaming.youtube.com'],
+  username: /^(?!.*\.php$)[\p{L}\p{N}\p{M}._·-]{2,100}$/iu,
+  tabs: /^(?:about|channels|community|discussion|featured|feed|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i,
+  reserved: words(
+    'about account ads attribution_link c channel channels clip copyright create creators embed feed feeds gaming getpremium hashtag help howyoutubeworks html5 iframe_api img intl index kids learning live live_chat login logout movies music my_videos news oembed oops opensearch player_api playlist playlists post premium press primetime privacy profile redirect reporthistory results shorts show shows signin signup source sports static storefront subscription_center subscription_manager supported_browsers t terms testtube timedtext topic trending trends tv upload user v verify video videos view_play_list watch yt',
+  ),
+  rules: [
+    {
+      type: 'youtube_channel',
+      path: /^channel\/([^/]+)$/i,
+      username: /^UC[\w-]{22}$/,
+      url: 'https://www.youtube.com/channel/*',
+      exact: true,
+    },
+    { type: 'youtube_user', path: /^user\/([^/]+)$/i, url: 'https://www.youtube.com/user/*' },
+    { type: 'youtube', path: /^c\/@?([^/]+)$/i, url: 'https://www.youtube.com/c/*' },
+    { type: 'youtube', path: /^@([^/]+)$/, url: 'https://www.youtube.com/@*' },
+    { type: 'youtube', path: /^([^/]+)$/, url: 'https://www.youtube.com/*' },
+  ],
+}
+
+const tiktok: Network = {
+  network: 'tiktok',
+  hosts: ['tiktok.com'],
+  username: /^[\w.]{2,24}$/,
+  reserved: words('tiktok'),
+  rules: [{ type: 'tiktok', path: /^@([^/]+)$/, url: 'https://www.tiktok.com/@*' }],
+}
+
+const pinterest: Network = {
+  network: 'pinterest',
+  hosts: PINTEREST.split(' ').map((suffix) => `pinterest.${suffix}`),
+  username: /^[\w.-]{2,60}$/,
+  reserved: words(
+    '_ about ads all blog board business categories convert discover explore following homefeed ideas join link login logout news_hub notifications offsite password pin pinterest popular privacy search settings share shopping signup source terms today topics url videos widgets',
+  ),
+  rules: [{ type: 'pinterest', path: /^([^/]+)(?:\/[^/]+)?$/, url: 'https://www.pinterest.com/*' }],
+}
+
+const threads: Network = {
+  network: 'threads',
+  hosts: ['threads.net', 'threads.com'],
+  username: /^[\w.]{1,30}$/,
+  reserved: words(''),
+  rules: [{ type: 'threads', path: /^@([^/]+)$/, url: 'https://www.threads.com/@*' }],
+}
+
+const bluesky: Network = {
+  network: 'bluesky',
+  hosts: ['bsky.app'],
+  username: /^(?:did:[a-z]+:[\w.:-]{3,100}|[a-z\d][a-z\d-]*(?:\.[a-z\d-]+)+)$/i,
+  reserved: words('handle.invalid'),
+  rules: [{ type: 'bluesky', path: /^profile\/@?([^/]+)$/i, url: 'https://bsky.app/profile/*' }],
+}
+
+const snapchat: Network = {
+  network: 'snapchat',
+  hosts: ['snapchat.com'],
+  username: /^[a-z][\w.-]{1,30}$/i,
+  reserved: words(''),
+  rules: [
+    { type: 'snapchat', path: /^add\/([^/]+)(?:\/\d+)?$/i, url: 'https://www.snapchat.com/add/*' },
+    { type: 'snapchat', path: /^@([^/]+)$/, url: 'https://www.snapchat.com/add/*' },
+  ],
+}
+
+const discord: Network = {
+  network: 'discord',
+  hosts: ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'],
+  username: NUMBER,
+  reserved: words(''),
+  rules: [
+    {
+      type: 'discord_invite',
+      path: /^invite\/([^/]+)$/i,
+      username: CODE,
+      url: 'https://discord.gg/*',
+      exact: true,
+    },
+    { type: 'discord_user', path: /^users\/([^/]+)$/i, url: 'https://discord.com/users/*' },
+    { type: 'discord_server', path: /^channels\/([^/]+)(?:\/\d+)?$/i, url: 'https://discord.com/channels/*' },
+  ],
+}
+
+const discordInvite: Network = {
+  network: 'discord',
+  hosts: ['discord.gg'],
+  username: CODE,
+  reserved: words(''),
+  rules: [{ type: 'discord_invite', path: /^(?:invite\/)?([^/]+)$/i, url: 'https://discord.gg/*', exact: true }],
+}
+
+/** The networks whose accounts are told by the address alone. */
+export const LARGE_NETWORKS: readonly Network[] = [
+  facebook,
+  instagram,
+  x,
+  linkedin,
+  youtube,
+  tiktok,
+  pinterest,
+  threads,
+  bluesky,
+  snapchat,
+  discord,
+  discordInvite,
+]

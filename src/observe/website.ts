@@ -1,0 +1,64 @@
+/** What the chains of redirects say of a website: whether there is one, and where the name sends its readers. */
+
+import type { Chain, Page, WebSeen } from '../crawl/visit.ts'
+import { type Name, parseName, registrable } from '../words/name.ts'
+import type { WebPart } from './observation.ts'
+
+/** `page`: the start page, where there is a website and its page was read. */
+export type Website = Pick<
+  WebPart,
+  'has_website' | 'redirect_to_https' | 'redirect_to_www' | 'only_with_www' | 'redirects_to'
+> & { page: Page | null }
+
+/** Beside 2xx: somebody is at home who does not let us in. */
+const AT_HOME = [401, 403, 429]
+
+/**
+ * Null where the web cannot be judged for a reason of ours: nothing answered and a start is closed to us, or the chain ends
+ * on a host of the domain's own that is closed to us. The chain of `www.` counts where the bare name answers nothing.
+ */
+export function website(seen: WebSeen, domain: Name): Website | null {
+  const { bare, www } = seen
+  const chain = bare.hops.length > 0 || www === null ? bare : www
+  const hosts = hostsOf(chain)
+  const last = hosts.at(-1)
+  const own = registrable(domain)
+  const isOwn = (host: string): boolean => domainOf(host) === own
+  if (chain.end === 'closed' && (last === undefined || isOwn(last))) return null
+  if (chain.hops.length === 0 && [bare, www].some((each) => each?.end === 'closed')) return null
+  const has_website = hosts.every(isOwn) && endsAtHome(chain)
+  return {
+    has_website,
+    redirect_to_https: passesToHttps(chain, isOwn),
+    redirect_to_www: bare.hops.some(({ to }) => to !== null && hostOf(to) === `www.${domain}`),
+    only_with_www: bare.hops.length === 0 && bare.end === 'silent' && chain.hops.length > 0,
+    redirects_to: last === undefined || isOwn(last) || chain.end === 'endless' ? null : domainOf(last),
+    page: has_website ? chain.page : null,
+  }
+}
+
+function endsAtHome({ end, hops }: Chain): boolean {
+  const status = hops.at(-1)?.status ?? 0
+  return end === 'answered' && ((status >= 200 && status <= 299) || AT_HOME.includes(status))
+}
+
+/** Only a chain that began with http can pass to https. */
+function passesToHttps({ hops }: Chain, isOwn: (host: string) => boolean): boolean {
+  const startsPlain = hops[0]?.url.startsWith('http:') === true
+  return startsPlain && hops.some(({ to }) => to?.startsWith('https:') === true && isOwn(hostOf(to)))
+}
+
+/** Every host on the way in its order, the one that a chain was sent to last included. */
+function hostsOf({ hops }: Chain): string[] {
+  return hops.flatMap(({ url, to }) => (to === null ? [hostOf(url)] : [hostOf(url), hostOf(to)]))
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
+}
+
+/** The registrable domain of a host; an address and what is no name have none. */
+function domainOf(host: string): Name | null {
+  const name = parseName(host)
+  return name === null ? null : registrable(name)
+}

@@ -1,0 +1,222 @@
+/** The resolver against the lab's DNS server: what each kind of answer means. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startDns } from '../../lab/dns.ts'
+import type { DnsTable } from '../../lab/dns-table.ts'
+import { openResolver, parseServer, systemServers } from '../../src/crawl/dns.ts'
+import type { RECORD_TYPES } from '../../src/words/record.ts'
+import { askLab, LOOPBACK, rawUdp, resolverOf, withoutEdns } from './dns-lab.ts'
+
+const SOA = {
+  primary_nameserver: 'ns.full.test',
+  mailbox: 'john\\.doe.full.test',
+  serial: 4_294_967_295,
+  refresh_seconds: 7200,
+  retry_seconds: 3600,
+  expire_seconds: 1_209_600,
+  minimum_ttl_seconds: 0,
+}
+const FULL: DnsTable = {
+  'full.test': {
+    A: ['192.0.2.1', '192.0.2.200'],
+    AAAA: ['2001:db8::1', '::ffff:192.0.2.1'],
+    MX: [
+      { priority: 10, mail_server: 'mx.full.test' },
+      { priority: 65_535, mail_server: '.' },
+    ],
+    TXT: [['v=spf1 -all'], ['one', 'two'], [Uint8Array.of(0, 255, 92, 65)], ['x'.repeat(255), 'grün', '']],
+    NS: ['ns1.full.test', 'a\\.b.full.test', '\\000\\255.full.test'],
+    SOA: [SOA],
+  },
+}
+
+function recordsOf(records: unknown, aliases: readonly string[] = []) {
+  return { outcome: 'records', records, aliases }
+}
+
+test('each of the seven types comes as an observation file writes it', async (t) => {
+  const { resolver } = await askLab(t, { ...FULL, 'alias.test': { CNAME: ['full.test'] } })
+  const ask = (type: (typeof RECORD_TYPES)[number]) => resolver.ask('full.test', type)
+  assert.deepEqual(await ask('A'), recordsOf(['192.0.2.1', '192.0.2.200']))
+  assert.deepEqual(await ask('AAAA'), recordsOf(['2001:db8::1', '::ffff:192.0.2.1']))
+  assert.deepEqual(
+    await ask('MX'),
+    recordsOf([
+      { priority: 10, mail_server: 'mx.full.test' },
+      { priority: 65_535, mail_server: '.' },
+    ]),
+  )
+  assert.deepEqual(
+    await ask('TXT'),
+    recordsOf([['v=spf1 -all'], ['one', 'two'], ['\\000\\255\\\\A'], ['x'.repeat(255), 'grün', '']]),
+  )
+  assert.deepEqual(await ask('NS'), recordsOf(['ns1.full.test', 'a\\.b.full.test', '\\000\\255.full.test']))
+  const { mailbox, ...soa } = SOA
+  assert.deepEqual(await ask('SOA'), recordsOf([{ ...soa, admin_email: 'john.doe@full.test' }]))
+  assert.deepEqual(await resolver.ask('alias.test', 'CNAME'), recordsOf(['full.test']))
+})
+
+test('a name that does not exist is told from one that has no record of the type', async (t) => {
+  const { resolver } = await askLab(t, FULL)
+  assert.deepEqual(await resolver.ask('nobody.test', 'A'), { outcome: 'nxdomain' })
+  assert.deepEqual(await resolver.ask('full.test', 'CNAME'), recordsOf([]))
+})
+
+test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read are kept apart', async (t) => {
+  const table = { a: 'servfail', b: 'refused', c: 'lame', d: 'malformed' } as const
+  const { resolver } = await askLab(t, { ...table, mixed: { A: 'servfail', AAAA: ['::1'] } })
+  for (const [host, why] of Object.entries(table)) {
+    assert.deepEqual(await resolver.ask(host, 'A'), { outcome: 'failed', why })
+  }
+  assert.deepEqual(await resolver.ask('mixed', 'A'), { outcome: 'failed', why: 'servfail' })
+  assert.deepEqual(await resolver.ask('mixed', 'AAAA'), recordsOf(['::1']))
+  const silent = await askLab(t, { e: 'silent' }, { timeout: 20, attempts: 3 })
+  assert.deepEqual(await silent.resolver.ask('e', 'A'), { outcome: 'failed', why: 'timeout' })
+  assert.equal(silent.heard.length, 3)
+})
+
+test('aliases are followed to the records at their end, and named in their order', async (t) => {
+  const { resolver } = await askLab(t, {
+    'a.test': { CNAME: ['b.test'] },
+    'b.test': { CNAME: ['c.test'] },
+    'c.test': { A: ['192.0.2.3'], MX: [{ priority: 1, mail_server: 'mx.test' }] },
+    'dangling.test': { CNAME: ['nobody.test'] },
+  })
+  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
+  assert.deepEqual(await resolver.ask('a.test', 'TXT'), recordsOf([], ['b.test', 'c.test']))
+  assert.deepEqual(await resolver.ask('a.test', 'CNAME'), recordsOf(['b.test']))
+  assert.deepEqual(await resolver.ask('dangling.test', 'A'), recordsOf([], ['nobody.test']))
+})
+
+test('where the server stops at an alias, addresses are asked of its target', async (t) => {
+  const { resolver, heard } = await askLab(t, {
+    'a.test': { CNAME: ['b.test'], stops: true },
+    'b.test': { CNAME: ['c.test'], stops: true },
+    'c.test': { A: ['192.0.2.3'] },
+    'dangling.test': { CNAME: ['nobody.test'], stops: true },
+    'broken.test': { CNAME: ['fails.test'], stops: true },
+    'fails.test': 'servfail',
+  })
+  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
+  assert.equal(heard.length, 3)
+  assert.deepEqual(await resolver.ask('dangling.test', 'A'), recordsOf([], ['nobody.test']))
+  assert.deepEqual(await resolver.ask('broken.test', 'A'), { outcome: 'failed', why: 'servfail' })
+  heard.length = 0
+  assert.deepEqual(await resolver.ask('broken.test', 'MX'), recordsOf([], ['fails.test']))
+  assert.equal(heard.length, 1)
+})
+
+test('a chain of eight aliases is followed, a longer one and a loop are not', async (t) => {
+  for (const stops of [true, false]) {
+    const table: Record<string, object> = { 'n8.test': { A: ['192.0.2.8'] }, 'loop.test': { CNAME: ['pool.test'] } }
+    for (let link = -1; link < 8; link++) table[`n${link}.test`] = { CNAME: [`n${link + 1}.test`] }
+    table['pool.test'] = { CNAME: ['loop.test'] }
+    table['self.test'] = { CNAME: ['self.test'] }
+    const rows = Object.entries(table).map(([host, row]) => [host, stops ? { ...row, stops } : row])
+    const { resolver, heard } = await askLab(t, Object.fromEntries(rows))
+    const answer = await resolver.ask('n0.test', 'A')
+    assert.deepEqual(
+      answer,
+      recordsOf(
+        ['192.0.2.8'],
+        [1, 2, 3, 4, 5, 6, 7, 8].map((link) => `n${link}.test`),
+      ),
+    )
+    assert.deepEqual(await resolver.ask('n-1.test', 'A'), { outcome: 'failed', why: 'malformed' })
+    heard.length = 0
+    const why = stops ? 'malformed' : 'servfail'
+    assert.deepEqual(await resolver.ask('loop.test', 'A'), { outcome: 'failed', why })
+    assert.deepEqual(await resolver.ask('self.test', 'A'), { outcome: 'failed', why })
+    assert.ok(heard.length <= 5)
+  }
+})
+
+test('an answer that was cut off is asked for over TCP', async (t) => {
+  const { resolver, heard } = await askLab(t, {
+    'cut.test': { A: ['192.0.2.1'], truncated: true },
+    'many.test': { A: Array.from({ length: 900 }, (_, index) => `192.0.${index >> 8}.${index & 255}`) },
+  })
+  assert.deepEqual(await resolver.ask('cut.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(
+    heard.map(({ over }) => over),
+    ['udp', 'tcp'],
+  )
+  const many = await resolver.ask('many.test', 'A')
+  assert.equal(many?.outcome === 'records' && many.records.length, 900)
+})
+
+test('the next server is asked where one fails, and what says most is kept', async (t) => {
+  const bad = await askLab(t, { 'a.test': 'refused', 'b.test': 'silent' })
+  const good = await askLab(t, { 'a.test': { A: ['192.0.2.1'] }, 'b.test': 'servfail' })
+  const servers = [bad.server, good.server]
+  const resolver = await resolverOf(t, servers, { timeout: 500, attempts: 2 })
+  for (const _ of servers) assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.1']))
+  for (const _ of servers) assert.deepEqual(await resolver.ask('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
+})
+
+test('a server that does not know EDNS is asked without it', async (t) => {
+  const server = await rawUdp(t, (question, from, socket) => {
+    const message = withoutEdns(question)
+    message[2] = 0x80
+    message[3] = question[11] === 1 ? 1 : 3
+    socket.send(message, from.port, from.address)
+  })
+  const resolver = await resolverOf(t, [server])
+  assert.deepEqual(await resolver.ask('a.test', 'A'), { outcome: 'nxdomain' })
+})
+
+test('what could not be asked for a reason of ours is null: nobody there, no host, closed', async (t) => {
+  const gone = await startDns({})
+  await gone.close()
+  const alone = await resolverOf(t, [gone])
+  assert.equal(await alone.ask('a.test', 'A'), null)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => alone.ask('a.test', 'AAAA')))
+  assert.deepEqual(new Set(answers), new Set([null]))
+  const none = await resolverOf(t, [])
+  assert.equal(await none.ask('a.test', 'A'), null)
+  const silent = await askLab(t, { 'a.test': 'silent' })
+  for (const host of ['', 'a..test', '.a', `${'x'.repeat(64)}.test`, `${'x.'.repeat(127)}xx`]) {
+    assert.equal(await silent.resolver.ask(host, 'A'), null, host)
+  }
+  const waiting = silent.resolver.ask('a.test', 'A')
+  await silent.resolver.close()
+  assert.equal(await waiting, null)
+  assert.equal(await silent.resolver.ask('a.test', 'A'), null)
+})
+
+test('a resolver that is closed while its sockets open leaves nothing behind', async () => {
+  const resolver = await openResolver({ servers: [{ address: LOOPBACK, port: 9 }] })
+  const asked = resolver.ask('a.test', 'A')
+  await resolver.close()
+  assert.equal(await asked, null)
+})
+
+test('a resolver that is closed while a socket gives way to another leaves nothing behind', async (t) => {
+  const { resolver } = await askLab(t, { 'a.test': 'silent' }, { sockets: 1 })
+  await resolver.ask('nobody.test', 'A')
+  const asked = Array.from({ length: 4200 }, () => resolver.ask('a.test', 'A'))
+  await resolver.close()
+  assert.deepEqual(new Set(await Promise.all(asked)), new Set([null]))
+})
+
+test('answers in turn begin anew with another table', async (t) => {
+  const table: DnsTable = { 'a.test': { A: { turns: [['192.0.2.1'], []] } } }
+  const { resolver, server } = await askLab(t, table)
+  for (const records of [['192.0.2.1'], [], ['192.0.2.1']]) {
+    assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(records))
+  }
+  server.change(table)
+  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.1']))
+})
+
+test('a resolver is an address with or without a port', () => {
+  assert.deepEqual(parseServer('192.0.2.1'), { address: '192.0.2.1', port: 53 })
+  assert.deepEqual(parseServer('192.0.2.1:5353'), { address: '192.0.2.1', port: 5353 })
+  assert.deepEqual(parseServer('2001:DB8::1'), { address: '2001:db8::1', port: 53 })
+  assert.deepEqual(parseServer('[::1]:53'), { address: '::1', port: 53 })
+  for (const text of ['', 'localhost', '192.0.2.1:0', '192.0.2.1:65536', '192.0.2.1:x', '[::1', '1.2.3.4:', '::1%lo']) {
+    assert.equal(parseServer(text), null, text)
+  }
+  assert.ok(Array.isArray(systemServers()))
+})

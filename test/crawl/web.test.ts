@@ -1,0 +1,180 @@
+/** The web of a domain: its starts, what is left out for a reason of ours, and what a visit leaves behind. */
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { AGENT, answer, authority, certify, HOME, Internet, page, paths } from './internet.ts'
+
+const SITE = paths({ '/': page() })
+const WWW = '127.0.0.2'
+
+test('a bare name that answers by http is seen from there, and www. is not looked at', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME).name('www.example.com', WWW)
+  await internet.plain(SITE)
+  await internet.refuse(443)
+  await internet.plain(SITE, WWW)
+  const seen = await internet.look('example.com')
+  assert.deepEqual([seen?.bare.hops[0]?.url, seen?.bare.end, seen?.www], ['http://example.com/', 'answered', null])
+  assert.deepEqual(internet.asked, [])
+})
+
+test('a bare name that answers by https only is seen from there', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.refuse(80)
+  await internet.secure(SITE, await certify(['example.com'], authority))
+  const seen = await internet.look('example.com')
+  assert.deepEqual(
+    [seen?.bare.hops[0]?.url, seen?.certificate],
+    ['https://example.com/', { kind: 'shown', error: null }],
+  )
+})
+
+test('where the bare name answers nothing www. is looked at, if it has an address', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME).name('www.example.com', WWW)
+  for (const port of [80, 443]) await internet.refuse(port)
+  await internet.plain(SITE, WWW)
+  await internet.refuse(443, WWW)
+  const seen = await internet.look('example.com')
+  assert.deepEqual(seen?.bare, { hops: [], end: 'silent', page: null })
+  assert.deepEqual([seen?.www?.hops[0]?.url, seen?.www?.end], ['http://www.example.com/', 'answered'])
+  assert.deepEqual(seen?.certificate, { kind: 'none' })
+})
+
+test('a name without addresses and without www. has shown nothing', async (t) => {
+  const internet = new Internet(t).name('example.com')
+  assert.deepEqual(await internet.look('example.com'), {
+    bare: { hops: [], end: 'silent', page: null },
+    www: null,
+    certificate: { kind: 'none' },
+  })
+  assert.deepEqual(internet.asked, ['www.example.com A', 'www.example.com AAAA'])
+})
+
+test('an answer of any status is an answer', async (t) => {
+  for (const status of [204, 401, 403, 404, 429, 500, 503]) {
+    const internet = new Internet(t).name('example.com', HOME).name('www.example.com', WWW)
+    await internet.plain((_, socket) => void socket.write(answer(status)))
+    await internet.refuse(443)
+    const seen = await internet.look('example.com')
+    assert.deepEqual([seen?.bare.hops[0]?.status, seen?.www], [status, null])
+  }
+})
+
+test('a name whose addresses are all private is left out, and not connected to', async (t) => {
+  const internet = new Internet(t).name('example.com', '127.0.0.66', '10.0.0.1', '::1', 'fd00::1', '169.254.169.254')
+  await internet.stand(createServer(), 80, '127.0.0.66')
+  internet.stands.pop()
+  assert.equal(await internet.look('example.com'), null)
+  assert.deepEqual(internet.taken, [])
+})
+
+test('a name that is closed to us is seen where its www. answers', async (t) => {
+  const internet = new Internet(t).name('example.com', '10.0.0.1').name('www.example.com', WWW)
+  await internet.plain(SITE, WWW)
+  await internet.refuse(443, WWW)
+  const seen = await internet.look('example.com')
+  assert.deepEqual([seen?.bare.end, seen?.www?.end], ['closed', 'answered'])
+})
+
+test('where www. cannot be resolved for a reason of ours and nothing answered the web is left out', async (t) => {
+  const internet = new Internet(t)
+  for (const port of [80, 443]) await internet.refuse(port)
+  const web = internet.web({}, { ask: async () => null, close: async () => {} })
+  assert.equal(await web.look('example.com' as never, { addresses: [HOME] }), null)
+})
+
+test('where a family was not asked for a reason of ours and nothing answered the web is left out', async (t) => {
+  const internet = new Internet(t).name('www.example.com', WWW)
+  for (const address of [HOME, WWW]) for (const port of [80, 443]) await internet.refuse(port, address)
+  const look = (unknown: boolean) => internet.web().look('example.com' as never, { addresses: [HOME], unknown })
+  assert.equal(await look(true), null)
+  assert.equal((await look(false))?.bare.end, 'silent')
+})
+
+test('a name that no URL can carry is left out', async (t) => {
+  const web = new Internet(t).web()
+  for (const name of ['a.xn--a', '1.0xa', 'a.0x7f'])
+    assert.equal(await web.look(name as never, { addresses: [HOME] }), null, name)
+})
+
+test('the next address is tried where one refuses, at most 4 of them, the families in turn', async (t) => {
+  const internet = new Internet(t).name('example.com', '127.0.0.3', '127.0.0.4', HOME)
+  for (const address of ['127.0.0.3', '127.0.0.4']) for (const port of [80, 443]) await internet.refuse(port, address)
+  await internet.plain(SITE)
+  await internet.refuse(443)
+  assert.equal((await internet.look('example.com'))?.bare.end, 'answered')
+
+  const many = new Internet(t).name('example.com', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', HOME)
+  for (const last of [3, 4, 5, 6]) for (const port of [80, 443]) await many.refuse(port, `127.0.0.${last}`)
+  await many.plain(SITE)
+  assert.equal((await many.look('example.com'))?.bare.end, 'silent')
+  assert.deepEqual(many.taken, [])
+})
+
+test('an address that is not tried for a reason of ours makes silence a thing that is not known', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME, '10.0.0.1')
+  for (const port of [80, 443]) await internet.refuse(port)
+  assert.equal(await internet.look('example.com'), null)
+})
+
+test('a server that takes connections and says nothing is silent, in time', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  for (const port of [80, 443]) await internet.stand(createServer(), port, HOME)
+  const seen = await internet.look('example.com', { handshake: 200, head: 200 })
+  assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', { kind: 'none' }])
+})
+
+test('the bound of the visit ends all that is under way', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.plain(() => {})
+  await internet.refuse(443)
+  const seen = await internet.look('example.com', { visit: 100, head: 60_000 })
+  assert.equal(seen?.bare.end, 'silent')
+  await internet.idle()
+})
+
+test('closing ends all connections, and a look that is under way sees nothing', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  let asked = () => {}
+  const heard = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  await internet.plain(() => asked())
+  const web = internet.web({})
+  const looking = web.look('example.com' as never, { addresses: [HOME] })
+  await heard
+  await web.close()
+  assert.equal(await looking, null)
+  assert.equal(await web.look('example.com' as never, { addresses: [HOME] }), null)
+  await internet.idle()
+})
+
+test('no connection outlives its visit', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.plain(paths({ '/': answer(301, { location: 'https://example.com/' }) }))
+  await internet.secure(SITE, await certify(['example.com'], authority))
+  const web = internet.web()
+  const visits = Array.from({ length: 20 }, () => web.look('example.com' as never, { addresses: [HOME] }))
+  for (const seen of await Promise.all(visits)) assert.equal(seen?.bare.page?.text[0], 'Words of the page.')
+  await internet.idle()
+  assert.equal(internet.taken.length, 40)
+})
+
+test('every request carries the agent and none a cookie, credentials or a referrer', async (t) => {
+  const heard: string[] = []
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.plain((request, socket) => {
+    heard.push(request)
+    const cookie = { 'set-cookie': 'a=b; path=/' }
+    socket.write(
+      request.startsWith('GET / ') ? answer(302, { location: 'http://u:p@example.com/x', ...cookie }) : page(),
+    )
+  })
+  await internet.refuse(443)
+  await internet.look('example.com')
+  assert.equal(heard.length, 3)
+  for (const request of heard) {
+    assert.ok(request.includes(`user-agent: ${AGENT}`))
+    assert.doesNotMatch(request, /^(cookie|authorization|referer):/im)
+  }
+})

@@ -1,0 +1,63 @@
+/** The real crawl of the lab: resolver, guard, web servers and observers as the service has them. */
+
+import type { Lab } from '../../lab/lab.ts'
+import { type Crawler, openCrawler } from '../../src/crawl/crawl.ts'
+import { openResolver } from '../../src/crawl/dns.ts'
+import { makeGuard } from '../../src/crawl/guard.ts'
+import { openWeb } from '../../src/crawl/web.ts'
+import type { Observation } from '../../src/observe/observation.ts'
+import { observe } from '../../src/observe/observe.ts'
+import type { Name } from '../../src/words/name.ts'
+import type { Instant } from '../../src/words/time.ts'
+
+const IN_FLIGHT = 24
+
+/** Waits as short as a busy machine allows, for those that would otherwise be waited for in full. */
+const BRIEF = { handshake: 1500, head: 1500, body: 1500, robots: 1500 }
+
+/** They never answer, or not to the end. All others are given the time that the service gives. */
+const SILENT: ReadonlySet<string> = new Set([
+  'dripping-body.example',
+  'dripping-head.example',
+  'hangs-after-redirect.example',
+  'moved-to-silence.example',
+  'mute.example',
+  'no-text-answer.example',
+  'not-http.example',
+  'robots-drips.example',
+  'silent.example',
+  'tls-hangs.example',
+  'www-only-mute.example',
+])
+
+/** Visits these names of the lab; `at` is the time that the visits carry. */
+export async function crawl(lab: Lab, given: readonly Name[], at: Instant): Promise<Map<Name, Observation>> {
+  const [patient, brief] = await Promise.all([open(lab, at, false), open(lab, at, true)])
+  const names = given.filter((name) => !SILENT.has(name))
+  const seen = new Map<Name, Observation>()
+  const visit = async (crawler: Crawler, name: Name) => {
+    seen.set(name, observe(await crawler.visit(name)))
+  }
+  const worker = async () => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      await visit(patient, name)
+    }
+  }
+  const silent = given.filter((name) => SILENT.has(name))
+  await Promise.all([...Array.from({ length: IN_FLIGHT }, worker), ...silent.map((name) => visit(brief, name))])
+  await Promise.all([patient.close(), brief.close()])
+  return seen
+}
+
+async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Crawler> {
+  const servers = [lab.resolver]
+  const resolver = await openResolver(isBrief ? { servers, timeout: 1000, attempts: 2 } : { servers })
+  const web = openWeb({
+    resolver,
+    guard: makeGuard({ stands: lab.stands }),
+    roots: [lab.root],
+    userAgent: 'domaindex/test (+https://crawler.example)',
+    ...(isBrief && { limits: BRIEF }),
+  })
+  return openCrawler({ resolver, web, now: () => at })
+}

@@ -1,0 +1,85 @@
+/** From a visit to an observation. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Certificate } from '../../src/crawl/visit.ts'
+import { verdictOn } from '../../src/observe/certificate.ts'
+import type { WebPart } from '../../src/observe/observation.ts'
+import { observe } from '../../src/observe/observe.ts'
+import { parseObservation } from '../../src/observe/parse.ts'
+import { writeObservation } from '../../src/observe/write.ts'
+import { anchor, answered, chain, page, SILENT, visit, web } from './visits.ts'
+
+const DNS = { A: answered('192.0.2.1'), AAAA: answered() }
+const NXDOMAIN = { outcome: 'nxdomain' } as const
+const FAILED = { outcome: 'failed', why: 'timeout' } as const
+const START = page([anchor('https://x.com/example')], ['Hello', 'world'])
+const SHOWN: Certificate = { kind: 'shown', error: null }
+
+test('a visit of a website becomes an observation of all its parts', () => {
+  const bare = { ...chain('answered', 'http://example.com/ 301', 'https://example.com/ 200'), page: START }
+  assert.deepEqual(observe(visit({ dns: DNS, web: web(bare, null, SHOWN) })), {
+    domain: 'example.com',
+    observed_at: 1_800_000_000,
+    dns: { status: 'ok', records: { A: [{ ipv4_address: '192.0.2.1' }], AAAA: [] } },
+    web: {
+      has_website: true,
+      redirect_to_https: true,
+      redirect_to_www: false,
+      only_with_www: false,
+      redirects_to: null,
+      ssl: 'valid',
+      social_accounts: [{ network: 'x', type: 'x', username: 'example', url: 'https://x.com/example' }],
+      text: 'Hello world',
+    },
+  })
+})
+
+test('accounts and text come from the page of a domain that has a website, otherwise there are none', () => {
+  const away = { ...chain('answered', 'http://example.com/ 301', 'https://other.org/ 200'), page: START }
+  const gone = { ...chain('answered', 'http://example.com/ 404'), page: START }
+  const unread = chain('answered', 'http://example.com/ 200')
+  for (const bare of [away, gone, unread, SILENT]) {
+    const part: WebPart | null = observe(visit({ web: web(bare, null, SHOWN) })).web
+    assert.deepEqual([part?.social_accounts, part?.text], [[], null])
+  }
+})
+
+test('what could not be looked at is left out', () => {
+  assert.deepEqual(observe(visit({})), { domain: 'example.com', observed_at: 1_800_000_000, dns: null, web: null })
+  assert.equal(observe(visit({ dns: {}, web: web(SILENT) })).dns, null)
+  assert.equal(observe(visit({ dns: DNS, web: web(SILENT, null, { kind: 'unseen' }) })).web, null)
+})
+
+test('on nxdomain and servfail the web is left out', () => {
+  for (const dns of [
+    { A: NXDOMAIN, AAAA: NXDOMAIN },
+    { A: FAILED, AAAA: FAILED },
+  ]) {
+    assert.equal(observe(visit({ dns, web: web(SILENT) })).web, null)
+  }
+})
+
+for (const [certificate, verdict] of [
+  [{ kind: 'none' }, 'nocert'],
+  [{ kind: 'shown', error: null }, 'valid'],
+  [{ kind: 'shown', error: 'CERT_HAS_EXPIRED' }, 'invalid'],
+  [{ kind: 'shown', error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'invalid'],
+  [{ kind: 'shown', error: '' }, 'invalid'],
+  [{ kind: 'unseen' }, null],
+] satisfies [Certificate, string | null][]) {
+  test(`a certificate ${JSON.stringify(certificate)} is ${verdict ?? 'not judged'}`, () => {
+    assert.equal(verdictOn(certificate), verdict)
+  })
+}
+
+test('a certificate with any complaint of the verifier is invalid', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (error) => verdictOn({ kind: 'shown', error }) === 'invalid'))
+})
+
+test('an observation is such as an import takes, and comes back the same', () => {
+  const bare = { ...chain('answered', 'http://example.com/ 200'), page: START }
+  const seen = observe(visit({ dns: { ...DNS, TXT: answered(['\\000 ü']) }, web: web(bare, null, SHOWN) }))
+  assert.deepEqual(parseObservation(writeObservation(seen)), seen)
+})

@@ -1,0 +1,161 @@
+/** What chains of redirects say, as contract.md "/lookup" settles it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Chain, End } from '../../src/crawl/visit.ts'
+import { type Website, website } from '../../src/observe/website.ts'
+import { CLOSED, chain, DOMAIN, name, page, SILENT, web } from './visits.ts'
+
+function look(bare: Chain, www: Chain | null = null, domain = DOMAIN): Website {
+  const found = website(web(bare, www), domain)
+  assert.ok(found !== null)
+  return found
+}
+
+for (const status of [200, 204, 299, 401, 403, 429]) {
+  test(`a chain that ends ${status} is a website`, () => {
+    assert.equal(look(chain('answered', `http://example.com/ ${status}`)).has_website, true)
+  })
+}
+
+for (const status of [100, 199, 300, 301, 304, 400, 402, 404, 410, 500, 503]) {
+  test(`a chain that ends ${status} is no website`, () => {
+    assert.equal(look(chain('answered', `http://example.com/ ${status}`)).has_website, false)
+  })
+}
+
+test('any host under the registrable domain is the domain itself', () => {
+  const found = look(chain('answered', 'http://example.com/ 302', 'https://shop.eu.example.com/ 200'))
+  assert.deepEqual([found.has_website, found.redirects_to], [true, null])
+})
+
+test('where a public suffix lies between, another name under it is another domain', () => {
+  const found = look(
+    chain('answered', 'http://a.github.io/ 301', 'https://b.github.io/ 200'),
+    null,
+    name('a.github.io'),
+  )
+  assert.deepEqual([found.has_website, found.redirects_to], [false, 'b.github.io'])
+})
+
+for (const end of ['answered', 'silent', 'closed'] satisfies End[]) {
+  test(`a chain that ends ${end} on another registrable domain redirects to it and is no website`, () => {
+    const last = end === 'answered' ? 'https://www.other.co.uk/ 200' : 'https://www.other.co.uk/'
+    const found = look(chain(end, 'http://example.com/ 301', last))
+    assert.deepEqual([found.has_website, found.redirects_to, found.page], [false, 'other.co.uk', null])
+  })
+}
+
+test('a chain that ends on another domain redirects to it whatever that answers', () => {
+  assert.equal(look(chain('answered', 'http://example.com/ 301', 'https://other.org/ 500')).redirects_to, 'other.org')
+})
+
+test('a chain that leaves the registrable domain and comes back is no website and no redirect to a domain', () => {
+  const found = look(
+    chain('answered', 'http://example.com/ 302', 'https://login.other.org/ 302', 'https://example.com/in 200'),
+  )
+  assert.deepEqual([found.has_website, found.redirects_to], [false, null])
+})
+
+test('a chain without end is no website and redirects to no domain', () => {
+  const found = look(chain('endless', 'http://example.com/ 302', 'https://other.org/ 302', 'https://other.org/2'))
+  assert.deepEqual([found.has_website, found.redirects_to], [false, null])
+})
+
+test('a chain that ends silent on its own domain is no website', () => {
+  const found = look(chain('silent', 'http://example.com/ 301', 'https://example.com/'))
+  assert.deepEqual([found.has_website, found.redirects_to, found.redirect_to_https], [false, null, true])
+})
+
+test('a chain that is sent to an address has left the domain and redirects to none', () => {
+  const found = look(chain('closed', 'http://example.com/ 301', 'http://192.0.2.1/'))
+  assert.deepEqual([found.has_website, found.redirects_to], [false, null])
+})
+
+test('a chain that ends closed on its own domain says nothing of the web', () => {
+  assert.equal(website(web(chain('closed', 'http://example.com/ 301', 'https://example.com:8443/')), DOMAIN), null)
+})
+
+test('redirect_to_https: the chain from http passes to https on a host of the registrable domain', () => {
+  const found = look(
+    chain('answered', 'http://example.com/ 301', 'https://www.example.com/ 301', 'https://other.org/ 200'),
+  )
+  assert.deepEqual([found.redirect_to_https, found.redirects_to], [true, 'other.org'])
+})
+
+test('redirect_to_https: not where only another domain speaks https', () => {
+  assert.equal(look(chain('answered', 'http://example.com/ 301', 'https://other.org/ 200')).redirect_to_https, false)
+})
+
+test('redirect_to_https: not where the chain began with https', () => {
+  assert.equal(
+    look(chain('answered', 'https://example.com/ 301', 'https://www.example.com/ 200')).redirect_to_https,
+    false,
+  )
+})
+
+test('redirect_to_https: not where the chain stays with http', () => {
+  assert.equal(
+    look(chain('answered', 'http://example.com/ 301', 'http://www.example.com/ 200')).redirect_to_https,
+    false,
+  )
+})
+
+test('redirect_to_www: a chain from the bare name passes to its www.', () => {
+  const found = look(chain('answered', 'http://example.com/ 301', 'http://WWW.example.com./ 200'))
+  assert.equal(found.redirect_to_www, true)
+})
+
+test('redirect_to_www: a host under www. or another www. is not its www.', () => {
+  for (const host of ['www.eu.example.com', 'www.other.org', 'www2.example.com']) {
+    assert.equal(look(chain('answered', 'http://example.com/ 301', `http://${host}/ 200`)).redirect_to_www, false)
+  }
+})
+
+test('redirect_to_www: not where the chain began at www.', () => {
+  const www = chain('answered', 'http://www.example.com/ 301', 'https://www.example.com/ 200')
+  assert.deepEqual([look(SILENT, www).redirect_to_www, look(SILENT, www).redirect_to_https], [false, true])
+})
+
+test('only_with_www: the bare name answers nothing, and www. does', () => {
+  const found = look(SILENT, chain('answered', 'http://www.example.com/ 200'))
+  assert.deepEqual([found.only_with_www, found.has_website], [true, true])
+})
+
+test('only_with_www: not where the bare name answers with whatever', () => {
+  const found = look(chain('answered', 'http://example.com/ 500'), chain('answered', 'http://www.example.com/ 200'))
+  assert.deepEqual([found.only_with_www, found.has_website], [false, false])
+})
+
+test('a name that answers neither bare nor as www. has no website', () => {
+  for (const www of [SILENT, null]) {
+    const found = look(SILENT, www)
+    assert.deepEqual(
+      { ...found },
+      {
+        has_website: false,
+        redirect_to_https: false,
+        redirect_to_www: false,
+        only_with_www: false,
+        redirects_to: null,
+        page: null,
+      },
+    )
+  }
+})
+
+test('where nothing answers and a start is closed to us, nothing is said of the web', () => {
+  for (const seen of [web(CLOSED), web(CLOSED, SILENT), web(SILENT, CLOSED)]) assert.equal(website(seen, DOMAIN), null)
+})
+
+test('where a start is closed to us and another answers, that one counts, and only_with_www is not claimed', () => {
+  const found = look(CLOSED, chain('answered', 'http://www.example.com/ 200'))
+  assert.deepEqual([found.has_website, found.only_with_www], [true, false])
+})
+
+test('the page is that of the chain which counts, where there is a website', () => {
+  const start = page([], ['Hello'])
+  const answered = { ...chain('answered', 'http://www.example.com/ 200'), page: start }
+  assert.equal(look(SILENT, answered).page, start)
+  assert.equal(look({ ...chain('answered', 'http://example.com/ 404'), page: start }).page, null)
+})
