@@ -3,6 +3,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openResolver, type Server } from '../src/crawl/dns.ts'
 import type { Address } from '../src/words/address.ts'
@@ -94,10 +95,19 @@ function linesOf(count: number, line: (index: number) => string): string {
   return `${Array.from({ length: count }, (_, index) => line(index)).join('\n')}\n`
 }
 
+/** A port that is free for both transports. */
 async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as { port: number }
   const socket = createSocket('udp4')
-  await once(socket.bind(0, '127.0.0.1'), 'listening')
-  const { port } = socket.address()
-  await new Promise((done) => socket.close(() => done(null)))
-  return port
+  const isFree = await once(socket.bind(port, '127.0.0.1'), 'listening').then(
+    () => true,
+    () => false,
+  )
+  await Promise.all([
+    new Promise((done) => socket.close(() => done(null))),
+    new Promise((done) => listener.close(done)),
+  ])
+  return isFree ? port : freePort()
 }

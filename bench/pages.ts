@@ -95,7 +95,7 @@ export async function measureWaits(bench: Bench, lines: Line[], raw: Record<stri
     url: `${ours.origin}/v1.0/reverseip`,
     bodies: tokens.map((token) => ({ token, query: HOT_ADDRESS, limit: LONG })),
     connections: WALKERS,
-    seconds: options.seconds + 2,
+    seconds: options.seconds + 3,
   }
   const beside = async () => {
     const walking = load(folder, walkers)

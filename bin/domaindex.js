@@ -6,9 +6,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 
 const NEEDED = 24
+/** Standard input, output and error. By number: process.stdin and the like set a pipe so that the program's own reads fail. */
+const STREAMS = [0, 1, 2]
 /** The name under which the launcher starts itself again. */
 const LAUNCHED = 'domaindex'
 
@@ -34,7 +37,7 @@ function findOwnNode() {
 
 /** A terminal sends its own SIGINT and SIGHUP to both processes: handed on as well, one Ctrl-C would count as two. */
 function isSentByTerminal(signal) {
-  return signal !== 'SIGTERM' && [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
+  return signal !== 'SIGTERM' && STREAMS.some((stream) => isatty(stream))
 }
 
 /** Runs this launcher again under the given Node, as if it had been started there. */

@@ -9,12 +9,20 @@ import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 
 const PROGRAM = `
+import { createReadStream } from 'node:fs'
 const [what = '', value = ''] = process.argv.slice(2)
 const deeds = {
   show: () => console.log(JSON.stringify([process.versions.node.split('.')[0], ...process.argv.slice(3)])),
   exit: () => process.exit(Number(value)),
   die: () => process.kill(process.pid, value),
   echo: () => process.stdin.pipe(process.stdout),
+  listen: () => {
+    process.on(value, () => console.log('heard'))
+    createReadStream(null, { fd: 0 })
+      .on('data', (chunk) => console.log(String(chunk)))
+      .on('error', (error) => console.log(error.code))
+      .on('end', () => process.exit())
+  },
   wait: () => {
     process.once(value, () => {
       console.log('heard')
@@ -89,6 +97,23 @@ for (const [what, options] of [
     })
   }
 }
+
+test('under an old Node the program reads on after it heard a signal', { timeout: 20_000 }, async () => {
+  const launched = spawn(process.execPath, [...asOldNode, checkout, 'listen', 'SIGINT'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const answer = async () => String((await once(launched.stdout, 'data'))[0]).trim()
+  launched.stdin.write('one')
+  assert.equal(await answer(), 'one')
+  launched.kill('SIGINT')
+  assert.equal(await answer(), 'heard')
+  for (const each of ['two', 'three', 'four']) {
+    launched.stdin.write(each)
+    assert.equal(await answer(), each)
+  }
+  launched.stdin.end()
+  await once(launched, 'exit')
+})
 
 test('started by npx it stops when the shell between them is gone', { timeout: 20_000 }, async () => {
   const env = { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: "'domaindex'" }

@@ -14,7 +14,7 @@ export { parseServer, type Server, systemServers } from './dns-server.ts'
 export type Resolver = {
   /**
    * Asks for one type at a host in presentation form, for at most `attempts` times `timeout`. Never rejects. Null: it could
-   * not be asked for a reason of ours (no resolver at that port, no route, closed, no host).
+   * not be asked for a reason of ours (no resolver at that port, no route, closed, no host, nothing answered at all meanwhile).
    */
   ask(host: string, type: RecordType): Promise<Answer | null>
   close(): Promise<void>
@@ -52,6 +52,9 @@ class Lines implements Resolver {
   readonly #timeout: number
   readonly #attempts: number
   #turn = 0
+  /** When a server answered last, of performance.now(). */
+  #heard = 0
+  #probe: Promise<unknown> | null = null
   #isClosed = false
 
   constructor({ servers, timeout = TIMEOUT_MILLISECONDS, attempts = ATTEMPTS, sockets = SOCKETS }: ResolverOptions) {
@@ -62,11 +65,12 @@ class Lines implements Resolver {
 
   /** Where a server stopped at an alias, addresses are asked of its target; the name itself has nothing else there. */
   async ask(host: string, type: RecordType): Promise<Answer | null> {
-    const until = performance.now() + this.#attempts * this.#timeout
+    const began = performance.now()
+    const until = began + this.#attempts * this.#timeout
     const aliases: string[] = []
     for (let at = host; ; at = aliases.at(-1)!) {
       const said = await this.#askServers(at, type, until)
-      if (said === null || this.#isClosed) return null
+      if (said === null || this.#isClosed || (isTimeout(said) && !(await this.#hasAnswered(began)))) return null
       if (said.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
       if (said.outcome !== 'records') return said
       aliases.push(...said.aliases)
@@ -97,7 +101,7 @@ class Lines implements Resolver {
       const line = this.#lines[turn % this.#lines.length]!
       if (done.has(line)) continue
       attempt++
-      const first = understand(await line.udp.ask(query, this.#next(until)), query)
+      const first = this.#understand(await line.udp.ask(query, this.#next(until)), query)
       const said = isSettled(first) ? first : await this.#askAgain(line, query, first, until)
       if (said.outcome !== 'failed' && said.outcome !== 'unreachable') return said
       if (said.outcome === 'unreachable' || WEIGHTS[said.why] === OWN_WORD) done.add(line)
@@ -112,11 +116,28 @@ class Lines implements Resolver {
     let said: Said | Unreachable = first
     if (said.outcome === 'unknown') {
       asked = makeQuery(query.host, query.type, false)!
-      said = understand(await line.udp.ask(asked, this.#next(until)), asked)
+      said = this.#understand(await line.udp.ask(asked, this.#next(until)), asked)
     }
-    if (said.outcome === 'cut') said = understand(await line.tcp.ask(asked, this.#next(until)), asked)
+    if (said.outcome === 'cut') said = this.#understand(await line.tcp.ask(asked, this.#next(until)), asked)
     if (said.outcome === 'unknown') return { outcome: 'failed', why: 'servfail' }
     return said.outcome === 'cut' ? { outcome: 'failed', why: 'malformed' } : said
+  }
+
+  #understand(heard: Heard, query: Query): Said | Unreachable {
+    if (heard === 'unreachable') return { outcome: heard }
+    if (typeof heard === 'string') return { outcome: 'failed', why: 'timeout' }
+    this.#heard = performance.now()
+    return readAnswer(heard, query)
+  }
+
+  /** Whether a server answered any question since then, or answers one now: where none does, silence says nothing of a name. */
+  async #hasAnswered(since: number): Promise<boolean> {
+    if (this.#heard < since) {
+      this.#probe ??= this.#askServers('.', 'NS', performance.now() + this.#timeout)
+      await this.#probe
+      this.#probe = null
+    }
+    return this.#heard >= since
   }
 
   /** The moment at which an attempt that begins now is given up. */
@@ -125,9 +146,8 @@ class Lines implements Resolver {
   }
 }
 
-function understand(heard: Heard, query: Query): Said | Unreachable {
-  if (typeof heard !== 'string') return readAnswer(heard, query)
-  return heard === 'unreachable' ? { outcome: heard } : { outcome: 'failed', why: 'timeout' }
+function isTimeout(said: Said | Unreachable): boolean {
+  return said.outcome === 'failed' && said.why === 'timeout'
 }
 
 function isSettled(said: Said | Unreachable): said is Settled | Unreachable {

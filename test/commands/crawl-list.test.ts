@@ -128,6 +128,16 @@ suite('the place in a list', { concurrency: 2 }, () => {
   })
 })
 
+test('standard input has no place, also where it is a file', async (t) => {
+  const { path } = folderOf(t)
+  writeFileSync(path('list'), 'a.example\nb.example\n')
+  const list = { ...openList(path('list'), never), path: '-' }
+  const place = placeOf(list, 'here')
+  assert.deepEqual(await crawlSome(place, 1), ['a.example'])
+  place.end(false)
+  assert.ok(!existsSync('-.place'))
+})
+
 suite('visits in flight', { concurrency: 2 }, () => {
   test('are as many as allowed and no more, and every name is visited once', async () => {
     let inFlight = 0

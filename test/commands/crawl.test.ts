@@ -1,6 +1,7 @@
 /** `domaindex crawl`, run as a user runs it, against name servers and a web server of the test. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { suite, type TestContext, test } from 'node:test'
@@ -120,6 +121,20 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     await withStore(async ({ facts }) => {
       for (const name of NAMES) assert.ok(await facts.lookup(parseName(name)!), name)
     })
+  })
+
+  test('standard input may be as slow as it likes, and Ctrl-C ends the wait for it', async (t) => {
+    const { options, asked } = await resolverOf(t)
+    const child = folderOf(t).start(['crawl', '-', ...options, '--out', '-'], CONTACT)
+    for (const name of ['mail-1.example', 'mail-2.example']) {
+      child.stdin.write(`${name}\n`)
+      await once(child.stdout, 'data')
+    }
+    const ended = outcomeOf(child)
+    child.kill('SIGINT')
+    const { signal, stderr } = await ended
+    assert.deepEqual([asked, signal], [['mail-1.example', 'mail-2.example'], 'SIGINT'], stderr)
+    assert.match(stderr, /^visited 2, /)
   })
 
   test('a forgotten name is not visited', async (t) => {

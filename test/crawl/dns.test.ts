@@ -71,9 +71,19 @@ test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read a
   }
   assert.deepEqual(await resolver.ask('mixed', 'A'), { outcome: 'failed', why: 'servfail' })
   assert.deepEqual(await resolver.ask('mixed', 'AAAA'), recordsOf(['::1']))
-  const silent = await askLab(t, { e: 'silent' }, { timeout: 20, attempts: 3 })
+  const silent = await askLab(t, { e: 'silent' }, { timeout: 200, attempts: 3 })
   assert.deepEqual(await silent.resolver.ask('e', 'A'), { outcome: 'failed', why: 'timeout' })
-  assert.equal(silent.heard.length, 3)
+  assert.deepEqual(
+    silent.heard.map(({ host }) => host),
+    ['e', 'e', 'e', '.'],
+    'it is asked for the root, to learn whether it answers at all',
+  )
+})
+
+test('the silence of a resolver that answers nothing at all says nothing of a name', async (t) => {
+  const { resolver, heard } = await askLab(t, { a: 'silent', b: 'silent', '.': 'silent' }, { timeout: 20, attempts: 2 })
+  assert.deepEqual(await Promise.all([resolver.ask('a', 'A'), resolver.ask('b', 'A')]), [null, null])
+  assert.ok(heard.some(({ host }) => host === '.'))
 })
 
 test('aliases are followed to the records at their end, and named in their order', async (t) => {

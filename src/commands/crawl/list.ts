@@ -32,7 +32,8 @@ export function openList(path: string, signal: AbortSignal): List {
     const fd = path === '-' ? 0 : openSync(path, 'r')
     const stats = fstatSync(fd)
     if (stats.isDirectory()) throw new Error('it is a folder')
-    const bytes = createReadStream('', { fd, highWaterMark: CHUNK_BYTES })
+    // whoever imports node:process sets the pipe of standard input so that reads from its number fail while it is empty
+    const bytes = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: CHUNK_BYTES })
     return { path, unit: 'line', stats, entries: read(addAbortSignal(signal, bytes), path, stats.size) }
   } catch (error) {
     throw new CommandFault(`${path} cannot be read: ${plainCause(error)}`)

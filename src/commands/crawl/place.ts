@@ -27,7 +27,7 @@ const MILLISECONDS = 1000
 
 /** The place of a list that can be read again. Throws CommandFault where another crawl of it was begun, with what to do. */
 export function placeOf(list: List, to: string): Place {
-  if (list.path === null || !list.stats?.isFile()) return NOWHERE(list)
+  if (list.path === null || list.path === '-' || !list.stats?.isFile()) return NOWHERE(list)
   const file = `${list.path}.place`
   const kept = readKept(file)
   if (kept !== null && kept.to !== to) {
@@ -55,7 +55,7 @@ export function placeOf(list: List, to: string): Place {
   }
 }
 
-/** Arguments, and what comes through a pipe, cannot be gone on with. */
+/** Arguments, standard input, and what comes through a pipe, cannot be gone on with. */
 const NOWHERE = (list: List): Place => ({
   from: 0,
   begin() {},
