@@ -11,7 +11,8 @@ const NEXT = { name: 'ids.next', text: `select nextval('name_id') as first from 
 export function idsOf(read: Read): (count: number) => Promise<number[]> {
   const kept: number[] = []
   return async (count) => {
-    if (kept.length < count) {
+    // again, where others took from what was kept meanwhile
+    while (kept.length < count) {
       const blocks = Math.ceil((count - kept.length) / ID_BLOCK)
       for (const { first } of await read<{ first: number }>(NEXT, [blocks]))
         for (let id = first + ID_BLOCK - 1; id >= first; id--) kept.push(id)

@@ -40,7 +40,9 @@ export class Reader {
     }
   }
 
+  /** Also of the connection that is on its way. */
   async end(): Promise<void> {
+    await this.#opening?.catch(() => {})
     await Promise.all(this.#lanes.splice(0).map(({ client }) => client.end()))
   }
 
