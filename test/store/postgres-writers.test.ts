@@ -162,6 +162,19 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     })
   }
 
+  test('a save whose connection is lost while its statements are under way is made again, and nothing else ends', async (t) => {
+    const { one, hand, observe, agrees } = await worldOf(t)
+    await observe(one, on('a.example', 1, '192.0.2.1', 't.example'))
+    await hand.query('begin')
+    await hand.query(`select 1 from facts where name = 'a.example' for update`)
+    const moved = observe(one, on('a.example', 2, '192.0.2.2', 't.example'))
+    await waiting(hand, 1)
+    await hand.query('select pg_terminate_backend(pid) from pg_locks where not granted')
+    await hand.query('commit')
+    assert.deepEqual(await moved, ['applied'])
+    await agrees()
+  })
+
   test('reads and writes go on after all connections were lost', async (t) => {
     const { one, proxy, observe, agrees } = await worldOf(t, true)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))

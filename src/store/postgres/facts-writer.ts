@@ -64,9 +64,7 @@ export async function writeFacts(session: Session, names: readonly Known[]): Pro
     send(session, EVER, everColumns(names)),
     ...termsOf(session, names),
   ])
-  const sinceOf = sinceReader(session, names)
-  await kept
-  const since = await sinceOf
+  const [since] = await Promise.all([sinceReader(session, names), kept])
   const shared = new SharedRows()
   for (const { name, id, facts } of names) {
     for (const address of facts.left) shared.leave(address, name)

@@ -73,7 +73,10 @@ async function within<Result>(
   client.on('error', ignore) // who waits for an answer is told as well
   begun.catch(ignore)
   try {
-    const result = await work()
+    const result = await work().catch(async (error: unknown) => {
+      await begun // what failed there is why the work did
+      throw error
+    })
     await begun
     await client.query('commit')
     return result
