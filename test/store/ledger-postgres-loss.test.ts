@@ -126,6 +126,8 @@ test('another secret than that of the installation is refused with what to do', 
   })
   const without = await open(t, url)
   await assert.rejects(without.secrets(NOW), /given by DOMAINDEX_SECRET: set it here too/)
+  await assert.rejects(without.rotateSecret(NOW), /given by DOMAINDEX_SECRET: set it here too/)
+  await open(t, url, SECRET)
 })
 
 test('a given secret is replaced by a new one in front of it, process by process', { skip: noPostgres }, async (t) => {

@@ -79,7 +79,7 @@ async function isThere(client: pg.PoolClient, id: string): Promise<boolean | nul
   } catch (error) {
     isBroken = true
     if (isLost(error)) return null
-    throw error
+    throw new DoubtFault(UNKNOWN, { cause: error }) // it may be under way for longer than anyone waits
   } finally {
     client.off('error', ignore)
     client.release(isBroken)

@@ -49,6 +49,8 @@ export function secretsOf({ read, transaction }: Pick<Database, 'read' | 'transa
     async rotateSecret(now: Instant): Promise<void> {
       if (given !== null) throw new StoreFault(GIVEN)
       await transaction(async (session) => {
+        const [inForce] = await session.rows<{ digest: Buffer | null }>(IN_FORCE)
+        if (inForce?.digest) throw new StoreFault(UNSET)
         await session.run(FORGET, [now - HONOURED])
         await session.run(REPLACE, [now])
         await add(session, makeSecret(), null)
