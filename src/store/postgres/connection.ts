@@ -1,6 +1,6 @@
 /** How a PostgreSQL is reached: a URL's meaning, the settings of every session, and how values come back. */
 
-import type pg from 'pg'
+import pg from 'pg'
 import { StoreFault } from '../fault.ts'
 import { isPostgres } from '../url.ts'
 
@@ -14,6 +14,8 @@ const LOCK_TIMEOUT = 20_000
 /** A process that hangs in a transaction gives its locks back. */
 const IDLE_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 10_000
+/** For a connection that is in use: longer than its transaction may wait for another one. */
+export const TURN_TIMEOUT = 60_000
 
 /**
  * Every statement is a look-up by key, a range of one key, or one of these for each of a list of keys. The planner is told so,
@@ -47,6 +49,13 @@ export function configOf(url: string, who: string): pg.ClientConfig {
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
     types: { getTypeParser: parserOf as never },
+  }
+}
+
+/** A client whose time to connect is its own: a pool gives it the time that one waits for a turn. */
+export class Client extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT })
   }
 }
 

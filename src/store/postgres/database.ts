@@ -3,7 +3,7 @@
 import pg from 'pg'
 import type { Instant } from '../../words/time.ts'
 import { clockOf } from './clock.ts'
-import { configOf } from './connection.ts'
+import { Client, configOf, TURN_TIMEOUT } from './connection.ts'
 import { Proofs } from './proof.ts'
 import { type Read, Reader } from './reader.ts'
 import { inWords, patiently } from './trouble.ts'
@@ -42,7 +42,12 @@ export async function openDatabase(url: string, { pool: size, who }: DatabaseOpt
   const longLanes = Math.floor(lanes / 2)
   const reader = new Reader(config, { most: lanes - longLanes, depth: 8 })
   const long = longLanes > 0 ? new Reader(config, { most: longLanes, depth: 1 }) : reader
-  const pool = new pg.Pool({ ...config, max: Math.max(1, size - lanes) })
+  const pool = new pg.Pool({
+    ...config,
+    Client: Client as never,
+    connectionTimeoutMillis: TURN_TIMEOUT,
+    max: Math.max(1, size - lanes),
+  })
   pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
   const proofs = new Proofs()
   const take = (): Promise<pg.PoolClient> => patiently(() => pool.connect())

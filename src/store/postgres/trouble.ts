@@ -12,7 +12,7 @@ const BETWEEN_MILLISECONDS = 100
 const SHUT_DOWN = ['57P01', '57P02', '57P03', '57P05', '25P03', '08000', '08003', '08006', '08001', '08004']
 const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH']
 /** pg's own words, which have no code. */
-const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
+const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
@@ -29,6 +29,9 @@ const WORDS: Record<string, string> = {
   '25006': 'it may only be read: name the primary server',
   ENOTFOUND: 'its host has no address: look at the name',
 }
+/** pg-pool's. */
+const NO_TURN = 'timeout exceeded when trying to connect'
+const BUSY = 'the connections of this process are all in use: raise DOMAINDEX_POOL'
 const UNREACHABLE = 'nothing answers there: look whether the server runs, and at host and port'
 
 function codeOf(error: unknown): string {
@@ -52,8 +55,12 @@ export function isCollision(error: unknown): boolean {
 /** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */
 export function inWords(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreFault) return error
-  const words = WORDS[codeOf(error)] ?? (error instanceof Unreachable || isLost(error) ? UNREACHABLE : null)
+  const words = error.message === NO_TURN ? BUSY : (WORDS[codeOf(error)] ?? (isAway(error) ? UNREACHABLE : null))
   return words === null ? error : new StoreFault(`${shown(url)}: ${words}`, { cause: error })
+}
+
+function isAway(error: Error): boolean {
+  return error instanceof Unreachable || isLost(error)
 }
 
 /** Tries to connect until it succeeds, for as long as a restart of the server may take. */
