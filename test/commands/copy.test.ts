@@ -85,7 +85,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
 
   for (const direction of ['to PostgreSQL', 'from PostgreSQL'] as const) {
     test(`a copy that was stopped goes on where it was, ${direction}; until then nothing else opens it`, async (t) => {
-      const { url, postgres, back, copy, run } = await worldOf(t)
+      const { url, postgres, back, copy, run, path } = await worldOf(t)
       if (direction === 'from PostgreSQL') await copy(url, postgres)
       const [from, to] = direction === 'to PostgreSQL' ? [url, postgres] : [postgres, back]
       const [source, target] = [await openBulk(from, 'read'), await openBulk(to, 'write')]
@@ -101,11 +101,20 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
       assert.ok(written > NAMES)
       const refused = await run(['check'], { env: { DOMAINDEX_STORE: to } })
       assert.match(refused.stderr, /holds a part of another store: run domaindex copy again/)
+      const further = await copy(to, `sqlite:${path('part.db')}`)
+      assert.match(further.stderr, /holds a part of another store: run domaindex copy again/)
       const { code, stdout } = await copy(from, to)
       assert.equal(code, 0, stdout)
       assert.match((await run(['check'], { env: { DOMAINDEX_STORE: to } })).stdout, /faults 0\n$/)
     })
   }
+
+  test("the demo's made-up world is not copied", async (t) => {
+    const { postgres, copy, path } = await worldOf(t)
+    const demo = `sqlite:${path('demo.db')}`
+    await (await openStore(demo, { access: 'write', ledger: 'own', secret: null, demo: true })).close()
+    assert.match((await copy(demo, postgres)).stderr, /holds the demo's made-up world/)
+  })
 
   test('a difference is told by its table, and the copy stays unfinished', async (t) => {
     const { url, postgres, copy } = await worldOf(t)

@@ -22,7 +22,7 @@ import { configOf } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { ID_BLOCK } from './ids.ts'
 import { hasTables } from './migrate.ts'
-import { bringUp } from './open.ts'
+import { bringUp, judgeMarks } from './open.ts'
 import { partOf, partOfPacked } from './part.ts'
 import { inWords } from './trouble.ts'
 
@@ -38,6 +38,7 @@ export async function openBulkPostgres(url: string, access: 'read' | 'write'): P
   try {
     if (access === 'read' && !(await hasTables(database))) throw new StoreFault(`there is no store at ${shown(url)}`)
     await bringUp(database, url)
+    if (access === 'read') await judgeMarks(database, url, false)
   } finally {
     await database.close()
   }

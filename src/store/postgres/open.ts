@@ -14,6 +14,7 @@ import { migrate, PARTS, pending } from './migrate.ts'
 /** Connections of a process that was not told how many. */
 const POOL = 8
 
+const ENCODING = { name: 'open.encoding', text: `select current_setting('server_encoding') as encoding` }
 const MARK_DEMO = `insert into mark values ('demo', 'yes') on conflict do nothing`
 
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
@@ -42,6 +43,11 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
 
 /** Makes the tables where there are none, as another process may do at the same time; true where it made them. Throws StoreFault. */
 export async function bringUp(database: Database, url: string): Promise<boolean> {
+  const [server] = await database.read<{ encoding: string }>(ENCODING)
+  if (server!.encoding !== 'UTF8')
+    throw new StoreFault(
+      `${shown(url)} has encoding ${server!.encoding}: make the database with createdb --encoding UTF8`,
+    )
   let made = false
   for (const [part, folder] of PARTS) {
     const lacking = await pending(database, part, folder)
@@ -53,7 +59,8 @@ export async function bringUp(database: Database, url: string): Promise<boolean>
   return made
 }
 
-async function judgeMarks(database: Database, url: string, demo: boolean): Promise<void> {
+/** Throws StoreFault where the store is no whole one of one's own. */
+export async function judgeMarks(database: Database, url: string, demo: boolean): Promise<void> {
   const marks = await database.read<{ name: string }>({ name: 'open.marks', text: 'select name from mark' })
   if (!demo && marks.some(({ name }) => name === 'demo'))
     throw new StoreFault(`${shown(url)} holds the demo's made-up world: name another store with DOMAINDEX_STORE`)

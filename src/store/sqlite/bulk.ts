@@ -8,13 +8,13 @@ import { StoreFault } from '../fault.ts'
 import { transaction } from './connection.ts'
 import { openFile } from './file.ts'
 import { openLedgerFile } from './ledger/file.ts'
-import { FACTS_SCHEMA, ledgerPath } from './open.ts'
+import { FACTS_SCHEMA, ledgerPath, openFacts } from './open.ts'
 
 /** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
 export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
   const path = resolve(given)
   if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
-  const facts = openFile(path, FACTS_SCHEMA, { access, mode: 0o666 })
+  const facts = access === 'read' ? openFacts(path, { access }) : openFile(path, FACTS_SCHEMA, { access, mode: 0o666 })
   const ledger = openLedgerFile(ledgerPath(path), access)
   const databaseOf = (table: Table): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
   return {

@@ -47,7 +47,8 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
   }
 }
 
-function openFacts(path: string, { access, demo }: SqliteOptions): DatabaseSync {
+/** Throws StoreFault where the store is no whole one of one's own. */
+export function openFacts(path: string, { access, demo = false }: Pick<OpenOptions, 'access' | 'demo'>): DatabaseSync {
   const mark = (database: DatabaseSync): void => {
     if (demo) database.exec(`insert or ignore into mark values ('demo', 'yes')`)
   }
