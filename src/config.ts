@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { isPostgres, masked, shown } from './store/url.ts'
+import { isPostgres, isSound, masked, shown } from './store/url.ts'
 import { type Address, family, parseAddress } from './words/address.ts'
 import { closest } from './words/closest.ts'
 
@@ -50,7 +50,8 @@ type Setting<Value> = {
   read: (text: string) => Value | undefined
 }
 
-const STORES = 'sqlite:PATH, the path of a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+const STORES =
+  'sqlite:PATH, the path of a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with %40 %2F %3F %23 %25 for @ / ? # % in the password'
 
 export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
   store: {
@@ -202,7 +203,7 @@ export function shownText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' 
 }
 
 function readStore(text: string): string | undefined {
-  const fits = isPostgres(text) ? URL.canParse(text) : /^sqlite:(?!:memory:).+/s.test(text)
+  const fits = isPostgres(text) ? isSound(text) : /^sqlite:(?!:memory:).+/s.test(text)
   return fits ? text : undefined
 }
 

@@ -99,6 +99,19 @@ test('a password that stands in a wrong value is not told', () => {
   }
 })
 
+test('a password whose signs are not encoded is refused, and no part of it is told', () => {
+  for (const sign of ['/', '?', '#', '%', '/@', '@/', '#@', '@?', '%@']) {
+    for (const secret of [`hush${sign}hash`, `12${sign}hash`]) {
+      assert.throws(
+        () => readSettings({ DOMAINDEX_STORE: `postgres://me:${secret}@db/data` }),
+        ({ message }: Error) => /%2F/.test(message) && !/hush|hash|12/.test(message),
+      )
+    }
+    const store = `postgres://me:${encodeURIComponent(`12${sign}hash`)}@db/data`
+    assert.equal(readSettings({ DOMAINDEX_STORE: store }).store, store)
+  }
+})
+
 test('a variable that looks like a setting and is none is told with the closest one', () => {
   assert.deepEqual(strangeSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
     'DOMAINDEX_PROT is no setting and is ignored; did you mean DOMAINDEX_PORT?',
