@@ -72,6 +72,19 @@ test('a commit that another connection still has under way is in doubt, however 
   await hanging.end()
 })
 
+test('a range is read in the order of its key, also where its table was empty when that was planned', {
+  skip: noPostgres,
+}, async (t) => {
+  const url = await schemaOf(t)
+  await (await openStore(url, OPTIONS)).close()
+  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const text = `explain select * from presence where (part, address, name) > (0, '', '') order by part, address, name limit 500`
+  const plan = JSON.stringify(await database.read({ name: 'plan', text }))
+  await database.close()
+  assert.match(plan, /Index Scan using presence_pkey/)
+  assert.doesNotMatch(plan, /Sort/)
+})
+
 test('a server that may only be read is told of as such', { skip: noPostgres }, async (t) => {
   const place = new URL(await schemaOf(t))
   await (await openStore(place.href, OPTIONS)).close()

@@ -58,11 +58,13 @@ async function holdTarget(hand: pg.Client, target: string): Promise<() => Promis
   return () => hand.query('commit')
 }
 
+/** Those of this schema that wait for a lock. */
+const WAITING = `select distinct pid from pg_locks where not granted and pid in (select l.pid from pg_locks l
+  join pg_class c on c.oid = l.relation where c.relnamespace = current_schema()::regnamespace)`
+
 /** Resolves when so many writers wait for a lock. */
 async function waiting(hand: pg.Client, writers: number): Promise<void> {
-  const sql = `select distinct pid from pg_locks where not granted and pid in (select l.pid from pg_locks l
-    join pg_class c on c.oid = l.relation where c.relnamespace = current_schema()::regnamespace)`
-  while ((await hand.query(sql)).rowCount! < writers);
+  while ((await hand.query(WAITING)).rowCount! < writers);
 }
 
 suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
@@ -169,7 +171,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     await hand.query(`select 1 from facts where name = 'a.example' for update`)
     const moved = observe(one, on('a.example', 2, '192.0.2.2', 't.example'))
     await waiting(hand, 1)
-    await hand.query('select pg_terminate_backend(pid) from pg_locks where not granted')
+    await hand.query(`select pg_terminate_backend(pid) from (${WAITING}) w`)
     await hand.query('commit')
     assert.deepEqual(await moved, ['applied'])
     await agrees()

@@ -23,6 +23,7 @@ export const TURN_TIMEOUT = 60_000
  */
 const SETTINGS = [
   'enable_seqscan=off',
+  'enable_bitmapscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
   'plan_cache_mode=force_generic_plan',
