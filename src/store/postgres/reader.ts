@@ -85,7 +85,12 @@ export class Reader {
     const lane: Lane = { client: new pg.Client(this.#config), waiting: 0 }
     lane.client.on('error', () => this.#leave(lane))
     lane.client.on('end', () => this.#leave(lane))
-    await lane.client.connect()
+    try {
+      await lane.client.connect()
+    } catch (error) {
+      lane.client.end().catch(() => {}) // a server that waits for a password, say, would be waited for
+      throw error
+    }
     this.#lanes.push(lane)
     return lane
   }

@@ -27,11 +27,22 @@ const WORDS: Record<string, string> = {
   '55P03': 'another process keeps rows locked: try again when it has ended',
   '57014': 'a statement took too long and was given up',
   '25006': 'it may only be read: name the primary server',
+  '42P07':
+    'tables of another program are in the way: give domaindex a database, or by ?options=-csearch_path=NAME a schema, of its own',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another name: write the host as the certificate does',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
   ENOTFOUND: 'its host has no address: look at the name',
 }
-/** pg-pool's. */
-const NO_TURN = 'timeout exceeded when trying to connect'
-const BUSY = 'the connections of this process are all in use: raise DOMAINDEX_POOL'
+/** For what has no code, or many: the words of pg, pg-pool and OpenSSL. */
+const PHRASES: [RegExp, string][] = [
+  [/^timeout exceeded when trying to connect$/, 'the connections of this process are all in use: raise DOMAINDEX_POOL'],
+  [/^The server does not support SSL/, 'it takes no TLS: set ssl = on there, or leave sslmode out'],
+  [/client password must be a/, 'it asks for a password, and the URL has none'],
+  [
+    /self-signed certificate|unable to (get|verify).*(issuer|first) certificate/,
+    'its certificate is not one to trust: name that of its authority by sslrootcert=PATH',
+  ],
+]
 const UNREACHABLE = 'nothing answers there: look whether the server runs, and at host and port'
 
 function codeOf(error: unknown): string {
@@ -43,6 +54,7 @@ class Unreachable extends Error {}
 
 /** True where the connection is gone, and with it what was not committed. */
 export function isLost(error: unknown): boolean {
+  if (isOfFile(error)) return false
   const code = codeOf(error)
   return SHUT_DOWN.includes(code) || SYSTEM.includes(code) || LOST.test((error as Error).message)
 }
@@ -55,8 +67,21 @@ export function isCollision(error: unknown): boolean {
 /** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */
 export function inWords(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreFault) return error
-  const words = error.message === NO_TURN ? BUSY : (WORDS[codeOf(error)] ?? (isAway(error) ? UNREACHABLE : null))
+  const words = wordsOf(error)
   return words === null ? error : new StoreFault(`${shown(url)}: ${words}`, { cause: error })
+}
+
+function wordsOf(error: Error): string | null {
+  const words = WORDS[codeOf(error)] ?? PHRASES.find(([phrase]) => phrase.test(error.message))?.[1]
+  if (words !== undefined) return words
+  if (isAway(error)) return UNREACHABLE
+  if (isOfFile(error)) return `a file that the URL names cannot be read: ${error.path}`
+  return (error as { severity?: string }).severity === 'FATAL' ? `it refuses the connection: ${error.message}` : null
+}
+
+/** True for a certificate or key on this machine that cannot be read. */
+function isOfFile(error: unknown): error is NodeJS.ErrnoException {
+  return (error as NodeJS.ErrnoException).syscall === 'open'
 }
 
 function isAway(error: Error): boolean {

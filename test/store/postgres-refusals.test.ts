@@ -1,0 +1,84 @@
+/** A PostgreSQL that cannot be used as its URL says, and what its user is told. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import pg from 'pg'
+import { StoreFault } from '../../src/store/fault.ts'
+import { openStore } from '../../src/store/open.ts'
+import { inWords } from '../../src/store/postgres/trouble.ts'
+import { noPostgres, postgresServer } from './postgres-server.ts'
+
+const OPTIONS = { access: 'write', ledger: 'own', secret: null, pool: 2 } as const
+
+const isTold = (words: RegExp) => (fault: unknown) => {
+  assert.ok(fault instanceof StoreFault, String(fault))
+  assert.match(fault.message, words)
+  return true
+}
+
+test('parameters of a URL that do not fit the server or this machine are told in words', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  for (const [key, value, words] of [
+    ['sslmode', 'verify-full', /it takes no TLS: set ssl = on there, or leave sslmode out$/],
+    ['sslrootcert', '/nowhere.pem', /a file that the URL names cannot be read: \/nowhere\.pem$/],
+    ['options', '-cbanana=1', /it refuses the connection: .*banana/],
+  ] as const) {
+    const place = new URL(url)
+    place.searchParams.set(key, value)
+    await assert.rejects(openStore(place.href, OPTIONS), isTold(words))
+  }
+})
+
+test('a database with tables of another program is refused', { skip: noPostgres }, async (t) => {
+  const { url, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('create table account (theirs int)')
+  await client.end()
+  await assert.rejects(openStore(url, OPTIONS), isTold(/tables of another program are in the way: give domaindex/))
+})
+
+/** Asks for a password as SCRAM does, https://www.postgresql.org/docs/current/protocol-message-formats.html. */
+function askForPassword(socket: Socket): void {
+  const ask = (kind: number, text: string): Buffer => {
+    const message = Buffer.from(`R\0\0\0\0\0\0\0\0${text}`)
+    message.writeInt32BE(message.length - 1, 1)
+    message.writeInt32BE(kind, 5)
+    return message
+  }
+  socket.once('data', () => {
+    socket.write(ask(10, 'SCRAM-SHA-256\0\0'))
+    socket.once('data', () => socket.write(ask(11, 'r=nonce,s=c2FsdA==,i=4096')))
+  })
+}
+
+test('a server that asks for a password which the URL lacks is told of, and not waited for', async (t) => {
+  delete process.env.PGPASSWORD // would stand in for the URL's
+  const server = createServer(askForPassword).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const closed = once(server, 'connection').then(([socket]) => once(socket, 'end'))
+  const url = `postgres://me@127.0.0.1:${(server.address() as AddressInfo).port}/data`
+  await assert.rejects(openStore(url, OPTIONS), isTold(/it asks for a password, and the URL has none$/))
+  await closed
+})
+
+test('a certificate that is not accepted is told with what to do', () => {
+  const told = (message: string, code: string) =>
+    (inWords(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
+  assert.match(
+    told('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+    /name that of its authority by sslrootcert/,
+  )
+  assert.match(told('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /sslrootcert=PATH$/)
+  assert.match(
+    told("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'),
+    /another name/,
+  )
+})
