@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import pg from 'pg'
 import { DoubtFault, StoreFault } from '../../src/store/fault.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { LEDGER_SCHEMA, openLedger } from '../../src/store/postgres/ledger.ts'
@@ -103,6 +104,24 @@ test('a write that nobody can tell of costs what its process held, and gives not
   await settle(10, 20)
   assert.equal(await beside.used(1, TODAY), 10 + 34)
   assert.deepEqual(await beside.take({ ...ask, limit: 45, want: 1 }), { granted: 1, used: 45, held: 0, wait: false })
+})
+
+test('a deadlock is tried again, and what else fails is told by the statement that failed', {
+  skip: noPostgres,
+}, async (t) => {
+  const url = await schemaOf(t)
+  const ledger = await open(t, url)
+  const hand = new pg.Client({ connectionString: url })
+  await hand.connect()
+  await hand.query(`create sequence tries;
+    create function collide() returns trigger language plpgsql as $$ begin
+      if nextval('tries') % 5 <> 0 then raise exception 'planted' using errcode = '40P01'; end if; return new; end $$;
+    create trigger collide before insert on account for each row execute function collide();
+    create trigger collide before insert or update on holder for each row execute function collide()`)
+  await hand.end()
+  const account = await made(ledger)
+  assert.equal((await ledger.take({ ...ask, account: account.id })).granted, 64)
+  await assert.rejects(made(ledger, { email: 'a\0@example.com' }), /invalid byte sequence/)
 })
 
 test('a read whose connection is lost is tried once more', { skip: noPostgres }, async (t) => {

@@ -15,6 +15,7 @@ const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOENT',
 const LOST = /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
+const IN_FAILED_TRANSACTION = '25P02'
 
 const WORDS: Record<string, string> = {
   '28000': 'it does not let this user in: look at user, database and pg_hba.conf',
@@ -62,6 +63,11 @@ export function isLost(error: unknown): boolean {
 /** True where the server gave up a transaction that can simply be run again. */
 export function isCollision(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error))
+}
+
+/** True for a statement that failed because one before it did: those that were sent together all fail. */
+export function isConsequence(error: unknown): boolean {
+  return codeOf(error) === IN_FAILED_TRANSACTION
 }
 
 /** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */

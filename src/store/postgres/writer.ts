@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Statement } from './connection.ts'
 import { isCommitted, type Proofs } from './proof.ts'
-import { isCollision, isLost } from './trouble.ts'
+import { isCollision, isConsequence, isLost } from './trouble.ts'
 
 /** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
 export type Session = {
@@ -31,14 +31,14 @@ const BEGIN_SNAPSHOT = 'begin isolation level repeatable read read only'
 export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result> {
   return again(SNAPSHOT_TRIES, async () => {
     const client = await take()
-    return within(client, client.query(BEGIN_SNAPSHOT), () => work(sessionOf(client)))
+    return within(client, client.query(BEGIN_SNAPSHOT), work)
   })
 }
 
 /** One try, which may end unknown where the connection is lost. */
 export async function once<Result>(take: Take, work: Work<Result>): Promise<Result> {
   const client = await take()
-  return within(client, client.query(BEGIN), () => work(sessionOf(client)))
+  return within(client, client.query(BEGIN), work)
 }
 
 export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Result>): Promise<Result> {
@@ -48,8 +48,8 @@ export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Resul
     const begun = Promise.all([client.query(BEGIN), proofs.leave(client, proof)])
     let done: { result: Result } | undefined
     try {
-      const result = await within(client, begun, async () => {
-        done = { result: await work(sessionOf(client)) }
+      const result = await within(client, begun, async (session) => {
+        done = { result: await work(session) }
         return done.result
       })
       proofs.settle(proof, true)
@@ -64,23 +64,20 @@ export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Resul
 }
 
 /** Runs `work` between `begun` and commit; whatever is thrown, nothing is written, or its commit was not answered. */
-async function within<Result>(
-  client: pg.PoolClient,
-  begun: Promise<unknown>,
-  work: () => Promise<Result>,
-): Promise<Result> {
+async function within<Result>(client: pg.PoolClient, begun: Promise<unknown>, work: Work<Result>): Promise<Result> {
+  const failures: unknown[] = []
+  const fail = (error: unknown): void => void failures.push(error)
   let isBroken = false
   client.on('error', ignore) // who waits for an answer is told as well
-  begun.catch(ignore)
+  const ready = begun.catch(fail)
   try {
-    const result = await work().catch(async (error: unknown) => {
-      await begun // what failed there is why the work did
-      throw error
-    })
+    const result = await work(sessionOf(client, fail))
     await begun
     await client.query('commit')
     return result
-  } catch (error) {
+  } catch (thrown) {
+    await ready
+    const error = isConsequence(thrown) ? (failures.find((failure) => !isConsequence(failure)) ?? thrown) : thrown
     isBroken = isLost(error)
     if (!isBroken)
       await client.query('rollback').catch(() => {
@@ -104,9 +101,13 @@ async function again<Result>(tries: number, work: () => Promise<Result>): Promis
   }
 }
 
-function sessionOf(client: pg.PoolClient): Session {
-  const query = (statement: Statement, values: readonly unknown[] = []) =>
-    client.query({ ...statement, values: values as unknown[] })
+/** `fail` is told of every statement that fails, in their order, before those who wait for it. */
+function sessionOf(client: pg.PoolClient, fail: (error: unknown) => void): Session {
+  const query = (statement: Statement, values: readonly unknown[] = []) => {
+    const answer = client.query({ ...statement, values: values as unknown[] })
+    answer.catch(fail)
+    return answer
+  }
   return {
     rows: async <Row>(statement: Statement, values?: readonly unknown[]) =>
       (await query(statement, values)).rows as Row[],
