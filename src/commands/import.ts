@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
+import { plainWords, StoreFault } from '../store/fault.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -50,7 +51,7 @@ async function importFile(path: string, options: { rejects?: string; strict?: bo
   const tally: Tally = { read: 0, applied: 0, unchanged: 0, stale: 0, refused: 0, line: 0 }
   const reader = startReader(source, options.strict ?? false)
   const stop = listenForStop()
-  try {
+  const work = async (): Promise<void> => {
     const end = await applyAll(store, reader, stop.signal, (batch, outcomes) => {
       count(tally, batch, outcomes)
       rejects.keep(batch.rejects)
@@ -59,12 +60,24 @@ async function importFile(path: string, options: { rejects?: string; strict?: bo
     progress.end()
     console.log(summary(tally, progress.seconds()))
     conclude(end, tally, path)
-  } finally {
+  }
+  const close = async (): Promise<void> => {
     progress.end()
     rejects.close()
     reader.unref()
     await store.close().finally(stop.end)
   }
+  await work()
+    .finally(close)
+    .catch((error) => {
+      throw withLine(error, tally, path)
+    })
+}
+
+/** What a user can mend of the store, with how far the file came. */
+function withLine(error: unknown, { line }: Tally, path: string): unknown {
+  const words = error instanceof StoreFault ? error.message : plainWords(error)
+  return words === null ? error : new CommandFault(`${words}; ${path} is applied up to line ${line}: run it again`)
 }
 
 /** Throws CommandFault for what cannot be read. */

@@ -15,6 +15,9 @@ import { folderOf, outcomeOf } from './run.ts'
 const NAMES = 3000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
+const FULL =
+  /^domaindex: the disk is full; what was not finished was not written; a\.jsonl is applied up to line \d+: run it again\n$/
+
 suite('an import that does not come to its end', { concurrency: 2 }, () => {
   test('killed at random moments and run again, it ends in the same answers, and check is clean', async (t) => {
     const file = fileOf(NAMES, 3)
@@ -61,7 +64,8 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     writeFileSync(path('a.jsonl'), fileOf(NAMES))
     const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db` }
     const { code, stderr } = await run(['import', 'a.jsonl'], { env })
-    assert.deepEqual([code, stderr], [1, 'domaindex: the disk is full; what was not finished was not written\n'])
+    assert.match(stderr, FULL)
+    assert.equal(code, 1)
     disk.grow()
     assert.deepEqual(await withStore(faultsOf, env.DOMAINDEX_STORE), [])
     assert.equal((await run(['import', 'a.jsonl'], { env })).code, 0)
@@ -78,7 +82,8 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     const { code, stderr } = await run(['import', 'a.jsonl'], {
       env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db` },
     })
-    assert.deepEqual([code, stderr], [1, 'domaindex: the disk is full; what was not finished was not written\n'])
+    assert.match(stderr, FULL)
+    assert.equal(code, 1)
   })
 })
 
