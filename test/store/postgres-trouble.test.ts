@@ -85,6 +85,16 @@ test('a range is read in the order of its key, also where its table was empty wh
   assert.doesNotMatch(plan, /Sort/)
 })
 
+test('a migration may take its time, and nothing else may', { skip: noPostgres }, async (t) => {
+  const url = await schemaOf(t)
+  await (await openStore(url, OPTIONS)).close()
+  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const most = { name: 'most', text: `select current_setting('statement_timeout') as most` }
+  assert.deepEqual(await database.once((session) => session.rows(most)), [{ most: '0' }])
+  assert.deepEqual(await database.transaction((session) => session.rows(most)), [{ most: '1min' }])
+  await database.close()
+})
+
 test('a server that may only be read is told of as such', { skip: noPostgres }, async (t) => {
   const place = new URL(await schemaOf(t))
   await (await openStore(place.href, OPTIONS)).close()

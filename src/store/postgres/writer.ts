@@ -26,6 +26,8 @@ const SNAPSHOT_TRIES = 2
 /** The longest pause before another try, in milliseconds times the number of the try: two that collided do not meet again. */
 const PAUSE = 20
 const BEGIN = 'begin isolation level read committed'
+/** To build an index takes as long as it takes; for a lock it waits no longer than others do. */
+const BEGIN_ONCE = `${BEGIN}; set local statement_timeout = 0`
 const BEGIN_SNAPSHOT = 'begin isolation level repeatable read read only'
 
 export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result> {
@@ -38,7 +40,7 @@ export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result
 /** One try, which may end unknown where the connection is lost. */
 export async function once<Result>(take: Take, work: Work<Result>): Promise<Result> {
   const client = await take()
-  return within(client, client.query(BEGIN), work)
+  return within(client, client.query(BEGIN_ONCE), work)
 }
 
 export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Result>): Promise<Result> {
