@@ -123,6 +123,9 @@ suite('the place in a list', { concurrency: 2 }, () => {
       await assert.rejects(taking, /list has changed before line 2, .*remove .*list\.place/)
       assert.deepEqual(taken, [])
     }
+    const other = { line: 0, digest: 0, open: [], to: 'here', pid: process.ppid }
+    writeFileSync(path('list.place'), JSON.stringify(other))
+    assert.throws(() => open(), new RegExp(`process ${process.ppid} is crawling .*list: wait until it has ended`))
     writeFileSync(path('list.place'), 'nonsense')
     assert.throws(() => open(), /list\.place cannot be read: remove it/)
   })

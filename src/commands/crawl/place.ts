@@ -6,9 +6,10 @@ import type { Entry, List, Named } from './list.ts'
 
 /**
  * What the file holds. Every line up to `line` was begun, and all but those of `open` are done. `digest`: of the list up to
- * `line`. `to`: where the observations go.
+ * `line`. `to`: where the observations go. `pid`: the process that is at it,
+ * null once it has ended.
  */
-type Kept = { line: number; digest: number; open: number[]; to: string }
+type Kept = { line: number; digest: number; open: number[]; to: string; pid: number | null }
 
 /** `begin` and `finish` are told of each name; `save` writes the file at most once a second, `end` in any case. */
 export type Place = {
@@ -35,9 +36,15 @@ export function placeOf(list: List, to: string): Place {
       `a crawl of ${list.path} into ${kept.to} is not finished: finish it, or remove ${file} to begin anew`,
     )
   }
+  if (kept !== null && isAtWork(kept)) {
+    throw new CommandFault(
+      `process ${kept.pid} is crawling ${list.path}: wait until it has ended, or remove ${file} if that is no crawl`,
+    )
+  }
   const state = { line: kept?.line ?? 0, digest: kept?.digest ?? 0, open: new Set(kept?.open), saved: 0 }
-  const write = (): void => keep(file, { line: state.line, digest: state.digest, open: [...state.open], to })
-  write()
+  const write = (worker: number | null): void =>
+    keep(file, { line: state.line, digest: state.digest, open: [...state.open], to, pid: worker })
+  write(process.pid)
   return {
     from: state.line,
     begin({ line, digest, name }) {
@@ -47,10 +54,10 @@ export function placeOf(list: List, to: string): Place {
     finish: ({ line }) => void state.open.delete(line),
     save() {
       if (performance.now() - state.saved < MILLISECONDS) return
-      write()
+      write(process.pid)
       state.saved = performance.now()
     },
-    end: (done) => (state.line === 0 || (done && state.open.size === 0) ? rmSync(file, { force: true }) : write()),
+    end: (done) => (state.line === 0 || (done && state.open.size === 0) ? rmSync(file, { force: true }) : write(null)),
     rest: () => (kept === null ? list.entries : restOf(list, kept, file)),
   }
 }
@@ -68,12 +75,23 @@ const NOWHERE = (list: List): Place => ({
 /** Null where there is none. Throws CommandFault for one that cannot be read. */
 function readKept(file: string): Kept | null {
   try {
-    const { line, digest, open, to } = JSON.parse(readFileSync(file, 'utf8')) as Kept
-    if ([line, digest, ...open].every(Number.isInteger) && typeof to === 'string') return { line, digest, open, to }
+    const { line, digest, open, to, pid } = JSON.parse(readFileSync(file, 'utf8')) as Kept
+    const isWhole = [line, digest, pid ?? 0, ...open].every(Number.isInteger) && typeof to === 'string'
+    if (isWhole) return { line, digest, open, to, pid }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
   }
   throw new CommandFault(`${file} cannot be read: remove it to crawl the list from its beginning`)
+}
+
+/** Where the number is our own, whoever had it has ended: a container may give the same one at every start. */
+function isAtWork({ pid }: Kept): boolean {
+  if (pid === null || pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** By another file and a rename: it is never there by half. */
