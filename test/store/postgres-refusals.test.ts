@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { StoreFault } from '../../src/store/fault.ts'
 import { openStore } from '../../src/store/open.ts'
+import { whyUnfit } from '../../src/store/postgres/open.ts'
 import { inWords } from '../../src/store/postgres/trouble.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -32,6 +33,11 @@ test('parameters of a URL that do not fit the server or this machine are told in
     place.searchParams.set(key, value)
     await assert.rejects(openStore(place.href, OPTIONS), isTold(words))
   }
+})
+
+test('a server that is too old is refused', () => {
+  assert.match(whyUnfit({ encoding: 'UTF8', version: 14 })!, /^is PostgreSQL 14: 15 or later is needed$/)
+  assert.equal(whyUnfit({ encoding: 'UTF8', version: 15 }), null)
 })
 
 test('a database with tables of another program is refused', { skip: noPostgres }, async (t) => {

@@ -14,7 +14,13 @@ import { migrate, PARTS, pending } from './migrate.ts'
 /** Connections of a process that was not told how many. */
 const POOL = 8
 
-const ENCODING = { name: 'open.encoding', text: `select current_setting('server_encoding') as encoding` }
+/** The oldest that is tried in the tests. */
+const OLDEST = 15
+
+const SERVER = {
+  name: 'open.server',
+  text: `select current_setting('server_encoding') as encoding, current_setting('server_version_num')::int / 10000 as version`,
+}
 const MARK_DEMO = `insert into mark values ('demo', 'yes') on conflict do nothing`
 
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
@@ -43,11 +49,9 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
 
 /** Makes the tables where there are none, as another process may do at the same time; true where it made them. Throws StoreFault. */
 export async function bringUp(database: Database, url: string): Promise<boolean> {
-  const [server] = await database.read<{ encoding: string }>(ENCODING)
-  if (server!.encoding !== 'UTF8')
-    throw new StoreFault(
-      `${shown(url)} has encoding ${server!.encoding}: make the database with createdb --encoding UTF8`,
-    )
+  const [server] = await database.read<Server>(SERVER)
+  const unfit = whyUnfit(server!)
+  if (unfit !== null) throw new StoreFault(`${shown(url)} ${unfit}`)
   let made = false
   for (const [part, folder] of PARTS) {
     const lacking = await pending(database, part, folder)
@@ -57,6 +61,14 @@ export async function bringUp(database: Database, url: string): Promise<boolean>
     made = true
   }
   return made
+}
+
+type Server = { encoding: string; version: number }
+
+/** What keeps a database from being a store, and what to do about it; null where nothing does. */
+export function whyUnfit({ encoding, version }: Server): string | null {
+  if (version < OLDEST) return `is PostgreSQL ${version}: ${OLDEST} or later is needed`
+  return encoding === 'UTF8' ? null : `has encoding ${encoding}: make the database with createdb --encoding UTF8`
 }
 
 /** Throws StoreFault where the store is no whole one of one's own. */
