@@ -6,7 +6,7 @@ import type { Reply } from './http-exchange.ts'
 import { pageReader, type ReadPage } from './page.ts'
 import { type Chain, type Hop, MOST_HOPS } from './visit.ts'
 import type { WebLimits } from './web-limits.ts'
-import { isLookedAt, targetOf } from './web-target.ts'
+import { isLookedAt, locationOf, targetOf } from './web-target.ts'
 
 /** The web as one visit meets it. */
 export type Scene = {
@@ -63,12 +63,6 @@ function endOf(status: number, url: URL, read: ReadPage | null): Answer {
   const to = typeof read?.refresh === 'string' ? targetOf(read.refresh, url) : null
   if (to === null) return { status, to: null, by: null, page: read?.page ?? null }
   return { status, to, by: 'refresh', page: null }
-}
-
-/** A field comes byte by byte; what is outside ASCII in this one is UTF-8, as browsers take it. */
-function locationOf(reply: Reply, url: URL): URL | null {
-  const location = reply.field('location')
-  return location === null ? null : targetOf(Buffer.from(location, 'latin1').toString(), url)
 }
 
 function isPage(reply: Reply): boolean {

@@ -5,7 +5,7 @@ import { type Name, registrable } from '../words/name.ts'
 import type { Miss } from './http-dial.ts'
 import type { Reply } from './http-exchange.ts'
 import type { WebLimits } from './web-limits.ts'
-import { isLookedAt, targetOf } from './web-target.ts'
+import { isLookedAt, locationOf } from './web-target.ts'
 
 export type Get = (url: URL) => Promise<Reply | Miss>
 
@@ -103,10 +103,9 @@ async function fetchRobots(start: URL, get: Get, limits: WebLimits): Promise<str
     const reply = await get(url)
     if (typeof reply === 'string') return null
     if (reply.status < 300) return readText(reply, limits)
-    const location = reply.status < 400 ? reply.field('location') : null
+    const to = reply.status < 400 ? locationOf(reply, url) : null
     reply.drop()
     if (reply.status >= 500) return null
-    const to = location === null ? null : targetOf(location, url)
     if (to === null || !isLookedAt(to) || !sameDomain(to, start)) return ''
     url = to
   }

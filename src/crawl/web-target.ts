@@ -1,6 +1,7 @@
 /** Where a redirect leads: the address it spells, and whether the crawler goes there. */
 
 import { parseName } from '../words/name.ts'
+import type { Reply } from './http-exchange.ts'
 
 const SCHEMES = new Set(['http:', 'https:'])
 
@@ -17,6 +18,12 @@ export function targetOf(text: string, from: URL): URL | null {
   const name = parseName(url.hostname)
   if (name !== null && name !== url.hostname) url.hostname = name
   return url
+}
+
+/** Where the Location of an answer leads, null for nowhere. A field comes byte by byte; what is outside ASCII in this one is UTF-8, as browsers take it. */
+export function locationOf(reply: Reply, url: URL): URL | null {
+  const location = reply.field('location')
+  return location === null ? null : targetOf(Buffer.from(location, 'latin1').toString(), url)
 }
 
 /** Whether an address of the web is a name at its scheme's own port; nothing else is looked at. */

@@ -133,6 +133,19 @@ test('a redirect that leads nowhere is no robots.txt', async () => {
   assert.deepEqual(asked, [`${ORIGIN}/robots.txt`])
 })
 
+test('a Location outside ASCII is read as UTF-8, as that of a page is', async () => {
+  const robots = openRobots({ userAgent: AGENT, limits: WEB_LIMITS })
+  const asked: string[] = []
+  const location = Buffer.from('/bücher.txt').toString('latin1') // as a field comes
+  const get = async (url: URL) => {
+    asked.push(url.href)
+    const status = url.pathname === '/robots.txt' ? 301 : 404
+    return { status, field: () => location, hold() {}, drop() {}, read: async () => 'whole' as const }
+  }
+  assert.equal(await robots.mayFetch(ORIGIN, get), true)
+  assert.deepEqual(asked.slice(0, 2), [`${ORIGIN}/robots.txt`, `${ORIGIN}/b%C3%BCcher.txt`])
+})
+
 test('after its time nothing more is asked for robots.txt', async () => {
   const robots = openRobots({ userAgent: AGENT, limits: { ...WEB_LIMITS, robots: 20 } })
   const asked: string[] = []
