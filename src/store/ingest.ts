@@ -99,7 +99,7 @@ async function draftsOf(
   const changed = visits.filter(
     (visit) => visit.version > 0 && groups.get(visit.name)!.some(({ prepared }) => differs(visit, prepared)),
   )
-  const currents = await frontier.currents(changed.map(({ name }) => name))
+  const currents = changed.length === 0 ? [] : await frontier.currents(changed.map(({ name }) => name))
   const known = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
   return visits.map((visit) => begin(visit, known.get(visit.name)))
 }
