@@ -1,7 +1,7 @@
 /** The servers that a measured crawl meets: nsd for its names, nginx for its sites, each an ordinary process in a folder of its own. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { makeAuthority } from '../lab/authority.ts'
@@ -10,6 +10,7 @@ import type { Stand } from '../src/crawl/guard.ts'
 import type { Address } from '../src/words/address.ts'
 import { diceOf } from './dice.ts'
 import { textOf } from './language.ts'
+import { freePort } from './port.ts'
 import { end, type Started, start } from './process.ts'
 
 /**
@@ -208,12 +209,4 @@ function page(): string {
     body += `<article class="c${at % 60}"><h2>${some(at, 4)}</h2><p>${some(at, 40)}</p><img src="/i/${at}.jpg" alt="${some(at, 3)}"></article>\n`
   }
   return head + body + footer
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

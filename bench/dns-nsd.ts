@@ -1,12 +1,10 @@
 /** nsd with as many names as are asked for, each with an address of its own, and the same questions as a file for dnsperf. */
 
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openResolver, type Server } from '../src/crawl/dns.ts'
 import type { Address } from '../src/words/address.ts'
+import { freePort } from './port.ts'
 import { end, start } from './process.ts'
 
 const ZONE = 'bench.example'
@@ -93,21 +91,4 @@ zone:
 
 function linesOf(count: number, line: (index: number) => string): string {
   return `${Array.from({ length: count }, (_, index) => line(index)).join('\n')}\n`
-}
-
-/** A port that is free for both transports. */
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as { port: number }
-  const socket = createSocket('udp4')
-  const isFree = await once(socket.bind(port, '127.0.0.1'), 'listening').then(
-    () => true,
-    () => false,
-  )
-  await Promise.all([
-    new Promise((done) => socket.close(() => done(null))),
-    new Promise((done) => listener.close(done)),
-  ])
-  return isFree ? port : freePort()
 }
