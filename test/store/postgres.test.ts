@@ -3,44 +3,22 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import pg from 'pg'
-import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
 import type { Instant } from '../../src/words/time.ts'
 import type { Damage, Engine, Opened } from './conformance/engine.ts'
 import { forgetting } from './conformance/forgetting.ts'
 import { lists } from './conformance/lists.ts'
+import { openedAt } from './conformance/opened.ts'
 import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 
 const TABLES = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
 
 /** `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests. */
-async function openAt(place: Place, now: Instant, empty: Place[]): Promise<Opened> {
-  const { url } = place
-  const instances: Store[] = []
-  const another = async () => {
-    const secret = 'a secret for the tests that is long enough'
-    const store = await openStore(url, { access: 'write', ledger: 'own', secret, now: () => now, pool: 2 })
-    instances.push(store)
-    return store
-  }
-  const closeAll = async () => {
-    for (const instance of instances.splice(0)) await instance.close()
-  }
-  return {
-    url,
-    store: await another(),
-    another,
-    async reopen() {
-      await closeAll()
-      return another()
-    },
-    async close() {
-      await closeAll()
-      await run(url, TABLES.map((table) => `delete from ${table}`).join(';'))
-      empty.push(place)
-    },
-  }
+function openAt(place: Place, now: Instant, empty: Place[]): Promise<Opened> {
+  return openedAt(place.url, { now: () => now, pool: 2 }, async () => {
+    await run(place.url, TABLES.map((table) => `delete from ${table}`).join(';'))
+    empty.push(place)
+  })
 }
 
 /** Runs statements; how many rows each changed. */

@@ -4,42 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
 import type { Instant } from '../../src/words/time.ts'
 import type { Damage, Opened } from './conformance/engine.ts'
+import { openedAt } from './conformance/opened.ts'
 import { conformance } from './conformance/suite.ts'
 
 async function open(now: Instant): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-sqlite-'))
   const url = `sqlite:${join(folder, 'store.db')}`
-  const instances: Store[] = []
-  const another = async () => {
-    const store = await openStore(url, {
-      access: 'write',
-      ledger: 'own',
-      secret: 'a secret for the tests that is long enough',
-      now: () => now,
-    })
-    instances.push(store)
-    return store
-  }
-  const closeAll = async () => {
-    for (const instance of instances.splice(0)) await instance.close()
-  }
-  return {
-    url,
-    store: await another(),
-    another,
-    async reopen() {
-      await closeAll()
-      return another()
-    },
-    async close() {
-      await closeAll()
-      await rm(folder, { recursive: true })
-    },
-  }
+  return openedAt(url, { now: () => now }, () => rm(folder, { recursive: true }))
 }
 
 /** Damage by statements, each of which has to change something. */
