@@ -4,11 +4,12 @@ import type { SocialAccount, WebPart } from '../observe/observation.ts'
 import { digestOf, type Terms, termsOf } from '../similar/terms.ts'
 import { type Address, compareAddresses } from '../words/address.ts'
 import { compareBytewise } from '../words/order.ts'
-import type { RecordType } from '../words/record.ts'
+import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Change, Superseded } from './change.ts'
+import { type Plan, planAfter, RHYTHM, type Rhythm } from './due.ts'
 import { type Current, NOTHING_KNOWN, PARTS, type Part, type State, type Visit, type Website } from './known.ts'
-import { type Prepared, readDns, readWeb, typesOf } from './prepare.ts'
+import { isOk, type Prepared, readDns, readWeb, typesOf } from './prepare.ts'
 import { ipOf, onlyDns } from './resolution.ts'
 import { addressesOf, afterState, differsInSerialAlone, superseded } from './state.ts'
 
@@ -27,6 +28,9 @@ export type Draft = {
   seen: { address: Address; since: Instant }[]
   terms: Terms | null | undefined
   touched: boolean
+  /** When it is due, as the observations move it. */
+  plan: Plan
+  rhythm: Rhythm
 }
 
 const STATUS = PARTS.indexOf('status')
@@ -39,8 +43,8 @@ export function differs(visit: Visit, { dns, web, dnsPrint, webPrint }: Prepared
   return (dns !== null && dnsPrint !== visit.dnsPrint) || (web !== null && webPrint !== visit.webPrint)
 }
 
-/** Begins with what is known; `current` may be left out where `differs` is false for all that will be applied. */
-export function begin(visit: Visit, current: Current = NOTHING_KNOWN): Draft {
+/** Begins with what is known; `current` may be NOTHING_KNOWN where `differs` is false for all that will be applied. */
+export function begin(visit: Visit, current: Current = NOTHING_KNOWN, rhythm: Rhythm = RHYTHM): Draft {
   return {
     visit,
     clocks: [...visit.clocks],
@@ -52,6 +56,8 @@ export function begin(visit: Visit, current: Current = NOTHING_KNOWN): Draft {
     seen: [],
     terms: undefined,
     touched: false,
+    plan: visit,
+    rhythm,
   }
 }
 
@@ -60,17 +66,53 @@ export function apply(draft: Draft, prepared: Prepared): Outcome {
   if (draft.visit.forgotten) return 'stale'
   const made = draft.visit.version === 0 && !draft.touched
   const before = draft.current
+  const clocks = [...draft.clocks]
   const newer = [applyDns(draft, prepared), applyWeb(draft, prepared)].includes(true)
   if (newer || made) draft.touched = true
+  if (newer) plan(draft, prepared, before, clocks)
   if (made || draft.current !== before) return 'applied'
   return newer ? 'unchanged' : 'stale'
+}
+
+/** A late observation, older than the newest that was applied, moves no plan. */
+function plan(draft: Draft, { observed_at: at, dns }: Prepared, before: Current, clocks: readonly Instant[]): void {
+  const last = Math.max(...clocks)
+  if (at <= last) return
+  const failing = dns === null ? draft.plan.failures > 0 : !isOk(dns)
+  const changed = draft.current !== before && isChange(before, draft.current, clocks)
+  draft.plan = planAfter({ ...draft.visit, ...draft.plan }, last, { at, changed, failing }, draft.rhythm)
+}
+
+/**
+ * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor an address set that
+ * had changed at the visit before as well.
+ */
+function isChange(before: Current, after: Current, clocks: readonly Instant[]): boolean {
+  if (before.status !== after.status || !isSameWebsite(before.web, after.web)) return true
+  return RECORD_TYPES.some((type) => {
+    const state = before.states[type]
+    if (type === 'SOA' || state === after.states[type]) return false
+    if (type !== 'A' && type !== 'AAAA') return true
+    return state === undefined || state.count < 2 || state.first_seen < clocks[clockOf[type]]!
+  })
+}
+
+function isSameWebsite(before: Website | null, after: Website | null): boolean {
+  if (before === after) return true
+  return JSON.stringify({ ...before, digest: null }) === JSON.stringify({ ...after, digest: null })
+}
+
+/** The write of a name that was not looked at, and is due at another time. */
+export function postponed(visit: Visit, due: Instant): Change {
+  return { visit: { ...visit, due }, facts: null }
 }
 
 /** What must be written; null for nothing. */
 export function changeOf(draft: Draft): Change | null {
   if (!draft.touched) return null
   const { clocks, dnsPrint, webPrint, before, current } = draft
-  const visit = { ...draft.visit, clocks, dnsPrint, webPrint }
+  const { due, failures } = draft.plan
+  const visit = { ...draft.visit, clocks, dnsPrint, webPrint, due, failures }
   if (current === before) return { visit, facts: null }
   return {
     visit,

@@ -27,6 +27,10 @@ export type Visit = {
   clocks: Clocks
   dnsPrint: number
   webPrint: number
+  /** When it is to be visited again; 0 for as soon as may be. */
+  due: Instant
+  /** How often in a row it was nxdomain or servfail, 31 at most. */
+  failures: number
   /** The name was forgotten and must not come back. */
   forgotten: boolean
 }

@@ -63,6 +63,11 @@ function writeDns({ status, records }: DnsPart): string {
   return text
 }
 
+/** Whether the status of a dns part is ok. */
+export function isOk(text: string): boolean {
+  return text === 'ok' || text.startsWith(`ok${BREAK}`)
+}
+
 export function readDns(text: string): DnsText {
   const [status, ...rest] = text.split(BREAK)
   const texts: DnsText['texts'] = {}

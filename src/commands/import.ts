@@ -124,7 +124,7 @@ function count(tally: Tally, { rejects, line, read }: Batch, outcomes: readonly 
   tally.read += read
   tally.line = line
   tally.refused += rejects.length
-  for (const outcome of outcomes) tally[outcome === 'ahead' ? 'refused' : outcome]++
+  for (const outcome of outcomes) tally[outcome === 'ahead' || outcome === 'lost' ? 'refused' : outcome]++
 }
 
 function summary({ read, applied, unchanged, stale, refused }: Tally, seconds: number): string {

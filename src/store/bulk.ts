@@ -20,7 +20,7 @@ export type Table = {
 export const FACTS_TABLES: readonly Table[] = [
   {
     name: 'visit',
-    columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print'],
+    columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print', 'due', 'failures'],
     key: 2,
     spread: 'slot',
   },

@@ -18,17 +18,26 @@ export type VisitRow = {
   late: Uint8Array | null
   dns_print: number
   web_print: number
+  due: Instant
+  failures: number
 }
+
+/** The columns of `visit` that make a Visit, beside the name. */
+export const VISIT_COLUMNS = 'id, version, clock, late, dns_print, web_print, due, failures'
 
 /** The narrow row of a name; undefined for one that is not there. */
 export function unpackVisit(name: Name, row: VisitRow | undefined): Visit {
-  if (!row) return { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, forgotten: false }
+  if (!row) {
+    return { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, due: 0, failures: 0, forgotten: false }
+  }
   return {
     name,
     version: row.version,
     clocks: unpackClocks(row.clock, row.late),
     dnsPrint: row.dns_print,
     webPrint: row.web_print,
+    due: row.due,
+    failures: row.failures,
     forgotten: row.id === TOMBSTONE,
   }
 }

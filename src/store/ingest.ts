@@ -2,13 +2,21 @@
 
 import { type Outcome as Applied, apply, begin, changeOf, type Draft, differs } from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
+import type { Rhythm } from '../apply/due.ts'
 import { type Prepared, prepare } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
 import { type Name, slotOf } from '../words/name.ts'
+import type { Lease } from './schedule.ts'
 import type { Store } from './store.ts'
 
-/** What became of an observation. `ahead`: refused, because its time is more than 5 minutes ahead of the store's clock. */
-export type Outcome = Applied | 'ahead'
+/**
+ * What became of an observation. `ahead`: refused, because its time is more than 5 minutes ahead of the store's clock.
+ * `lost`: not written, because its name is another crawler's now.
+ */
+export type Outcome = Applied | 'ahead' | 'lost'
+
+/** `leases`: of the crawler that brings the batch; names outside of them are lost. */
+export type IngestOptions = { rhythm?: Rhythm; leases?: readonly Lease[] }
 
 /** How far ahead of the store's clock an observation may be, in seconds: a wrong clock would freeze its name. */
 export const AHEAD_SECONDS = 300
@@ -18,6 +26,9 @@ type Writer = Pick<Store, 'frontier' | 'now'>
 
 /** One observation on its way: its place in the batch, and what was made of it. */
 type Item = { place: number; prepared: Prepared }
+
+/** What a batch is applied with: its items by name, the outcomes by place. */
+type Batch = { groups: Map<Name, Item[]>; outcomes: Outcome[]; options: IngestOptions }
 
 /** Names written in one transaction: some 50 milliseconds of work, so that another writer has its turn. */
 const NAMES_A_TRANSACTION = 2000
@@ -29,12 +40,16 @@ const AT_ONCE = 2
  * Applies a batch in its order; resolves when it is written, with one outcome an observation. A large batch costs less an
  * observation, since its names are visited in the order of the store.
  */
-export function ingest(store: Writer, batch: readonly Observation[]): Promise<Outcome[]> {
-  return ingestPrepared(store, batch.map(prepare))
+export function ingest(store: Writer, batch: readonly Observation[], options: IngestOptions = {}): Promise<Outcome[]> {
+  return ingestPrepared(store, batch.map(prepare), options)
 }
 
 /** The same for observations that were prepared elsewhere, in a thread. */
-export async function ingestPrepared(store: Writer, batch: readonly Prepared[]): Promise<Outcome[]> {
+export async function ingestPrepared(
+  store: Writer,
+  batch: readonly Prepared[],
+  options: IngestOptions = {},
+): Promise<Outcome[]> {
   const latest = (await store.now()) + AHEAD_SECONDS
   const outcomes: Outcome[] = batch.map(({ observed_at }) => (observed_at > latest ? 'ahead' : 'unchanged'))
   const items = batch.map((prepared, place) => ({ place, prepared }))
@@ -45,7 +60,7 @@ export async function ingestPrepared(store: Writer, batch: readonly Prepared[]):
     while (from < names.length) {
       let todo = names.slice(from, from + NAMES_A_TRANSACTION)
       from += NAMES_A_TRANSACTION
-      while (todo.length > 0) todo = await applyNames(store, todo, groups, outcomes)
+      while (todo.length > 0) todo = await applyNames(store, todo, { groups, outcomes, options })
     }
   }
   await allOf(Array.from({ length: AT_ONCE }, applyRest))
@@ -72,13 +87,8 @@ function inOrder(items: readonly Item[]): Map<Name, Item[]> {
 }
 
 /** Applies each name's items to what is known now and saves it; the names that another writer was faster with come back. */
-async function applyNames(
-  { frontier }: Writer,
-  names: Name[],
-  groups: Map<Name, Item[]>,
-  outcomes: Outcome[],
-): Promise<Name[]> {
-  const drafts = await draftsOf(frontier, names, groups)
+async function applyNames({ frontier }: Writer, names: Name[], { groups, outcomes, options }: Batch): Promise<Name[]> {
+  const drafts = await draftsOf(frontier, names, groups, options.rhythm)
   const changes: Change[] = []
   for (const [index, name] of names.entries()) {
     const draft = drafts[index]!
@@ -86,7 +96,10 @@ async function applyNames(
     const change = changeOf(draft)
     if (change) changes.push(change)
   }
-  return changes.length === 0 ? [] : frontier.save(changes)
+  if (changes.length === 0) return []
+  const { again, lost } = await frontier.save(changes, options.leases)
+  for (const name of lost) for (const { place } of groups.get(name)!) outcomes[place] = 'lost'
+  return again
 }
 
 /** A draft a name; facts are read only of names for which a fingerprint differs. */
@@ -94,6 +107,7 @@ async function draftsOf(
   frontier: Store['frontier'],
   names: readonly Name[],
   groups: Map<Name, Item[]>,
+  rhythm: Rhythm | undefined,
 ): Promise<Draft[]> {
   const visits = await frontier.visits(names)
   const changed = visits.filter(
@@ -101,5 +115,5 @@ async function draftsOf(
   )
   const currents = changed.length === 0 ? [] : await frontier.currents(changed.map(({ name }) => name))
   const known = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
-  return visits.map((visit) => begin(visit, known.get(visit.name)))
+  return visits.map((visit) => begin(visit, known.get(visit.name), rhythm))
 }

@@ -1,5 +1,6 @@
 /**
- * The port of the store, split by who asks: Frontier (crawler and imports), Facts (API), Ledger (accounts), Archive (upkeep).
+ * The port of the store, split by who asks: Frontier (crawler and imports), Schedule (crawlers), Facts (API), Ledger
+ * (accounts), Wishes (API and nightly jobs of crawlers), Archive (upkeep).
  *
  * Every method is asynchronous and hands over batches or pages, never an iterator over an open transaction.
  * Names and addresses are canonical words already; "nothing" is null or an empty page, never an exception.
@@ -14,6 +15,7 @@ import type { Name } from '../words/name.ts'
 import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Ledger } from './ledger.ts'
+import type { Lease } from './schedule.ts'
 
 export interface Store {
   readonly frontier: Frontier
@@ -34,12 +36,16 @@ export interface Frontier {
   currents(names: readonly Name[]): Promise<Current[]>
   /**
    * Writes the changes in one transaction, at most one a name. A change whose `visit.version` is not the store's is turned
-   * away whole, and its name returned: read it again, apply again, save again.
+   * away whole, and its name returned in `again`: read it again, apply again, save again. With `leases`, changes of ranges
+   * for which none of them stands are dropped, and their names returned in `lost`: they are another crawler's now.
    */
-  save(changes: readonly Change[]): Promise<Name[]>
+  save(changes: readonly Change[], leases?: readonly Lease[]): Promise<Saved>
   /** Removes all that is stored of a name and leaves a tombstone. True where something besides a tombstone was there. */
   forget(name: Name): Promise<boolean>
 }
+
+/** The names of changes that were not written. */
+export type Saved = { again: Name[]; lost: Name[] }
 
 /** How the rows of a page are handed over: as objects, or as the ready JSON array in pieces of UTF-8. */
 export type RowFormat = 'rows' | 'json'

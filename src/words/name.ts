@@ -122,3 +122,13 @@ export function slotOf(name: Name): number {
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 16
 }
+
+/** Slots are handed out to crawlers in ranges, one for each upper byte of a slot. */
+export const SLOT_RANGES = 256
+/** Slots of one range. */
+export const RANGE_SLOTS = 256
+
+/** The range of a name's slot, 0 to 255. */
+export function rangeOf(name: Name): number {
+  return slotOf(name) >> 8
+}

@@ -11,7 +11,7 @@ export type Known = { visit: Visit; current: Current }
 export type Step = { known: Known; change: Change | null; outcomes: Outcome[] }
 
 export function nothing(name: Name): Known {
-  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, forgotten: false }
+  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, due: 0, failures: 0, forgotten: false }
   return { visit, current: NOTHING_KNOWN }
 }
 

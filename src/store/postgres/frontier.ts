@@ -2,9 +2,10 @@
 
 import type { Change } from '../../apply/change.ts'
 import { NOTHING_KNOWN } from '../../apply/known.ts'
-import { type Name, slotOf } from '../../words/name.ts'
+import { type Name, rangeOf, slotOf } from '../../words/name.ts'
 import { type FactsRow, packClocks, unpackFacts, unpackVisit, type VisitRow } from '../columns.ts'
-import type { Frontier } from '../store.ts'
+import type { Lease } from '../schedule.ts'
+import type { Frontier, Saved } from '../store.ts'
 import { bytesArray, plainArray } from './arrays.ts'
 import type { Database } from './database.ts'
 import { type Known, writeFacts } from './facts-writer.ts'
@@ -20,20 +21,21 @@ const KEYS = 'unnest($1::integer[], $2::text[]) as k(slot, name)'
 const OF_KEY = 'v.part = (k.slot >> 8)::smallint and v.slot = k.slot and v.name = k.name'
 const VISITS = {
   name: 'frontier.visits',
-  text: `select v.name, v.id, v.version, v.clock, v.late, v.dns_print, v.web_print from ${KEYS} join visit v on ${OF_KEY}`,
+  text: `select v.name, v.id, v.version, v.clock, v.late, v.dns_print, v.web_print, v.due, v.failures from ${KEYS} join visit v on ${OF_KEY}`,
 }
 const CURRENTS = {
   name: 'frontier.currents',
   text: `select v.name, ${FACTS_COLUMNS} from ${KEYS} join visit v on ${OF_KEY}
     join facts f on f.part = v.part and f.id = v.id`,
 }
-const GIVEN = `unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[], $8::bigint[])
-  with ordinality as k(slot, name, version, id, clock, late, dns_print, web_print, place)`
+const GIVEN = `unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[], $8::bigint[],
+    $9::bigint[], $10::smallint[])
+  with ordinality as k(slot, name, version, id, clock, late, dns_print, web_print, due, failures, place)`
 const INSERT = {
   name: 'frontier.insert',
   text: `with made as (
-      insert into visit (part, slot, name, id, version, clock, late, dns_print, web_print)
-      select (slot >> 8)::smallint, slot, name, id, version + 1, clock, late, dns_print, web_print from ${GIVEN}
+      insert into visit (part, slot, name, id, version, clock, late, dns_print, web_print, due, failures)
+      select (slot >> 8)::smallint, slot, name, id, version + 1, clock, late, dns_print, web_print, due, failures from ${GIVEN}
       on conflict do nothing returning slot, name, id)
     select name, id from made`,
 }
@@ -41,8 +43,14 @@ const INSERT = {
 const UPDATE = {
   name: 'frontier.update',
   text: `update visit v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, late = k.late,
-      dns_print = k.dns_print, web_print = k.web_print
+      dns_print = k.dns_print, web_print = k.web_print, due = k.due, failures = k.failures
     from ${GIVEN} where ${OF_KEY} and v.version = k.version returning v.name, v.id`,
+}
+
+const STANDING = {
+  name: 'frontier.standing',
+  text: `select l.slots from unnest($1::smallint[], $2::bigint[]) as k(slots, fence)
+    join lease l on l.slots = k.slots and l.fence = k.fence and l.holder is not null order by l.slots for key share of l`,
 }
 
 type Named<Row> = Row & { name: Name }
@@ -63,11 +71,11 @@ export function frontierOf(database: Database): Frontier {
       const found = new Map(rows.map((row) => [row.name, unpackFacts(row)]))
       return names.map((name) => found.get(name) ?? NOTHING_KNOWN)
     },
-    async save(changes) {
+    async save(changes, leases) {
       const written = changes.filter(({ facts }) => facts !== null).length
       const ids = await takeIds(written)
       const offers = changes.map((change) => ({ change, id: change.facts ? ids.pop()! : null }))
-      return transaction((session) => save(session, offers))
+      return transaction((session) => save(session, offers, leases))
     },
     forget: (name) => transaction((session) => forget(session, name)),
   }
@@ -77,8 +85,11 @@ function keysOf(names: readonly Name[]): string[] {
   return [plainArray(names.map(slotOf)), plainArray(names)]
 }
 
-/** Writes each change whose version still stands, and returns the names of the others. */
-async function save(session: Session, offers: readonly Offer[]): Promise<Name[]> {
+/** Writes each change whose lease and version still stand, and returns the names of the others. */
+async function save(session: Session, given: readonly Offer[], leases?: readonly Lease[]): Promise<Saved> {
+  const held = leases && (await heldRanges(session, leases))
+  const lost = given.filter(({ change }) => held && !held.has(rangeOf(change.visit.name)))
+  const offers = lost.length === 0 ? given : given.filter((offer) => !lost.includes(offer))
   const sorted = offers.toSorted(inOrder)
   const passed = new Map<Name, number | null>()
   const made = sorted.filter(({ change }) => change.visit.version === 0)
@@ -93,7 +104,14 @@ async function save(session: Session, offers: readonly Offer[]): Promise<Name[]>
     return facts && id ? [{ name: visit.name, id, isNew: id === offered, facts }] : []
   })
   await writeFacts(session, written)
-  return offers.map(({ change }) => change.visit.name).filter((name) => !passed.has(name))
+  const again = offers.map(({ change }) => change.visit.name).filter((name) => !passed.has(name))
+  return { again, lost: lost.map(({ change }) => change.visit.name) }
+}
+
+/** The ranges whose leases stand; they stand until the transaction has ended. */
+async function heldRanges(session: Session, leases: readonly Lease[]): Promise<Set<number>> {
+  const values = [plainArray(leases.map(({ range }) => range)), plainArray(leases.map(({ fence }) => fence))]
+  return new Set((await session.rows<{ slots: number }>(STANDING, values)).map(({ slots }) => slots))
 }
 
 /** One order for all writers, so that none waits for a name that one who waits for it has. */
@@ -112,5 +130,7 @@ function valuesOf(offers: readonly Offer[]): string[] {
     bytesArray(clocks.map(({ late }) => late)),
     plainArray(visits.map(({ dnsPrint }) => dnsPrint)),
     plainArray(visits.map(({ webPrint }) => webPrint)),
+    plainArray(visits.map(({ due }) => due)),
+    plainArray(visits.map(({ failures }) => failures)),
   ]
 }

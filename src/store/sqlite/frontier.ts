@@ -3,18 +3,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../apply/change.ts'
 import { type Current, NOTHING_KNOWN, type Visit } from '../../apply/known.ts'
-import { type Name, slotOf } from '../../words/name.ts'
-import { type FactsRow, packClocks, unpackFacts, unpackVisit, type VisitRow } from '../columns.ts'
-import type { Frontier } from '../store.ts'
+import { type Name, rangeOf, slotOf } from '../../words/name.ts'
+import { type FactsRow, packClocks, unpackFacts, unpackVisit, VISIT_COLUMNS, type VisitRow } from '../columns.ts'
+import type { Lease } from '../schedule.ts'
+import type { Frontier, Saved } from '../store.ts'
 import { snapshot, transaction } from './connection.ts'
 import { factsWriter } from './facts-writer.ts'
 import { forgetter } from './forget.ts'
 import type { Log } from './log.ts'
 
 export function frontierOf(database: DatabaseSync, log: Log): Frontier {
-  const visit = database.prepare(
-    'select id, version, clock, late, dns_print, web_print from visit where slot = ? and name = ?',
-  )
+  const visit = database.prepare(`select ${VISIT_COLUMNS} from visit where slot = ? and name = ?`)
   const current = database.prepare(
     'select f.* from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
@@ -26,7 +25,7 @@ export function frontierOf(database: DatabaseSync, log: Log): Frontier {
   return {
     visits: async (names) => snapshot(database, () => names.map(readVisit)),
     currents: async (names) => snapshot(database, () => names.map(readCurrent)),
-    save: async (changes) => log.bounded(() => transaction(database, () => save(changes))),
+    save: async (changes, leases) => log.bounded(() => transaction(database, () => save(changes, leases))),
     forget: async (name) => log.bounded(() => transaction(database, () => forget(name))),
   }
 }
@@ -35,32 +34,43 @@ function currentOf(row: FactsRow | undefined): Current {
   return row ? unpackFacts(row) : NOTHING_KNOWN
 }
 
-/** Writes each change whose version still stands, and returns the names of the others. */
-function saver(database: DatabaseSync): (changes: readonly Change[]) => Name[] {
+/** Writes each change whose lease and version still stand, and returns the names of the others. */
+function saver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => Saved {
   const insert = database.prepare(
-    'insert into visit (slot, name, id, version, clock, late, dns_print, web_print) values (?, ?, ?, 1, ?, ?, ?, ?) on conflict do nothing',
+    `insert into visit (slot, name, id, version, clock, late, dns_print, web_print, due, failures)
+     values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   )
   const update = database.prepare(
-    'update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ? where slot = ? and name = ? and version = ?',
+    `update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ?, due = ?, failures = ?
+     where slot = ? and name = ? and version = ?`,
   )
+  const stands = database.prepare('select 1 from lease where slots = ? and fence = ? and holder is not null')
   const beginFacts = factsWriter(database)
-  const passes = ({ name, version, clocks, dnsPrint, webPrint }: Visit, id: number | null): boolean => {
+  const passes = (visit: Visit, id: number | null): boolean => {
+    const { name, version, clocks, dnsPrint, webPrint, due, failures } = visit
     const { clock, late } = packClocks(clocks)
     const { changes } =
       version === 0
-        ? insert.run(slotOf(name), name, id, clock, late, dnsPrint, webPrint)
-        : update.run(clock, late, dnsPrint, webPrint, slotOf(name), name, version)
+        ? insert.run(slotOf(name), name, id, clock, late, dnsPrint, webPrint, due, failures)
+        : update.run(clock, late, dnsPrint, webPrint, due, failures, slotOf(name), name, version)
     return changes === 1
   }
-  return (changes) => {
-    const turnedAway: Name[] = []
+  return (changes, leases) => {
+    const held = leases?.filter(({ range, fence }) => stands.get(range, fence) !== undefined)
+    const ranges = held && new Set(held.map(({ range }) => range))
+    const again: Name[] = []
+    const lost: Name[] = []
     const facts = beginFacts()
     for (const { visit, facts: written } of changes) {
+      if (ranges && !ranges.has(rangeOf(visit.name))) {
+        lost.push(visit.name)
+        continue
+      }
       const fresh = visit.version === 0 && written ? facts.freshId() : null
-      if (!passes(visit, fresh)) turnedAway.push(visit.name)
+      if (!passes(visit, fresh)) again.push(visit.name)
       else if (written) facts.write(visit.name, written, fresh)
     }
     facts.finish()
-    return turnedAway
+    return { again, lost }
   }
 }

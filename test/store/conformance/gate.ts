@@ -45,7 +45,7 @@ export function gate(engine: Engine): void {
       ])
       const between = on('one.example', 2, '192.0.2.3')
       await ingest(store, [between])
-      assert.deepEqual(await store.frontier.save(late), [ONE], 'the other change of the batch is written')
+      assert.deepEqual((await store.frontier.save(late)).again, [ONE], 'the other change of the batch is written')
       for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
       await agree(store.facts, model, QUESTION)
     },
@@ -59,7 +59,7 @@ export function gate(engine: Engine): void {
       const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
       assert.equal(late?.facts, null)
       await ingest(store, [on('one.example', 9, '192.0.2.1')])
-      assert.deepEqual(await store.frontier.save([late!]), [ONE])
+      assert.deepEqual((await store.frontier.save([late!])).again, [ONE])
       const { dns } = await store.facts.clocks(ONE)
       assert.equal(dns, seen('one.example', 9, null).observed_at)
     },
@@ -72,8 +72,8 @@ export function gate(engine: Engine): void {
       const other = await opened.another()
       const [mine] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
       const [theirs] = await changesOf(other, [on('one.example', 2, '192.0.2.2')])
-      assert.deepEqual(await store.frontier.save([mine!]), [])
-      assert.deepEqual(await other.frontier.save([theirs!]), [ONE])
+      assert.deepEqual((await store.frontier.save([mine!])).again, [])
+      assert.deepEqual((await other.frontier.save([theirs!])).again, [ONE])
       const model = new Model(NOW)
       model.observe(on('one.example', 1, '192.0.2.1'))
       await agree(other.facts, model, QUESTION)
@@ -89,7 +89,7 @@ export function gate(engine: Engine): void {
       const other = await opened.another()
       await other.frontier.forget(ONE)
       await other.frontier.forget(TWO)
-      assert.deepEqual((await store.frontier.save(changes)).sort(), [ONE, TWO])
+      assert.deepEqual((await store.frontier.save(changes)).again.sort(), [ONE, TWO])
       await agree(store.facts, new Model(NOW), QUESTION)
     },
   )
@@ -110,6 +110,6 @@ export function gate(engine: Engine): void {
       await assert.rejects(store.frontier.save(batch), /planted/)
       await agree(store.facts, new Model(NOW), QUESTION)
     }
-    assert.deepEqual(await store.frontier.save([good!]), [])
+    assert.deepEqual((await store.frontier.save([good!])).again, [])
   })
 }

@@ -115,7 +115,7 @@ export async function changesOf(store: Store, batch: readonly Observation[]): Pr
     forget: (name) => store.frontier.forget(name),
     save: async (changes) => {
       caught.push(...changes)
-      return []
+      return { again: [], lost: [] }
     },
   }
   await ingest({ frontier, now: () => store.now() }, batch)

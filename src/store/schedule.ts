@@ -1,0 +1,83 @@
+/** The schedule's part of the port: who visits which slots, which of their names are due, and what is known of the crawl. */
+
+import type { Visit } from '../apply/known.ts'
+import type { Address } from '../words/address.ts'
+import type { Name } from '../words/name.ts'
+import type { Instant } from '../words/time.ts'
+
+/** Seconds for which a lease stands unless it is renewed, and for which a crawler counts as alive unless it is heard of. */
+export const LEASE_SECONDS = 60
+
+/** A range of slots (words/name.ts) in one crawler's hands. Every new lease of a range has a higher fence. */
+export type Lease = { range: number; fence: number }
+
+/** Upper bounds, in days, of the ages that a sweep counts; what is older is counted last. */
+export const AGE_DAYS = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180] as const
+
+/**
+ * What a sweep of slots came upon. `names`: all but forgotten ones; `due`: those whose time has come, `overdue` for more than
+ * a day, `fresh` without having been visited before. `next`: the earliest time at which another one is due, null for none.
+ * `ages`: names by the time since they were last looked at, by AGE_DAYS and one more for older ones; never visited: in none.
+ */
+export type Count = {
+  names: number
+  due: number
+  overdue: number
+  fresh: number
+  next: Instant | null
+  ages: readonly number[]
+}
+
+/** A finished sweep of a whole range: when the range is to be swept again, and what was there. */
+export type Sweep = { next: Instant; count: Count }
+
+/** A range as it stands. `holder` and `until` are null where nobody holds it; `count` where it was never swept. */
+export type RangeState = {
+  range: number
+  holder: string | null
+  until: Instant | null
+  next: Instant
+  swept: Instant | null
+  count: Count | null
+}
+
+/** A crawler that was heard of within LEASE_SECONDS. `report`: its own words, JSON. */
+export type Heard = { holder: string; heard: Instant; report: string }
+
+/** Visits that ended in one hour (a multiple of 3600), by the kind of turn that they had. `none`: ok, and no website. */
+export type Outcomes = {
+  hour: Instant
+  kind: string
+  visits: number
+  servfail: number
+  nxdomain: number
+  none: number
+}
+
+/** For crawlers. All times are those of the store's clock. */
+export interface Schedule {
+  /**
+   * Leases up to `most` ranges that nobody holds (any more), those first whose sweep is due longest; only ranges whose sweep
+   * is due, or, with `ranges`, any of these. Never two holders of one range.
+   */
+  lease(holder: string, most: number, ranges?: readonly number[]): Promise<Lease[]>
+  /** Prolongs leases; returns those that still stand, the others belong to somebody else, or to nobody. */
+  renew(leases: readonly Lease[]): Promise<Lease[]>
+  /** Gives ranges back. Without a sweep the range is due again as before. A lease that no longer stands changes nothing. */
+  release(leases: readonly { lease: Lease; sweep: Sweep | null }[]): Promise<void>
+  /** All names of the slots `from` to `to` (inclusive, of one range) that are due at `at`, in the order of slots, then bytewise; and the count. */
+  due(from: number, to: number, at: Instant): Promise<{ visits: Visit[]; count: Count }>
+  /** At most `limit` names that were not forgotten, in the order of slots, then bytewise, after `after` (exclusive). */
+  names(after: Name | null, limit: number): Promise<Name[]>
+  /** How many names are on each address now, in the order asked. */
+  crowds(addresses: readonly Address[]): Promise<number[]>
+  ranges(): Promise<RangeState[]>
+
+  /** Says that a crawler lives, and what it has to report; null: that it has ended. Returns how many live. */
+  beat(holder: string, report: string | null): Promise<number>
+  crawlers(): Promise<Heard[]>
+  /** Adds to the outcomes of hours; those older than 8 days are dropped. */
+  add(outcomes: readonly Outcomes[]): Promise<void>
+  /** The outcomes of all crawlers from the hour `since` on, by hour and kind. */
+  outcomes(since: Instant): Promise<Outcomes[]>
+}
