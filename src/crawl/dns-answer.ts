@@ -1,10 +1,13 @@
 /** What a message says to a question, read from its bytes: dns-packet loses dots inside labels, odd bytes and RFC 5952. */
 
 import { unpackAddress } from '../words/address.ts'
+import { followAliases } from '../words/alias.ts'
 import { adminEmail, type RecordType, textPart } from '../words/record.ts'
 import { Malformed, Reader } from './dns-name.ts'
 import { CLASS_IN, HEADER_BYTES, NXDOMAIN, OPT, type Query, TYPE_NUMBERS } from './dns-query.ts'
 import type { Failure, GivenRecord } from './visit.ts'
+
+export { MOST_ALIASES } from '../words/alias.ts'
 
 /**
  * `records`: what the end of the alias chain has; `isWhole`: whether the server said that this is all, and did not just
@@ -16,9 +19,6 @@ export type Said =
   | { outcome: 'failed'; why: Failure }
   | { outcome: 'unknown' }
   | { outcome: 'cut' }
-
-/** Most links of an alias chain. */
-export const MOST_ALIASES = 8
 
 const { SOA, NS, CNAME } = TYPE_NUMBERS
 const CUT = 0x02
@@ -97,18 +97,12 @@ function readOwner(reader: Reader, host: string): string {
   return host
 }
 
-/** Goes along the aliases to a host that has records, or from which none leads on. Throws Malformed where that is too far. */
+/** Where the aliases lead. Throws Malformed where that is too far. */
 function follow(host: string, found: Found[], targets: Map<string, string>): { owner: string; aliases: string[] } {
-  const aliases: string[] = []
-  let owner = host
-  if (targets.size === 0) return { owner, aliases }
-  const owners = new Set(found.map((each) => each.owner))
-  for (let target = targets.get(owner); target !== undefined && !owners.has(owner); target = targets.get(owner)) {
-    if (aliases.length === MOST_ALIASES) throw new Malformed('too many aliases')
-    aliases.push(target)
-    owner = target
-  }
-  return { owner, aliases }
+  if (targets.size === 0) return { owner: host, aliases: [] }
+  const end = followAliases(host, new Set(found.map((each) => each.owner)), targets)
+  if (end === null) throw new Malformed('too many aliases')
+  return end
 }
 
 /**
