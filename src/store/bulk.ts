@@ -71,6 +71,8 @@ export const LEDGER_TABLES: readonly Table[] = [
   { name: 'holder', columns: ['holder', 'heard'], key: 1 },
   { name: 'usage', columns: ['account', 'day', 'endpoint', 'token', 'calls'], key: 4 },
   { name: 'secret', columns: ['number', 'bytes', 'replaced'], key: 1 },
+  { name: 'wish', columns: ['kind', 'slots', 'name'], key: 3 },
+  { name: 'asking', columns: ['account', 'day', 'names'], key: 2 },
 ]
 
 export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES]

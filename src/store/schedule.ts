@@ -8,16 +8,20 @@ import type { Instant } from '../words/time.ts'
 /** Seconds for which a lease stands unless it is renewed, and for which a crawler counts as alive unless it is heard of. */
 export const LEASE_SECONDS = 60
 
+/** Seconds for which the outcomes of an hour are kept. */
+export const OUTCOME_SECONDS = 8 * 86_400
+
 /** A range of slots (words/name.ts) in one crawler's hands. Every new lease of a range has a higher fence. */
 export type Lease = { range: number; fence: number }
 
-/** Upper bounds, in days, of the ages that a sweep counts; what is older is counted last. */
+/** Upper bounds (inclusive), in days, of the ages that a sweep counts; what is older is counted last. */
 export const AGE_DAYS = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180] as const
 
 /**
- * What a sweep of slots came upon. `names`: all but forgotten ones; `due`: those whose time has come, `overdue` for more than
- * a day, `fresh` without having been visited before. `next`: the earliest time at which another one is due, null for none.
- * `ages`: names by the time since they were last looked at, by AGE_DAYS and one more for older ones; never visited: in none.
+ * What a sweep of slots came upon. `names`: all but forgotten ones; `due`: those whose time has come, `overdue` for a day or
+ * longer; `fresh`: those that were never looked at, due or not. One that was never planned (`due` 0) is due, and overdue unless
+ * it is fresh. `next`: the earliest time at which another one is due, null for none. `ages`: names by the time since they were
+ * last looked at (dns or web), each in one of AGE_DAYS and one more for older ones; fresh ones are in none.
  */
 export type Count = {
   names: number
@@ -31,7 +35,7 @@ export type Count = {
 /** A finished sweep of a whole range: when the range is to be swept again, and what was there. */
 export type Sweep = { next: Instant; count: Count }
 
-/** A range as it stands. `holder` and `until` are null where nobody holds it; `count` where it was never swept. */
+/** A range as it stands. `holder` and `until` are null where nobody holds it, or the lease has run out; `swept` and `count` where it was never swept. */
 export type RangeState = {
   range: number
   holder: string | null
@@ -54,18 +58,25 @@ export type Outcomes = {
   none: number
 }
 
-/** For crawlers. All times are those of the store's clock. */
+/**
+ * For crawlers. All times are those of the store's clock. A lease stands until it is released, or the range leased anew: one that
+ * has run out (LEASE_SECONDS after it was given or renewed) stands as long as nobody else has taken the range, and may be renewed.
+ */
 export interface Schedule {
   /**
    * Leases up to `most` ranges that nobody holds (any more), those first whose sweep is due longest; only ranges whose sweep
    * is due, or, with `ranges`, any of these. Never two holders of one range.
    */
   lease(holder: string, most: number, ranges?: readonly number[]): Promise<Lease[]>
-  /** Prolongs leases; returns those that still stand, the others belong to somebody else, or to nobody. */
+  /** Prolongs leases; returns those that still stand, the others belong to somebody else, or to nobody. Once every 20 seconds will do. */
   renew(leases: readonly Lease[]): Promise<Lease[]>
   /** Gives ranges back. Without a sweep the range is due again as before. A lease that no longer stands changes nothing. */
   release(leases: readonly { lease: Lease; sweep: Sweep | null }[]): Promise<void>
-  /** All names of the slots `from` to `to` (inclusive, of one range) that are due at `at`, in the order of slots, then bytewise; and the count. */
+  /**
+   * All names of the slots `from` to `to` (inclusive, of one range) that are due at `at`, in the order of slots, then bytewise, but
+   * for forgotten ones; and the count of these slots. One scan of their rows, which holds up the process on SQLite: ask for so many
+   * slots at once as have some ten thousand names (`count` of the range says how many there were).
+   */
   due(from: number, to: number, at: Instant): Promise<{ visits: Visit[]; count: Count }>
   /** At most `limit` names that were not forgotten, in the order of slots, then bytewise, after `after` (exclusive). */
   names(after: Name | null, limit: number): Promise<Name[]>
@@ -73,7 +84,7 @@ export interface Schedule {
   crowds(addresses: readonly Address[]): Promise<number[]>
   ranges(): Promise<RangeState[]>
 
-  /** Says that a crawler lives, and what it has to report; null: that it has ended. Returns how many live. */
+  /** Says that a crawler lives, and what it has to report; null: that it has ended. Returns how many live. Leases are not renewed by it. */
   beat(holder: string, report: string | null): Promise<number>
   crawlers(): Promise<Heard[]>
   /** Adds to the outcomes of hours; those older than 8 days are dropped. */

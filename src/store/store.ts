@@ -15,12 +15,15 @@ import type { Name } from '../words/name.ts'
 import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Ledger } from './ledger.ts'
-import type { Lease } from './schedule.ts'
+import type { Lease, Schedule } from './schedule.ts'
+import type { Wishes } from './wishes.ts'
 
 export interface Store {
   readonly frontier: Frontier
+  readonly schedule: Schedule
   readonly facts: Facts
   readonly ledger: Ledger
+  readonly wishes: Wishes
   readonly archive: Archive
   /** The store's clock: the only one whose times two machines may compare. */
   now(): Promise<Instant>

@@ -1,4 +1,9 @@
-/** The wishes' part of the port: names that somebody wants to be visited soon. It lies with the ledger, so that an API may write it. */
+/**
+ * The wishes' part of the port: names that somebody wants to be visited soon. It lies with the ledger, so that an API may write it.
+ *
+ * Wishes know nothing of the facts: one for a name that was forgotten, or is forgotten later, stays until it is fulfilled. The
+ * crawler passes over the name (its tombstone says so) and fulfils the wish.
+ */
 
 import type { Name } from '../words/name.ts'
 import type { Day } from '../words/time.ts'
@@ -11,9 +16,12 @@ export type WishKind = (typeof WISHES)[number]
 export type Question = { account: number; day: Day; name: Name; most: number }
 
 export interface Wishes {
-  /** Wants a name for a caller. False where the account's wishes of the day are used up; a name that is wanted already costs nothing. */
+  /**
+   * Wants a name ('asked') for a caller. False where the account's wishes of the day are used up, or there is no such account; a
+   * name that is wanted already costs nothing, and is true.
+   */
   ask(question: Question): Promise<boolean>
-  /** Wants names; those that are wanted already stay so. */
+  /** Wants names, some thousands at a time; those that are wanted already stay so. */
   want(kind: WishKind, names: readonly Name[]): Promise<void>
   /** The ranges of slots in which any name is wanted, ascending. */
   ranges(kind: WishKind): Promise<number[]>
@@ -21,6 +29,6 @@ export interface Wishes {
   wanted(kind: WishKind, range: number, limit: number): Promise<Name[]>
   /** How many names are wanted of a kind. */
   count(kind: WishKind): Promise<number>
-  /** They were visited, or are not to be. */
+  /** They were visited, or are not to be; one that is not wanted (any more) does no harm. */
   fulfil(kind: WishKind, names: readonly Name[]): Promise<void>
 }

@@ -52,7 +52,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const { url, postgres, back, copy, run } = await worldOf(t)
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
-    assert.equal(tablesOf(there.stdout).length, 18)
+    assert.equal(tablesOf(there.stdout).length, 20)
     assert.match(there.stdout, new RegExp(`visit: ${NAMES} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
     const again = await copy(postgres, back)

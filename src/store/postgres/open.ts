@@ -34,6 +34,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       frontier: frontierOf(database),
       facts: factsOf(database),
       ledger,
+      wishes: undefined as never, // TODO
+      schedule: undefined as never,
       archive: archiveOf(database),
       now: now ? async () => now() : database.now,
       async close() {

@@ -16,7 +16,8 @@ export function forgetter(database: DatabaseSync): (name: Name) => boolean {
   )
   const bury = database.prepare(
     `insert into visit (slot, name, id, version, clock, late, dns_print, web_print) values (?, ?, 0, 1, ?, null, 0, 0)
-     on conflict do update set id = 0, version = version + 1, clock = excluded.clock, late = null, dns_print = 0, web_print = 0`,
+     on conflict do update set id = 0, version = version + 1, clock = excluded.clock, late = null, dns_print = 0, web_print = 0,
+       due = 0, failures = 0`,
   )
   const removals = [
     'delete from facts where id = ?',

@@ -1,4 +1,4 @@
-/** The ledger on SQLite: reads go to the file, writes to whoever has the pen. */
+/** The ledger on SQLite, and the wishes beside it: reads go to the file, writes to whoever has the pen. */
 
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -8,6 +8,7 @@ import type { Instant } from '../../words/time.ts'
 import { StoreFault } from '../fault.ts'
 import type { Ledger, Secret } from '../ledger.ts'
 import { GIVEN, givenSecrets } from '../secrets.ts'
+import type { Wishes } from '../wishes.ts'
 import { accountReads } from './ledger/accounts.ts'
 import { budgetReads } from './ledger/budget.ts'
 import { type Arguments, gather, type Writer, type Writes } from './ledger/calls.ts'
@@ -16,6 +17,7 @@ import { secretReads } from './ledger/secrets.ts'
 import { standingReads } from './ledger/standing.ts'
 import { type KeptToken, tokenReads } from './ledger/tokens.ts'
 import { usageReads } from './ledger/usage.ts'
+import { wishReads } from './ledger/wishes.ts'
 import { ownWriter, primaryWriter, threadWriter } from './ledger/writers.ts'
 
 export type LedgerOptions = {
@@ -34,7 +36,7 @@ type Write = <Method extends keyof Writes>(
 ) => Promise<ReturnType<Writes[Method]>>
 
 /** Opens the ledger at `path`; it is made where it is not there. Throws StoreFault. */
-export function openLedger(path: string, options: LedgerOptions): Ledger & { close(): Promise<void> } {
+export function openLedger(path: string, options: LedgerOptions): Ledger & Wishes & { close(): Promise<void> } {
   const given = options.secret === null ? null : givenSecrets(options.secret)
   const file = resolve(path)
   const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
@@ -43,6 +45,7 @@ export function openLedger(path: string, options: LedgerOptions): Ledger & { clo
   return {
     ...reads(database),
     ...writes(write),
+    ...wishesOf(database, write),
     ...secretsOf(database, given, write),
     async close() {
       await turn() // what was gathered goes out first
@@ -95,6 +98,18 @@ function writes(write: Write) {
     note: (calls) => write('note', [calls]),
     beat: (holder, now) => write('beat', [holder], now),
   } satisfies Partial<Ledger>
+}
+
+function wishesOf(database: DatabaseSync, write: Write): Wishes {
+  const { ranges, wanted, count } = wishReads(database)
+  return {
+    ask: (question) => write('ask', [question]),
+    want: (kind, names) => write('want', [kind, names]),
+    ranges: async (kind) => ranges(kind),
+    wanted: async (kind, range, limit) => wanted(kind, range, limit),
+    count: async (kind) => count(kind),
+    fulfil: (kind, names) => write('fulfil', [kind, names]),
+  }
 }
 
 const kept = (token: NewToken): KeptToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })

@@ -11,6 +11,7 @@ import { openFile } from './file.ts'
 import { frontierOf } from './frontier.ts'
 import { openLedger } from './ledger.ts'
 import { logOf } from './log.ts'
+import { scheduleOf } from './schedule.ts'
 
 export const FACTS_SCHEMA = new URL('./schema/facts/', import.meta.url)
 
@@ -32,8 +33,10 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
   const log = logOf(database, path)
   return {
     frontier: frontierOf(database, log),
+    schedule: scheduleOf(database, log, now),
     facts: factsOf(database),
     ledger,
+    wishes: ledger,
     archive: archiveOf(database, path),
     now: async () => now(),
     async close() {

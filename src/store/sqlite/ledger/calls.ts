@@ -8,6 +8,7 @@ import { budgetWrites } from './budget.ts'
 import { secretWrites } from './secrets.ts'
 import { tokenWrites } from './tokens.ts'
 import { usageWrites } from './usage.ts'
+import { wishWrites } from './wishes.ts'
 
 const writesOf = (database: DatabaseSync) => ({
   ...accountWrites(database),
@@ -15,6 +16,7 @@ const writesOf = (database: DatabaseSync) => ({
   ...budgetWrites(database),
   ...usageWrites(database),
   ...secretWrites(database),
+  ...wishWrites(database),
 })
 
 /** Every write, by name; the first argument of each is the time. */
