@@ -1,5 +1,6 @@
 /** The charset of a page: by its byte order mark, its Content-Type, its meta, and where none speaks by its first bytes. */
 
+import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 import sniff from 'html-encoding-sniffer'
 
@@ -30,6 +31,7 @@ function charsetOf(contentType: string | null): string | null {
 
 /** Bytes that are UTF-8 so far, all ASCII included, are taken for UTF-8; others for what old western pages are written in. */
 function guess(start: Uint8Array): string {
+  if (isUtf8(start)) return 'UTF-8'
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true })
     return 'UTF-8'

@@ -128,7 +128,8 @@ export class PageGatherer implements Listener {
 
   /** A block that was too long is cut off and so no JSON. */
   #endData(): void {
-    for (const { name, target } of dataLinks((this.#data ?? []).join(''))) this.#addLink('data', name, target)
+    if (this.#data === null) return
+    for (const { name, target } of dataLinks(this.#data.join(''))) this.#addLink('data', name, target)
     this.#data = null
     this.#dataUnits = 0
   }

@@ -27,6 +27,8 @@ export type Listener = {
   isForeign(): boolean
 }
 
+const NONE: Attributes = Object.freeze({})
+
 /** In UTF-16 units; what is longer is cut. */
 const VALUE_UNITS = 4096
 const NAME_UNITS = 64
@@ -44,7 +46,7 @@ export class TokenReader implements TokenizerCallbacks {
   #offset = 0
   #told = 0
   #tag = ''
-  #attributes: { [name in Kept]?: string } = {}
+  #attributes: { [name in Kept]?: string } = NONE
   #attribute: Kept | null = null
   #value = ''
 
@@ -84,7 +86,7 @@ export class TokenReader implements TokenizerCallbacks {
 
   onopentagname(start: number, end: number): void {
     this.#tag = this.#take(start, end, NAME_UNITS).toLowerCase()
-    this.#attributes = {}
+    this.#attributes = NONE
   }
 
   onattribname(start: number, end: number): void {
@@ -104,7 +106,9 @@ export class TokenReader implements TokenizerCallbacks {
 
   onattribend(_quote: unknown, end: number): void {
     this.#told = Math.max(this.#told, end)
-    if (this.#attribute !== null) this.#attributes[this.#attribute] = this.#value
+    if (this.#attribute === null) return
+    if (this.#attributes === NONE) this.#attributes = {}
+    this.#attributes[this.#attribute] = this.#value
     this.#attribute = null
   }
 

@@ -2,8 +2,8 @@
 
 const MOST_BYTES = 65_536
 
-/** White space and control characters, of which any number is one space. */
-const SPACE = /[\s\p{Cc}]+/gu
+/** White space and control characters, of which any number is one space; one that stands alone is that already. */
+const SPACE = /(?! [^\s\p{Cc}])[\s\p{Cc}]+/gu
 /** Characters that only say where a word may be broken. */
 const UNSEEN = /[\u00ad\u200b\u2060]/g
 
@@ -16,8 +16,8 @@ export function pageText(pieces: readonly string[]): string | null {
 
 /** The longest beginning in whole characters that fits. */
 function cutBytes(text: string): string {
+  if (Buffer.byteLength(text) <= MOST_BYTES) return text
   const bytes = Buffer.from(text)
-  if (bytes.length <= MOST_BYTES) return text
   let end = MOST_BYTES
   while ((bytes[end]! & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end).trimEnd()
