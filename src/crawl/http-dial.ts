@@ -1,8 +1,7 @@
 /** A connection to one of the vetted addresses of a host, by TCP or TLS. */
 
 import { connect, type Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
-import { codeOf, judge, judgeFailed, startTls } from './tls.ts'
+import { codeOf, judge, judgeFailed, type Manner, startTls, type Trust } from './tls.ts'
 import type { Certificate, Vetted } from './visit.ts'
 import type { WebLimits } from './web-limits.ts'
 
@@ -18,65 +17,87 @@ export type Dialled = { socket: Socket | Miss; certificate: Certificate | null }
 /** `host`: the name for SNI; `trust`: null for plain TCP. `opened` hears of every socket at once, to end it with the visit. */
 export type DialOptions = {
   host: string
-  trust: SecureContext | null
+  trust: Trust | null
   limits: WebLimits
   opened(socket: Socket): void
 }
 
-/** How one attempt went: `ours` and `theirs` never came to a TCP connection. */
-type Attempt = { socket: Socket; certificate: Certificate | null } | { failed: Certificate } | 'ours' | 'theirs'
+/**
+ * How one attempt went: `ours` and `theirs` never came to a TCP connection. `failed`: a handshake, and what was shown before;
+ * `final`: another manner would not help, as time ran out, or the server turned us away after it had shown its certificate.
+ */
+type Attempt = Connected | { failed: Certificate; final: boolean } | 'ours' | 'theirs'
+type Connected = { socket: Socket; certificate: Certificate | null }
 
 /** Errors of this machine: no route, no address of that family, no file or port left, forbidden here. */
 const OURS = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EACCES', 'EPERM'])
+
+const LATE = new Error('no time is left')
 
 /** Tries one address after the other until TCP connects; a handshake that fails there is the host's answer. */
 export async function dial(reach: Reach, options: DialOptions): Promise<Dialled> {
   let barred = reach.barred
   for (const door of reach.doors) {
-    const attempt = await attemptAt(door, options)
-    if (typeof attempt === 'object') {
-      return 'failed' in attempt ? { socket: 'silent', certificate: attempt.failed } : attempt
-    }
+    const attempt = await attemptAt(door, 'usual', options)
+    if (typeof attempt === 'object') return 'failed' in attempt ? await again(door, attempt, options) : attempt
     if (attempt === 'ours') barred = true
   }
   const certificate: Certificate = { kind: barred ? 'unseen' : 'none' }
   return { socket: barred ? 'closed' : 'silent', certificate: options.trust === null ? null : certificate }
 }
 
-function attemptAt(door: Vetted, { host, trust, limits, opened }: DialOptions): Promise<Attempt> {
+/** A handshake that failed is offered once more in the old manner; the verdict is the first one that there was. */
+async function again(door: Vetted, first: { failed: Certificate; final: boolean }, options: DialOptions) {
+  const second = first.final ? null : await attemptAt(door, 'old', options)
+  const last = typeof second === 'object' ? second : null
+  const { socket, certificate } = last !== null && 'socket' in last ? last : missed(last?.failed ?? first.failed)
+  return { socket, certificate: first.failed.kind === 'shown' ? first.failed : certificate }
+}
+
+function missed(certificate: Certificate): Dialled {
+  return { socket: 'silent', certificate }
+}
+
+function attemptAt(door: Vetted, manner: Manner, { host, trust, limits, opened }: DialOptions): Promise<Attempt> {
   return new Promise((resolve) => {
-    const tls = trust === null ? null : startTls(door, host, trust)
+    const ending = (error: Error | null) => fail(error)
+    const tls = trust === null ? null : startTls(door, host, { trust, manner, ending })
     const socket = tls ?? connect({ host: door.address, port: door.port })
     opened(socket)
     let connected = false
     let settled = false
-    let timer = setTimeout(() => fail(), limits.connect)
+    let timer = setTimeout(() => fail(LATE), limits.connect)
     const finish = (attempt: Attempt): void => {
       clearTimeout(timer)
       settled = true
       resolve(attempt)
     }
-    const fail = (error?: Error): void => {
+    const fail = (error: Error | null): void => {
       if (settled) return
-      if (connected && tls !== null) finish({ failed: judgeFailed(tls, host) })
-      else finish(error !== undefined && OURS.has(codeOf(error)) ? 'ours' : 'theirs')
+      if (connected && tls !== null) finish(failure(judgeFailed(tls, host, manner), error))
+      else finish(error !== null && OURS.has(codeOf(error)) ? 'ours' : 'theirs')
       socket.destroy()
     }
     socket.setNoDelay(true)
     socket.on('error', fail)
-    socket.once('close', () => fail())
+    socket.once('close', () => fail(null))
     socket.once('connect', () => {
       connected = true
       if (tls === null) return finish({ socket, certificate: null })
       clearTimeout(timer)
-      timer = setTimeout(fail, limits.handshake)
+      timer = setTimeout(() => fail(LATE), limits.handshake)
     })
-    tls?.once('secureConnect', () => finish({ socket: tls, certificate: judge(tls) }))
+    tls?.once('secureConnect', () => finish({ socket: tls, certificate: judge(tls, manner) }))
   })
 }
 
+function failure(failed: Certificate, error: Error | null) {
+  const turnedAway = failed.kind === 'shown' && error !== null && codeOf(error).includes('ALERT')
+  return { failed, final: error === LATE || turnedAway }
+}
+
 /** The verdict on the certificate of a host by a handshake alone. */
-export async function handshake(reach: Reach, options: DialOptions & { trust: SecureContext }): Promise<Certificate> {
+export async function handshake(reach: Reach, options: DialOptions & { trust: Trust }): Promise<Certificate> {
   const { socket, certificate } = await dial(reach, options)
   if (typeof socket === 'object') socket.destroy()
   return certificate ?? { kind: 'unseen' }

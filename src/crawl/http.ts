@@ -1,19 +1,19 @@
 /** HTTP for one visit: requests to vetted addresses, over connections that live no longer than the visit. */
 
 import type { Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
 import { Client } from 'undici'
 import type { Name } from '../words/name.ts'
 import { ACCEPTED } from './http-body.ts'
 import { dial, handshake, type Miss, type Reach } from './http-dial.ts'
 import { Exchange, Missed, type Reply } from './http-exchange.ts'
+import type { Trust } from './tls.ts'
 import type { Certificate } from './visit.ts'
 import type { WebLimits } from './web-limits.ts'
 
 /** `reach`: where a host may be connected to by port 80 or 443. */
 export type HttpOptions = {
   reach(host: Name, port: 80 | 443): Promise<Reach>
-  trust: SecureContext
+  trust: Trust
   userAgent: string
   limits: WebLimits
 }
@@ -91,7 +91,7 @@ export class Http {
     return this.#closed && certificate.kind === 'none' ? UNSEEN : certificate
   }
 
-  #dialing<T extends SecureContext | null>(host: Name, trust: T) {
+  #dialing<T extends Trust | null>(host: Name, trust: T) {
     const opened = (socket: Socket): void => {
       if (this.#closed) socket.destroy()
       this.#sockets.push(socket)

@@ -1,6 +1,5 @@
 /** What the web servers of a domain show: the chains from its bare name and from `www.`, and the certificate. */
 
-import type { SecureContext } from 'node:tls'
 import type { Address } from '../words/address.ts'
 import { type Name, parseName, registrable } from '../words/name.ts'
 import { type Scene, walk } from './chain.ts'
@@ -8,7 +7,7 @@ import type { Resolver } from './dns.ts'
 import type { Guard } from './guard.ts'
 import { Http } from './http.ts'
 import { openRobots, type Robots } from './robots.ts'
-import { makeTrust } from './tls.ts'
+import { makeTrust, type Trust } from './tls.ts'
 import type { Chain, WebSeen } from './visit.ts'
 import { HostAddresses } from './web-addresses.ts'
 import { WEB_LIMITS, type WebLimits } from './web-limits.ts'
@@ -33,7 +32,7 @@ export type WebOptions = {
 }
 
 /** What all visits share. */
-type Shared = Omit<WebOptions, 'limits' | 'roots'> & { trust: SecureContext; robots: Robots; limits: WebLimits }
+type Shared = Omit<WebOptions, 'limits' | 'roots'> & { trust: Trust; robots: Robots; limits: WebLimits }
 
 export function openWeb(options: WebOptions): Web {
   const limits = { ...WEB_LIMITS, ...options.limits }

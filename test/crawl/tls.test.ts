@@ -1,6 +1,8 @@
 /** The verdict on certificates, by real handshakes with servers of all sorts. */
 
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { createSecureServer as createHttp2Server } from 'node:http2'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
@@ -16,6 +18,7 @@ import {
   page,
   paths,
 } from './internet.ts'
+import { showing } from './keyless.ts'
 
 const site = paths({ '/': page() })
 const valid = await certify(['example.com', '*.example.org'], authority)
@@ -73,6 +76,45 @@ test('a server that wants a certificate from us has shown its own', async (t) =>
     await internet.secure(site, { ...valid, maxVersion, requestCert: true, rejectUnauthorized: true })
     const seen = await internet.look('example.com')
     assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)], maxVersion)
+  }
+})
+
+test('a server that speaks HTTP/2 alone shows its certificate', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.refuse(80)
+  await internet.stand(createHttp2Server(valid), 443, HOME)
+  assert.deepEqual((await internet.look('example.com'))?.certificate, shown(null))
+})
+
+test('a server that shows its certificate and then hangs up, resets or says nothing more has shown it', async (t) => {
+  const chain = [new X509Certificate(valid.cert)]
+  const ends: [string, (socket: Socket) => void][] = [
+    ['hangs up', (socket) => socket.end()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['says nothing more', () => {}],
+  ]
+  for (const [what, end] of ends) {
+    await t.test(what, async (t) => {
+      const internet = new Internet(t).name('example.com', HOME)
+      await internet.refuse(80)
+      await internet.stand(createServer(showing(chain, end)), 443, HOME)
+      const seen = await internet.look('example.com', { handshake: 300 })
+      assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)])
+    })
+  }
+})
+
+test('an old server gets a second handshake in its own manner, a recent one none', async (t) => {
+  const old = { ...valid, minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  for (const [identity, handshakes] of [
+    [valid, 1],
+    [old, 2],
+  ] as const) {
+    const internet = new Internet(t).name('example.com', HOME)
+    await internet.plain(site)
+    await internet.secure(site, identity)
+    assert.deepEqual((await internet.look('example.com'))?.certificate, shown(null))
+    assert.equal(internet.taken.filter((door) => door.endsWith(':443')).length, handshakes)
   }
 })
 
