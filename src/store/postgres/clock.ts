@@ -1,4 +1,4 @@
-/** The server's clock, asked now and then and carried on by this machine's in between. */
+/** The server's clock: in a statement, or asked now and then and carried on by this machine's in between. */
 
 import type { Instant } from '../../words/time.ts'
 import type { Read } from './reader.ts'
@@ -7,6 +7,12 @@ import type { Read } from './reader.ts'
 const GOOD_FOR = 1_000
 
 const NOW = { name: 'now', text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
+
+/** The time for one statement, as `now` of a table `clock`: that of the parameter, the server's where it is null. */
+export function clockAt(parameter: string): string {
+  return `clock as materialized (
+    select coalesce(${parameter}::bigint, floor(extract(epoch from clock_timestamp()))::bigint) as now)`
+}
 
 /** Whole Unix seconds. Clocks that drift apart by a second in less than days are not thought of. */
 export function clockOf(read: Read): () => Promise<Instant> {

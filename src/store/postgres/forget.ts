@@ -23,7 +23,7 @@ const OWN = {
 }
 const BURY = {
   name: 'forget.bury',
-  text: `update visit set id = ${TOMBSTONE}, clock = $4, late = null, dns_print = 0, web_print = 0 where part = $1 and slot = $2 and name = $3`,
+  text: `update visit set id = ${TOMBSTONE}, clock = $4, late = null, dns_print = 0, web_print = 0, due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
 }
 const REMOVALS = ['facts', 'state', 'ever', 'page'].map((table) => ({
   name: `forget.${table}`,

@@ -1,8 +1,9 @@
-/** The ledger on PostgreSQL: every process writes for itself, exact by the locks of rows. */
+/** The ledger on PostgreSQL, and the wishes beside it: every process writes for itself, exact by the locks of rows. */
 
 import type { Instant } from '../../words/time.ts'
 import type { Ledger } from '../ledger.ts'
 import { givenSecrets } from '../secrets.ts'
+import type { Wishes } from '../wishes.ts'
 import type { Database } from './database.ts'
 import { accountReads, accountWrites } from './ledger/accounts.ts'
 import { budgetReads, type Call, carefulWriter } from './ledger/budget.ts'
@@ -12,6 +13,7 @@ import { acceptGiven, secretsOf } from './ledger/secrets.ts'
 import { standingOf } from './ledger/standing.ts'
 import { tokensOf } from './ledger/tokens.ts'
 import { usageOf } from './ledger/usage.ts'
+import { wishesOf } from './ledger/wishes.ts'
 
 export const LEDGER_SCHEMA = new URL('./schema/ledger/', import.meta.url)
 
@@ -26,7 +28,7 @@ export type LedgerOptions = {
 export async function openLedger(
   opened: Database,
   { secret, now }: LedgerOptions,
-): Promise<Ledger & { close(): Promise<void> }> {
+): Promise<Ledger & Wishes & { close(): Promise<void> }> {
   const database = { ...opened, transaction: durable(opened) }
   const given = secret === null ? null : givenSecrets(secret)
   if (given !== null) await acceptGiven(database, given)
@@ -40,6 +42,7 @@ export async function openLedger(
     ...budgetWrites((call, at = now?.() ?? null) => send(call, at)),
     ...usageOf(database),
     ...secretsOf(database, given),
+    ...wishesOf(database),
     close: idle,
   }
 }

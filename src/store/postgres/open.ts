@@ -10,6 +10,7 @@ import { factsOf } from './facts.ts'
 import { frontierOf } from './frontier.ts'
 import { openLedger } from './ledger.ts'
 import { migrate, PARTS, pending } from './migrate.ts'
+import { scheduleOf } from './schedule.ts'
 
 /** Connections of a process that was not told how many. */
 const POOL = 8
@@ -32,10 +33,10 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     const ledger = await openLedger(database, { secret, now })
     return {
       frontier: frontierOf(database),
+      schedule: scheduleOf(database, now),
       facts: factsOf(database),
       ledger,
-      wishes: undefined as never, // TODO
-      schedule: undefined as never,
+      wishes: ledger,
       archive: archiveOf(database),
       now: now ? async () => now() : database.now,
       async close() {

@@ -82,7 +82,7 @@ function outcomeBook(database: DatabaseSync) {
      on conflict do update set visits = visits + excluded.visits, servfail = servfail + excluded.servfail,
        nxdomain = nxdomain + excluded.nxdomain, none = none + excluded.none`,
   )
-  const drop = database.prepare('delete from outcome where hour <= ?')
+  const drop = database.prepare('delete from outcome where hour < ?')
   const since = database.prepare('select * from outcome where hour >= ? order by hour, kind')
   return {
     add(now: Instant, outcomes: readonly Outcomes[]): void {

@@ -2,14 +2,14 @@
 
 import { SILENCE } from '../../../accounts/budget.ts'
 import type { Instant } from '../../../words/time.ts'
+import { clockAt } from '../clock.ts'
 import type { Session } from '../writer.ts'
 
 /** Other holders: how many live, and which were silent too long. */
 export type Others = { live: number; silent: string[] }
 
 /** `$1` holders, `$2` the time, null for the server's, `$3` SILENCE. */
-const CLOCK = `clock as materialized (
-    select coalesce($2::bigint, floor(extract(epoch from clock_timestamp()))::bigint) as now)`
+const CLOCK = clockAt('$2')
 /** One that was heard of in the future was so before the clock was set back: from now on its silence counts again. */
 const HEAR = {
   name: 'holder.hear',
