@@ -50,7 +50,11 @@ const WRAPPINGS: readonly Wrapping[] = [
     ],
   },
   { range: blocks([rangeOf('::/96')]), places: [{ at: 12, mask: 0 }] }, // IPv4-compatible, RFC 4291
+  { range: blocks([rangeOf('::ffff:0:0:0/96')]), places: [{ at: 12, mask: 0 }] }, // translated, RFC 2765
 ]
+
+/** How the interface identifier begins behind which ISATAP (RFC 5214) keeps an IPv4 address, in whatever network. */
+const ISATAP = new Set(['00005efe', '02005efe'])
 
 /**
  * A guard that lets through what is neither special (src/crawl/ranges.ts) nor closed, on ports 80 and 443. A mapped address
@@ -141,9 +145,9 @@ function plain(address: Address): Address {
 /** The IPv4 addresses inside an IPv6 address. */
 function unwrap(address: Address): Address[] {
   if (family(address) === 4 || address === LOOPBACK) return []
-  const places = WRAPPINGS.filter(({ range }) => holds(range, address)).flatMap((wrapping) => wrapping.places)
-  if (places.length === 0) return []
   const bytes = packAddress(address).subarray(1)
+  const places = WRAPPINGS.filter(({ range }) => holds(range, address)).flatMap((wrapping) => wrapping.places)
+  if (ISATAP.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) places.push({ at: 12, mask: 0 })
   return places.map(({ at, mask }) =>
     unpackAddress(Uint8Array.of(4, ...bytes.subarray(at, at + 4).map((byte) => byte ^ mask))),
   )
