@@ -1,0 +1,189 @@
+/**
+ * The shelf in a folder, with one below it for each kind. A manifest says which file beside it has the bytes, and its
+ * rename is the moment of publication, so that nobody ever sees the one without the other.
+ */
+
+import { createHash } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FileKind, type FileName, type Manifest, type Opened, parseFileName, type Shelf } from './shelf.ts'
+import { endWriter, sweep, writerName } from './shelf-leftovers.ts'
+
+/** Bytes that are read at once. */
+const PIECE = 131_072
+/** Bytes after which what was written goes to the disk, so that the end brings no flood of them. */
+const SYNC_BYTES = 2 ** 25
+
+/** A manifest as it lies in the folder: `data` is the name of the file that has the bytes. */
+type Kept = Manifest & { data: string }
+
+/** The shelf in the folder `root`, which is made with the first file. Throws what the system says of a folder that it cannot use. */
+export function openShelfFolder(root: string): Shelf {
+  const folderOf = (name: FileName): string => join(root, parseFileName(name)!.kind)
+  return {
+    publish: (name, content, describe) => publish(folderOf(name), name, content, describe),
+    open: (name) => openFile(folderOf(name), name),
+    manifest: async (name) => shown(await readManifest(folderOf(name), name)),
+    list: (kind) => list(join(root, kind), kind),
+    remove: (name) => remove(folderOf(name), name),
+  }
+}
+
+async function publish(folder: string, name: FileName, ...rest: Rest): Promise<Manifest> {
+  const [content, describe] = rest
+  await mkdir(folder, { recursive: true })
+  await sweep(folder, async () => (await readAll(folder)).map(({ data }) => data))
+  const data = writerName(name)
+  try {
+    const written = await write(join(folder, data), content)
+    const description = describe(written)
+    const former = await readManifest(folder, name)
+    const { kind, date } = parseFileName(name)!
+    const revision = (former?.revision ?? 0) + 1
+    const generated = Math.max(description.generated, (former?.generated ?? -1) + 1)
+    const kept: Kept = { name, kind, date, ...description, revision, generated, ...written, data }
+    await putManifest(folder, kept)
+    if (former !== null) await rm(join(folder, former.data), { force: true })
+    return shown(kept)
+  } catch (error) {
+    const isPublished = (await readManifest(folder, name).catch(() => null))?.data === data
+    if (!isPublished) for (const path of [data, manifestName(data)]) await rm(join(folder, path), { force: true })
+    throw error
+  } finally {
+    endWriter(data)
+  }
+}
+
+type Rest = Parameters<Shelf['publish']> extends [unknown, ...infer Others] ? Others : never
+
+/** Writes a new file and makes it durable. */
+async function write(path: string, content: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+  const digest = createHash('sha256')
+  let bytes = 0
+  const handle = await open(path, 'wx')
+  try {
+    let synced = 0
+    for await (const piece of content) {
+      digest.update(piece)
+      await writeAll(handle, piece)
+      bytes += piece.length
+      if (bytes - synced < SYNC_BYTES) continue
+      await handle.datasync()
+      synced = bytes
+    }
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return { bytes, sha256: digest.digest('hex') }
+}
+
+async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten
+}
+
+/** Publishes: from the rename on, the name stands for the new data, also after a loss of power. */
+async function putManifest(folder: string, kept: Kept): Promise<void> {
+  const fresh = join(folder, manifestName(kept.data))
+  await write(fresh, lines(JSON.stringify(kept, null, 2)))
+  await syncFolder(folder) // the data's name is on the disk before a manifest speaks of it
+  await rename(fresh, join(folder, manifestName(kept.name)))
+  await syncFolder(folder)
+}
+
+async function* lines(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${text}\n`)
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Opens what the manifest speaks of; where that was replaced in between, what the newer one speaks of. */
+async function openFile(folder: string, name: FileName): Promise<Opened | null> {
+  for (let missing = ''; ; ) {
+    const kept = await readManifest(folder, name)
+    if (kept === null) return null
+    const handle = await open(join(folder, kept.data)).catch(orNull)
+    if (handle !== null) return opened(handle, kept)
+    if (missing === kept.data) throw new Error(`${join(folder, kept.data)} is missing, and its manifest speaks of it`)
+    missing = kept.data
+  }
+}
+
+async function opened(handle: FileHandle, kept: Kept): Promise<Opened> {
+  const { size } = await handle.stat()
+  if (size === kept.bytes) {
+    return { manifest: shown(kept), read: (start, end) => read(handle, start, end), close: () => handle.close() }
+  }
+  await handle.close()
+  throw new Error(`${kept.data} has ${size} bytes, and its manifest says ${kept.bytes}`)
+}
+
+/** One buffer for all pieces: many slow readers cost one each. */
+async function* read(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE, end - start))
+  for (let at = start; at < end; ) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at)
+    if (bytesRead === 0) throw new Error('a file of the shelf became shorter while it was read')
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+async function list(folder: string, kind: FileKind): Promise<Manifest[]> {
+  const all = (await readAll(folder)).filter((kept) => kept.kind === kind)
+  return all.sort((a, b) => (a.date < b.date ? -1 : 1)).map((kept) => shown(kept))
+}
+
+async function remove(folder: string, name: FileName): Promise<void> {
+  const kept = await readManifest(folder, name)
+  if (kept === null) return
+  await rm(join(folder, manifestName(name)), { force: true })
+  await syncFolder(folder)
+  await rm(join(folder, kept.data), { force: true })
+}
+
+/** All manifests of a folder. */
+async function readAll(folder: string): Promise<Kept[]> {
+  const entries = (await readdir(folder).catch(orNull)) ?? []
+  const names = entries.flatMap((entry) => parseFileName(entry.replace(/\.json$/, ''))?.name ?? [])
+  const found: Kept[] = []
+  for (const name of names) {
+    const kept = await readManifest(folder, name)
+    if (kept !== null) found.push(kept)
+  }
+  return found
+}
+
+async function readManifest(folder: string, name: FileName): Promise<Kept | null> {
+  const path = join(folder, manifestName(name))
+  const text = await readFile(path, 'utf8').catch(orNull)
+  if (text === null) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${path} is no manifest: the file that it belongs to has to be built anew`)
+  }
+}
+
+const manifestName = (name: string): string => `${name}.json`
+
+function shown(kept: Kept): Manifest
+function shown(kept: Kept | null): Manifest | null
+function shown(kept: Kept | null): Manifest | null {
+  if (kept === null) return null
+  const { data: _, ...manifest } = kept
+  return manifest
+}
+
+/** Null for what is not there. */
+function orNull(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
+}

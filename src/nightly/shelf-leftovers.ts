@@ -1,0 +1,58 @@
+/** What a killed build left in a folder: files are named after their writers, and those of dead ones are swept. */
+
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+/** Milliseconds without a change after which a writer on another machine counts as dead. */
+const SILENCE = 86_400_000
+
+const HOST = hostname()
+  .toLowerCase()
+  .replace(/[^a-z0-9-]+/g, '-')
+const WRITTEN = /\.([a-z0-9-]*)\.(\d+)\.([0-9a-f]{12})(\.json)?$/
+
+/** Those of this process that write. */
+const writing = new Set<string>()
+
+/** A new name that begins with `name` and says who writes; until `endWriter` nobody sweeps it. */
+export function writerName(name: string): string {
+  const random = randomBytes(6).toString('hex')
+  writing.add(random)
+  return `${name}.${HOST}.${process.pid}.${random}`
+}
+
+export function endWriter(name: string): void {
+  writing.delete(name.slice(-12))
+}
+
+/** Removes from a folder what dead writers left, but not what is published: that is asked once they are known to be dead. */
+export async function sweep(folder: string, published: () => Promise<readonly string[]>): Promise<void> {
+  const dead: string[] = []
+  for (const entry of await readdir(folder)) if (await isLeft(folder, entry)) dead.push(entry)
+  const kept = dead.length === 0 ? [] : await published()
+  for (const entry of dead) if (!kept.includes(entry)) await rm(join(folder, entry), { force: true })
+}
+
+/** Whether a writer made it that writes no more. */
+async function isLeft(folder: string, entry: string): Promise<boolean> {
+  const [, host = '', pid = '', random = ''] = WRITTEN.exec(entry) ?? []
+  if (random === '') return false
+  return host === HOST ? !isWriting(Number(pid), random) : isSilent(join(folder, entry))
+}
+
+/** A process that has our number is ourselves: another one had it before. */
+function isWriting(pid: number, random: string): boolean {
+  if (pid === process.pid) return writing.has(random)
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+async function isSilent(path: string): Promise<boolean> {
+  const changed = await stat(path).catch(() => null)
+  return changed !== null && Date.now() - changed.mtimeMs > SILENCE
+}
