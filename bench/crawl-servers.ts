@@ -85,7 +85,8 @@ async function ready(started: readonly Started[], server: Server, site: Stand, n
   throw new Error(`nsd or nginx does not answer:\n${started.map(({ said }) => said()).join('\n')}`)
 }
 
-function isOpen({ address, port }: Stand): Promise<boolean> {
+/** Whether somebody listens there. */
+export function isOpen({ address, port }: Stand): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, address)
     const say = (open: boolean) => (): void => {

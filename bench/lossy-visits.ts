@@ -1,0 +1,113 @@
+/** The measured process of bench:lossy: visits names in a network that loses packets, and prints every wrong answer. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { type Crawler, openCrawler } from '../src/crawl/crawl.ts'
+import { openResolver } from '../src/crawl/dns.ts'
+import { makeGuard } from '../src/crawl/guard.ts'
+import { openWeb } from '../src/crawl/web.ts'
+import type { Observation } from '../src/observe/observation.ts'
+import { observe } from '../src/observe/observe.ts'
+import { below, diceOf } from './dice.ts'
+import { BLACK_HOLE, droppedBy, type Way } from './lossy-network.ts'
+import { makeRelays, type Relays } from './lossy-relay.ts'
+import { type LossyWorld, startWorld, type Visited } from './lossy-world.ts'
+
+export type Task = { way: Way; percent: number; seed: number; visits: number; parallel: number; minutes: number }
+export type Wrong = { name: string; kind: string; what: string }
+export type Taken = {
+  /** By what the servers of the names do. */
+  visits: Record<string, number>
+  wrong: Wrong[]
+  dropped: number
+  seconds: number
+  cpuSeconds: number
+}
+
+const SIXTH_ONLY = 'ipv6-only.example'
+
+const task = JSON.parse(process.argv[2]!) as Task
+const world = await startWorld(task.way === 'relay' ? null : BLACK_HOLE)
+const relays = task.way === 'relay' ? makeRelays(task.percent / 100, diceOf(task.seed, 0, 1)) : null
+console.log(JSON.stringify(await measure(await openWorld(world, relays))))
+relays?.close()
+await world.close()
+process.exit(0)
+
+async function openWorld({ servers, stands, root }: LossyWorld, relays: Relays | null): Promise<Crawler> {
+  const given = relays === null ? servers : await Promise.all(servers.map(relays.server))
+  const doors = relays === null ? stands : await Promise.all(stands.map(relays.stand))
+  const resolver = await openResolver({ servers: given })
+  const web = openWeb({
+    resolver,
+    guard: makeGuard({ stands: doors }),
+    roots: [root],
+    userAgent: 'domaindex/bench (+https://example.com/bench)',
+    limits: { robotsKept: 0 }, // asked at every visit, as of names that are new
+  })
+  return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
+}
+
+async function measure(crawler: Crawler): Promise<Taken> {
+  const hasSixth = world.stands.some(({ address }) => address === '::1')
+  const names = world.names.filter(({ name }) => hasSixth || name !== SIXTH_ONLY)
+  const visits: Taken['visits'] = {}
+  const wrong: Wrong[] = []
+  const begun = performance.now()
+  const until = begun + task.minutes * 60_000
+  let next = 0
+  let order: Visited[] = []
+  const take = async (): Promise<void> => {
+    while (next < task.visits && performance.now() < until) {
+      if (next % names.length === 0) order = shuffled(names, Math.floor(next / names.length))
+      const { name, kind, gives } = order[next++ % names.length]!
+      const observation = observe(await crawler.visit(name))
+      const what = differences(observation, gives(observation.observed_at))
+      visits[kind] = (visits[kind] ?? 0) + 1
+      if (what.length > 0) wrong.push({ name, kind, what: what.join(', ') })
+    }
+  }
+  const before = process.cpuUsage()
+  await Promise.all(Array.from({ length: task.parallel }, take))
+  const { user, system } = process.cpuUsage(before)
+  const dropped = task.way === 'relay' ? relays!.dropped() : droppedBy(task.way)
+  const seconds = (performance.now() - begun) / 1000
+  await crawler.close()
+  return { visits, wrong, dropped, seconds, cpuSeconds: (user + system) / 1e6 }
+}
+
+/** Each pass in an order of its own. */
+function shuffled(names: readonly Visited[], pass: number): Visited[] {
+  const dice = diceOf(task.seed, pass, 2)
+  const order = [...names]
+  for (let left = order.length; left > 1; left--) {
+    const at = below(dice, left)
+    ;[order[at], order[left - 1]] = [order[left - 1]!, order[at]!]
+  }
+  return order
+}
+
+/** What is not as it must be, a part or a field each. */
+function differences(seen: Observation, expected: Observation): string[] {
+  if (isDeepStrictEqual(seen, expected)) return []
+  return [
+    ...(seen.dns?.status === expected.dns?.status
+      ? []
+      : [`dns ${said(expected.dns?.status)} -> ${said(seen.dns?.status)}`]),
+    ...fieldsOf('', seen.dns?.records, expected.dns?.records),
+    ...(said(seen.web && 'seen') === said(expected.web && 'seen')
+      ? fieldsOf('web ', seen.web, expected.web)
+      : [seen.web === null ? 'web left out' : 'web looked at']),
+  ]
+}
+
+function fieldsOf(prefix: string, seen: object | null | undefined, expected: object | null | undefined): string[] {
+  const [ours, theirs] = [seen, expected].map((each) => (each ?? {}) as Record<string, unknown>)
+  const keys = new Set([...Object.keys(ours!), ...Object.keys(theirs!)])
+  return [...keys]
+    .filter((key) => !isDeepStrictEqual(ours![key], theirs![key]))
+    .map((key) => (ours![key] === undefined ? `${prefix}${key} left out` : `${prefix}${key} wrong`))
+}
+
+function said(value: string | null | undefined): string {
+  return value ?? 'left out'
+}

@@ -1,0 +1,105 @@
+/** The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give. */
+
+import { makeAuthority } from '../lab/authority.ts'
+import { startDns } from '../lab/dns.ts'
+import { DEAF, HARBOUR } from '../lab/machines.ts'
+import { NO_WEB, type Row, rows, type Told } from '../lab/row.ts'
+import { hostsByKind, internetOf, namesOf, ROWS, stateOf } from '../lab/scenarios.ts'
+import { encrypted, page, type Site } from '../lab/site.ts'
+import { startWeb } from '../lab/web.ts'
+import type { Server } from '../src/crawl/dns.ts'
+import type { Stand } from '../src/crawl/guard.ts'
+import type { Observation } from '../src/observe/observation.ts'
+import { parseObservation } from '../src/observe/parse.ts'
+import type { Address } from '../src/words/address.ts'
+import type { Name } from '../src/words/name.ts'
+import { formatInstant, type Instant } from '../src/words/time.ts'
+
+/** `kind`: what its servers do. `gives`: the observation of a visit at a time. */
+export type Visited = { name: Name; kind: string; gives(at: Instant): Observation }
+
+export type LossyWorld = {
+  servers: Server[]
+  stands: Stand[]
+  root: string
+  names: Visited[]
+  close(): Promise<void>
+}
+
+/** Names of which the servers are dead, of a hundred. */
+export const DEAD_PERCENT = 5
+/** Answers otherwise each time that it is asked, so that no answer is right. */
+const MOODY = 'rebinding.example'
+const RESOLVERS = 2
+const HTTP = 80
+const HTTPS = 443
+
+const TEXT = 'Open every day.'
+const site = (name: string): Site => encrypted(name, page(TEXT))
+const found: Told['web'] = { redirect_to_https: true, text: TEXT }
+
+/** Starts it; `hole`: an address from which nothing ever comes back, null where there is none. */
+export async function startWorld(hole: string | null): Promise<LossyWorld> {
+  const dead = deadRows(hole)
+  const living = ROWS.filter(({ name }) => name !== MOODY)
+  const all = [...living, ...dead, ...halfRows(hole)]
+  const internet = internetOf(all, 0)
+  const authority = await makeAuthority(Date.now())
+  const made = [...hostsByKind([internet])].map(
+    async ([kind, hosts]) => [kind, await authority.identity(kind, [...hosts])] as const,
+  )
+  const web = await startWeb({
+    siteAt: (host) => internet.sites.get(host),
+    identities: new Map(await Promise.all(made)),
+  })
+  const resolvers = await Promise.all(Array.from({ length: RESOLVERS }, () => startDns(internet.dns)))
+  return {
+    servers: resolvers.map(({ address, port }) => ({ address, port })),
+    stands: [...web.stands, ...(hole === null ? [] : standsOf(hole as Address))],
+    root: authority.root,
+    names: all.flatMap((row) => namesOf(row).map((name) => visited(row, name, dead.includes(row)))),
+    close: async () => {
+      await Promise.all([web.close(), ...resolvers.map((each) => each.close())])
+    },
+  }
+}
+
+function standsOf(address: Address): Stand[] {
+  return [HTTP, HTTPS].map((port) => ({ address, port, standsFor: port }))
+}
+
+function visited(row: Row, name: Name, isDead: boolean): Visited {
+  const { gives } = stateOf(row, name, 0)
+  return {
+    name,
+    kind: isDead ? row.shows : 'the servers live',
+    gives(at) {
+      const told = { domain: name, observed_at: `${formatInstant(at)}Z`, ...gives }
+      const observation = parseObservation(JSON.stringify(told))
+      if (typeof observation === 'string') throw new Error(`${name}: ${observation}`)
+      return observation
+    },
+  }
+}
+
+/** One name in twenty, of each kind as many. */
+function deadRows(hole: string | null): Row[] {
+  const living = ROWS.flatMap(namesOf).length
+  const kinds: [name: string, shows: string, told: Told][] = [
+    ['dead-silent', 'the name servers are silent', { fails: 'silent', web: null }],
+    ['dead-refusing', 'the name servers refuse', { fails: 'refused', web: null }],
+    ['dead-web', 'the web server refuses', { at: [DEAF], site: site(''), web: NO_WEB }],
+  ]
+  if (hole !== null) kinds.push(['dead-hole', 'the web server is silent', { at: [hole], web: NO_WEB }])
+  const each = Math.ceil((living * DEAD_PERCENT) / (100 - DEAD_PERCENT) / kinds.length)
+  return kinds.map(([name, shows, told]) => rows(`${name}-#.example`, each, shows, () => told))
+}
+
+/** Of two web servers one is dead, the other one is found. */
+function halfRows(hole: string | null): Row[] {
+  const told = (dead: string) => (name: string) => ({ at: [dead, HARBOUR], site: site(name), web: found })
+  const refusing = rows('half-web-#.example', 5, 'One of two web servers refuses.', told(DEAF))
+  return hole === null
+    ? [refusing]
+    : [refusing, rows('half-hole-#.example', 5, 'One of two web servers is silent.', told(hole))]
+}
