@@ -73,6 +73,7 @@ export const LEDGER_TABLES: readonly Table[] = [
   { name: 'secret', columns: ['number', 'bytes', 'replaced'], key: 1 },
   { name: 'wish', columns: ['kind', 'slots', 'name'], key: 3 },
   { name: 'asking', columns: ['account', 'day', 'names'], key: 2 },
+  { name: 'download', columns: ['account', 'day', 'file'], key: 3 },
 ]
 
 export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES]

@@ -18,6 +18,15 @@ export type Ask = { account: number; day: Day; limit: number; want: number; hold
  */
 export type Grant = { granted: number; used: number; held: number; wait: boolean }
 
+/** A file to be paid for out of one account's budget of one UTC day. */
+export type Purchase = Omit<Ask, 'want'> & { file: string }
+
+/**
+ * `spent`: a unit was spent on it. `paid`: one was already, on that day. `wait`: others hold unused units which are on their
+ * way back (ask again shortly). `refused`: the budget is spent, and the file not paid for.
+ */
+export type Payment = { is: 'spent' | 'paid' | 'wait' | 'refused'; used: number }
+
 /** What became of a holder's units: those that calls took, and those that go back unused. */
 export type Settlement = { account: number; day: Day; holder: string; spent: number; returned: number }
 
@@ -74,6 +83,10 @@ export interface Ledger {
   settle(settlements: readonly Settlement[]): Promise<void>
   /** One unit that was spent at once comes back, because its call turned out to cost nothing. */
   giveBack(account: number, day: Day): Promise<void>
+  /** Spends a unit on a file, at most one an account, file and day: the unit and the mark that it is paid for are written together. */
+  pay(purchase: Purchase): Promise<Payment>
+  /** Whether an account has paid for a file on a day. */
+  isPaid(account: number, day: Day, file: string): Promise<boolean>
   /** What is spent of a day's budget; holds that are open count as unspent. */
   used(account: number, day: Day): Promise<number>
   /** Adds to the usage by token, endpoint and day, and moves `last_used` on. */

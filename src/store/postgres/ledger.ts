@@ -7,6 +7,7 @@ import type { Wishes } from '../wishes.ts'
 import type { Database } from './database.ts'
 import { accountReads, accountWrites } from './ledger/accounts.ts'
 import { budgetReads, type Call, carefulWriter } from './ledger/budget.ts'
+import { downloadReads } from './ledger/downloads.ts'
 import { durable } from './ledger/durable.ts'
 import { penOf } from './ledger/pen.ts'
 import { acceptGiven, secretsOf } from './ledger/secrets.ts'
@@ -39,6 +40,7 @@ export async function openLedger(
     ...tokensOf(database),
     ...standingOf(database),
     ...budgetReads(database),
+    ...downloadReads(database),
     ...budgetWrites((call, at = now?.() ?? null) => send(call, at)),
     ...usageOf(database),
     ...secretsOf(database, given),
@@ -50,8 +52,9 @@ export async function openLedger(
 function budgetWrites(write: (call: Call, now?: Instant | null) => Promise<unknown>) {
   return {
     take: (ask) => write({ kind: 'take', ask }),
+    pay: (purchase) => write({ kind: 'pay', purchase }),
     settle: (settlements) => write({ kind: 'settle', settlements }),
     giveBack: (account, day) => write({ kind: 'giveBack', account, day }),
     beat: (holder, now) => write({ kind: 'beat', holder }, now),
-  } as Pick<Ledger, 'take' | 'settle' | 'giveBack' | 'beat'>
+  } as Pick<Ledger, 'take' | 'pay' | 'settle' | 'giveBack' | 'beat'>
 }

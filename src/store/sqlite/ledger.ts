@@ -12,6 +12,7 @@ import type { Wishes } from '../wishes.ts'
 import { accountReads } from './ledger/accounts.ts'
 import { budgetReads } from './ledger/budget.ts'
 import { type Arguments, gather, type Writer, type Writes } from './ledger/calls.ts'
+import { downloadReads } from './ledger/downloads.ts'
 import { openLedgerFile } from './ledger/file.ts'
 import { secretReads } from './ledger/secrets.ts'
 import { standingReads } from './ledger/standing.ts'
@@ -70,6 +71,7 @@ function reads(database: DatabaseSync) {
   const { tokens } = tokenReads(database)
   const { standing } = standingReads(database)
   const { used } = budgetReads(database)
+  const { isPaid } = downloadReads(database)
   const { usage } = usageReads(database)
   return {
     account: async (email) => account(email),
@@ -77,6 +79,7 @@ function reads(database: DatabaseSync) {
     tokens: async (account) => tokens(account),
     standing: async (hash) => standing(hash),
     used: async (account, day) => used(account, day),
+    isPaid: async (account, day, file) => isPaid(account, day, file),
     usage: async (account, since) => usage(account, since),
   } satisfies Partial<Ledger>
 }
@@ -93,6 +96,7 @@ function writes(write: Write) {
     createToken: (account, token, now) => write('createToken', [account, kept(token)], now),
     revokeToken: (account, token, now) => write('revokeToken', [account, token], now),
     take: (ask) => write('take', [ask]),
+    pay: (purchase) => write('pay', [purchase]),
     settle: (settlements) => write('settle', [settlements]),
     giveBack: (account, day) => write('giveBack', [account, day]),
     note: (calls) => write('note', [calls]),

@@ -46,12 +46,16 @@ const ADD_ADDON = {
 }
 const REMOVE_ADDON = { name: 'addon.delete', text: 'delete from addon where account = $1 and addon = $2' }
 /** Budgets before holds, and the account before what it asked for, as everyone locks them; periods, add-ons, tokens and usage go with their account. */
-const DELETIONS = ['budget where account', 'hold where account', 'account where id', 'asking where account'].map(
-  (what) => ({
-    name: `account.delete_${what.split(' ')[0]}`,
-    text: `delete from ${what} = $1`,
-  }),
-)
+const DELETIONS = [
+  'budget where account',
+  'hold where account',
+  'download where account',
+  'account where id',
+  'asking where account',
+].map((what) => ({
+  name: `account.delete_${what.split(' ')[0]}`,
+  text: `delete from ${what} = $1`,
+}))
 
 export function accountReads({ read }: Pick<Database, 'read'>) {
   return {

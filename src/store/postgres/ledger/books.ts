@@ -2,7 +2,7 @@
 
 import { shareOf } from '../../../accounts/budget.ts'
 import type { Day } from '../../../words/time.ts'
-import type { Ask, Grant, Settlement } from '../../ledger.ts'
+import type { Ask, Grant, Payment, Purchase, Settlement } from '../../ledger.ts'
 
 /** Whose budget, of which day. */
 export type Key = { account: number; day: Day }
@@ -10,14 +10,20 @@ export type Key = { account: number; day: Day }
 export type Budget = Key & { used: number }
 export type Hold = Key & { holder: string; units: number }
 
+/** A file that is paid for. */
+export type Download = Key & { file: string }
+
 /** An open budget: `held` is the sum of its holds. */
 type Page = Budget & { held: number; holds: Map<string, number>; isChanged: boolean }
 
 export class Books {
   readonly #pages: Map<string, Page>
   readonly #changed = new Map<string, Hold>()
+  readonly #paid: Set<string>
+  readonly #bought: Download[] = []
 
-  constructor(budgets: readonly Budget[], holds: readonly Hold[]) {
+  constructor(budgets: readonly Budget[], holds: readonly Hold[], paid: readonly Download[]) {
+    this.#paid = new Set(paid.map(markOf))
     this.#pages = new Map(
       budgets.map((budget) => [nameOf(budget), { ...budget, held: 0, holds: new Map(), isChanged: false }]),
     )
@@ -40,6 +46,17 @@ export class Books {
     return { granted, used: page.used, held: page.held, wait: false }
   }
 
+  pay({ file, ...ask }: Purchase): Payment {
+    const download = { account: ask.account, day: ask.day, file }
+    const mark = markOf(download)
+    if (this.#paid.has(mark)) return { is: 'paid', used: this.#page(ask).used }
+    const { granted, used, wait } = this.take({ ...ask, want: 1 }, 1)
+    if (granted === 0) return { is: wait ? 'wait' : 'refused', used }
+    this.#paid.add(mark)
+    this.#bought.push(download)
+    return { is: 'spent', used }
+  }
+
   /** A holder that was silent too long has no hold any more: settling it changes nothing. */
   settle(settlement: Settlement): void {
     const { holder, spent, returned } = settlement
@@ -57,10 +74,11 @@ export class Books {
   }
 
   /** What is to be written: a hold of no units is to be removed. */
-  changes(): { budgets: Budget[]; holds: Hold[] } {
+  changes(): { budgets: Budget[]; holds: Hold[]; bought: Download[] } {
     return {
       budgets: [...this.#pages.values()].filter(({ isChanged }) => isChanged),
       holds: [...this.#changed.values()],
+      bought: this.#bought,
     }
   }
 
@@ -85,4 +103,8 @@ export class Books {
 /** Tells budgets apart. */
 export function nameOf({ account, day }: Key): string {
   return `${account} ${day}`
+}
+
+function markOf({ file, ...key }: Download): string {
+  return `${nameOf(key)} ${file}`
 }

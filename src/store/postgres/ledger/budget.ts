@@ -2,15 +2,17 @@
 
 import type { Day, Instant } from '../../../words/time.ts'
 import { DoubtFault } from '../../fault.ts'
-import type { Ask, Settlement } from '../../ledger.ts'
+import type { Ask, Purchase, Settlement } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
-import { Books, type Budget, type Hold, type Key, nameOf } from './books.ts'
+import { Books, type Budget, type Download, type Hold, type Key, nameOf } from './books.ts'
+import { paidOf, writePaid } from './downloads.ts'
 import { forfeit, hear, strike } from './roll.ts'
 
 /** A write to budgets that is gathered with others. */
 export type Call =
   | { kind: 'take'; ask: Ask }
+  | { kind: 'pay'; purchase: Purchase }
   | { kind: 'settle'; settlements: readonly Settlement[] }
   | ({ kind: 'giveBack' } & Key)
   | { kind: 'beat'; holder: string }
@@ -95,41 +97,47 @@ async function attempt(
 ): Promise<Attempt> {
   const holders = [...new Set(calls.flatMap(holdersOf))]
   const keys = [...new Map(calls.flatMap(keysOf).map((key) => [nameOf(key), key])).values()]
-  const [others, books] = await Promise.all([hear(session, holders, now), open(session, keys)])
+  const wanted = calls.flatMap((call) => (call.kind === 'pay' ? [call.purchase] : []))
+  const [others, books] = await Promise.all([hear(session, holders, now), open(session, keys, wanted)])
   if (matters && others.silent.length > 0) return { replies: null, silent: others.silent }
   const live = others.live + holders.length
   const replies = calls.map((call) => reply(books, call, live))
-  const { budgets, holds } = books.changes()
+  const { budgets, holds, bought } = books.changes()
   if (budgets.length + holds.length > 0) await session.run(WRITE, [...budgetColumns(budgets), ...holdColumns(holds)])
+  await writePaid(session, bought)
   return { replies, silent: [] }
 }
 
 function reply(books: Books, call: Call, live: number): unknown {
   if (call.kind === 'take') return books.take(call.ask, live)
+  if (call.kind === 'pay') return books.pay(call.purchase)
   if (call.kind === 'giveBack') return books.giveBack(call)
   if (call.kind === 'beat') return live
   for (const settlement of call.settlements) books.settle(settlement)
 }
 
 /** Locks the budgets of `keys`, made where they are not there. The statements are sent at once, and see what is before them. */
-async function open({ rows, run }: Session, keys: readonly Key[]): Promise<Books> {
-  if (keys.length === 0) return new Books([], [])
+async function open(session: Session, keys: readonly Key[], wanted: readonly Download[]): Promise<Books> {
+  const { rows, run } = session
+  if (keys.length === 0) return new Books([], [], [])
   const values = keyColumns(keys)
-  const look = () => Promise.all([rows<Budget>(LOCK, values), rows<Hold>(HOLDS, values)])
-  const [budgets, holds] = await look()
-  if (budgets.length === keys.length) return new Books(budgets, holds)
-  const [, looked] = await Promise.all([run(OPEN, values), look()])
-  return new Books(...looked)
+  const look = () => Promise.all([rows<Budget>(LOCK, values), rows<Hold>(HOLDS, values), paidOf(session, wanted)])
+  const looked = await look()
+  if (looked[0].length === keys.length) return new Books(...looked)
+  const [, again] = await Promise.all([run(OPEN, values), look()])
+  return new Books(...again)
 }
 
 function holdersOf(call: Call): string[] {
   if (call.kind === 'take') return [call.ask.holder]
+  if (call.kind === 'pay') return [call.purchase.holder]
   if (call.kind === 'settle') return call.settlements.map(({ holder }) => holder)
   return call.kind === 'beat' ? [call.holder] : []
 }
 
 function keysOf(call: Call): readonly Key[] {
   if (call.kind === 'take') return [call.ask]
+  if (call.kind === 'pay') return [call.purchase]
   if (call.kind === 'settle') return call.settlements
   return call.kind === 'giveBack' ? [call] : []
 }

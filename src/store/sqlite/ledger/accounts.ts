@@ -84,7 +84,7 @@ function addonWrite(database: DatabaseSync) {
 }
 
 function deletion(database: DatabaseSync) {
-  const deletions = ['period', 'addon', 'token', 'budget', 'hold', 'usage', 'asking'].map((table) =>
+  const deletions = ['period', 'addon', 'token', 'budget', 'hold', 'usage', 'asking', 'download'].map((table) =>
     database.prepare(`delete from ${table} where account = ?`),
   )
   const remove = database.prepare('delete from account where id = ?')

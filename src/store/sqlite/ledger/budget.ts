@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { SILENCE, shareOf } from '../../../accounts/budget.ts'
 import type { Day, Instant } from '../../../words/time.ts'
 import type { Ask, Grant, Settlement } from '../../ledger.ts'
+import { downloadWrites } from './downloads.ts'
 
 /** Marks a process as heard of; returns how many live, itself included. */
 type Hear = (now: Instant, holder: string) => number
@@ -23,8 +24,10 @@ export function budgetWrites(database: DatabaseSync) {
   const spend = spender(database)
   const giveBack = database.prepare('update budget set used = used - 1 where account = ? and day = ? and used > 0')
   const settle = settler(database, spend)
+  const take = taker(database, hear, spend)
   return {
-    take: taker(database, hear, spend),
+    take,
+    ...downloadWrites(database, take),
     settle(now: Instant, settlements: readonly Settlement[]): void {
       for (const holder of new Set(settlements.map((settlement) => settlement.holder))) hear(now, holder)
       for (const settlement of settlements) settle(settlement)

@@ -1,0 +1,31 @@
+/** The files that accounts have paid for, on SQLite. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { addDays, type Day, type Instant } from '../../../words/time.ts'
+import type { Ask, Grant, Payment, Purchase } from '../../ledger.ts'
+
+export function downloadReads(database: DatabaseSync) {
+  const read = database.prepare('select 1 from download where account = ? and day = ? and file = ?')
+  return {
+    isPaid: (account: number, day: Day, file: string): boolean => read.get(account, day, file) !== undefined,
+  }
+}
+
+/** The unit and the mark are written together, because a call is never written in part. */
+export function downloadWrites(database: DatabaseSync, take: (now: Instant, ask: Ask) => Grant) {
+  const used = database.prepare('select coalesce(sum(used), 0) as used from budget where account = ? and day = ?')
+  const add = database.prepare('insert into download (account, day, file) values (?, ?, ?)')
+  const clear = database.prepare('delete from download where account = ? and day < ?')
+  const { isPaid } = downloadReads(database)
+  return {
+    pay(now: Instant, { file, ...ask }: Purchase): Payment {
+      const { account, day } = ask
+      if (isPaid(account, day, file)) return { is: 'paid', ...(used.get(account, day) as { used: number }) }
+      const grant = take(now, { ...ask, want: 1 })
+      if (grant.granted === 0) return { is: grant.wait ? 'wait' : 'refused', used: grant.used }
+      clear.run(account, addDays(day, -1))
+      add.run(account, day, file)
+      return { is: 'spent', used: grant.used }
+    },
+  }
+}
