@@ -24,6 +24,8 @@ type GuardOptions = {
   onlyOpened?: boolean
   /** Never connected to, whatever is opened; 0.0.0.0 and :: stand for every address that is opened. */
   closed?: readonly { address: Address; port: number }[]
+  /** Whether the owner of an address wants no visits; asked each time. */
+  isLeftOut?: (address: Address) => boolean
 }
 
 /** A form of IPv6 addresses with IPv4 addresses inside: from which byte on, and what their bits are inverted with. */
@@ -70,8 +72,11 @@ export function makeGuard(options: GuardOptions = {}): Guard {
     (options.closed ?? []).filter((row) => ANYWHERE.has(row.address)).map((row) => row.port),
   )
 
+  const isShut = (address: Address, port: number): boolean =>
+    holds(never, address) || closed.has(doorKey(address, port)) || options.isLeftOut?.(address) === true
+
   const passes = (address: Address, port: number): boolean => {
-    if (holds(never, address) || closed.has(doorKey(address, port))) return false
+    if (isShut(address, port)) return false
     const inside = unwrap(address)
     if (!inside.every((inner) => passes(inner, port))) return false
     if (holds(opened, address)) return !closedEverywhere.has(port)
@@ -84,10 +89,23 @@ export function makeGuard(options: GuardOptions = {}): Guard {
       if (!WEB_PORTS.has(port)) return null
       const address = plain(given)
       const door = doors.get(doorKey(address, port))
-      if (door === undefined) return passes(address, port) ? { address, port } : null
-      return holds(never, address) || closed.has(doorKey(address, door)) ? null : { address, port: door }
+      if (door !== undefined) return isShut(address, door) ? null : { address, port: door, own: true }
+      if (!passes(address, port)) return null
+      return holds(opened, address) ? { address, port, own: true } : { address, port }
     },
   }
+}
+
+/** The address that a connection comes to: the IPv4 address for a mapped one and for one behind NAT64 (RFC 6052). */
+export function reachedAt(given: Address): Address {
+  const address = plain(given)
+  return family(address) === 6 && holds(nat64, address) ? unwrap(address)[0]! : address
+}
+
+/** Whether one of the ranges holds an address. */
+export function rangesHold(ranges: readonly Range[]): (address: Address) => boolean {
+  const lists = blocks(ranges)
+  return (address) => holds(lists, plain(address))
 }
 
 /**

@@ -12,6 +12,8 @@ export type Visit = {
   at: Instant
   dns: DnsSeen | null
   web: WebSeen | null
+  /** Where the web had to wait too long for its turn; `web` is then null. */
+  held?: Address
 }
 
 /** What became of each question. A type that is not a key was not asked, or its answer was lost for a reason of ours. */
@@ -81,5 +83,5 @@ export type Page = {
  */
 export type PageLink = { from: 'anchor' | 'link' | 'meta' | 'data'; name: string; target: string }
 
-/** An address that may be connected to, and the port there that stands for 80 or 443. */
-export type Vetted = { address: Address; port: number }
+/** An address that may be connected to, and the port there that stands for 80 or 443. `own`: the operator's own, or the lab's. */
+export type Vetted = { address: Address; port: number; own?: true }

@@ -123,8 +123,8 @@ test('a mapped address is the IPv4 address, a NAT64 address is judged by the one
 
 test('a stand opens one address for one port of the web, and nothing beside it', () => {
   const own = makeGuard({ stands: [{ address: at('127.0.0.5'), port: 34_567, standsFor: 443 }] })
-  assert.deepEqual(own.vet(at('127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567 })
-  assert.deepEqual(own.vet(at('::ffff:127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567 })
+  assert.deepEqual(own.vet(at('127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, own: true })
+  assert.deepEqual(own.vet(at('::ffff:127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, own: true })
   for (const [text, port] of [
     ['127.0.0.5', 80],
     ['127.0.0.5', 34_567],
@@ -139,19 +139,31 @@ test('a stand opens one address for one port of the web, and nothing beside it',
 test("the operator's ranges are opened, the address of one thing in them closed, also where it listens everywhere", () => {
   const opened = [range('127.0.0.0/8'), range('::1')]
   const own = makeGuard({ opened, closed: [{ address: at('127.0.0.1'), port: 80 }] })
-  assert.deepEqual(own.vet(at('127.0.0.2'), 80), { address: '127.0.0.2', port: 80 })
-  assert.deepEqual(own.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443 })
-  assert.deepEqual(own.vet(at('::1'), 80), { address: '::1', port: 80 })
+  assert.deepEqual(own.vet(at('127.0.0.2'), 80), { address: '127.0.0.2', port: 80, own: true })
+  assert.deepEqual(own.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, own: true })
+  assert.deepEqual(own.vet(at('::1'), 80), { address: '::1', port: 80, own: true })
   for (const text of ['127.0.0.1', '::ffff:127.0.0.1', '10.0.0.1', '::2']) assert.equal(own.vet(at(text), 80), null)
   for (const anywhere of ['0.0.0.0', '::']) {
     const closed = makeGuard({ opened, closed: [{ address: at(anywhere), port: 80 }] })
     for (const text of ['127.0.0.1', '127.9.9.9', '::1']) assert.equal(closed.vet(at(text), 80), null)
-    assert.deepEqual(closed.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443 })
+    assert.deepEqual(closed.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, own: true })
     assert.deepEqual(closed.vet(at('93.184.216.34'), 80), { address: '93.184.216.34', port: 80 })
   }
   const stands = [{ address: at('127.0.0.7'), port: 8080, standsFor: 80 }]
   const listener = [{ address: at('127.0.0.7'), port: 8080 }]
   assert.equal(makeGuard({ stands, closed: listener }).vet(at('127.0.0.7'), 80), null)
+})
+
+test('an address whose owner wants no visits is not connected to, in whatever form, though it is opened or a stand', () => {
+  const isLeftOut = (address: Address) => ['127.0.0.5', '93.184.216.34', '2001:db9::1'].includes(address)
+  const stands = [{ address: at('127.0.0.5'), port: 8080, standsFor: 80 }]
+  const left = makeGuard({ isLeftOut, stands, opened: [range('127.0.0.0/8')] })
+  for (const text of words(
+    '127.0.0.5 ::ffff:127.0.0.5 93.184.216.34 ::ffff:93.184.216.34 64:ff9b::5db8:d822 2001:db9::1',
+  )) {
+    for (const port of [80, 443]) assert.equal(left.vet(at(text), port), null, text)
+  }
+  assert.notEqual(left.vet(at('64:ff9b::5db8:d823'), 80), null)
 })
 
 test('no range and no stand opens link-local addresses, metadata of clouds, the unspecified address or a NAT64 of their own', () => {
@@ -171,7 +183,7 @@ test('no range and no stand opens link-local addresses, metadata of clouds, the 
     never.filter((text) => stood.vet(at(text), 80) !== null),
     [],
   )
-  assert.deepEqual(open.vet(at('10.0.0.1'), 80), { address: '10.0.0.1', port: 80 })
+  assert.deepEqual(open.vet(at('10.0.0.1'), 80), { address: '10.0.0.1', port: 80, own: true })
 })
 
 test('a range of one family opens nothing of the other', () => {

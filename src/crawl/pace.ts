@@ -1,0 +1,166 @@
+/** The pace: when a visit's turn comes at an address, its network and its name servers, so that none is visited too often. */
+
+import { hash } from 'node:crypto'
+import { type Address, family, packedHex } from '../words/address.ts'
+import { reachedAt } from './guard.ts'
+
+/** Where a visit goes. `servers`: the names of the NS records, sorted and joined by a space. */
+export type Places = { addresses?: readonly Address[]; servers?: string }
+
+/**
+ * An address counts for itself and for its network, the /24 or /48 around it; one behind NAT64 as the IPv4 address. What is
+ * remembered is that of the places used last, so that memory is bounded.
+ */
+export type Pace = {
+  /** Milliseconds until a visit may begin that goes to all of these, 0 for now. Asks only. */
+  wait(places: Places): number
+  /** Takes the turn at all of these at once, the first that is free; milliseconds until it comes, 0 for now. */
+  take(places: Places): number
+  /** How many names are known at an address, or at a set of name servers; the rate grows with them. */
+  learn(place: { address: Address } | { servers: string }, names: number): void
+  /** An address that asked to be left alone: no turn comes there for so many milliseconds. */
+  rest(address: Address, milliseconds: number): void
+  /** From now on this process has one part in `live` of the installation's pace. */
+  divide(live: number): void
+}
+
+/** `ticks`: milliseconds of a clock that is never set back. `kept`: places remembered, at most. */
+type PaceOptions = { ticks: () => number; kept?: number }
+
+/** Visits a second, of all crawlers of an installation together. */
+type Rate = { least: number; most: number }
+type Kind = 'address' | 'network' | 'servers'
+
+/** `turns`: those to come, ascending, behind the last one that has come. `names`: known there. */
+type Spot = { kind: Kind; turns: number[]; names: number }
+
+export const RATES: Record<Kind, Rate> = {
+  address: { least: 1, most: 20 },
+  network: { least: 5, most: 100 },
+  servers: { least: 20, most: 500 },
+}
+
+/** Seconds in which all names known at a place have their turn: a third of the longest time between visits, 30 days. */
+export const ROUND_SECONDS = 10 * 24 * 60 * 60
+
+const KEPT = 100_000
+/** Characters of a key; a longer set of name servers is known by its digest. */
+const KEY_LENGTH = 256
+
+/** Visits a second at a place where so many names are known. */
+export function rateOf(kind: Kind, names: number): number {
+  const { least, most } = RATES[kind]
+  return Math.min(most, Math.max(least, names / ROUND_SECONDS))
+}
+
+export function makePace({ ticks, kept = KEPT }: PaceOptions): Pace {
+  const spots = new Map<string, Spot>() // the one used last is the last
+  const rests = new Map<string, number>() // by the key of the address
+  let parts = 1
+
+  /** The spot of a key, as the one used last. */
+  const spotOf = (key: string): Spot => {
+    const spot = spots.get(key) ?? { kind: KINDS[key[0]!]!, turns: [], names: 0 }
+    spots.delete(key)
+    spots.set(key, spot)
+    if (spots.size > kept) dropOldest()
+    return spot
+  }
+
+  /** A network is used whenever an address of it is, right after it, and so goes later than they. */
+  const dropOldest = (): void => {
+    const [[key, spot]] = spots as unknown as [[string, Spot]]
+    spots.delete(key)
+    const network = spot.kind === 'address' ? spots.get(networkKey(key.slice(1) as Address)) : undefined
+    if (network !== undefined) network.names -= spot.names
+  }
+
+  /** The first moment from `now` on that is free at all of them. */
+  const firstFree = (keys: readonly string[], now: number): number => {
+    let free = now
+    for (const key of keys) free = Math.max(free, rests.get(key) ?? 0)
+    for (let before = Number.NaN; before !== free; ) {
+      before = free
+      for (const key of keys) {
+        const spot = spots.get(key)
+        if (spot !== undefined) free = fit(spot.turns, free, intervalOf(spot, parts))
+      }
+    }
+    return free
+  }
+
+  return {
+    wait(places) {
+      const now = ticks()
+      return firstFree(keysOf(places), now) - now
+    },
+    take(places) {
+      const now = ticks()
+      const keys = keysOf(places)
+      const turn = firstFree(keys, now)
+      for (const key of keys) put(spotOf(key).turns, turn, now)
+      return turn - now
+    },
+    learn(place, names) {
+      const [key, network] = keysOf('address' in place ? { addresses: [place.address] } : place)
+      const spot = spotOf(key!)
+      if (network !== undefined) spotOf(network).names += names - spot.names
+      spot.names = names
+    },
+    rest(address, milliseconds) {
+      const [key = ''] = keysOf({ addresses: [address] })
+      const until = Math.max(ticks() + milliseconds, rests.get(key) ?? 0)
+      rests.delete(key)
+      rests.set(key, until)
+      const [oldest = ''] = rests.keys()
+      if (rests.size > kept) rests.delete(oldest)
+    },
+    divide(live) {
+      parts = Math.max(1, live)
+    },
+  }
+}
+
+/** The kind of a place by the first letter of its key. */
+const KINDS: Record<string, Kind> = { a: 'address', n: 'network', s: 'servers' }
+
+/** The address before its network; each once. */
+function keysOf({ addresses = [], servers }: Places): string[] {
+  const keys = new Set<string>()
+  for (const given of addresses) {
+    const address = reachedAt(given)
+    keys.add(`a${address}`)
+    keys.add(networkKey(address))
+  }
+  if (servers) keys.add(`s${servers.length > KEY_LENGTH ? hash('sha256', servers) : servers}`)
+  return [...keys]
+}
+
+/** Of the family and 24 or 48 bits, as hexadecimal digits. */
+function networkKey(address: Address): string {
+  return `n${packedHex(address).slice(0, family(address) === 4 ? 8 : 14)}`
+}
+
+/** Milliseconds between two turns. */
+function intervalOf({ kind, names }: Spot, parts: number): number {
+  return (1000 / rateOf(kind, names)) * parts
+}
+
+/** The first moment from `from` on that is an interval away from every turn. */
+function fit(turns: readonly number[], from: number, interval: number): number {
+  let free = from
+  for (const turn of turns) {
+    if (turn >= free + interval) break
+    if (turn > free - interval) free = turn + interval
+  }
+  return free
+}
+
+/** Puts a turn in its place; of those that have come only the last one still counts. */
+function put(turns: number[], turn: number, now: number): void {
+  let at = turns.length
+  while (at > 0 && turns[at - 1]! > turn) at--
+  turns.splice(at, 0, turn)
+  const came = turns.findLastIndex((each) => each <= now)
+  if (came > 0) turns.splice(0, came)
+}
