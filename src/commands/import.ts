@@ -4,12 +4,14 @@ import { on } from 'node:events'
 import { fstatSync, openSync, type Stats } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { loadSettings } from '../config.ts'
+import { FORMATS, type FormatName } from '../observe/formats/formats.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { type Instant, parseInstant } from '../words/time.ts'
 import { CommandFault, plainCause } from './fault.ts'
 import type { Batch, Order, Task } from './import/batch.ts'
 import { rowsOf } from './import/columns.ts'
@@ -19,15 +21,27 @@ import { listenForStop } from './stop.ts'
 
 type Source = { fd: number; path: string; stats: Stats }
 /** `line`: up to which line the file was applied. */
-type Tally = { read: number; applied: number; unchanged: number; stale: number; refused: number; line: number }
+type Tally = {
+  read: number
+  applied: number
+  unchanged: number
+  stale: number
+  refused: number
+  passedOver: number
+  line: number
+}
+type Options = { format: FormatName | typeof OWN; observedAt?: Instant; rejects?: string; strict?: boolean }
 /** How the file ended; `stopped` by a signal. */
 type End = NonNullable<Batch['end']> | 'stopped'
 
+const OWN = 'observations'
 const SOME_REFUSED = 2
 /** Batches outlive a young generation of any size; one that does not grow takes half the memory at the same speed. */
 const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const HELP = `
 FILE holds one observation a line (JSON Lines, UTF-8), plain or compressed by gzip or zstd; - is standard input.
+--format reads other crawls: zdns (its JSON), massdns (-o J, F or S), cof (passive DNS, Common Output Format). The lines of
+such a file are put in the order of name and time first, in a temporary file where there are many (TMPDIR says where).
 Applying a file twice changes nothing, so an import that was stopped is simply run again.
 
 Exit codes: 0 all was applied, 1 the import failed or the file is cut off, 2 lines were refused.`
@@ -35,31 +49,46 @@ Exit codes: 0 all was applied, 1 the import failed or the file is cut off, 2 lin
 export function define(command: Command): void {
   command
     .argument('<file>', 'the file, or - for standard input')
+    .addOption(
+      new Option('--format <name>', 'what the file holds').choices([OWN, ...Object.keys(FORMATS)]).default(OWN),
+    )
+    .option('--observed-at <time>', 'when that was seen which carries no time, as in 2026-11-20T03:04:05Z', readTime)
     .option('--rejects <file>', 'keep refused lines: JSON Lines of line, reason, length and text (4 KiB at most)')
     .option('--strict', 'stop at the first refused line')
     .addHelpText('after', HELP)
     .action(importFile)
 }
 
-async function importFile(path: string, options: { rejects?: string; strict?: boolean }): Promise<void> {
+function readTime(text: string): Instant {
+  const instant = parseInstant(text)
+  if (instant === null) throw new InvalidArgumentError('It must be an RFC 3339 time such as 2026-11-20T03:04:05Z.')
+  return instant
+}
+
+async function importFile(path: string, options: Options): Promise<void> {
+  const format = options.format === OWN ? null : options.format
+  if (format === null && options.observedAt !== undefined)
+    throw new CommandFault('--observed-at is for the formats of other crawls; observations carry their time')
   const { store: url, secret, pool } = loadSettings()
   setFlagsFromString(SMALL_YOUNG_GENERATION)
   const source = openSource(path)
   const rejects = rejectsTo(options.rejects ?? null, source.stats)
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const progress = progressOf('lines')
-  const tally: Tally = { read: 0, applied: 0, unchanged: 0, stale: 0, refused: 0, line: 0 }
-  const reader = startReader(source, options.strict ?? false)
+  const tally: Tally = { read: 0, applied: 0, unchanged: 0, stale: 0, refused: 0, passedOver: 0, line: 0 }
+  const observedAt = options.observedAt ?? null
+  const reader = startReader(source, { strict: options.strict ?? false, format, observedAt })
   const stop = listenForStop()
   const work = async (): Promise<void> => {
     const end = await applyAll(store, reader, stop.signal, (batch, outcomes) => {
       count(tally, batch, outcomes)
       rejects.keep(batch.rejects)
-      progress.show(tally.line, source.stats.size > 0 ? batch.bytes / source.stats.size : null)
+      const share = source.stats.size > 0 ? batch.bytes / source.stats.size : null
+      progress.show(tally.line, share, format === null ? {} : { more: `${made(tally)} observations` })
     })
     progress.end()
-    console.log(summary(tally, progress.seconds()))
-    conclude(end, tally, path)
+    console.log(summary(tally, progress.seconds(), format))
+    conclude(end, tally, path, format)
   }
   const close = async (): Promise<void> => {
     progress.end()
@@ -70,14 +99,25 @@ async function importFile(path: string, options: { rejects?: string; strict?: bo
   await work()
     .finally(close)
     .catch((error) => {
-      throw withLine(error, tally, path)
+      throw withPlace(error, placeOf(tally, path, format))
     })
 }
 
 /** What a user can mend of the store, with how far the file came. */
-function withLine(error: unknown, { line }: Tally, path: string): unknown {
+function withPlace(error: unknown, place: string): unknown {
   const words = error instanceof StoreFault ? error.message : plainWords(error)
-  return words === null ? error : new CommandFault(`${words}; ${path} is applied up to line ${line}: run it again`)
+  return words === null ? error : new CommandFault(`${words}; ${place}: run it again`)
+}
+
+/** How far it came: the lines of another crawl are applied in another order than theirs. */
+function placeOf(tally: Tally, path: string, format: FormatName | null): string {
+  if (format === null) return `${path} is applied up to line ${tally.line}`
+  const count = made(tally)
+  return count === 0 ? `nothing of ${path} is applied` : `${count} observations of ${path} are applied`
+}
+
+function made({ applied, unchanged, stale }: Tally): number {
+  return applied + unchanged + stale
 }
 
 /** Throws CommandFault for what cannot be read. */
@@ -92,8 +132,8 @@ function openSource(path: string): Source {
   }
 }
 
-function startReader({ fd, path }: Source, strict: boolean): Worker {
-  const workerData: Task = { fd, path, strict }
+function startReader({ fd, path }: Source, how: Pick<Task, 'strict' | 'format' | 'observedAt'>): Worker {
+  const workerData: Task = { fd, path, ...how }
   return new Worker(new URL('./import/reader.ts', import.meta.url), { workerData })
 }
 
@@ -120,23 +160,32 @@ async function applyAll(
   return 'stopped'
 }
 
-function count(tally: Tally, { rejects, line, read }: Batch, outcomes: readonly Outcome[]): void {
+function count(tally: Tally, { rejects, line, read, passedOver }: Batch, outcomes: readonly Outcome[]): void {
   tally.read += read
+  tally.passedOver += passedOver
   tally.line = line
   tally.refused += rejects.length
   for (const outcome of outcomes) tally[outcome === 'ahead' || outcome === 'lost' ? 'refused' : outcome]++
 }
 
-function summary({ read, applied, unchanged, stale, refused }: Tally, seconds: number): string {
+function summary(tally: Tally, seconds: number, format: FormatName | null): string {
+  const { read, applied, unchanged, stale, refused, passedOver } = tally
+  const counts = `read ${read}, applied ${applied}, unchanged ${unchanged}, stale ${stale}, refused ${refused}`
   const rate = Math.round(read / Math.max(seconds, 0.001))
-  return `read ${read}, applied ${applied}, unchanged ${unchanged}, stale ${stale}, refused ${refused} (${seconds.toFixed(1)} s, ${rate} lines/s)`
+  return `${counts}${format === null ? '' : `, passed over ${passedOver}`} (${seconds.toFixed(1)} s, ${rate} lines/s)`
 }
 
 /** Says how it ended where that is not simply the end of the file, and sets the exit code. */
-function conclude(end: End, { refused, line }: Tally, path: string): void {
-  if (end === 'stopped') console.error(`stopped after line ${line} of ${path}; run it again to go on`)
+function conclude(end: End, tally: Tally, path: string, format: FormatName | null): void {
+  const { refused, line } = tally
+  const place = placeOf(tally, path, format)
+  if (end === 'stopped')
+    console.error(`stopped after line ${line} of ${path}; ${format === null ? '' : `${place}; `}run it again to go on`)
   else if (end === 'refused')
     console.error(`stopped at line ${line} of ${path}, which is refused; nothing of its batch is applied`)
-  else if (end !== 'done') throw new CommandFault(`${path}: ${end.fault}; applied up to line ${line}`)
+  else if (end !== 'done') {
+    if ('unusable' in end) throw new CommandFault(`${path}: ${end.unusable}; ${place}`)
+    throw new CommandFault(`${path}: ${end.fault}; applied up to line ${line}`)
+  }
   if (refused > 0) process.exitCode = SOME_REFUSED
 }

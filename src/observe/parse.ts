@@ -1,8 +1,9 @@
 /** The door for observations in text: a line of JSON becomes a canonical Observation, or the reason why it does not. */
 
-import { type Name, parseName, registrable, whyNotName } from '../words/name.ts'
+import { type Name, parseName, registrable } from '../words/name.ts'
 import { canonicalRecords, RECORD_TYPES, type Records, type RecordType } from '../words/record.ts'
 import { parseInstant } from '../words/time.ts'
+import { isObject, parseObject, whyNotDomain } from './json.ts'
 import type { DnsPart, DnsStatus, Observation, SocialAccount, Ssl, WebPart } from './observation.ts'
 
 const STATUSES: readonly DnsStatus[] = ['ok', 'nxdomain', 'servfail']
@@ -18,15 +19,10 @@ const TEXT_BYTES = 65_536
  * left out. Never throws.
  */
 export function parseObservation(line: string): Observation | string {
-  let given: unknown
-  try {
-    given = JSON.parse(line)
-  } catch (error) {
-    return whyNotJson(error as SyntaxError)
-  }
-  if (!isObject(given)) return 'must be a JSON object'
+  const given = parseObject(line)
+  if (typeof given === 'string') return given
   const domain = typeof given.domain === 'string' ? parseName(given.domain) : null
-  if (domain === null) return `domain: ${whyNot(given.domain)}`
+  if (domain === null) return `domain: ${whyNotDomain(given.domain)}`
   const observed_at = typeof given.observed_at === 'string' ? parseInstant(given.observed_at) : null
   if (observed_at === null) return 'observed_at: must be an RFC 3339 time such as 2026-11-20T03:04:05Z'
   const dns = isLeftOut(given.dns) ? null : readDns(given.dns)
@@ -34,11 +30,6 @@ export function parseObservation(line: string): Observation | string {
   const web = isLeftOut(given.web) ? null : readWeb(given.web, domain)
   if (typeof web === 'string') return `web${web}`
   return { domain, observed_at, dns, web }
-}
-
-/** The parser's own words without the piece of the line that it quotes. */
-function whyNotJson({ message }: SyntaxError): string {
-  return `must be JSON: ${message.replace(/, (\.\.\.)?".*| \(line.*/s, '').replace(/[^ -~]/g, '?')}`
 }
 
 /** With a status other than ok the record lists are not read. A reason begins behind `dns`. */
@@ -61,7 +52,7 @@ function readWeb(given: unknown, domain: Name): WebPart | string {
   if (!isObject(given)) return ': must be an object'
   for (const key of YES_OR_NO) if (typeof given[key] !== 'boolean') return `.${key}: must be true or false`
   const redirects_to = readTarget(given.redirects_to, domain)
-  if (redirects_to === undefined) return `.redirects_to: ${whyNot(given.redirects_to)}, or null`
+  if (redirects_to === undefined) return `.redirects_to: ${whyNotDomain(given.redirects_to)}, or null`
   const ssl = VERDICTS.find((each) => each === given.ssl)
   if (ssl === undefined) return `.ssl: must be one of ${VERDICTS.join(', ')}`
   const social_accounts = readAccounts(given.social_accounts)
@@ -115,14 +106,6 @@ function readAccount({ network, type, username, url }: SocialAccount): SocialAcc
   }
 }
 
-function whyNot(given: unknown): string {
-  return typeof given === 'string' ? whyNotName(given) : 'must be a domain name'
-}
-
 function isLeftOut(given: unknown): boolean {
   return given === undefined || given === null
-}
-
-function isObject(given: unknown): given is Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given)
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { inflate } from '../../src/commands/import/inflate.ts'
-import { LINE_BYTES, lineCutter, textOf } from '../../src/commands/import/lines.ts'
+import { LINE_BYTES, lineCutter, lineText } from '../../src/commands/import/lines.ts'
 import { progressLine } from '../../src/commands/progress.ts'
 
 const PLAIN = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index} ${Math.sin(index)}\n`).join(''))
@@ -89,7 +89,7 @@ test('lines are cut at newlines, however the bytes come in pieces', () => {
       const lines: (string | null)[] = []
       for (let from = 0; from < bytes.length; from += size) {
         const piece = Buffer.from(bytes.subarray(from, from + size))
-        for (const line of cutter.take(piece)) lines.push(textOf(line))
+        for (const line of cutter.take(piece)) lines.push(lineText(line, 2))
         piece.fill(0) // it is read into again
       }
       assert.deepEqual([lines, cutter.rest()], [given, null])

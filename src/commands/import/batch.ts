@@ -1,10 +1,20 @@
 /** What the two halves of an import tell each other: orders go to the reader, batches come back. */
 
+import type { FormatName } from '../../observe/formats/formats.ts'
 import type { Instant } from '../../words/time.ts'
 import type { Columns } from './columns.ts'
 
-/** What the reader's thread begins with. `fd`: the open file; `path` as the user named it; `-` for standard input. */
-export type Task = { fd: number; path: string; strict: boolean }
+/**
+ * What the reader's thread begins with. `fd`: the open file; `path` as the user named it; `-` for standard input. `format`:
+ * null for observations; `observedAt`: the time of what carries none.
+ */
+export type Task = {
+  fd: number
+  path: string
+  strict: boolean
+  format: FormatName | null
+  observedAt: Instant | null
+}
 
 /** An order for one batch. `latest`: what was observed later than this is refused. */
 export type Order = { latest: Instant }
@@ -14,8 +24,9 @@ export type Reject = { line: number; reason: string; length: number; text: strin
 
 /**
  * One batch. `line`: number of the last line that was looked at; `read`: lines that held something; `bytes`: how much of
- * the file, as it lies on disk, was read so far. `end` is null while more follows, then why it ended: `done`, `refused`
- * (strict: the batch is empty but for the reject), or what is wrong with the file.
+ * the file, as it lies on disk, was read so far; `passedOver`: entries of another crawl that hold nothing that we keep.
+ * `end` is null while more follows, then why it ended: `done`, `refused` (strict: the batch is empty but for the reject), what
+ * is wrong with the file from this line on, or why nothing more of it can be applied (`unusable`).
  */
 export type Batch = {
   observations: Columns
@@ -23,5 +34,9 @@ export type Batch = {
   line: number
   read: number
   bytes: number
-  end: 'done' | 'refused' | { fault: string } | null
+  passedOver: number
+  end: 'done' | 'refused' | { fault: string } | { unusable: string } | null
 }
+
+/** Why nothing more of a file can be applied. */
+export class Unusable extends Error {}

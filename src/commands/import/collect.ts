@@ -6,22 +6,37 @@ import { parseObservation } from '../../observe/parse.ts'
 import type { Instant } from '../../words/time.ts'
 import type { Batch, Reject } from './batch.ts'
 import { columns } from './columns.ts'
-import { beginningOf, isBlank, LINE_BYTES, type Line, textOf } from './lines.ts'
+import { beginningOf, isBlank, type Line, lineText, whyNoText } from './lines.ts'
 
-const OBSERVATIONS = 10_000
-const BYTES = 8_388_608
+/** What a batch holds at most. */
+export const BATCH_OBSERVATIONS = 10_000
+export const BATCH_BYTES = 8_388_608
+export const AHEAD = "observed_at: is more than 5 minutes ahead of the store's clock"
 
-export type Collector = ReturnType<typeof collect>
+/** Takes lines, and hands over batches. */
+export type Collector = {
+  /** Takes the next line of the file; false where it is refused. What was observed later than `latest` is. */
+  add(given: Line, latest: Instant): boolean
+  /** Takes what the last line left open. */
+  addLast(latest: Instant): boolean
+  /** Puts what was kept for the end of the file into the batch, a piece a step. */
+  finish(): Iterable<void>
+  isEmpty(): boolean
+  isFull(): boolean
+  /** Leaves the rejects alone. */
+  dropObservations(): void
+  /** Hands over what was collected and begins anew. */
+  empty(): Omit<Batch, 'bytes' | 'end'>
+}
 
-export function collect() {
+export function collect(): Collector {
   let line = 0
   let read = 0
   let bytes = 0
-  const observations = columns(OBSERVATIONS)
+  const observations = columns(BATCH_OBSERVATIONS)
   let rejects: Reject[] = []
   return {
-    /** Takes the next line of the file; false where it is refused. Observed later than `latest` is. */
-    add(given: Line, latest: Instant): boolean {
+    add(given, latest) {
       line++
       if (isBlank(given)) return true
       read++
@@ -31,15 +46,15 @@ export function collect() {
       else rejects.push({ line, reason: made, length: given.length, text: beginningOf(given) })
       return typeof made !== 'string'
     },
-    isEmpty: (): boolean => read === 0,
-    isFull: (): boolean => read >= OBSERVATIONS || bytes >= BYTES,
-    /** Leaves the rejects alone. */
-    dropObservations(): void {
+    addLast: () => true,
+    finish: () => [],
+    isEmpty: () => read === 0,
+    isFull: () => read >= BATCH_OBSERVATIONS || bytes >= BATCH_BYTES,
+    dropObservations() {
       read -= observations.empty().names.length
     },
-    /** Hands over what was collected and begins anew. */
-    empty(): Omit<Batch, 'bytes' | 'end'> {
-      const batch = { observations: observations.empty(), rejects, line, read }
+    empty() {
+      const batch = { observations: observations.empty(), rejects, line, read, passedOver: 0 }
       rejects = []
       read = 0
       bytes = 0
@@ -50,10 +65,8 @@ export function collect() {
 
 /** The observation in a line, or why it is refused. */
 function readLine(line: Line, number: number, latest: Instant): Observation | string {
-  if (line.length > LINE_BYTES) return `the line has ${line.length} bytes, ${LINE_BYTES} are allowed`
-  const text = textOf(line)
-  if (text === null) return 'the line is not UTF-8'
-  const made = parseObservation(number === 1 ? text.replace(/^\ufeff/, '') : text)
-  if (typeof made === 'string' || made.observed_at <= latest) return made
-  return "observed_at: is more than 5 minutes ahead of the store's clock"
+  const text = lineText(line, number)
+  if (text === null) return whyNoText(line)
+  const made = parseObservation(text)
+  return typeof made === 'string' || made.observed_at <= latest ? made : AHEAD
 }

@@ -47,10 +47,17 @@ export function isBlank({ bytes, length }: Line): boolean {
   return length === 0 || (length === 1 && bytes[0] === RETURN)
 }
 
-/** The text of a whole line; null where its bytes are no UTF-8. */
-export function textOf({ bytes }: Line): string | null {
+/** The text of a line, the first one without a byte order mark; null where it is too long or its bytes are no UTF-8. */
+export function lineText({ bytes, length }: Line, number: number): string | null {
+  if (length > LINE_BYTES) return null
   const text = bytes.toString('utf8')
-  return text.includes('\ufffd') && !isUtf8(bytes) ? null : text
+  if (text.includes('\ufffd') && !isUtf8(bytes)) return null
+  return number === 1 ? text.replace(/^\ufeff/, '') : text
+}
+
+/** Why lineText has none. */
+export function whyNoText({ length }: Line): string {
+  return length > LINE_BYTES ? `the line has ${length} bytes, ${LINE_BYTES} are allowed` : 'the line is not UTF-8'
 }
 
 /** The beginning of a line for a reject, bytes that are no UTF-8 replaced. */

@@ -5,8 +5,10 @@ import { read as readCallback } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { Batch, Order, Task } from './batch.ts'
+import { FORMATS } from '../../observe/formats/formats.ts'
+import { type Batch, type Order, type Task, Unusable } from './batch.ts'
 import { type Collector, collect } from './collect.ts'
+import { gather } from './gather.ts'
 import { inflate } from './inflate.ts'
 import { type Line, lineCutter } from './lines.ts'
 
@@ -14,25 +16,43 @@ const CHUNK_BYTES = 262_144
 /** What came is handed over after this long, though it is no full batch: a pipe may be slow. */
 const PATIENCE_MILLISECONDS = 500
 
+type Outlet = ReturnType<typeof outletOf>
+type End = NonNullable<Batch['end']>
+
 const readAt = promisify(readCallback)
 
 if (parentPort) await readAll(parentPort, workerData as Task)
 
-/** Reads to the end, one batch an order at most. */
-async function readAll(port: MessagePort, { fd, path, strict }: Task): Promise<void> {
-  const batch = collect()
+/** Reads to the end, one batch an order at most. What came whole before the file breaks off is handed over. */
+async function readAll(port: MessagePort, task: Task): Promise<void> {
+  const batch = task.format === null ? collect() : gather(FORMATS[task.format](task.observedAt))
   const outlet = outletOf(port, batch)
-  const cutter = lineCutter()
-  const bytes = inflate(chunksOf(fd, outlet.count), path)
   try {
-    for await (const chunk of bytes) {
-      for (const line of cutter.take(chunk)) if (await isLast(line)) return outlet.end('refused')
+    const end = await readLines(task, batch, outlet)
+    if (end !== 'refused') await handOver(batch, outlet)
+    outlet.end(end)
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error
+    outlet.end({ unusable: error.message })
+  }
+}
+
+/** Why it ended. */
+async function readLines({ fd, path, strict }: Task, batch: Collector, outlet: Outlet): Promise<End> {
+  const cutter = lineCutter()
+  let fault: End = 'done'
+  try {
+    for await (const chunk of inflate(chunksOf(fd, outlet.count), path)) {
+      for (const line of cutter.take(chunk)) if (await isLast(line)) return 'refused'
     }
     const rest = cutter.rest()
-    outlet.end(rest !== null && (await isLast(rest)) ? 'refused' : 'done')
+    if (rest !== null && (await isLast(rest))) return 'refused'
   } catch (error) {
-    outlet.end({ fault: (error as Error).message })
+    if (error instanceof Unusable) throw error
+    fault = { fault: (error as Error).message }
   }
+  const { latest } = outlet.order() ?? (await outlet.nextOrder())
+  return !batch.addLast(latest) && strict ? 'refused' : fault
   /** Takes a line; true where it is refused and that is the end. */
   async function isLast(line: Line): Promise<boolean> {
     const { latest } = outlet.order() ?? (await outlet.nextOrder())
@@ -40,6 +60,14 @@ async function readAll(port: MessagePort, { fd, path, strict }: Task): Promise<v
     if (strict && !isAccepted) batch.dropObservations()
     else if (batch.isFull()) outlet.send()
     return strict && !isAccepted
+  }
+}
+
+/** Hands over what was kept for the end of the file, which comes after all of it was read. */
+async function handOver(batch: Collector, outlet: Outlet): Promise<void> {
+  for (const _ of batch.finish()) {
+    if (outlet.order() === null) await outlet.nextOrder()
+    if (batch.isFull()) outlet.send()
   }
 }
 
@@ -64,7 +92,7 @@ function outletOf(port: MessagePort, batch: Collector) {
     order: (): Order | null => order,
     nextOrder: async (): Promise<Order> => (await once(port, 'message'))[0] as Order,
     send: () => post(null),
-    end(how: Batch['end']): void {
+    end(how: End): void {
       clearInterval(patience)
       post(how)
       port.close()

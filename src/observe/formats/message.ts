@@ -1,0 +1,86 @@
+/** What a tool printed of a DNS message, judged as the crawler judges the message itself. */
+
+import type { Answer, Failure, GivenRecord } from '../../crawl/visit.ts'
+import { followAliases } from '../../words/alias.ts'
+import { canonicalRecords, parseHost, type RecordType } from '../../words/record.ts'
+
+/** One record of the answer section. `owner` as printed, `record` in the form of observation files. */
+export type Printed = { owner: string; type: string; record: unknown }
+
+/**
+ * `status`: the response code, or the tool's own word for what went wrong. `authorities`: the types in that section. `flags`
+ * by their short names (`aa`, `ra`); null where they were not printed.
+ */
+export type Message = {
+  status: string
+  answers: readonly Printed[]
+  authorities: readonly string[]
+  flags: readonly string[] | null
+}
+
+/**
+ * Words for a question that a name's servers left without an answer. Anything else, such as an input that is no name or a
+ * message that was cut off, is the tool's own trouble and says nothing of the name.
+ */
+const FAILURES: ReadonlyMap<string, Failure> = new Map([
+  ['SERVFAIL', 'servfail'],
+  ['REFUSED', 'refused'],
+  ['NOTAUTH', 'lame'],
+  ['AUTHFAIL', 'lame'],
+  ['TIMEOUT', 'timeout'],
+  ['ITERATIVE_TIMEOUT', 'timeout'],
+  ['ITER_TIMEOUT', 'timeout'],
+  ['MAXRETRIES', 'servfail'], // of massdns: every answer was one that it does not accept
+])
+
+/** The answer where the status alone says it; null where it says nothing of the name; undefined where the records say it. */
+export function answerByStatus(status: string): Answer | null | undefined {
+  if (status === 'NOERROR' || status === 'NXDOMAIN') return undefined
+  const why = FAILURES.get(status)
+  return why === undefined ? null : { outcome: 'failed', why }
+}
+
+/**
+ * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the name's; a
+ * text where one of its records is refused, naming it.
+ */
+export function answerOf(host: string, type: RecordType, message: Message): Answer | string | null {
+  const settled = answerByStatus(message.status)
+  if (settled !== undefined) return settled
+  const found: { owner: string; record: unknown }[] = []
+  const targets = new Map<string, string>()
+  for (const each of message.answers) {
+    const owner = parseHost(each.owner)
+    if (owner === null) continue
+    if (each.type === type) found.push({ owner, record: each.record })
+    else if (each.type === 'CNAME' && !targets.has(owner)) {
+      const target = typeof each.record === 'string' ? parseHost(each.record) : null
+      if (target !== null) targets.set(owner, target)
+    }
+  }
+  const end = followAliases(host, new Set(found.map(({ owner }) => owner)), targets)
+  if (end === null) return { outcome: 'failed', why: 'malformed' }
+  const records = found.filter(({ owner }) => owner === end.owner).map(({ record }) => record)
+  if (records.length === 0) return emptyAnswer(message, end.aliases)
+  return recordsAnswer(type, records, end.aliases)
+}
+
+/** An answer with these records; a text where they are refused. */
+export function recordsAnswer(type: RecordType, records: readonly unknown[], aliases: string[]): Answer | string {
+  const set = canonicalRecords(type, records)
+  return typeof set === 'string' ? set : { outcome: 'records', records: records as GivenRecord[], aliases }
+}
+
+/**
+ * No record (RFC 2308, chapter 2): an alias whose target is not there has none; one at which the server just stopped says
+ * nothing of its target. Name servers alone, and nothing that nobody stands for, are a referral.
+ */
+function emptyAnswer({ status, authorities, flags }: Message, aliases: string[]): Answer | null {
+  const isSure = authorities.includes('SOA')
+  if (status === 'NXDOMAIN' && aliases.length === 0) return { outcome: 'nxdomain' }
+  if (aliases.length > 0) return status === 'NXDOMAIN' || isSure ? { outcome: 'records', records: [], aliases } : null
+  const isOwn = flags === null ? !authorities.includes('NS') : flags.includes('aa') || flags.includes('ra')
+  const isReferral = authorities.includes('NS') && !flags?.includes('aa')
+  if (!isSure && (!isOwn || isReferral)) return { outcome: 'failed', why: 'lame' }
+  return { outcome: 'records', records: [], aliases }
+}
