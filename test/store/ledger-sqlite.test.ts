@@ -4,13 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import type { Ledger } from '../../src/store/ledger.ts'
 import { type LedgerOptions, openLedger } from '../../src/store/sqlite/ledger.ts'
-import type { LedgerEngine } from './ledger/engine.ts'
+import type { LedgerAndWishes, LedgerEngine } from './ledger/engine.ts'
 import { endWorkers, workerLedger } from './ledger/worker-ledger.ts'
 import { ledgerConformance } from './ledger.ts'
 
-type Closable = Ledger & { close(): Promise<void> }
+type Closable = LedgerAndWishes & { close(): Promise<void> }
 
 after(endWorkers)
 

@@ -2,12 +2,14 @@
 
 import { accounts } from './ledger/accounts.ts'
 import { budgets } from './ledger/budgets.ts'
+import { downloads } from './ledger/downloads.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
 import { interleavings } from './ledger/interleavings.ts'
 import { secrets } from './ledger/secrets.ts'
 import { tokens } from './ledger/tokens.ts'
 import { usage } from './ledger/usage.ts'
+import { wishes } from './ledger/wishes.ts'
 
 export function ledgerConformance(engine: LedgerEngine): void {
-  for (const part of [accounts, tokens, budgets, interleavings, usage, secrets]) part(engine)
+  for (const part of [accounts, tokens, budgets, downloads, interleavings, usage, wishes, secrets]) part(engine)
 }

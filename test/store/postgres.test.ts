@@ -3,20 +3,21 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import pg from 'pg'
-import type { Instant } from '../../src/words/time.ts'
-import type { Damage, Engine, Opened } from './conformance/engine.ts'
+import type { Clock, Damage, Engine, Opened } from './conformance/engine.ts'
 import { forgetting } from './conformance/forgetting.ts'
 import { lists } from './conformance/lists.ts'
 import { openedAt } from './conformance/opened.ts'
 import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 
-const TABLES = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
+const FACTS = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
+const TABLES = [...FACTS, 'crawler', 'outcome', 'wish', 'asking', 'account']
+const LEASES = 'update lease set holder = null, fence = 0, until = null, next = 0, swept = null, count = null'
 
 /** `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests. */
-function openAt(place: Place, now: Instant, empty: Place[]): Promise<Opened> {
-  return openedAt(place.url, { now: () => now, pool: 2 }, async () => {
-    await run(place.url, TABLES.map((table) => `delete from ${table}`).join(';'))
+function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {
+  return openedAt(place.url, { now: () => clock.now, pool: 2 }, async () => {
+    await run(place.url, [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';'))
     empty.push(place)
   })
 }
@@ -152,7 +153,7 @@ function engine(title: string, make: (server: PostgresServer) => Promise<Place>)
   after(async () => {
     for (const place of empty) await place.drop()
   })
-  const open = async (now: Instant) => openAt(empty.pop() ?? (await make(await postgresServer())), now, empty)
+  const open = async (clock: Clock) => openAt(empty.pop() ?? (await make(await postgresServer())), clock, empty)
   return { name: title, open, damages }
 }
 

@@ -4,15 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Instant } from '../../src/words/time.ts'
-import type { Damage, Opened } from './conformance/engine.ts'
+import type { Clock, Damage, Opened } from './conformance/engine.ts'
 import { openedAt } from './conformance/opened.ts'
 import { conformance } from './conformance/suite.ts'
 
-async function open(now: Instant): Promise<Opened> {
+async function open(clock: Clock): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-sqlite-'))
   const url = `sqlite:${join(folder, 'store.db')}`
-  return openedAt(url, { now: () => now }, () => rm(folder, { recursive: true }))
+  return openedAt(url, { now: () => clock.now }, () => rm(folder, { recursive: true }))
 }
 
 /** Damage by statements, each of which has to change something. */

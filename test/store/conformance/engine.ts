@@ -6,6 +6,9 @@ import type { Instant } from '../../../src/words/time.ts'
 /** One way to spoil a store behind its back, which `check` has to find. */
 export type Damage = { what: string; plant: (opened: Opened) => Promise<void> }
 
+/** The clock of a store and all its instances, set by the test. */
+export type Clock = { now: Instant }
+
 /** A store of its own for one test. */
 export type Opened = {
   /** The store's address, as openStore takes it. */
@@ -21,8 +24,8 @@ export type Opened = {
 
 export type Engine = {
   name: string
-  /** Makes an empty store whose clock stands at `now`. */
-  open(now: Instant): Promise<Opened>
+  /** Makes an empty store. */
+  open(clock: Clock): Promise<Opened>
   /** Ways to spoil the store that the upkeep tests have filled. */
   damages: readonly Damage[]
 }

@@ -80,7 +80,7 @@ function property<Values extends [unknown, ...unknown[]]>(
   holds: (opened: Opened, ...values: Values) => Promise<void>,
 ): void {
   const predicate = async (values: Values) => {
-    const opened = await engine.open(NOW)
+    const opened = await engine.open({ now: NOW })
     try {
       await holds(opened, ...values)
       assert.deepEqual(await faults(await opened.another()), [])

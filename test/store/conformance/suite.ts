@@ -6,8 +6,10 @@ import type { Engine } from './engine.ts'
 import { forgetting } from './forgetting.ts'
 import { gate } from './gate.ts'
 import { histories } from './histories.ts'
+import { leases } from './leases.ts'
 import { lists } from './lists.ts'
 import { looking } from './looking.ts'
+import { schedule } from './schedule.ts'
 import { states } from './states.ts'
 import { threads } from './threads.ts'
 import { upkeep } from './upkeep.ts'
@@ -15,7 +17,20 @@ import { writing } from './writing.ts'
 
 export function conformance(engine: Engine): void {
   describe(engine.name, () => {
-    for (const part of [writing, gate, looking, lists, states, forgetting, crowd, threads, upkeep, histories])
+    for (const part of [
+      writing,
+      gate,
+      leases,
+      schedule,
+      looking,
+      lists,
+      states,
+      forgetting,
+      crowd,
+      threads,
+      upkeep,
+      histories,
+    ])
       part(engine)
   })
 }

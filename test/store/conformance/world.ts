@@ -10,9 +10,9 @@ import { type Address, parseAddress } from '../../../src/words/address.ts'
 import { type Name, parseName } from '../../../src/words/name.ts'
 import { canonicalRecords, RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
 import { formatInstant, type Instant, parseInstant } from '../../../src/words/time.ts'
-import type { Engine, Opened } from './engine.ts'
+import type { Clock, Engine, Opened } from './engine.ts'
 
-/** Where the clock of every store of the suite stands. */
+/** Where the clock of every store of the suite stands, unless a test sets it. */
 export const NOW: Instant = parseInstant('2026-11-20T12:00:00Z')!
 
 /** The n-th minute of the day of the tests; minute 720 is now. */
@@ -139,12 +139,13 @@ export async function faults(store: Store): Promise<unknown[]> {
 export function testUnchecked(
   engine: Engine,
   sentence: string,
-  deed: (store: Store, opened: Opened) => Promise<void>,
+  deed: (store: Store, opened: Opened, clock: Clock) => Promise<void>,
 ): void {
   test(sentence, async () => {
-    const opened = await engine.open(NOW)
+    const clock = { now: NOW }
+    const opened = await engine.open(clock)
     try {
-      await deed(opened.store, opened)
+      await deed(opened.store, opened, clock)
     } finally {
       await opened.close()
     }
@@ -153,8 +154,8 @@ export function testUnchecked(
 
 /** A test that gets an empty store; afterwards `check` has to be clean. */
 export function testWithStore(...[engine, sentence, deed]: Parameters<typeof testUnchecked>): void {
-  testUnchecked(engine, sentence, async (store, opened) => {
-    await deed(store, opened)
+  testUnchecked(engine, sentence, async (store, opened, clock) => {
+    await deed(store, opened, clock)
     assert.deepEqual(await faults(await opened.another()), [])
   })
 }

@@ -4,15 +4,19 @@ import { test } from 'node:test'
 import type { Account, NewAccount } from '../../../src/accounts/account.ts'
 import type { NewToken } from '../../../src/accounts/token.ts'
 import type { Ledger } from '../../../src/store/ledger.ts'
+import type { Wishes } from '../../../src/store/wishes.ts'
 import type { Day, Instant } from '../../../src/words/time.ts'
 
 /** The ledger's clock, set by the test. */
 export type Clock = { now: Instant }
 
+/** The ledger, and the wishes that lie with it. */
+export type LedgerAndWishes = Ledger & Wishes
+
 export type OpenedLedger = {
-  ledger: Ledger
+  ledger: LedgerAndWishes
   /** One more ledger on the same data, as another process has it. */
-  another(): Promise<Ledger>
+  another(): Promise<LedgerAndWishes>
   /** Closes all of them and removes the data. */
   close(): Promise<void>
 }

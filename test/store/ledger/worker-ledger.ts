@@ -3,8 +3,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import type { Ledger } from '../../../src/store/ledger.ts'
 import type { Order, Report } from '../ledger-worker.ts'
+import type { LedgerAndWishes } from './engine.ts'
 
 cluster.setupPrimary({ exec: join(import.meta.dirname, '../ledger-worker.ts'), silent: true })
 
@@ -34,14 +34,17 @@ export function forkDriven(): Driven {
 }
 
 /** The ledger at `path` in a worker; `close` lets the worker go on to the next one. */
-export async function workerLedger(path: string, secret: string | null): Promise<Ledger & { close(): Promise<void> }> {
+export async function workerLedger(
+  path: string,
+  secret: string | null,
+): Promise<LedgerAndWishes & { close(): Promise<void> }> {
   const driven = idle.pop() ?? forkDriven()
   await driven.ask('open', path, secret)
   const close = async (): Promise<void> => {
     await driven.ask('close')
     idle.push(driven)
   }
-  return new Proxy({} as Ledger & { close(): Promise<void> }, {
+  return new Proxy({} as LedgerAndWishes & { close(): Promise<void> }, {
     get(_, method: string) {
       if (method === 'then') return undefined // it is no promise
       return method === 'close' ? close : (...values: unknown[]) => driven.ask(method, ...values)

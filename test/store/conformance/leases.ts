@@ -1,0 +1,224 @@
+/** Sentences about leases: a range of slots is in one crawler's hands, and what comes late from another's is turned away. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Change } from '../../../src/apply/change.ts'
+import { LEASE_SECONDS, type Lease, type Schedule, type Sweep } from '../../../src/store/schedule.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type Name, rangeOf, SLOT_RANGES } from '../../../src/words/name.ts'
+import type { Instant } from '../../../src/words/time.ts'
+import type { Clock, Engine, Opened } from './engine.ts'
+import { changesOf, dns, NOW, name, seen, testWithStore } from './world.ts'
+
+const HOLDERS = 4
+const RUNS = 30
+
+/** What every holder does at once in one round, and how long the next round is away. */
+type Round = { deeds: Deed[]; seconds: number }
+type Deed = { kind: 'lease'; most: number; ranges?: number[] } | { kind: 'renew' | 'release' | 'nothing' }
+
+const few = fc.uniqueArray(fc.nat(3), { minLength: 1 })
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  fc.record({ kind: fc.constant('lease' as const), most: fc.integer({ min: 1, max: 3 }), ranges: few }),
+  fc.record({ kind: fc.constant('lease' as const), most: fc.constantFrom(1, 100, SLOT_RANGES) }),
+  fc.record({ kind: fc.constantFrom('renew' as const, 'release' as const, 'nothing' as const) }),
+)
+const round: fc.Arbitrary<Round> = fc.record({
+  deeds: fc.array(deed, { minLength: HOLDERS, maxLength: HOLDERS }),
+  seconds: fc.oneof(fc.nat(2), fc.integer({ min: 20, max: 70 })),
+})
+
+/** A name of each of some ranges. */
+const OF_RANGE = new Map<number, Name>()
+for (let n = 0; OF_RANGE.size < SLOT_RANGES; n++) {
+  const each = name(`n${n}.example`)
+  if (!OF_RANGE.has(rangeOf(each))) OF_RANGE.set(rangeOf(each), each)
+}
+
+const sweepAt = (next: Instant): Sweep => ({
+  next,
+  count: { names: 3, due: 2, overdue: 1, fresh: 1, next: null, ages: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+})
+
+/** Changes of new names, one of each range. */
+const changesIn = (store: Store, ranges: readonly number[]): Promise<Change[]> =>
+  changesOf(
+    store,
+    ranges.map((range) => seen(OF_RANGE.get(range)!, 1, dns({ A: ['192.0.2.1'] }))),
+  )
+
+const versionIn = async (store: Store, range: number): Promise<number> =>
+  (await store.frontier.visits([OF_RANGE.get(range)!]))[0]!.version
+
+export function leases(engine: Engine): void {
+  testWithStore(engine, 'no two of four that race hold a range at once, and fences rise', async (_, opened, clock) => {
+    const schedules = await schedulesOf(opened)
+    const property = fc.asyncProperty(fc.array(round, { maxLength: 12 }), (rounds) => race(schedules, clock, rounds))
+    await fc.assert(property, { numRuns: RUNS })
+  })
+
+  testWithStore(
+    engine,
+    'a range whose holder is silent is free, and it is told that it has lost it',
+    async (...world) => {
+      const [store, opened, clock] = world
+      const { schedule: other } = await opened.another()
+      const [kept, lost] = await store.schedule.lease('a', 2, [3, 4])
+      assert.deepEqual(await other.lease('b', 9, [3, 4]), [])
+      clock.now += LEASE_SECONDS - 1
+      assert.deepEqual(await other.lease('b', 9, [3, 4]), [])
+      assert.deepEqual(await store.schedule.renew([kept!]), [kept])
+      clock.now++
+      const [taken] = await other.lease('b', 9, [3, 4])
+      assert.deepEqual([taken!.range, taken!.fence > lost!.fence], [lost!.range, true])
+      assert.deepEqual(await store.schedule.renew([kept!, lost!]), [kept])
+      await store.schedule.release([{ lease: lost!, sweep: sweepAt(NOW + 999) }])
+      const state = (await other.ranges())[lost!.range]!
+      assert.deepEqual(state, { ...state, holder: 'b', until: clock.now + LEASE_SECONDS, next: 0, count: null })
+    },
+  )
+
+  testWithStore(engine, 'a lease that has run out stands until somebody takes the range', async (store, _, clock) => {
+    const [lease] = await store.schedule.lease('a', 1, [7])
+    clock.now += LEASE_SECONDS + 5
+    const { holder, until } = (await store.schedule.ranges())[7]!
+    assert.deepEqual([holder, until], [null, null], 'nobody holds it')
+    const changes = await changesIn(store, [7])
+    assert.deepEqual(await store.frontier.save(changes, [lease!]), { again: [], lost: [] })
+    assert.deepEqual(await store.schedule.renew([lease!]), [lease])
+    assert.deepEqual(await store.schedule.lease('b', 1, [7]), [])
+  })
+
+  testWithStore(engine, 'what is saved late under an old fence is lost, the rest is written', async (...world) => {
+    const [store, opened, clock] = world
+    const other = await opened.another()
+    const ours = await store.schedule.lease('a', 2, [3, 4])
+    clock.now += LEASE_SECONDS
+    const theirs = await other.schedule.lease('b', 1, [4])
+    const changes = await changesIn(store, [3, 4])
+    const saved = await store.frontier.save(changes, ours)
+    assert.deepEqual(saved, { again: [], lost: [OF_RANGE.get(4)] })
+    assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
+    assert.deepEqual(await other.frontier.save(await changesIn(other, [4]), theirs), { again: [], lost: [] })
+    assert.equal(await versionIn(store, 4), 1)
+  })
+
+  testWithStore(
+    engine,
+    'what is saved under a lease that was given back, or of a range that was not leased, is lost',
+    async (store) => {
+      const [one, two] = await store.schedule.lease('a', 2, [3, 4])
+      await store.schedule.release([{ lease: one!, sweep: null }])
+      const changes = await changesIn(store, [3, 4, 5])
+      const saved = await store.frontier.save(changes, [one!, two!])
+      assert.deepEqual(new Set(saved.lost), new Set([OF_RANGE.get(3), OF_RANGE.get(5)]))
+      assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4), await versionIn(store, 5)], [0, 1, 0])
+    },
+  )
+
+  testWithStore(
+    engine,
+    'ranges come in the order in which their sweeps are due, and not before',
+    async (store, _, clock) => {
+      const { schedule } = store
+      const all = await schedule.lease('a', SLOT_RANGES)
+      assert.deepEqual(
+        all.map(({ range }) => range),
+        Array.from({ length: SLOT_RANGES }, (_, range) => range),
+      )
+      const nextOf = (range: number): Instant => NOW + ((range * 37) % SLOT_RANGES)
+      await schedule.release(all.map((lease) => ({ lease, sweep: sweepAt(nextOf(lease.range)) })))
+      const due = all.map(({ range }) => range).sort((a, b) => nextOf(a) - nextOf(b))
+      clock.now = NOW + 100
+      assert.deepEqual(await rangesOf(schedule.lease('a', 50)), due.slice(0, 50))
+      assert.deepEqual(await rangesOf(schedule.lease('b', 90)), due.slice(50, 101))
+      assert.deepEqual(await rangesOf(schedule.lease('b', 90)), [])
+      const asked = [due[0]!, due[200]!, due[150]!]
+      assert.deepEqual(await rangesOf(schedule.lease('c', 5, asked)), [due[150]!, due[200]!], 'whether due or not')
+      clock.now += LEASE_SECONDS
+      assert.equal((await schedule.lease('d', 1))[0]!.range, due[0], 'given back without a sweep, it is due as before')
+    },
+  )
+
+  testWithStore(
+    engine,
+    'a range tells who holds it, when it was swept, and what was there',
+    async (store, _, clock) => {
+      const { schedule } = store
+      const fresh = { holder: null, until: null, next: 0, swept: null, count: null }
+      assert.deepEqual(
+        await schedule.ranges(),
+        Array.from({ length: SLOT_RANGES }, (_, range) => ({ range, ...fresh })),
+      )
+      const [one, two] = await schedule.lease('a', 2, [8, 9])
+      clock.now += 5
+      const sweep = sweepAt(NOW + 3600)
+      await schedule.release([
+        { lease: one!, sweep },
+        { lease: two!, sweep: null },
+      ])
+      await schedule.lease('b', 1, [8])
+      const [eight, nine] = (await schedule.ranges()).slice(8, 10)
+      const until = clock.now + LEASE_SECONDS
+      assert.deepEqual(eight, { range: 8, holder: 'b', until, next: sweep.next, swept: clock.now, count: sweep.count })
+      assert.deepEqual(nine, { range: 9, ...fresh })
+    },
+  )
+
+  testWithStore(engine, 'a clock that is set back keeps no range from anybody for long', async (store, _, clock) => {
+    await store.schedule.lease('a', 1, [3])
+    clock.now -= 86_400
+    assert.deepEqual(await rangesOf(store.schedule.lease('b', 1, [3])), [3])
+  })
+}
+
+async function schedulesOf(opened: Opened): Promise<Schedule[]> {
+  const stores = [opened.store]
+  while (stores.length < HOLDERS) stores.push(await opened.another())
+  return stores.map(({ schedule }) => schedule)
+}
+
+const rangesOf = async (leases: Promise<Lease[]>): Promise<number[]> => (await leases).map(({ range }) => range)
+
+/** What a holder believes of a range that it holds. */
+type Belief = { fence: number; until: Instant }
+
+/** Plays rounds, and after each of them looks at what the holders believe. */
+async function race(schedules: readonly Schedule[], clock: Clock, rounds: readonly Round[]): Promise<void> {
+  const beliefs = schedules.map(() => new Map<number, Belief>())
+  const fences = new Map<number, number>()
+  for (const { deeds, seconds } of rounds) {
+    const granted = await Promise.all(deeds.map((deed, place) => act(schedules[place]!, beliefs[place]!, deed, clock)))
+    for (const { range, fence } of granted.flat()) {
+      assert.ok(fence > (fences.get(range) ?? 0), `range ${range} has fence ${fence} again`)
+      fences.set(range, fence)
+    }
+    for (const range of fences.keys()) {
+      const holders = beliefs.filter((held) => (held.get(range)?.until ?? 0) > clock.now)
+      assert.ok(holders.length <= 1, `range ${range} is held by ${holders.length}`)
+    }
+    clock.now += seconds
+  }
+  clock.now += LEASE_SECONDS
+  const all = await schedules[0]!.lease('last', SLOT_RANGES)
+  assert.equal(all.length, SLOT_RANGES, 'the dead block nothing')
+  await schedules[1]!.release(all.map((lease) => ({ lease, sweep: null })))
+}
+
+/** Returns the leases that are new. */
+async function act(schedule: Schedule, held: Map<number, Belief>, deed: Deed, clock: Clock): Promise<Lease[]> {
+  const mine = [...held].map(([range, { fence }]) => ({ range, fence }))
+  const believe = (leases: readonly Lease[]): void => {
+    for (const { range, fence } of leases) held.set(range, { fence, until: clock.now + LEASE_SECONDS })
+  }
+  if (deed.kind === 'nothing') return []
+  if (deed.kind === 'lease') {
+    const leases = await schedule.lease('one of four', deed.most, deed.ranges)
+    believe(leases)
+    return leases
+  }
+  held.clear()
+  if (deed.kind === 'renew') believe(await schedule.renew(mine))
+  else await schedule.release(mine.map((lease) => ({ lease, sweep: null })))
+  return []
+}

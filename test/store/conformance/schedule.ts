@@ -1,0 +1,219 @@
+/** Sentences about the schedule: which names are due, what a sweep counts, and what is known of the crawlers. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Change } from '../../../src/apply/change.ts'
+import { NO_CLOCKS, PARTS, type Visit } from '../../../src/apply/known.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import { AGE_DAYS, type Count, LEASE_SECONDS, type Outcomes } from '../../../src/store/schedule.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type Name, RANGE_SLOTS, rangeOf, slotOf } from '../../../src/words/name.ts'
+import type { Instant } from '../../../src/words/time.ts'
+import type { Engine } from './engine.ts'
+import { address, dns, NOW, name, seen, testWithStore } from './world.ts'
+
+const RUNS = 40
+const DAY = 86_400
+const HOUR = 3600
+
+/** Names of one range, some in the same slot. */
+const RANGE = 77
+const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filter((each) => rangeOf(each) === RANGE)
+
+const inOrder = (a: Name, b: Name): number => slotOf(a) - slotOf(b) || (a < b ? -1 : 1)
+
+/** A row that is written as a visit, or forgotten. `ago`: seconds since the newest clock, null for none; `ahead`: to `due`. */
+type Deed = { place: number; ago: number | null; ahead: number | null; forget: boolean }
+
+const time = fc.oneof(
+  fc.constantFrom(...AGE_DAYS.flatMap((days) => [days * DAY - 1, days * DAY, days * DAY + 1]), 0, 1),
+  fc.integer({ min: 0, max: 200 * DAY }),
+)
+const deed: fc.Arbitrary<Deed> = fc.record({
+  place: fc.nat(NAMES.length - 1),
+  ago: fc.option(time, { freq: 3 }),
+  ahead: fc.option(
+    fc.oneof(
+      time.map((seconds) => -seconds),
+      fc.integer({ min: -2, max: 40 * DAY }),
+    ),
+    { freq: 3 },
+  ),
+  forget: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
+})
+
+export function schedule(engine: Engine): void {
+  testWithStore(engine, 'due names and their count are those of a plain model', async (store) => {
+    const model = new Map<Name, Visit>()
+    const slots = fc
+      .tuple(fc.nat(RANGE_SLOTS - 1), fc.nat(RANGE_SLOTS - 1))
+      .map((bounds) => bounds.sort((a, b) => a - b))
+    const at = fc.constantFrom(NOW, NOW - DAY, NOW + 3 * DAY)
+    const property = fc.asyncProperty(fc.array(deed, { maxLength: 40 }), slots, at, async (deeds, bounds, at) => {
+      for (const each of deeds) await write(store, model, each)
+      const [from, to] = bounds.map((slot) => RANGE * RANGE_SLOTS + slot) as [number, number]
+      const there = [...model.values()]
+        .filter(({ name }) => slotOf(name) >= from && slotOf(name) <= to)
+        .sort((a, b) => inOrder(a.name, b.name))
+      const { visits, count } = await store.schedule.due(from, to, at)
+      assert.deepEqual(
+        visits,
+        there.filter(({ due }) => due <= at),
+      )
+      assert.deepEqual(count, countOf(there, at))
+    })
+    await fc.assert(property, { numRuns: RUNS })
+  })
+
+  testWithStore(engine, 'a walk over all names misses none that stays, beside writers', async (store, opened) => {
+    const other = await opened.another()
+    const all = Array.from({ length: 600 }, (_, n) => name(`walk${n}.example`))
+    await store.frontier.save(all.map(asNew))
+    const gone = all.filter((_, n) => n % 50 === 0)
+    for (const each of gone.slice(0, 6)) await store.frontier.forget(each)
+    const walked: Name[] = []
+    for (let after: Name | null = null, page = 0; ; page++) {
+      const names: Name[] = await store.schedule.names(after, 37)
+      walked.push(...names)
+      if (names.length < 37) break
+      after = names.at(-1)!
+      await other.frontier.save([0, 1, 2].map((n) => asNew(name(`new${page}-${n}.example`))))
+      const late = gone.slice(6)[page]
+      if (late) await other.frontier.forget(late)
+    }
+    assert.deepEqual(walked, [...new Set(walked)].sort(inOrder))
+    const stayed = all.filter((each) => !gone.includes(each))
+    assert.deepEqual(
+      stayed.filter((each) => !walked.includes(each)),
+      [],
+    )
+    assert.ok(gone.slice(0, 6).every((each) => !walked.includes(each)))
+  })
+
+  testWithStore(engine, 'a forgotten name is nowhere to be visited again', async (store) => {
+    await ingest(store, [seen('one.example', 1, dns({ A: ['192.0.2.1'] }))])
+    const slot = slotOf(name('one.example'))
+    const before = await store.schedule.due(slot, slot, NOW + 90 * DAY)
+    assert.deepEqual([before.visits.length, before.count.names, before.count.due], [1, 1, 1])
+    await store.frontier.forget(name('one.example'))
+    const after = await store.schedule.due(slot, slot, NOW + 90 * DAY)
+    assert.deepEqual([after.visits, after.count.names, after.count.fresh], [[], 0, 0])
+    assert.deepEqual(await store.schedule.names(null, 9), [])
+    const [row] = await store.frontier.visits([name('one.example')])
+    assert.deepEqual([row!.forgotten, row!.due, row!.failures], [true, 0, 0])
+  })
+
+  testWithStore(engine, 'crowds are counted as they are now, in the order asked', async (store) => {
+    const on = (domain: string, at: number, ...addresses: string[]) => seen(domain, at, dns({ A: addresses }))
+    const three = ['192.0.2.9', '192.0.2.1', '192.0.2.2', '192.0.2.1'].map(address)
+    await ingest(store, [on('a.example', 1, '192.0.2.1'), on('b.example', 1, '192.0.2.1', '192.0.2.2')])
+    assert.deepEqual(await store.schedule.crowds(three), [0, 2, 1, 2])
+    await ingest(store, [on('a.example', 2, '192.0.2.9')])
+    assert.deepEqual(await store.schedule.crowds(three), [1, 1, 1, 1])
+    assert.deepEqual(await store.schedule.crowds([]), [])
+  })
+
+  testWithStore(engine, 'a crawler lives until it ends, or is not heard of', async (store, opened, clock) => {
+    const { schedule: other } = await opened.another()
+    assert.equal(await store.schedule.beat('a', '{"rate":1}'), 1)
+    clock.now += 5
+    assert.equal(await other.beat('b', '{}'), 2)
+    clock.now += LEASE_SECONDS - 6
+    assert.equal(await other.beat('b', '{"rate":2}'), 2)
+    const b = { holder: 'b', heard: clock.now, report: '{"rate":2}' }
+    assert.deepEqual(await store.schedule.crawlers(), [{ holder: 'a', heard: NOW, report: '{"rate":1}' }, b])
+    clock.now++
+    assert.deepEqual(await store.schedule.crawlers(), [b], 'a was not heard of')
+    assert.equal(await store.schedule.beat('c', '{}'), 2)
+    assert.equal(await store.schedule.beat('b', null), 1)
+    assert.deepEqual(
+      (await other.crawlers()).map(({ holder }) => holder),
+      ['c'],
+    )
+  })
+
+  testWithStore(engine, 'crawlers that beat side by side are all counted', async (store, opened) => {
+    const { schedule: other } = await opened.another()
+    const beats = Array.from({ length: 20 }, (_, n) =>
+      (n % 2 === 0 ? store.schedule : other).beat(`crawler ${n}`, '{}'),
+    )
+    assert.equal(Math.max(...(await Promise.all(beats))), 20)
+    assert.equal((await store.schedule.crawlers()).length, 20)
+  })
+
+  testWithStore(
+    engine,
+    'outcomes of all crawlers add up by hour and kind, for 8 days',
+    async (store, opened, clock) => {
+      const processes = [store.schedule, (await opened.another()).schedule, (await opened.another()).schedule]
+      const hour = NOW - (NOW % HOUR)
+      const one = (hour: Instant, kind: string): Outcomes => ({
+        hour,
+        kind,
+        visits: 5,
+        servfail: 1,
+        nxdomain: 2,
+        none: 3,
+      })
+      const kinds = ['due', 'fresh', 'asked']
+      const rows = [hour - HOUR, hour].flatMap((hour) => kinds.map((kind) => one(hour, kind)))
+      await Promise.all(
+        Array.from({ length: 12 }, (_, n) => processes[n % 3]!.add(n % 2 === 0 ? rows : rows.toReversed())),
+      )
+      await store.schedule.add([one(hour, 'due'), one(hour, 'due')])
+      const times = (row: Outcomes, factor: number): Outcomes => {
+        const [visits, servfail, nxdomain, none] = [row.visits, row.servfail, row.nxdomain, row.none].map(
+          (n) => n * factor,
+        )
+        return { ...row, visits: visits!, servfail: servfail!, nxdomain: nxdomain!, none: none! }
+      }
+      const expected = rows
+        .map((row) => times(row, row.hour === hour && row.kind === 'due' ? 14 : 12))
+        .sort((a, b) => a.hour - b.hour || (a.kind < b.kind ? -1 : 1))
+      assert.deepEqual(await store.schedule.outcomes(0), expected)
+      assert.deepEqual(await store.schedule.outcomes(hour), expected.slice(3))
+      clock.now = hour + 8 * DAY
+      await store.schedule.add([one(clock.now, 'due')])
+      assert.deepEqual(await store.schedule.outcomes(0), [...expected.slice(3), one(clock.now, 'due')])
+    },
+  )
+}
+
+async function write(store: Store, model: Map<Name, Visit>, { place, ago, ahead, forget }: Deed): Promise<void> {
+  const name = NAMES[place]!
+  const [before] = await store.frontier.visits([name])
+  if (forget) await store.frontier.forget(name)
+  if (forget || before!.forgotten) {
+    model.delete(name)
+    return
+  }
+  const clocks = ago === null ? NO_CLOCKS : PARTS.map((_, part) => NOW - ago - (part % 2) * 1000)
+  const visit = { ...before!, clocks, due: ahead === null ? 0 : NOW + ahead, failures: place % 32 }
+  assert.deepEqual((await store.frontier.save([{ visit, facts: null }])).again, [])
+  model.set(name, { ...visit, version: visit.version + 1 })
+}
+
+function countOf(visits: readonly Visit[], at: Instant): Count {
+  const ages = [...AGE_DAYS, Number.POSITIVE_INFINITY].map(() => 0)
+  for (const { clocks } of visits) {
+    const clock = Math.max(...clocks)
+    const age = AGE_DAYS.findIndex((days) => at - clock <= days * DAY)
+    if (clock > 0) ages[age < 0 ? AGE_DAYS.length : age]!++
+  }
+  const isFresh = ({ clocks }: Visit): boolean => Math.max(...clocks) === 0
+  const later = visits.filter(({ due }) => due > at).map(({ due }) => due)
+  return {
+    names: visits.length,
+    due: visits.filter(({ due }) => due <= at).length,
+    overdue: visits.filter((visit) => visit.due <= at - DAY && !(visit.due === 0 && isFresh(visit))).length,
+    fresh: visits.filter(isFresh).length,
+    next: later.length === 0 ? null : Math.min(...later),
+    ages,
+  }
+}
+
+/** A name that is known, and was never looked at. */
+function asNew(name: Name): Change {
+  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, due: 0, failures: 0, forgotten: false }
+  return { visit, facts: null }
+}
