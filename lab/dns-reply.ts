@@ -4,10 +4,13 @@ import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATE
 import { TYPE_NUMBERS } from '../src/crawl/dns-query.ts'
 import { RECORD_TYPES, type RecordType } from '../src/words/record.ts'
 import { recordData } from './dns-data.ts'
-import type { DnsOutcome, DnsTable } from './dns-table.ts'
+import type { DnsHost, DnsOutcome } from './dns-table.ts'
 
 /** One question that came in. `type`: its name, or `UNKNOWN_` and its number. */
 export type DnsHeard = { host: string; type: string; over: 'udp' | 'tcp' }
+
+/** What is said of a host. */
+export type HostAt = (host: string) => DnsHost
 
 /** The message to send after so many milliseconds; null for silence. */
 export type Reply = { message: Buffer | null; delay: number }
@@ -35,7 +38,7 @@ const START_OF_AUTHORITY = recordData('SOA', {
 /** `turn` counts what is said in turn: it tells how often it was called with the same text. */
 export function replyTo(
   message: Buffer,
-  table: DnsTable,
+  hostAt: HostAt,
   over: 'udp' | 'tcp',
   turn: (key: string) => number,
   heard: (question: DnsHeard) => void,
@@ -45,7 +48,7 @@ export function replyTo(
   if (packet === null || question === undefined) return { message: null, delay: 0 }
   const host = question.name.toLowerCase()
   heard({ host, type: question.type, over })
-  const verdict = judge(table, host, question.type, turn)
+  const verdict = judge(hostAt, host, question.type, turn)
   const { outcome, delay } = verdict
   if (outcome === 'silent') return { message: null, delay }
   const whole = write(packet, verdict)
@@ -63,10 +66,10 @@ function read(message: Buffer): Packet | null {
 }
 
 /** Goes from alias to alias, as a resolver does. */
-function judge(table: DnsTable, host: string, type: string, turn: (key: string) => number): Verdict {
+function judge(hostAt: HostAt, host: string, type: string, turn: (key: string) => number): Verdict {
   const verdict: Verdict = { outcome: 'servfail', answers: [], delay: 0, isCut: false }
   for (let at = host; verdict.answers.length <= MOST_LINKS; ) {
-    const row = Object.hasOwn(table, at) ? table[at]! : 'nxdomain'
+    const row = hostAt(at)
     if (typeof row === 'string') return { ...verdict, outcome: row }
     verdict.delay = Math.max(verdict.delay, row.delay ?? 0)
     verdict.isCut ||= row.truncated === true

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Address } from '../src/words/address.ts'
 import { checkTable } from './dns-data.ts'
 import { type DnsHeard, replyTo } from './dns-reply.ts'
-import type { DnsTable } from './dns-table.ts'
+import type { DnsHost, DnsTable } from './dns-table.ts'
 
 export type { DnsHeard } from './dns-reply.ts'
 
@@ -15,8 +15,13 @@ export type DnsServer = {
   port: number
   /** Answers from another table from now on; what is said in turn begins anew. */
   change(table: DnsTable): void
+  /** Says from now on what the lie says, where it says anything; null: the truth again. */
+  lie(lie: Lie | null): void
   close(): Promise<void>
 }
+
+/** What is said of a host instead of what the table has; undefined: the truth. `.` is the root. */
+export type Lie = (host: string) => DnsHost | undefined
 
 /** The part of a server that is the same over UDP and TCP: a message in, and later perhaps a message out. */
 type Answerer = (message: Buffer, over: DnsHeard['over'], send: (message: Buffer) => void) => void
@@ -28,6 +33,8 @@ const PORT_TRIES = 20
 export async function startDns(table: DnsTable, heard: (question: DnsHeard) => void = () => {}): Promise<DnsServer> {
   checkTable(table)
   let current = table
+  let lying: Lie | null = null
+  const hostAt = (host: string) => lying?.(host) ?? (Object.hasOwn(current, host) ? current[host]! : 'nxdomain')
   const turns = new Map<string, number>()
   const timers = new Set<NodeJS.Timeout>()
   const turn = (key: string) => {
@@ -36,7 +43,7 @@ export async function startDns(table: DnsTable, heard: (question: DnsHeard) => v
     return count
   }
   const answer: Answerer = (question, over, send) => {
-    const { message, delay } = replyTo(question, current, over, turn, heard)
+    const { message, delay } = replyTo(question, hostAt, over, turn, heard)
     if (message === null) return
     if (delay === 0) return send(message)
     const timer = setTimeout(() => {
@@ -53,6 +60,9 @@ export async function startDns(table: DnsTable, heard: (question: DnsHeard) => v
       checkTable(next)
       current = next
       turns.clear()
+    },
+    lie: (next) => {
+      lying = next
     },
     close: async () => {
       for (const timer of timers) clearTimeout(timer)

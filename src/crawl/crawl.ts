@@ -11,10 +11,8 @@ import { addressesOf } from './web-addresses.ts'
 /** `visit` never rejects for what the internet does, and is over after VISIT_MILLISECONDS at the latest. */
 export type Crawler = { visit(domain: Name): Promise<Visit>; close(): Promise<void> }
 
-/** Milliseconds of a whole visit; what is not answered by then has timed out, the web is then not looked at. */
+/** Milliseconds of a whole visit; what is not answered by then is left out, as the resolver gives up long before. */
 export const VISIT_MILLISECONDS = 60_000
-
-const TIMED_OUT: Answer = { outcome: 'failed', why: 'timeout' }
 
 /** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry. */
 export function openCrawler({ resolver, web, now }: { resolver: Resolver; web: Web; now: () => Instant }): Crawler {
@@ -35,13 +33,12 @@ export function openCrawler({ resolver, web, now }: { resolver: Resolver; web: W
   }
 }
 
-/** Null where the resolver could not be asked for a single type. */
+/** Null where the resolver could not be asked for a single type. Types that are not asked in time are left out. */
 async function askAll(resolver: Resolver, domain: Name, passed: Promise<null>): Promise<DnsSeen | null> {
-  const late = passed.then(() => TIMED_OUT)
   const asked = RECORD_TYPES.map(
     async (type): Promise<[RecordType, Answer | null]> => [
       type,
-      await Promise.race([resolver.ask(domain, type), late]),
+      await Promise.race([resolver.ask(domain, type), passed]),
     ],
   )
   const answered = (await Promise.all(asked)).filter(([, answer]) => answer !== null)

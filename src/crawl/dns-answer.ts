@@ -29,7 +29,8 @@ const FAILURES: Readonly<Record<number, Failure>> = { 2: 'servfail', 5: 'refused
 const UNKNOWN = [1, 4]
 
 type Found = { owner: string; record: GivenRecord }
-type Header = { code: number; isOwn: boolean; answers: number; authorities: number; additionals: number }
+/** `vouches`: the server has authority, or has asked those who have (AA or RA), so that nothing in its answer means nothing there. */
+type Header = { code: number; vouches: boolean; answers: number; authorities: number; additionals: number }
 
 /** Reads a message that isAnswerTo has let pass. */
 export function readAnswer(message: Uint8Array, query: Query): Said {
@@ -62,7 +63,7 @@ function judge(message: Uint8Array, query: Query): Said {
 function readHeader(message: Uint8Array): Header {
   return {
     code: message[3]! & 15,
-    isOwn: (message[2]! & AUTHORITATIVE) !== 0 || (message[3]! & RECURSIVE) !== 0,
+    vouches: (message[2]! & AUTHORITATIVE) !== 0 || (message[3]! & RECURSIVE) !== 0,
     answers: (message[6]! << 8) | message[7]!,
     authorities: (message[8]! << 8) | message[9]!,
     additionals: (message[10]! << 8) | message[11]!,
@@ -114,8 +115,8 @@ function judgeEmpty(reader: Reader, header: Header, aliases: string[]): Said {
   if (readCode(reader, header.additionals) !== 0) return { outcome: 'unknown' }
   const isWhole = aliases.length === 0 || authorities.has(SOA)
   const isReferral = authorities.has(NS) && !authorities.has(SOA)
-  const isOwn = header.isOwn && !(isReferral && (reader.bytes[2]! & AUTHORITATIVE) === 0)
-  if (aliases.length === 0 && !isOwn && !authorities.has(SOA)) return { outcome: 'failed', why: 'lame' }
+  const vouches = header.vouches && !(isReferral && (reader.bytes[2]! & AUTHORITATIVE) === 0)
+  if (aliases.length === 0 && !vouches && !authorities.has(SOA)) return { outcome: 'failed', why: 'lame' }
   return { outcome: 'records', records: [], aliases, isWhole }
 }
 

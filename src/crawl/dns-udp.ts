@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { family } from '../words/address.ts'
 import { type Query, setId } from './dns-query.ts'
 import type { Server } from './dns-server.ts'
-import { dice, type Heard, Waiting } from './dns-waiting.ts'
+import { type Heard, Waiting } from './dns-waiting.ts'
 
 /** A socket is given up for one of another port after so many questions. */
 const SOCKET_QUESTIONS = 4096
@@ -26,9 +26,9 @@ export class UdpPool {
     this.#lanes = Array.from({ length: sockets }, () => null)
   }
 
-  /** Waits for the answer until a moment of performance.now(). Never rejects. */
-  ask(query: Query, until: number): Promise<Heard> {
-    const at = dice() % this.#lanes.length
+  /** Waits for the answer until a moment of performance.now(), on the socket of this number. Never rejects. */
+  ask(query: Query, until: number, socket: number): Promise<Heard> {
+    const at = socket % this.#lanes.length
     const lane = this.#lanes[at]
     return lane instanceof Lane ? this.#askOn(lane, at, query, until) : this.#askFirst(at, query, until)
   }

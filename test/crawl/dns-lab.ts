@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type DnsHeard, type DnsServer, startDns } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
-import { openResolver, type Resolver, type ResolverOptions, type Server } from '../../src/crawl/dns.ts'
+import { openResolver, type ResolverOptions, type Server, type ServerResolver } from '../../src/crawl/dns.ts'
 import type { Address } from '../../src/words/address.ts'
 
 export const LOOPBACK = '127.0.0.1' as Address
@@ -18,7 +18,7 @@ export async function resolverOf(
   t: TestContext,
   servers: readonly Server[],
   options: Partial<ResolverOptions> = {},
-): Promise<Resolver> {
+): Promise<ServerResolver> {
   const resolver = await openResolver({ servers, timeout: PATIENCE, attempts: 1, sockets: 2, ...options })
   t.after(() => resolver.close())
   return resolver
@@ -29,7 +29,7 @@ export async function askLab(
   t: TestContext,
   table: DnsTable,
   options: Partial<ResolverOptions> = {},
-): Promise<{ resolver: Resolver; heard: DnsHeard[]; server: DnsServer }> {
+): Promise<{ resolver: ServerResolver; heard: DnsHeard[]; server: DnsServer }> {
   const heard: DnsHeard[] = []
   const server = await startDns(table, (question) => heard.push(question))
   t.after(() => server.close())
