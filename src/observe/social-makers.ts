@@ -36,6 +36,7 @@ const MAKERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<string>
   maker('ucoz ucozru ukit ukitcom', ['ucoz.ru ucoz.com ukit.com']),
   maker('insales bitrix24 1cbitrix', ['insales.ru bitrix24.ru bitrix24.com 1c-bitrix.ru']),
   maker('elementor elemntor elegantthemes divi', ['elementor.com elegantthemes.com']),
+  maker('teplitsast', ['te-st.org te-st.ru']), // the theme Kandinsky
   maker('themeforest envato envatomarket envato-market', ['themeforest.net envato.com']),
   maker('templatemonster zemez', ['templatemonster.com zemez.io']),
   maker('colorlib wpastra kadencewp generatepress themeisle athemes themegrill oceanwp wpoceanwp', [

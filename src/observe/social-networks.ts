@@ -48,7 +48,7 @@ const instagram: Network = {
   username: /^(?!.*\.\.)\w[\w.]{0,28}\w$/,
   tabs: /^(?:channel|feed|guides|igtv|reels|tagged)$/i,
   reserved: words(
-    '_n _u about accounts api archive challenge create developer direct directory download emails explore graphql help hashtag legal lite locations login nametag p popular press privacy reel reels session share static stories support tags terms threads tv upload web',
+    '_n _u about accounts api archive challenge create developer direct directory download emails embed.js explore graphql help hashtag legal lite locations login nametag oembed p popular press privacy reel reels session share sharer sharer.php static stories support tags terms threads tv upload web',
   ),
   rules: [{ type: 'instagram', path: /^(?:_u\/|m\/)?@?([^/]+)$/i, url: 'https://www.instagram.com/*' }],
 }
@@ -102,7 +102,7 @@ const youtube: Network = {
   username: /^(?!.*\.php$)[\p{L}\p{N}\p{M}._·-]{2,100}$/iu,
   tabs: /^(?:about|channels|community|discussion|featured|feed|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i,
   reserved: words(
-    'about account ads attribution_link c channel channels clip copyright create creators embed feed feeds gaming getpremium hashtag help howyoutubeworks html5 iframe_api img intl index kids learning live live_chat login logout movies music my_videos news oembed oops opensearch player_api playlist playlists post premium press primetime privacy profile redirect reporthistory results shorts show shows signin signup source sports static storefront subscription_center subscription_manager supported_browsers t terms testtube timedtext topic trending trends tv upload user v verify video videos view_play_list watch yt',
+    'about account ads attribution_link c channel channels clip copyright create creators embed feed feeds gaming getpremium hashtag help howyoutubeworks html5 iframe_api img intl index kids learning live live_chat login logout movies music my_videos news oembed oops opensearch player_api playlist playlists post premium press primetime privacy profile redirect reporthistory results shorts show sharing_services shows signin signup source sports static storefront subscribe_widget subscription_center subscription_manager supported_browsers t terms testtube timedtext topic trending trends tv upload user v verify video videos view_play_list watch yt',
   ),
   rules: [
     {
@@ -132,7 +132,7 @@ const pinterest: Network = {
   hosts: PINTEREST.split(' ').map((suffix) => `pinterest.${suffix}`),
   username: /^[\w.-]{2,60}$/,
   reserved: words(
-    '_ about ads all blog board business categories convert discover explore following homefeed ideas join link login logout news_hub notifications offsite password pin pinterest popular privacy search settings share shopping signup source terms today topics url videos widgets',
+    '_ about ads all blog board business categories convert discover explore following homefeed ideas join link login logout news_hub notifications offsite password pin pin-builder pinterest popular privacy search settings share shopping signup source terms today topics url videos widgets',
   ),
   rules: [{ type: 'pinterest', path: /^([^/]+)(?:\/[^/]+)?$/, url: 'https://www.pinterest.com/*' }],
 }

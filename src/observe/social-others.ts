@@ -126,9 +126,9 @@ const vk: Network = {
   network: 'vk',
   hosts: ['vk.com', 'vk.ru', 'vkontakte.ru'],
   username:
-    /^(?!(?:album|app|article|audio|audios|board|clips?|doc|market|note|page|photo|photos|podcast|poll|product|story|topic|uslugi|video|videos|wall|write)-?\d)(?!.*\.(?:php|html?)$)[\w.]{2,50}$/i,
+    /^(?!(?:album|app|article|audio|audios|board|clips?|doc|market|members|note|page|photo|photos|podcast|poll|product|story|topic|uslugi|video|videos|wall|write)-?\d)(?!.*\.(?:php|html?)$)[\w.]{2,50}$/i,
   reserved: words(
-    'about ads al_im apps audio away blog bookmarks bugs club clips dev developers docs edu event faq fave feed friends games gifts groups help id im images join jobs legal licence login market me mobile music notes page pages photos podcasts privacy public products restore search services settings share support terms video videos wall',
+    'about ads al_im album albums app apps audio audios away badges blog board bookmarks bugs club clips dev developers doc docs edu event faq fave feed friends games gifts groups help id im images join jobs legal licence login mail market me mobile music notes page pages photo photos podcasts privacy public products restore search services settings share stickers stories story support terms topic video videos wall write',
   ),
   rules: [
     { type: 'vk_community', path: /^((?:club|public|event)\d+)$/i, url: 'https://vk.com/*' },

@@ -334,8 +334,9 @@ test('no username is of dots alone', () => {
     assert.equal(read(address), null, address)
 })
 
-test('links that readers wrote are not read', () => {
-  assert.deepEqual(socialAccounts(page([anchor('https://x.com/some', 'nofollow ugc')]), DOMAIN), [])
+test('links that readers wrote, and those that were paid for, are not read', () => {
+  for (const rel of ['nofollow ugc', 'sponsored noopener'])
+    assert.deepEqual(socialAccounts(page([anchor('https://x.com/some', rel)]), DOMAIN), [])
 })
 
 test('at most 100 accounts are told, the first ones', () => {
