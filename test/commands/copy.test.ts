@@ -4,15 +4,18 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { copyRows } from '../../src/commands/copy/rows.ts'
+import { TABLES } from '../../src/store/bulk.ts'
+import { TABLES } from '../../src/store/bulk.ts'
 import { openBulk, openStore } from '../../src/store/open.ts'
-import { parseName } from '../../src/words/name.ts'
+import { parseName, rangeOf } from '../../src/words/name.ts'
+import type { Day } from '../../src/words/time.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { fileOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 60
 
-/** A filled store of SQLite with an account, a name that was forgotten and a page; a place in a PostgreSQL; another file. */
+/** A filled store of SQLite with an account that asked for a name, a name that was forgotten and a page; a place in a PostgreSQL; another file. */
 async function worldOf(t: TestContext) {
   const folder = folderOf(t)
   const { url: postgres, drop } = await (await postgresServer()).schema()
@@ -23,6 +26,10 @@ async function worldOf(t: TestContext) {
   for (const email of ['ann@example.com', 'bob@example.com']) await folder.run(['account', 'create', email])
   await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
   await folder.run(['rotate-secret'])
+  await folder.withStore(async ({ wishes, schedule }) => {
+    await wishes.ask({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, most: 5 })
+    await schedule.beat('a crawler', '{}')
+  })
   const copy = (from: string, to: string) =>
     folder.run(['copy'], { env: { DOMAINDEX_STORE: from, DOMAINDEX_STORE_TO: to } })
   return { ...folder, postgres, back, copy }
@@ -42,6 +49,8 @@ async function answersOf(url: string): Promise<unknown> {
     visits: await store.frontier.visits([name, parseName(nameOf(1))!]),
     accounts: await store.ledger.accounts(null, 10),
     secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
+    wanted: await store.wishes.wanted('asked', rangeOf(name), 10),
+    ranges: await store.schedule.ranges(),
   }
   await store.close()
   return JSON.parse(JSON.stringify(answers))
@@ -52,9 +61,10 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const { url, postgres, back, copy, run } = await worldOf(t)
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
-    assert.equal(tablesOf(there.stdout).length, 20)
+    assert.equal(tablesOf(there.stdout).length, TABLES.length)
     assert.match(there.stdout, new RegExp(`visit: ${NAMES} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
+    assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,/s)
     const again = await copy(postgres, back)
     assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
     for (const store of [postgres, back]) {

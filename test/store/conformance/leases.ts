@@ -109,6 +109,9 @@ export function leases(engine: Engine): void {
     async (store) => {
       const [one, two] = await store.schedule.lease('a', 2, [3, 4])
       await store.schedule.release([{ lease: one!, sweep: null }])
+      await store.schedule.release([{ lease: one!, sweep: sweepAt(NOW + 999) }])
+      assert.equal((await store.schedule.ranges())[3]!.next, 0, 'it was given back once')
+      assert.deepEqual(await store.schedule.renew([one!, two!]), [two])
       const changes = await changesIn(store, [3, 4, 5])
       const saved = await store.frontier.save(changes, [one!, two!])
       assert.deepEqual(new Set(saved.lost), new Set([OF_RANGE.get(3), OF_RANGE.get(5)]))

@@ -13,6 +13,7 @@ import { schedule } from './schedule.ts'
 import { states } from './states.ts'
 import { threads } from './threads.ts'
 import { upkeep } from './upkeep.ts'
+import { wishes } from './wishes.ts'
 import { writing } from './writing.ts'
 
 export function conformance(engine: Engine): void {
@@ -22,6 +23,7 @@ export function conformance(engine: Engine): void {
       gate,
       leases,
       schedule,
+      wishes,
       looking,
       lists,
       states,

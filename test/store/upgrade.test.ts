@@ -1,0 +1,106 @@
+/** A store of the first release, with rows in it, is brought up to this one. */
+
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { migrateStore, openStore } from '../../src/store/open.ts'
+import { openDatabase } from '../../src/store/postgres/database.ts'
+import { migrate as migratePostgres, PARTS } from '../../src/store/postgres/migrate.ts'
+import { connect } from '../../src/store/sqlite/connection.ts'
+import { migrate as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
+import { type Name, slotOf } from '../../src/words/name.ts'
+import { noPostgres, postgresServer } from './postgres-server.ts'
+
+const NOW = 1_795_176_000
+const ONE = 'one.example' as Name
+const ROW = `'${ONE}', null, 3, ${NOW - 86_400}, null, 1, 2`
+const COLUMNS = 'slot, name, id, version, clock, late, dns_print, web_print'
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-upgrade-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const schemaOf = (engine: string, part: string): string =>
+  join(import.meta.dirname, '../../src/store', engine, 'schema', part)
+
+/** All migrations but the first ones. */
+const laterOf = (engine: string): string[] =>
+  ['facts', 'ledger'].flatMap((part) =>
+    readdirSync(schemaOf(engine, part))
+      .filter((file) => !file.startsWith('0001-'))
+      .sort()
+      .map((file) => `${part}/${file}`),
+  )
+
+/** The first migrations of an engine's `part`, in a folder of their own. */
+function firstOf(engine: string, part: string, folder: string): URL {
+  const from = schemaOf(engine, part)
+  const to = join(folder, engine, part)
+  mkdirSync(to, { recursive: true })
+  for (const file of readdirSync(from)) if (file.startsWith('0001-')) copyFileSync(join(from, file), join(to, file))
+  return pathToFileURL(`${to}/`)
+}
+
+/** The store is refused until it is upgraded; then what was there is due at once, and counts as overdue. */
+async function upgrade(url: string, later: readonly string[]): Promise<void> {
+  assert.ok(later.includes('facts/0002-schedule.sql') && later.includes('ledger/0002-wishes.sql'))
+  const open = () => openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
+  await assert.rejects(open(), /of an older release: run domaindex migrate/)
+  assert.deepEqual(await migrateStore(url, true), later)
+  await assert.rejects(open(), /of an older release: run domaindex migrate/, 'a plan changes nothing')
+  assert.deepEqual(await migrateStore(url, false), later)
+  assert.deepEqual(await migrateStore(url, false), [])
+  const store = await open()
+  try {
+    const slot = slotOf(ONE)
+    const { visits, count } = await store.schedule.due(slot, slot, NOW)
+    assert.deepEqual(visits, await store.frontier.visits([ONE]))
+    assert.deepEqual([visits[0]?.due, visits[0]?.version, visits[0]?.clocks[0]], [0, 3, NOW - 86_400])
+    assert.deepEqual([count.names, count.due, count.overdue, count.fresh, count.ages[0]], [1, 1, 1, 0, 1])
+    assert.equal((await store.schedule.lease('a', 1000)).length, 256)
+    assert.equal((await store.ledger.account('ann@example.com'))?.plan, 'basic')
+    await store.wishes.want('followup', [ONE])
+    assert.deepEqual(await store.wishes.ranges('followup'), [slot >> 8])
+  } finally {
+    await store.close()
+  }
+}
+
+test('a store of the first release in SQLite is upgraded with its rows', async (t) => {
+  const folder = folderOf(t)
+  const path = join(folder, 'store.db')
+  for (const [part, file, sql] of [
+    ['facts', path, `insert into visit (${COLUMNS}) values (${slotOf(ONE)}, ${ROW})`],
+    [
+      'ledger',
+      join(folder, 'store-ledger.db'),
+      `insert into account values (1, 'ann@example.com', 'user', 'basic', 5)`,
+    ],
+  ] as const) {
+    const database = connect(file)
+    database.exec('pragma journal_mode = wal')
+    migrateSqlite(database, firstOf('sqlite', part, folder))
+    database.exec(sql)
+    database.close()
+  }
+  await upgrade(`sqlite:${path}`, laterOf('sqlite'))
+})
+
+test('a store of the first release in PostgreSQL is upgraded with its rows', { skip: noPostgres }, async (t) => {
+  const folder = folderOf(t)
+  const { url, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  for (const [part] of PARTS) await migratePostgres(database, part, firstOf('postgres', part, folder))
+  await database.once(({ script }) =>
+    script(`insert into visit (part, ${COLUMNS}) values (${slotOf(ONE) >> 8}, ${slotOf(ONE)}, ${ROW});
+      insert into account (email, role, plan, created) values ('ann@example.com', 'user', 'basic', 5)`),
+  )
+  await database.close()
+  await upgrade(url, laterOf('postgres'))
+})
