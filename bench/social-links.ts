@@ -1,0 +1,46 @@
+/** What becomes of the links that another crawler took for accounts of 6,000 sites, those of site builders among them. */
+
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { accountAt } from '../src/observe/social-address.ts'
+import { isMakers } from '../src/observe/social-makers.ts'
+import { type Name, parseName, registrable } from '../src/words/name.ts'
+import { figure, type Line } from './report.ts'
+
+/** An account on so many domains is of who made them, or of somebody above them. */
+const MANY = 5
+
+type Link = { domain: Name; address: string }
+
+/** Lines for the table, and the accounts that stand on many domains and passed. */
+export function judgeLinks(file: URL): { lines: Line[]; shared: string[] } {
+  const links = readLinks(file)
+  const counts = { refused: 0, makers: 0 }
+  const domains = new Map<string, Set<Name>>()
+  for (const { domain, address } of links) {
+    const account = accountAt(address, `https://${domain}/`)
+    if (account === null) counts.refused++
+    else if (isMakers(account.username, domain)) counts.makers++
+    else domains.set(account.url, (domains.get(account.url) ?? new Set()).add(domain))
+  }
+  const shared = [...domains].filter(([, { size }]) => size >= MANY).sort((a, b) => b[1].size - a[1].size)
+  const sharedLinks = shared.reduce((sum, [, { size }]) => sum + size, 0)
+  const lines = [
+    figure('site links', links.length, 'of facebook, vk, instagram, youtube and tiktok'),
+    figure('site links: of no account', counts.refused, 'sharing, posts, signing in, of other sites, without a name'),
+    figure("site links: of a maker's account", counts.makers, 'refused'),
+    figure(`site links: passed, on ${MANY} domains or more`, sharedLinks, `of ${shared.length} accounts`),
+  ]
+  return { lines, shared: shared.map(([url, { size }]) => `shared by ${size} domains: ${url}`) }
+}
+
+function readLinks(file: URL): Link[] {
+  const [heads = '', ...rows] = gunzipSync(readFileSync(file)).toString().split(/\r?\n/)
+  const others = heads.split(',').indexOf('ok') // a network without rules
+  return rows.flatMap((row) => {
+    const [site = '', ...cells] = row.split(',')
+    const domain = parseName(URL.parse(site)?.hostname ?? '')
+    const addresses = cells.filter((cell, index) => cell !== '' && index + 1 !== others)
+    return domain === null ? [] : addresses.map((address) => ({ domain: registrable(domain), address }))
+  })
+}
