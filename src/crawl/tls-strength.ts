@@ -6,12 +6,19 @@ const SHORTEST = 2048
 const SHORTEST_CURVE = 224
 const WEAK_DIGEST = /md[245]|sha-?1(?!\d)/i
 
-/** OpenSSL's code for the first weakness from the site's own certificate up, or null; a root's own signature counts for nothing. */
+/**
+ * OpenSSL's code for the first weakness from the site's own certificate up, or null; a root's own signature counts for nothing.
+ * A key or name at which OpenSSL throws, as it cannot be read, is weak.
+ */
 export function weaknessOf(chain: readonly X509Certificate[]): string | null {
   for (const [depth, certificate] of chain.entries()) {
-    if (isShort(certificate.publicKey)) return depth === 0 ? 'EE_KEY_TOO_SMALL' : 'CA_KEY_TOO_SMALL'
-    const isRoot = certificate.subject === certificate.issuer
-    if (!isRoot && WEAK_DIGEST.test(certificate.signatureAlgorithm ?? '')) return 'CA_MD_TOO_WEAK'
+    try {
+      if (isShort(certificate.publicKey)) return depth === 0 ? 'EE_KEY_TOO_SMALL' : 'CA_KEY_TOO_SMALL'
+      const isRoot = certificate.subject === certificate.issuer
+      if (!isRoot && WEAK_DIGEST.test(certificate.signatureAlgorithm ?? '')) return 'CA_MD_TOO_WEAK'
+    } catch {
+      return 'CERT_REJECTED'
+    }
   }
   return null
 }
