@@ -45,12 +45,8 @@ export async function startDns(table: DnsTable, heard: (question: DnsHeard) => v
   const answer: Answerer = (question, over, send) => {
     const { message, delay } = replyTo(question, hostAt, over, turn, heard)
     if (message === null) return
-    if (delay === 0) return send(message)
-    const timer = setTimeout(() => {
-      timers.delete(timer)
-      send(message)
-    }, delay)
-    timers.add(timer)
+    if (delay === 0) send(message)
+    else sendLater(timers, delay, () => send(message))
   }
   const { udp, tcp, port } = await bind(answer)
   return {
@@ -70,6 +66,14 @@ export async function startDns(table: DnsTable, heard: (question: DnsHeard) => v
       await tcp.close()
     },
   }
+}
+
+function sendLater(timers: Set<NodeJS.Timeout>, delay: number, send: () => void): void {
+  const timer = setTimeout(() => {
+    timers.delete(timer)
+    send()
+  }, delay)
+  timers.add(timer)
 }
 
 /** Both on one port: TCP takes one that is free, and where UDP does not get the same, they try another. */

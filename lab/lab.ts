@@ -1,16 +1,23 @@
 /** The lab: a small internet on loopback, with names, name servers, web servers and certificates of its own. */
 
+import type { ControlPlan } from '../src/crawl/control-plan.ts'
 import type { Server } from '../src/crawl/dns.ts'
 import type { Stand } from '../src/crawl/guard.ts'
 import { type Name, parseName } from '../src/words/name.ts'
 import { type Identity, type Kind, makeAuthority } from './authority.ts'
-import { startDns } from './dns.ts'
+import { type DnsServer, startDns } from './dns.ts'
+import type { DnsTable } from './dns-table.ts'
+import { HARBOUR, SIXTH } from './machines.ts'
 import { hostsByKind, type Internet, internetOf, namesOf, ROWS, TARGET } from './scenarios.ts'
 import { startWeb } from './web.ts'
 
 export type Lab = {
   /** Knows every name of the lab and says NXDOMAIN to any other. */
   resolver: Server
+  /** That one, and another that says the same; each may be made to lie (lies.ts). */
+  resolvers: readonly [DnsServer, DnsServer]
+  /** Control questions that the lab answers as they must be, and its web servers as control addresses. */
+  controls: ControlPlan
   /** What the guard opens. */
   stands: readonly Stand[]
   /** PEM of the lab's own authority. */
@@ -19,8 +26,12 @@ export type Lab = {
   names: readonly Name[]
   /** Changes the lab from its first state to its second; called again, back to the first. */
   change(): void
+  /** Takes the web servers of a family of addresses away, for good: their ports refuse connections. */
+  sever(family: 4 | 6): Promise<void>
   close(): Promise<void>
 }
+
+const CONTROLS: readonly string[] = [HARBOUR, SIXTH]
 
 /** The domain that has something of everything: others redirect to it, it has neighbours, and it changes. */
 export const SHOWN: Name = parseName(TARGET)!
@@ -31,23 +42,45 @@ export async function startLab(): Promise<Lab> {
   let internet: Internet = internets[0]
   const { root, identities } = await certify(internets)
   const web = await startWeb({ siteAt: (host) => internet.sites.get(host), identities })
-  const dns = await startDns(internet.dns).catch(async (error) => {
+  const resolvers = await startResolvers(internet.dns).catch(async (error) => {
     await web.close()
     throw error
   })
+  const [{ address, port }] = resolvers
   return {
-    resolver: { address: dns.address, port: dns.port },
+    resolver: { address, port },
+    resolvers,
+    controls: controlsOf(web.stands),
     stands: web.stands,
     root,
     names: ROWS.flatMap(namesOf).sort(),
     change() {
       internet = internet === internets[0] ? internets[1] : internets[0]
-      dns.change(internet.dns)
+      for (const dns of resolvers) dns.change(internet.dns)
     },
+    sever: (family) => web.sever(family),
     async close() {
-      await Promise.all([dns.close(), web.close()])
+      await Promise.all([...resolvers, web].map((each) => each.close()))
     },
   }
+}
+
+function controlsOf(stands: readonly Stand[]): ControlPlan {
+  return {
+    zones: ['neighbour.example', TARGET],
+    missing: 'example',
+    ipv4only: 'ipv4-only.example',
+    addresses: stands.filter(({ address, standsFor }) => CONTROLS.includes(address) && standsFor === 80),
+  }
+}
+
+async function startResolvers(table: DnsTable): Promise<readonly [DnsServer, DnsServer]> {
+  const first = await startDns(table)
+  const second = await startDns(table).catch(async (error) => {
+    await first.close()
+    throw error
+  })
+  return [first, second]
 }
 
 async function certify(internets: readonly Internet[]) {

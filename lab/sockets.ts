@@ -1,19 +1,28 @@
 /** The listening sockets of the lab, and everything that is connected to them, closed in one go. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import type { Address } from '../src/words/address.ts'
+import { type Address, family } from '../src/words/address.ts'
 
 export type Sockets = {
   /** A free port of the address, where connections are handed to `take`; null where this computer has no such address. */
   listen(address: Address, take: (socket: Socket) => void): Promise<number | null>
   /** A port of the address where nobody listens, nor can as long as these are open. */
   refuse(address: Address): Promise<number | null>
+  /** Nobody listens on the addresses of a family any more, and what is connected to them is cut. */
+  sever(family: 4 | 6): Promise<void>
   close(): Promise<void>
 }
 
 export async function openSockets(): Promise<Sockets> {
-  const servers = new Set<Server>()
+  const servers = new Map<Server, Address>()
   const connected = new Set<Socket>()
+  const end = async (isEnded: (address: Address) => boolean) => {
+    const ended = [...servers].filter(([, address]) => isEnded(address)).map(([server]) => server)
+    const closed = ended.map((server) => new Promise((resolve) => server.close(resolve)))
+    for (const server of ended) servers.delete(server)
+    for (const socket of connected) if (isEnded((socket.localAddress ?? '') as Address)) socket.destroy()
+    await Promise.all(closed)
+  }
   const keep = (socket: Socket) => {
     connected.add(socket)
     socket.on('error', () => {}).on('close', () => connected.delete(socket))
@@ -24,18 +33,15 @@ export async function openSockets(): Promise<Sockets> {
       take(socket)
     })
     const port = await bind(server, address)
-    if (port !== null) servers.add(server)
+    if (port !== null) servers.set(server, address)
     return port
   }
   const anchor = await listen('127.0.0.1' as Address, () => {})
   return {
     listen,
     refuse: (address) => hold(address, anchor!, keep),
-    async close() {
-      const closed = [...servers].map((server) => new Promise((resolve) => server.close(resolve)))
-      for (const socket of connected) socket.destroy()
-      await Promise.all(closed)
-    },
+    sever: (which) => end((address) => family(address) === which),
+    close: () => end(() => true),
   }
 }
 

@@ -12,7 +12,7 @@ import type { Site } from './site.ts'
 import { openSockets, type Sockets } from './sockets.ts'
 import { answer } from './web-answer.ts'
 
-export type WebServers = { stands: readonly Stand[]; close(): Promise<void> }
+export type WebServers = { stands: readonly Stand[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
 
 /** `siteAt`: what stands at a host now. `identities`: one for each kind of certificate that a site may have. */
 export type Content = { siteAt: (host: string) => Site | undefined; identities: ReadonlyMap<Kind, Identity> }
@@ -30,7 +30,7 @@ export async function startWeb(content: Content): Promise<WebServers> {
     return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
   })
   const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
-  if (stands.some(({ address }) => address === HARBOUR)) return { stands, close: () => sockets.close() }
+  if (stands.some(({ address }) => address === HARBOUR)) return { stands, sever: sockets.sever, close: sockets.close }
   await sockets.close()
   throw new Error(`this computer does not answer on ${HARBOUR}: the lab needs all of 127.0.0.0/8, as Linux has it`)
 }

@@ -1,0 +1,53 @@
+/** The control connections: whether the internet can be reached over a family of addresses. */
+
+import { connect, type Socket } from 'node:net'
+import { type Address, family } from '../words/address.ts'
+
+type Place = { address: Address; port: number }
+
+/** One connection a check, to another address each time; where it fails, these more. */
+const MORE = 2
+const TIMEOUT_MILLISECONDS = 1500
+
+export class Outlook {
+  readonly #places: readonly Place[]
+  readonly #open = new Set<Socket>()
+  #turn = 0
+
+  /** The addresses of that family, of all that are given. */
+  constructor(places: readonly Place[], which: 4 | 6) {
+    this.#places = places.filter(({ address }) => family(address) === which)
+  }
+
+  /** Whether one of the addresses takes a TCP connection, within 4.5 s; null where there is none. Never rejects. */
+  async reaches(): Promise<boolean | null> {
+    const { length } = this.#places
+    if (length === 0) return null
+    for (let tried = 0; tried < Math.min(1 + MORE, length); tried++) {
+      if (await this.#connects(this.#places[this.#turn++ % length]!)) return true
+    }
+    return false
+  }
+
+  close(): void {
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  #connects({ address, port }: Place): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect({ host: address, port })
+      this.#open.add(socket)
+      const timer = setTimeout(() => socket.destroy(), TIMEOUT_MILLISECONDS)
+      socket.on('error', () => {})
+      socket.once('connect', () => {
+        resolve(true)
+        socket.destroy()
+      })
+      socket.once('close', () => {
+        clearTimeout(timer)
+        this.#open.delete(socket)
+        resolve(false)
+      })
+    })
+  }
+}

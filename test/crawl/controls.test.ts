@@ -1,0 +1,285 @@
+/** The controls against resolvers of the lab that die, lie and come back, and a family of addresses that goes away. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { type DnsHeard, type DnsServer, startDns } from '../../lab/dns.ts'
+import type { DnsTable } from '../../lab/dns-table.ts'
+import { type Lab, startLab } from '../../lab/lab.ts'
+import { always, ofShare } from '../../lab/lies.ts'
+import { type ControlPlan, DEFAULT_PLAN, parsePlan } from '../../src/crawl/control-plan.ts'
+import { type Controls, openControls } from '../../src/crawl/controls.ts'
+import { openCrawler } from '../../src/crawl/crawl.ts'
+import { openResolver } from '../../src/crawl/dns.ts'
+import { type Families, guardFamilies } from '../../src/crawl/families.ts'
+import { makeGuard } from '../../src/crawl/guard.ts'
+import { openWeb } from '../../src/crawl/web.ts'
+import { observe } from '../../src/observe/observe.ts'
+import { type Address, family } from '../../src/words/address.ts'
+import { parseHost } from '../../src/words/host.ts'
+import { parseName } from '../../src/words/name.ts'
+
+const SOA = {
+  primary_nameserver: 'ns.test',
+  mailbox: 'hostmaster.test',
+  serial: 1,
+  refresh_seconds: 7200,
+  retry_seconds: 3600,
+  expire_seconds: 1_209_600,
+  minimum_ttl_seconds: 60,
+}
+const ZONES = ['.', 'com', 'org']
+const TABLE: DnsTable = Object.fromEntries(ZONES.map((zone) => [zone, { SOA: [SOA], NS: ['ns.test'] }]))
+/** As short as a busy machine allows, for those that never answer. */
+const PATIENCE = 250
+const PLAN: ControlPlan = { zones: ZONES, missing: 'com', ipv4only: 'ipv4only.arpa', addresses: [] }
+
+/** Two resolvers, the controls over both, and what they leave out and open. */
+async function world(t: TestContext, plan: Partial<ControlPlan> = {}, count = 2) {
+  const heard: DnsHeard[] = []
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => startDns(TABLE, (question) => heard.push(question))),
+  )
+  const left: { servers: readonly unknown[]; families: Families | null } = { servers: [], families: null }
+  const controls = openControls({
+    servers,
+    plan: { ...PLAN, ...plan },
+    resolver: {
+      leaveOut(bad) {
+        left.servers = bad
+      },
+    },
+    guard: {
+      open(families) {
+        left.families = families
+      },
+    },
+    patience: PATIENCE,
+  })
+  t.after(async () => {
+    await controls.close()
+    await Promise.allSettled(servers.map((server) => server.close()))
+  })
+  return { servers: servers as [DnsServer, DnsServer], controls, left, heard }
+}
+
+const shown = ({ address, port }: DnsServer): string => `${address} port ${port}`
+
+async function whyNot(controls: Controls): Promise<string> {
+  const verdict = await controls.check()
+  return verdict.sees ? 'it sees' : verdict.why
+}
+
+test('resolvers that give every SOA, deny what is made up and make nothing up are trusted', async (t) => {
+  const { controls, left, heard } = await world(t)
+  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [] })
+  assert.deepEqual(left, { servers: [], families: { 4: true, 6: true } })
+  assert.equal(heard.length, 10, 'five questions each')
+  const made = heard.map(({ host }) => host).filter((host) => /^[\da-f]{20}\.com$/.test(host))
+  assert.equal(new Set(made).size, 2)
+})
+
+for (const [what, lie, says] of [
+  ['that has died', always('silent'), 'does not answer'],
+  ['that denies everything', always('nxdomain'), 'gives no SOA of the root'],
+  ['that fails at everything', always('servfail'), 'gives no SOA of the root'],
+  ['that refuses us', always('refused'), 'gives no SOA of the root'],
+  ['that refers to others', always('lame'), 'gives no SOA of the root'],
+  [
+    'that denies one zone alone',
+    (host: string) => (host === 'org' ? ('nxdomain' as const) : undefined),
+    'gives no SOA of org',
+  ],
+  [
+    'that answers for what is not there',
+    (host: string) => (host in TABLE ? undefined : { A: ['192.0.2.1'] }),
+    'says that a made-up name under com exists',
+  ],
+  [
+    'that fails at what is not there',
+    (host: string) => (host in TABLE ? undefined : ('servfail' as const)),
+    'does not say that a made-up name under com is missing',
+  ],
+  [
+    'that makes up AAAA records',
+    (host: string) => (host === 'ipv4only.arpa' ? { AAAA: ['64:ff9b::c000:aa'] } : undefined),
+    'makes up AAAA records (DNS64): name one that does not',
+  ],
+] as const) {
+  test(`a resolver ${what} is named and left out; without another one nothing is seen`, async (t) => {
+    const { servers, controls, left } = await world(t)
+    const [bad, good] = servers
+    bad.lie(lie)
+    const why = `resolver ${shown(bad)} ${says}`
+    assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [why] })
+    assert.deepEqual(left.servers, [bad])
+    good.lie(lie)
+    assert.deepEqual(await controls.check(), { sees: false, why: `${why}; resolver ${shown(good)} ${says}` })
+    assert.deepEqual(left.servers, servers)
+  })
+}
+
+test('a resolver that goes wrong between two checks takes what was seen meanwhile with it, once', async (t) => {
+  const { servers, controls } = await world(t)
+  assert.equal((await controls.check()).sees, true)
+  servers[1].lie(always('nxdomain'))
+  const why = `resolver ${shown(servers[1])} gives no SOA of the root`
+  assert.equal(await whyNot(controls), why)
+  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [why] })
+})
+
+test('a resolver that comes back is asked again', async (t) => {
+  const { servers, controls, left } = await world(t, {}, 1)
+  for (let round = 0; round < 2; round++) {
+    servers[0].lie(always('nxdomain'))
+    assert.match(await whyNot(controls), /gives no SOA/)
+    servers[0].lie(null)
+    assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [] })
+    assert.deepEqual(left.servers, [])
+  }
+})
+
+test('a resolver that denies a fifth of all names, the zones not among them, is not found out by controls', async (t) => {
+  const { servers, controls } = await world(t, {}, 1)
+  const lie = ofShare(0.2, 'nxdomain')
+  servers[0].lie((host) => (host in TABLE ? undefined : lie(host)))
+  assert.equal((await controls.check()).sees, true)
+})
+
+test('nothing is seen without a resolver, or by one where nobody is', async (t) => {
+  const { controls } = await world(t, {}, 0)
+  assert.equal(await whyNot(controls), 'no resolver is named')
+  const gone = await world(t, {}, 1)
+  await gone.servers[0].close()
+  assert.equal(await whyNot(gone.controls), `resolver ${shown(gone.servers[0])} does not answer`)
+})
+
+/** A listener that takes connections until it is told to refuse them. */
+async function place(t: TestContext, address: string) {
+  let taken = 0
+  const server = createServer((socket) => {
+    taken++
+    socket.on('error', () => {}).resume()
+  })
+  const listen = async (port: number) => void (await once(server.listen(port, address), 'listening'))
+  const refuse = () => new Promise((resolve) => server.close(resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  t.after(() => refuse())
+  return { address: address as Address, port, refuse, taken: () => taken }
+}
+
+test('of a family one address is enough, another one each time, one connection a check', async (t) => {
+  const places = [await place(t, '127.0.0.1'), await place(t, '127.0.0.2'), await place(t, '127.0.0.3')]
+  const { controls } = await world(t, { addresses: places })
+  for (const _ of places) assert.equal((await controls.check()).sees, true)
+  assert.deepEqual(
+    places.map(({ taken }) => taken()),
+    [1, 1, 1],
+  )
+  await places[0]!.refuse()
+  await places[1]!.refuse()
+  for (const _ of places) assert.equal((await controls.check()).sees, true)
+  await places[2]!.refuse()
+  assert.equal(await whyNot(controls), 'no control address of any family can be reached')
+})
+
+test('a family that was never reached is in order', async (t) => {
+  const fourth = await place(t, '127.0.0.1')
+  const never = { port: (await place(t, '127.0.0.2')).port, address: '::1' as Address }
+  const one = await world(t, { addresses: [fourth, never] })
+  assert.deepEqual(await one.controls.check(), { sees: true, families: { 4: true, 6: false }, without: [] })
+  assert.deepEqual(one.left.families, { 4: true, 6: false })
+})
+
+test('the plan is read from a text, part by part', () => {
+  assert.deepEqual(parsePlan(''), DEFAULT_PLAN)
+  assert.deepEqual(parsePlan('missing=none  zones=.,Example'), {
+    ...DEFAULT_PLAN,
+    zones: ['.', 'example'],
+    missing: null,
+  })
+  const addresses = 'addresses=192.0.2.1:53,[2001:db8::1]:443'
+  assert.deepEqual(parsePlan(`ipv4only=only4.example zones=none ${addresses}`), {
+    zones: [],
+    missing: 'com',
+    ipv4only: 'only4.example',
+    addresses: [
+      { address: '192.0.2.1', port: 53 },
+      { address: '2001:db8::1', port: 443 },
+    ],
+  })
+  for (const text of [
+    'x',
+    'zones',
+    'zones=',
+    'zones=a..b',
+    'missing=a b',
+    'addresses=example.com',
+    'zones=a zones=b',
+  ]) {
+    assert.equal(parsePlan(text), undefined, text)
+  }
+})
+
+test('by default root servers and zones of several operators are asked', () => {
+  for (const which of [4, 6]) {
+    assert.equal(DEFAULT_PLAN.addresses.filter(({ address }) => family(address) === which).length, 13)
+  }
+  for (const zone of DEFAULT_PLAN.zones) assert.equal(parseHost(zone), zone)
+})
+
+/** The crawl of the lab as the service has it, with controls that the lab can answer. */
+async function labWorld(t: TestContext, lab: Lab) {
+  const servers = lab.resolvers.map(({ address, port }) => ({ address, port }))
+  const resolver = await openResolver({ servers, timeout: PATIENCE })
+  const guard = guardFamilies(makeGuard({ stands: lab.stands }))
+  const web = openWeb({ resolver, guard, roots: [lab.root], userAgent: 'domaindex/test' })
+  const crawler = openCrawler({ resolver, web, now: () => 0 })
+  const controls = openControls({ servers, plan: lab.controls, resolver, guard, patience: PATIENCE })
+  t.after(async () => {
+    await crawler.close()
+    await controls.close()
+    await lab.close()
+  })
+  const visit = async (name: string) => observe(await crawler.visit(parseName(name)!))
+  return { controls, visit }
+}
+
+test('IPv6 goes away: the check says so, and what has no other address is not looked at any more', async (t) => {
+  const lab = await startLab()
+  const { controls, visit } = await labWorld(t, lab)
+  if (!lab.stands.some(({ address }) => address === '::1')) return t.skip('this computer has no IPv6')
+  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [] })
+  assert.equal((await visit('ipv6-only.example')).web?.has_website, true)
+  await lab.sever(6)
+  assert.equal((await visit('ipv6-only.example')).web?.has_website, false, 'before it is noticed')
+  assert.equal(await whyNot(controls), 'no control address can be reached over IPv6 any more')
+  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: false }, without: [] })
+  assert.equal((await visit('ipv6-only.example')).web, null)
+  assert.equal((await visit('both-families.example')).web?.has_website, true)
+})
+
+test('while a resolver of the lab dies, denies or fails, no visit denies or fails anything', async (t) => {
+  const lab = await startLab()
+  const { controls, visit } = await labWorld(t, lab)
+  const names = ['ipv4-only.example', 'does-not-exist.example', 'servfail.example', 'www-only.example']
+  const truth = await Promise.all(names.map(visit))
+  assert.equal((await controls.check()).sees, true)
+  for (const said of ['silent', 'nxdomain', 'servfail'] as const) {
+    lab.resolvers[0].lie(always(said))
+    const seen = [...(await Promise.all(names.map(visit)))]
+    assert.equal((await controls.check()).sees, false)
+    assert.equal((await controls.check()).sees, true)
+    seen.push(...(await Promise.all(names.map(visit))))
+    for (const { domain, dns, web } of seen) {
+      const { dns: right, web: shownThen } = truth.find((each) => each.domain === domain)!
+      if (dns !== null) assert.deepEqual(dns.status, right!.status, `${said}: ${domain}`)
+      if (web !== null) assert.deepEqual(web, shownThen, `${said}: ${domain}`)
+    }
+    lab.resolvers[0].lie(null)
+    assert.equal((await controls.check()).sees, true)
+    assert.deepEqual(await Promise.all(names.map(visit)), truth)
+  }
+})
