@@ -2,12 +2,22 @@
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { isPostgres, isSound, masked, shown } from './store/url.ts'
-import { type Address, family, parseAddress } from './words/address.ts'
+import {
+  isContact,
+  isOrigin,
+  isRange,
+  type Listener,
+  readHost,
+  readList,
+  readListener,
+  readStore,
+  readWhole,
+} from './config-read.ts'
+import { type ControlPlan, parsePlan } from './crawl/control-plan.ts'
+import { masked, shown } from './store/url.ts'
 import { closest } from './words/closest.ts'
 
-/** Where a server listens. */
-export type Listener = { host: string; port: number }
+export type { Listener } from './config-read.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -36,6 +46,7 @@ export type Settings = {
   logLevel: LogLevel
   /** Who crawls: what stands in the User-Agent. Null: nobody has said. */
   crawlContact: string | null
+  crawlControls: ControlPlan
 }
 
 /** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
@@ -150,6 +161,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     may: 'the address of a page (https://example.com/crawler) or a mailbox (crawler@example.com)',
     read: (text) => (text === '' ? null : isContact(text) ? text : undefined),
   },
+  crawlControls: {
+    name: 'DOMAINDEX_CRAWL_CONTROLS',
+    fallback: '',
+    meaning:
+      'What a crawl asks to know whether it sees: zones whose SOA every resolver must give, a suffix under which made-up names must not exist, a name without IPv6, addresses that must take a TCP connection. What is left out is as by default: the root and five top-level domains, com, ipv4only.arpa, the root servers.',
+    may: 'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53, each of them none for nothing',
+    read: parsePlan,
+  },
 }
 
 /** Settings that may not be what they are: a line for each. */
@@ -200,48 +219,4 @@ function refusal({ name, may, isSecret, show }: Setting<unknown>, given: string)
 export function shownText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' | 'show'>, text: string): string {
   if (isSecret) return text === '' ? 'unset' : 'set'
   return show ? show(text) : text
-}
-
-function readStore(text: string): string | undefined {
-  const fits = isPostgres(text) ? isSound(text) : /^sqlite:(?!:memory:).+/s.test(text)
-  return fits ? text : undefined
-}
-
-function readWhole(text: string, least: number, most: number): number | undefined {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : -1
-  return value >= least && value <= most ? value : undefined
-}
-
-function readHost(text: string): string | undefined {
-  const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text)
-  return isName || parseAddress(text) !== null ? text : undefined
-}
-
-function readListener(text: string): Listener | undefined {
-  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text) ?? []
-  const host = readHost(bracketed ?? plain ?? '')
-  const port = readWhole(digits, 0, 65_535)
-  return host === undefined || port === undefined ? undefined : { host, port }
-}
-
-function readList(text: string, fits: (item: string) => boolean): string[] | undefined {
-  const items = text.split(',').map((item) => item.trim())
-  return items.every(fits) ? items : undefined
-}
-
-/** An address, or an address with the length of a prefix. */
-function isRange(text: string): boolean {
-  const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
-  const parsed: Address | null = parseAddress(address)
-  return parsed !== null && (length === undefined || Number(length) <= (family(parsed) === 4 ? 32 : 128))
-}
-
-function isOrigin(text: string): boolean {
-  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
-}
-
-/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5). */
-function isContact(text: string): boolean {
-  if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
-  return /^https?:\/\//i.test(text) ? URL.canParse(text) : /^[^@:/]+@[^@:/]+$/.test(text)
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { readSettings, SETTINGS, strangeSettings } from '../../src/config.ts'
+import { DEFAULT_PLAN } from '../../src/crawl/control-plan.ts'
 import { folderOf } from './run.ts'
 
 const DEFAULTS = readSettings({})
@@ -24,6 +25,7 @@ test('without an environment every setting has its default', () => {
     cors: '*',
     logLevel: 'info',
     crawlContact: null,
+    crawlControls: DEFAULT_PLAN,
   })
   assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
 })
@@ -52,6 +54,12 @@ for (const [name, text, key, value] of [
   ['DOMAINDEX_LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['DOMAINDEX_CRAWL_CONTACT', 'https://example.com/crawler', 'crawlContact', 'https://example.com/crawler'],
   ['DOMAINDEX_CRAWL_CONTACT', 'crawler@example.com', 'crawlContact', 'crawler@example.com'],
+  [
+    'DOMAINDEX_CRAWL_CONTROLS',
+    'zones=.,org addresses=none',
+    'crawlControls',
+    { ...DEFAULT_PLAN, zones: ['.', 'org'], addresses: [] },
+  ],
 ] as const) {
   test(`${name}=${text} is read`, () => {
     assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
@@ -82,6 +90,7 @@ for (const [name, text] of [
   ['DOMAINDEX_CRAWL_CONTACT', 'me'],
   ['DOMAINDEX_CRAWL_CONTACT', 'me@example.com) evil'],
   ['DOMAINDEX_CRAWL_CONTACT', 'https://'],
+  ['DOMAINDEX_CRAWL_CONTROLS', 'zones=a..b'],
 ] as const) {
   test(`${name}=${text} is refused with the name and what it may be`, () => {
     const { may } = Object.values(SETTINGS).find((setting) => setting.name === name)!

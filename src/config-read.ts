@@ -1,0 +1,51 @@
+/** How the texts of settings are read; undefined stands for a text that the setting may not be. */
+
+import { isPostgres, isSound } from './store/url.ts'
+import { type Address, family, parseAddress } from './words/address.ts'
+
+/** Where a server listens. */
+export type Listener = { host: string; port: number }
+
+export function readStore(text: string): string | undefined {
+  const fits = isPostgres(text) ? isSound(text) : /^sqlite:(?!:memory:).+/s.test(text)
+  return fits ? text : undefined
+}
+
+export function readWhole(text: string, least: number, most: number): number | undefined {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : -1
+  return value >= least && value <= most ? value : undefined
+}
+
+export function readHost(text: string): string | undefined {
+  const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text)
+  return isName || parseAddress(text) !== null ? text : undefined
+}
+
+export function readListener(text: string): Listener | undefined {
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text) ?? []
+  const host = readHost(bracketed ?? plain ?? '')
+  const port = readWhole(digits, 0, 65_535)
+  return host === undefined || port === undefined ? undefined : { host, port }
+}
+
+export function readList(text: string, fits: (item: string) => boolean): string[] | undefined {
+  const items = text.split(',').map((item) => item.trim())
+  return items.every(fits) ? items : undefined
+}
+
+/** An address, or an address with the length of a prefix. */
+export function isRange(text: string): boolean {
+  const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const parsed: Address | null = parseAddress(address)
+  return parsed !== null && (length === undefined || Number(length) <= (family(parsed) === 4 ? 32 : 128))
+}
+
+export function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5). */
+export function isContact(text: string): boolean {
+  if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
+  return /^https?:\/\//i.test(text) ? URL.canParse(text) : /^[^@:/]+@[^@:/]+$/.test(text)
+}
