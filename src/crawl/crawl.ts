@@ -1,15 +1,22 @@
 /** The crawl of one domain: the seven types asked at once, then the web; what came back is the visit. */
 
+import type { Address } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Resolver } from './dns.ts'
 import type { Answer, DnsSeen, Visit, WebSeen } from './visit.ts'
-import type { Web } from './web.ts'
+import type { Known, Web } from './web.ts'
 import { addressesOf } from './web-addresses.ts'
 
-/** `visit` never rejects for what the internet does, and is over after VISIT_MILLISECONDS at the latest. */
-export type Crawler = { visit(domain: Name): Promise<Visit>; close(): Promise<void> }
+export type Crawler = {
+  /**
+   * `turns`: addresses where it has its turn already (pace.ts). Never rejects for what the internet does, and is over after
+   * VISIT_MILLISECONDS at the latest.
+   */
+  visit(domain: Name, turns?: readonly Address[]): Promise<Visit>
+  close(): Promise<void>
+}
 
 /** Milliseconds of a whole visit; what is not answered by then is left out, as the resolver gives up long before. */
 export const VISIT_MILLISECONDS = 60_000
@@ -17,12 +24,16 @@ export const VISIT_MILLISECONDS = 60_000
 /** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry. */
 export function openCrawler({ resolver, web, now }: { resolver: Resolver; web: Web; now: () => Instant }): Crawler {
   return {
-    async visit(domain) {
+    async visit(domain, turns = []) {
       const at = now()
       const over = deadline(VISIT_MILLISECONDS)
+      let held: Address | null = null
+      const onHeld = (address: Address): void => void (held = address)
+      const look: Look = (known) => Promise.race([web.look(domain, { ...known, turns, onHeld }), over.passed])
       try {
         const dns = await askAll(resolver, domain, over.passed)
-        return { domain, at, dns, web: await lookAt(web, domain, dns, over.passed) }
+        const seen = await lookAt(dns, look)
+        return { domain, at, dns, web: seen, ...(held === null ? {} : { held }) }
       } finally {
         over.end()
       }
@@ -45,15 +56,17 @@ async function askAll(resolver: Resolver, domain: Name, passed: Promise<null>): 
   return answered.length === 0 ? null : Object.fromEntries(answered)
 }
 
+type Look = (known: Known) => Promise<WebSeen | null>
+
 /**
  * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: A or AAAA was
  * not answered, and the other one has none.
  */
-async function lookAt(web: Web, domain: Name, dns: DnsSeen | null, passed: Promise<null>): Promise<WebSeen | null> {
+async function lookAt(dns: DnsSeen | null, look: Look): Promise<WebSeen | null> {
   const families = [dns?.A, dns?.AAAA]
   const addresses = families.flatMap(addressesOf)
   if (addresses.length === 0 && families.some((answer) => answer?.outcome !== 'records')) return null
-  return Promise.race([web.look(domain, { addresses, unknown: families.includes(undefined) }), passed])
+  return look({ addresses, unknown: families.includes(undefined) })
 }
 
 function deadline(milliseconds: number): { passed: Promise<null>; end(): void } {

@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { codeOf, judge, judgeFailed, type Manner, startTls, type Trust } from './tls.ts'
+import type { Turns } from './turns.ts'
 import type { Certificate, Vetted } from './visit.ts'
 import type { WebLimits } from './web-limits.ts'
 
@@ -11,14 +12,16 @@ export type Miss = 'silent' | 'closed'
 /** Where a host may be connected to, in the order of trying. `barred`: it has addresses that we do not try. */
 export type Reach = { doors: readonly Vetted[]; barred: boolean }
 
-/** `certificate` is null for plain TCP. */
-export type Dialled = { socket: Socket | Miss; certificate: Certificate | null }
+/** `certificate` is null for plain TCP, `door` where no connection came about. */
+export type Dialled = { socket: Socket | Miss; certificate: Certificate | null; door: Vetted | null }
 
 /** `host`: the name for SNI; `trust`: null for plain TCP. `opened` hears of every socket at once, to end it with the visit. */
 export type DialOptions = {
   host: string
   trust: Trust | null
   limits: WebLimits
+  /** None: nobody has to wait. */
+  turns?: Turns | undefined
   opened(socket: Socket): void
 }
 
@@ -34,27 +37,40 @@ const OURS = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EMFILE', 
 
 const LATE = new Error('no time is left')
 
-/** Tries one address after the other until TCP connects; a handshake that fails there is the host's answer. */
+/** Tries one address after the other, each in its turn, until TCP connects; a handshake that fails there is the host's answer. */
 export async function dial(reach: Reach, options: DialOptions): Promise<Dialled> {
-  let barred = reach.barred
-  for (const door of reach.doors) {
+  const { trust, turns } = options
+  let { barred } = reach
+  let held: Vetted | null = null
+  for (const door of turns?.sort(reach.doors) ?? reach.doors) {
+    if (turns !== undefined && !(await turns.at(door))) {
+      held ??= door
+      continue
+    }
     const attempt = await attemptAt(door, 'usual', options)
-    if (typeof attempt === 'object') return 'failed' in attempt ? await again(door, attempt, options) : attempt
+    if (typeof attempt === 'object')
+      return 'failed' in attempt ? await again(door, attempt, options) : { ...attempt, door }
     if (attempt === 'ours') barred = true
   }
+  if (turns !== undefined && held !== null) turns.held ??= held.address
+  barred ||= held !== null
   const certificate: Certificate = { kind: barred ? 'unseen' : 'none' }
-  return { socket: barred ? 'closed' : 'silent', certificate: options.trust === null ? null : certificate }
+  return { socket: barred ? 'closed' : 'silent', certificate: trust === null ? null : certificate, door: null }
 }
 
 /** A handshake that failed is offered once more in the old manner; the verdict is the first one that there was. */
-async function again(door: Vetted, first: { failed: Certificate; final: boolean }, options: DialOptions) {
+async function again(
+  door: Vetted,
+  first: { failed: Certificate; final: boolean },
+  options: DialOptions,
+): Promise<Dialled> {
   const second = first.final ? null : await attemptAt(door, 'old', options)
   const last = typeof second === 'object' ? second : null
   const { socket, certificate } = last !== null && 'socket' in last ? last : missed(last?.failed ?? first.failed)
-  return { socket, certificate: first.failed.kind === 'shown' ? first.failed : certificate }
+  return { socket, certificate: first.failed.kind === 'shown' ? first.failed : certificate, door }
 }
 
-function missed(certificate: Certificate): Dialled {
+function missed(certificate: Certificate): Pick<Dialled, 'socket' | 'certificate'> {
   return { socket: 'silent', certificate }
 }
 

@@ -4,15 +4,19 @@ import type { Socket } from 'node:net'
 import { Client } from 'undici'
 import type { Name } from '../words/name.ts'
 import { ACCEPTED } from './http-body.ts'
-import { dial, handshake, type Miss, type Reach } from './http-dial.ts'
+import { type Dialled, dial, handshake, type Miss, type Reach } from './http-dial.ts'
 import { Exchange, Missed, type Reply } from './http-exchange.ts'
+import type { VisitRests } from './rests.ts'
 import type { Trust } from './tls.ts'
-import type { Certificate } from './visit.ts'
+import type { Turns } from './turns.ts'
+import type { Certificate, Vetted } from './visit.ts'
 import type { WebLimits } from './web-limits.ts'
 
-/** `reach`: where a host may be connected to by port 80 or 443. */
+/** `reach`: where a host may be connected to by port 80 or 443. Without `turns` and `rests` nobody is waited for. */
 export type HttpOptions = {
   reach(host: Name, port: 80 | 443): Promise<Reach>
+  turns?: Turns
+  rests?: VisitRests | undefined
   trust: Trust
   userAgent: string
   limits: WebLimits
@@ -42,9 +46,13 @@ export class Http {
   }
 
   /** Asks for an http or https URL on its own port, whose host is a name in its canonical spelling. Never rejects. */
-  get(url: URL): Promise<Reply | Miss> {
-    if (this.#closed) return Promise.resolve('silent')
-    return this.#lineTo(url).get(url.pathname + url.search, this.#headers)
+  async get(url: URL): Promise<Reply | Miss> {
+    if (this.#closed) return 'silent'
+    const line = this.#lineTo(url)
+    const reply = await line.get(url.pathname + url.search, this.#headers)
+    const { door } = line
+    if (typeof reply === 'object' && door !== null && !door.own) this.#options.rests?.heard(door.address, reply)
+    return reply
   }
 
   /** What port 443 of a host showed to whoever connected to it, otherwise what it shows to a handshake made for that. */
@@ -79,10 +87,11 @@ export class Http {
     const secure = url.protocol === 'https:'
     const dialing = this.#dialing(host, secure ? this.#options.trust : null)
     return new Line(url.origin, this.#options.limits, async () => {
-      const { socket, certificate } = await dial(await this.#options.reach(host, secure ? 443 : 80), dialing)
+      const dialled = await dial(await this.#options.reach(host, secure ? 443 : 80), dialing)
+      const { certificate } = dialled
       if (certificate !== null && this.#certificates.get(host)?.kind !== 'shown')
         this.#certificates.set(host, this.#certain(certificate))
-      return socket
+      return dialled
     })
   }
 
@@ -96,7 +105,7 @@ export class Http {
       if (this.#closed) socket.destroy()
       this.#sockets.push(socket)
     }
-    return { host, trust, limits: this.#options.limits, opened }
+    return { host, trust, limits: this.#options.limits, turns: this.#options.turns, opened }
   }
 }
 
@@ -108,8 +117,10 @@ class Line {
   #socket: Socket | null = null
   /** Why it could not be connected to, which is not tried again. */
   #miss: Miss | null = null
+  /** Where it was connected to last. */
+  door: Vetted | null = null
 
-  constructor(origin: string, limits: WebLimits, connect: () => Promise<Socket | Miss>) {
+  constructor(origin: string, limits: WebLimits, connect: () => Promise<Dialled>) {
     this.#limits = limits
     this.#client = new Client(origin, {
       allowH2: false,
@@ -118,7 +129,8 @@ class Line {
       headersTimeout: 0, // timers of our own, which nothing that the server sends sets back
       bodyTimeout: 0,
       connect: (_, callback) => {
-        connect().then((socket) => {
+        connect().then(({ socket, door }) => {
+          this.door = door
           if (typeof socket === 'object') {
             this.#attend(socket)
             callback(null, socket)

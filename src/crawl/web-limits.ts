@@ -29,6 +29,10 @@ export type WebLimits = {
   drainBytes: number
   /** Tried for one host, both families counted. */
   addresses: number
+  /** That a visit waits for its first turn at an address: it can begin later as well. */
+  firstTurn: number
+  /** That it waits for turns once it has begun, all of them together. */
+  turns: number
   /** Answers of robots.txt that are remembered, and how long. */
   robotsKept: number
   robotsLife: number
@@ -50,6 +54,8 @@ export const WEB_LIMITS: WebLimits = {
   robotsBytes: 512 * 1024,
   drainBytes: 64 * 1024,
   addresses: 4,
+  firstTurn: 1_000,
+  turns: 10_000,
   robotsKept: 20_000,
   robotsLife: 24 * 60 * 60 * 1000,
 }
