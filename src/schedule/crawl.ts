@@ -1,0 +1,55 @@
+/** What a crawl is made of: everything that its loop is given. */
+
+import type { Rhythm } from '../apply/due.ts'
+import type { Pace } from '../crawl/pace.ts'
+import type { Visit } from '../crawl/visit.ts'
+import type { Outcomes } from '../store/schedule.ts'
+import type { Store } from '../store/store.ts'
+import type { Name } from '../words/name.ts'
+import type { Clock } from './bell.ts'
+import type { Figures } from './figures.ts'
+import type { SweepTimes } from './range.ts'
+import type { Shares } from './turns.ts'
+
+/** What the control questions came to; `why` is a sentence. */
+export type Sight = { sees: true } | { sees: false; why: string }
+
+/** Looks and beats, in milliseconds; sweeps in seconds. */
+export type Times = {
+  /** Between two looks for wishes, and for ranges where none was due. */
+  look: number
+  /** Between two beats. */
+  beat: number
+  /** What a visit brought waits for so long for others to be trusted and saved with, and control questions are asked as often. */
+  slice: number
+  sweeps: SweepTimes
+}
+
+export const TIMES: Times = { look: 2_000, beat: 15_000, slice: 30_000, sweeps: { least: 0, most: 60 } }
+
+export type Crawl = {
+  store: Pick<Store, 'frontier' | 'schedule' | 'wishes' | 'now'>
+  /** Who this crawler is: no other one has the same. */
+  holder: string
+  visit(name: Name): Promise<Visit>
+  pace: Pace
+  /** Whether the owner of a name wants no visits; asked each time. */
+  optOut: { hasName(name: Name): boolean }
+  /** Asks the control questions. */
+  look(): Promise<Sight>
+  /** Why what the latest visits came to is not to be believed, though control questions are answered; null: it is. */
+  judge(latest: readonly Outcomes[]): Promise<string | null>
+  rhythm: Rhythm
+  shares: Shares
+  /** Visits a second of all crawlers of the installation; null for as many as may be. */
+  rate: number | null
+  /** Visits in flight at once, at most. */
+  parallel: number
+  times: Times
+  clock: Clock
+  /** From 0 to below 1. */
+  random(): number
+  figures: Figures
+  /** A fault of the program or of the store; the crawl goes on. */
+  onFault(error: unknown): void
+}

@@ -1,0 +1,76 @@
+/** Errands: names that somebody wants to be visited soon, also in ranges that are in hand already. */
+
+import { WISHES, type WishKind } from '../store/wishes.ts'
+import type { Name } from '../words/name.ts'
+import type { Instant } from '../words/time.ts'
+import { admit, leaveOut, type Read } from './admission.ts'
+import type { Held } from './range.ts'
+import type { Span } from './span.ts'
+
+/** Ranges that are leased for wishes at once. */
+const RANGES = 8
+/** Wanted names of a range that are looked at. */
+const NAMES = 1_000
+
+export async function runErrands(span: Span): Promise<void> {
+  while (!span.isEnding) {
+    for (const kind of WISHES) await runErrandsOf(span, kind)
+    await span.errand.wait(span.crawl.times.look)
+  }
+}
+
+async function runErrandsOf(span: Span, kind: WishKind): Promise<void> {
+  const ranges = await span.crawl.store.wishes.ranges(kind)
+  const [mine, free]: [Held[], number[]] = [[], []]
+  for (const range of ranges) {
+    const held = span.held.get(range)
+    if (held === undefined) free.push(range)
+    else mine.push(held)
+  }
+  const leased = free.length === 0 || span.room.free(kind) <= 0 ? [] : await span.lease(RANGES, free)
+  for (const range of [...mine, ...leased]) {
+    if (span.isEnding) return
+    if (span.room.free(kind) > 0) await fetchFrom(span, kind, range)
+  }
+  for (const range of leased) range.isBusy = false
+  if (leased.length > 0) await span.release()
+}
+
+async function fetchFrom(span: Span, kind: WishKind, range: Held): Promise<void> {
+  const { store, clock } = span.crawl
+  const wanted = await store.wishes.wanted(kind, range.lease.range, NAMES)
+  const now = clock.ticks()
+  const missing = wanted.filter((name) => !promote(span, name, kind) && !isResting(span, name, now))
+  if (missing.length === 0) return
+  const at = await store.now()
+  const visits = await store.frontier.visits(missing)
+  const wished = await leaveOut(
+    span,
+    visits.filter(({ forgotten }) => !forgotten),
+    at,
+  )
+  const refused = new Set<Name>(missing)
+  for (const { name } of wished) refused.delete(name)
+  if (refused.size > 0) await store.wishes.fulfil(kind, [...refused])
+  await admit(
+    span,
+    wished.map((visit): Read => ({ visit, range, wish: kind, read: at as Instant })),
+  )
+}
+
+/** True for a name that is in hand: its visit fulfils this wish too, and it waits no longer as what it was. */
+function promote(span: Span, name: Name, kind: WishKind): boolean {
+  const candidate = span.names.get(name)
+  if (candidate === undefined) return span.memory.flight.has(name)
+  candidate.wishes.add(kind)
+  if (candidate.kind === 'due' || candidate.kind === 'fresh') span.room.promote(candidate, kind)
+  return true
+}
+
+function isResting({ memory }: Span, name: Name, now: number): boolean {
+  const until = memory.resting.get(name)
+  if (until === undefined) return false
+  if (until > now) return true
+  memory.resting.delete(name)
+  return false
+}

@@ -1,0 +1,25 @@
+/** What half, 95 and 99 of a hundred values do not exceed, from counts of them between bounds. Pure. */
+
+export type Quantiles = { p50: number; p95: number; p99: number }
+
+/**
+ * `bounds`: ascending and inclusive; `counts` has one more, of the values above the last bound. Between two bounds values
+ * count as evenly spread, and those above the last one as being there. Null where there are none.
+ */
+export function quantiles(bounds: readonly number[], counts: readonly number[]): Quantiles | null {
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  if (all <= 0) return null
+  const at = (share: number): number => valueAt(share * all, bounds, counts)
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+}
+
+function valueAt(rank: number, bounds: readonly number[], counts: readonly number[]): number {
+  let below = 0
+  for (const [place, bound] of bounds.entries()) {
+    const count = counts[place]!
+    const from = bounds[place - 1] ?? 0
+    if (count > 0 && below + count >= rank) return from + ((bound - from) * (rank - below)) / count
+    below += count
+  }
+  return bounds.at(-1)!
+}

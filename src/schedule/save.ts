@@ -1,0 +1,73 @@
+/** Saves a slice: observations, wishes that are fulfilled, outcomes, and the times of names that could not be looked at. */
+
+import { postponed } from '../apply/apply.ts'
+import { ingest } from '../store/ingest.ts'
+import { WISHES } from '../store/wishes.ts'
+import type { Address } from '../words/address.ts'
+import { learnCrowds } from './admission.ts'
+import { afterVisit } from './count.ts'
+import { outcomesOf } from './outcomes.ts'
+import { type Seen, type Span, Trouble } from './span.ts'
+
+/** Seconds after which a name is visited again that could not be looked at. */
+const SOON = 300
+
+const AHEAD = 'the clock of this machine is more than 5 minutes ahead of that of the store: set it right'
+
+/** What belongs to a range that was lost meanwhile is left out. Throws Trouble where the store refuses this machine's times. */
+export async function save(span: Span, cut: readonly Seen[]): Promise<void> {
+  const mine = cut.filter(({ candidate }) => span.has(candidate))
+  for (const { candidate } of await write(span, mine)) span.lose(candidate.range)
+  const saved = mine.filter(({ candidate }) => span.has(candidate))
+  const [again, done] = [saved.filter((seen) => seen.again), saved.filter((seen) => !seen.again)]
+  await postpone(span, again)
+  await fulfil(span, done)
+  await span.crawl.store.schedule.add(outcomesOf(saved))
+  await learnCrowds(span, [...new Set(saved.flatMap(addressesSeen))])
+  for (const seen of saved) conclude(span, seen)
+}
+
+/** Writes the observations; returns those whose range is another crawler's now. */
+async function write(span: Span, seen: readonly Seen[]): Promise<Seen[]> {
+  const { store, rhythm } = span.crawl
+  const observed = seen.filter(({ observation }) => observation !== null)
+  const batch = observed.map(({ observation }) => observation!)
+  const outcomes = await ingest(store, batch, { rhythm, leases: span.leases() })
+  if (outcomes.includes('ahead')) throw new Trouble('clock', AHEAD)
+  return observed.filter((_, place) => outcomes[place] === 'lost')
+}
+
+/** Wanted names rest in memory besides. One that another writer was faster with is left as that made it. */
+async function postpone(span: Span, again: readonly Seen[]): Promise<void> {
+  if (again.length === 0) return
+  const { store } = span.crawl
+  const visits = await store.frontier.visits(again.map(({ candidate }) => candidate.name))
+  const soon = (await store.now()) + SOON
+  const changes = visits.flatMap((visit, place) => {
+    const due = again[place]!.observation === null ? Math.max(soon, visit.due) : soon
+    return visit.version > 0 && !visit.forgotten ? [postponed(visit, due)] : []
+  })
+  await store.frontier.save(changes, span.leases())
+  for (const { candidate } of again) if (candidate.wishes.size > 0) span.rest(candidate.name)
+}
+
+async function fulfil(span: Span, done: readonly Seen[]): Promise<void> {
+  for (const kind of WISHES) {
+    const names = done.filter(({ candidate }) => candidate.wishes.has(kind)).map(({ candidate }) => candidate.name)
+    if (names.length > 0) await span.crawl.store.wishes.fulfil(kind, names)
+  }
+}
+
+function addressesSeen({ observation }: Seen): Address[] {
+  const { A = [], AAAA = [] } = observation?.dns?.records ?? {}
+  return [...A.map(({ ipv4_address }) => ipv4_address), ...AAAA.map(({ ipv6_address }) => ipv6_address)]
+}
+
+/** It is due no more, and in hand no more. */
+function conclude(span: Span, { candidate, again }: Seen): void {
+  const { range, visit, read } = candidate
+  const wasDue = candidate.visit.due <= read && range.sweep !== null
+  if (wasDue && !again)
+    range.sweep!.count = afterVisit(range.sweep!.count, visit, read, read + span.crawl.rhythm.soonest)
+  span.settle(candidate)
+}

@@ -1,0 +1,57 @@
+/** Slices of what visits saw: held back until the crawl has found its eyes good after them, then saved, or thrown away. */
+
+import { outcomesOf } from './outcomes.ts'
+import { save } from './save.ts'
+import { type Seen, type Span, Trouble } from './span.ts'
+import { SLICE } from './visits.ts'
+
+/** Milliseconds after which the visits are saved when no other one is under way. */
+const QUIET = 1_000
+
+/** Trusts and saves until the span ends. Throws Trouble where eyes are not good. */
+export async function settleOn(span: Span): Promise<void> {
+  while (!span.isEnding) {
+    await span.over.wait(untilCut(span))
+    if (!span.isEnding && untilCut(span) <= 0) await settle(span)
+  }
+}
+
+/** Milliseconds until the slice is cut off, or, where nothing was seen, control questions are asked again. */
+function untilCut({ crawl, seen, oldest, trusted, flying }: Span): number {
+  if (seen.length >= SLICE) return 0
+  const { clock, times } = crawl
+  const begun = seen.length === 0 ? trusted : oldest
+  return begun + (flying === 0 && seen.length > 0 ? Math.min(QUIET, times.slice) : times.slice) - clock.ticks()
+}
+
+/** What was seen until now is saved, if control questions that are asked now are answered as they must be. */
+export async function settle(span: Span): Promise<void> {
+  const { crawl } = span
+  const cut = span.seen
+  span.seen = []
+  span.oldest = crawl.clock.ticks()
+  try {
+    await trust(span)
+    await judge(span, cut)
+    if (cut.length > 0) await save(span, cut)
+  } catch (error) {
+    if (cut.length > 0) crawl.figures.slices.thrown++
+    throw error
+  }
+  if (cut.length > 0) crawl.figures.slices.saved++
+  span.trusted = crawl.clock.ticks()
+  span.turn.ring()
+  await span.release()
+}
+
+/** Throws Trouble where control questions are not answered as they must be. */
+export async function trust({ crawl }: Span): Promise<void> {
+  const sight = await crawl.look()
+  if (!sight.sees) throw new Trouble('blind', sight.why)
+}
+
+/** The outcomes of a slice are judged before it is saved, and count for the judgement of the next. */
+async function judge({ crawl }: Span, cut: readonly Seen[]): Promise<void> {
+  const why = await crawl.judge(outcomesOf(cut))
+  if (why !== null) throw new Trouble('band', why)
+}
