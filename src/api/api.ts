@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import type { Store } from '../store/store.ts'
 import type { Instant } from '../words/time.ts'
 import { send } from './answer.ts'
+import type { Reading } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
 import { daily } from './endpoints/daily.ts'
 import { dnshistory } from './endpoints/dnshistory.ts'
@@ -15,10 +16,11 @@ import { redirect } from './endpoints/redirect.ts'
 import { reverseip } from './endpoints/reverseip.ts'
 import { similar } from './endpoints/similar.ts'
 import { snapshot } from './endpoints/snapshot.ts'
+import { answerFile } from './files.ts'
 import { Gate } from './gate.ts'
 import { type Cors, preflightHeaders } from './headers.ts'
 import { openKeyring } from './keyring.ts'
-import { Lanes } from './lanes.ts'
+import { DOWNLOADS, Lanes } from './lanes.ts'
 import { Meter } from './meter.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
@@ -34,6 +36,7 @@ const PAGE_METHODS = ['GET', 'HEAD']
 
 export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
+  shelf: Reading
   settings: { cors: Cors; trustedProxies: readonly string[] }
   /** Whole Unix seconds. */
   now: () => Instant
@@ -58,6 +61,7 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
   for (const [path, page] of Object.entries(pagesOf(site, JSON.stringify(document)))) {
     addRoute(app, site, path, PAGE_METHODS, (request, reply) => answerPage(site, page, request, reply))
   }
+  addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => answerFile(site, request, reply))
   await addDocs(app, document)
   app.addHook('onClose', async () => {
     keyring.close()
@@ -74,13 +78,15 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
 }
 
 async function makeSite(options: ApiOptions): Promise<Site> {
-  const { store, settings, now, ticks = () => performance.now(), isReady = () => true, log } = options
+  const { store, shelf, settings, now, ticks = () => performance.now(), isReady = () => true, log } = options
   const { facts, ledger } = store
   const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
   return {
     facts,
+    shelf,
     gate: new Gate({ ledger, now, ticks }),
     lanes: new Lanes(),
+    downloads: new Lanes(DOWNLOADS),
     meter: new Meter({ ledger, holder: randomUUID(), onFault }),
     keyring: await openKeyring({ ledger, now, onFault }),
     outlet: { cors: settings.cors, unsent: 0, isDraining: false },

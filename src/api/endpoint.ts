@@ -4,6 +4,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { Clocked, Facts } from '../store/store.ts'
 import type { Body } from './answer.ts'
 import type { CursorKeys } from './cursor.ts'
+import type { Download, Reading } from './download.ts'
 import type { Envelope, ErrorKey } from './errors.ts'
 import type { Caller } from './gate.ts'
 import type { Parameters } from './parameters.ts'
@@ -11,7 +12,7 @@ import type { Parameters } from './parameters.ts'
 export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One request that was let in. */
-export type Call = { parameters: Parameters; caller: Caller; facts: Facts; keys: CursorKeys }
+export type Call = { parameters: Parameters; caller: Caller; facts: Facts; shelf: Reading; keys: CursorKeys }
 
 /** What is answered with status 200. `observed`: when the domain asked for was last looked at; null where none was. */
 export type Answer = { body: Body; observed: Clocked | null }
@@ -34,6 +35,11 @@ export type Endpoint = {
   errors: readonly ErrorKey[]
   /** Checks plan and add-ons; throws the Refusal. Left out where any plan will do. */
   admit?: (caller: Caller, parameters: Parameters) => void
-  /** Checks the parameters and answers; throws a Refusal. */
-  answer: (call: Call) => Promise<Answer>
+  /** Where a file may be sent instead: whether it is asked for, and the file; throws a Refusal. */
+  download?: {
+    isAsked: (parameters: Parameters) => boolean
+    find: (caller: Caller, shelf: Reading, parameters: Parameters) => Promise<Download>
+  }
+  /** Checks the parameters and answers; throws a Refusal. Null where the answer always is a file. */
+  answer: ((call: Call) => Promise<Answer>) | null
 }

@@ -10,7 +10,10 @@ export type Headers = readonly string[]
 /** Which web pages may read answers: all, or those of the origins listed. */
 export type Cors = '*' | readonly string[]
 
-const EXPOSED = 'Request-Id, RateLimit-Policy, RateLimit, Retry-After, Observed-At, Content-Disposition'
+const EXPOSED = [
+  'Request-Id, RateLimit-Policy, RateLimit, Retry-After, Observed-At',
+  'Content-Disposition, Content-Range, Accept-Ranges, ETag, Repr-Digest',
+].join(', ')
 /** Seconds for which a browser may remember what a preflight said. */
 const PREFLIGHT_AGE = '86400'
 
@@ -65,7 +68,7 @@ export function preflightHeaders(cors: Cors, allow: string): Headers {
     'Access-Control-Allow-Methods',
     allow,
     'Access-Control-Allow-Headers',
-    'Content-Type, Accept, Authorization',
+    'Content-Type, Accept, Authorization, Range, If-Range, If-None-Match, If-Modified-Since',
     'Access-Control-Max-Age',
     PREFLIGHT_AGE,
   ]

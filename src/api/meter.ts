@@ -8,19 +8,10 @@ import { Refusal } from './errors.ts'
 import type { Caller } from './gate.ts'
 import { Notes } from './notes.ts'
 import { Purse, type Source } from './purse.ts'
-
-/** A call's unit, until it is known whether the call counts. Only the first of the two has an effect. */
-export type Permit = {
-  /** Units that are left beside it. */
-  readonly remaining: number
-  /** The call counts: its unit is spent. */
-  charge(endpoint: string): void
-  /** The call does not count: resolves when any process can have its unit. */
-  release(): Promise<void>
-}
+import { type Books, type Permit, Unit } from './unit.ts'
 
 export type MeterOptions = {
-  ledger: Pick<Ledger, 'take' | 'settle' | 'giveBack' | 'used' | 'note'>
+  ledger: Pick<Ledger, 'take' | 'pay' | 'isPaid' | 'settle' | 'giveBack' | 'used' | 'note'>
   /** Names this process among all that share the store. */
   holder: string
   /** Told of what went wrong while nobody waited for it. */
@@ -35,9 +26,6 @@ const RETRY = 20
 type Waiting = { caller: Caller; resolve: (permit: Permit) => void; reject: (reason: unknown) => void }
 /** A purse, the calls that wait for its units, and how many questions to the ledger are open. */
 type Desk = { purse: Purse; waiting: Waiting[]; asking: number }
-
-/** Where it is written down what became of a unit. */
-type Books = { notes: Notes; giveBack: (purse: Purse) => Promise<void> }
 
 export class Meter {
   readonly #options: MeterOptions
@@ -70,21 +58,50 @@ export class Meter {
     })
   }
 
-  /** Lets in a call that is never counted. Throws `rate_limited` where no unit is left. */
-  async look(caller: Caller): Promise<Permit> {
+  /**
+   * Lets in a call that is never counted. Throws `rate_limited` where no unit is left, unless it is for a `file` that was
+   * paid for today.
+   */
+  async look(caller: Caller, file?: string): Promise<Permit> {
+    const { account, today, limits } = caller
     const used = await this.used(caller)
-    const { queries } = caller.limits
-    if (used >= queries) throw rateLimited(caller, used)
-    return { remaining: queries - used, charge: () => {}, release: async () => {} }
+    if (
+      used >= limits.queries &&
+      !(file !== undefined && (await this.#options.ledger.isPaid(account.id, today, file)))
+    ) {
+      throw rateLimited(caller, used)
+    }
+    return { remaining: Math.max(0, limits.queries - used), charge: () => {}, release: async () => {} }
+  }
+
+  /**
+   * Pays for a file, where that was not done today already, and notes it as a call of `endpoint`; returns the units that
+   * are left. Throws `rate_limited` where none was.
+   */
+  async pay(caller: Caller, file: string, endpoint: string): Promise<number> {
+    const { account, today: day, limits } = caller
+    const { ledger, holder } = this.#options
+    for (;;) {
+      const { is, used } = await ledger.pay({ account: account.id, day, limit: limits.queries, holder, file })
+      if (is === 'refused') throw rateLimited(caller, used)
+      if (is === 'spent') this.#notes.add(caller, endpoint)
+      if (is !== 'wait') return Math.max(0, limits.queries - used - this.#unsettled(caller))
+      await sleep(RETRY)
+    }
   }
 
   /** Units that the account has spent today. */
-  async used({ account, today }: Caller): Promise<number> {
+  async used(caller: Caller): Promise<number> {
     await this.#round
-    const known = this.#options.ledger.used(account.id, today)
-    const purse = this.#desks.get(account.id)?.purse
-    const own = purse?.day === today ? purse.unsettled : 0
+    const known = this.#options.ledger.used(caller.account.id, caller.today)
+    const own = this.#unsettled(caller)
     return (await known) + own
+  }
+
+  /** Units that calls took and the ledger does not know of. */
+  #unsettled({ account, today }: Caller): number {
+    const purse = this.#desks.get(account.id)?.purse
+    return purse?.day === today ? purse.unsettled : 0
   }
 
   /** Settles everything that is open with the ledger; one round at a time. */
@@ -199,39 +216,6 @@ export class Meter {
     }
     for (const desk of this.#former) if (isDone(desk)) this.#former.delete(desk)
     for (const [account, desk] of this.#desks) if (isDone(desk)) this.#desks.delete(account)
-  }
-}
-
-class Unit implements Permit {
-  readonly #purse: Purse
-  readonly #caller: Caller
-  readonly #source: Source
-  readonly #books: Books
-  #isOpen = true
-
-  constructor(purse: Purse, caller: Caller, source: Source, books: Books) {
-    this.#purse = purse
-    this.#caller = caller
-    this.#source = source
-    this.#books = books
-  }
-
-  get remaining(): number {
-    return this.#purse.remaining
-  }
-
-  charge(endpoint: string): void {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    if (this.#source === 'held') this.#purse.spend()
-    this.#books.notes.add(this.#caller, endpoint)
-  }
-
-  async release(): Promise<void> {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    if (this.#source === 'spent') await this.#books.giveBack(this.#purse)
-    else this.#purse.restore('held')
   }
 }
 

@@ -7,6 +7,7 @@ import { addDays, formatInstant, startOf } from '../words/time.ts'
 import { compress, type Reply, refusalReply, send } from './answer.ts'
 import { documentHeaders, rateHeaders } from './headers.ts'
 import { refusalOf, type Site } from './site.ts'
+import { bearerOf } from './wire.ts'
 
 /** Only what this server itself sends may run or be shown; nothing inline runs. */
 const CONTENT_SECURITY_POLICY = [
@@ -35,8 +36,7 @@ export function pagesOf(site: Site, document: string): Record<string, Page> {
 
 /** The daily budget of the account that the bearer's token stands for. Costs nothing, also with nothing left. */
 async function quota({ gate, meter }: Site, request: FastifyRequest): Promise<Reply> {
-  const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
-  const caller = await gate.admit(token)
+  const caller = await gate.admit(bearerOf(request))
   request.visit.account = caller.account.id
   const used = await meter.used(caller)
   const { queries: limit } = caller.limits

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { Facts } from '../store/store.ts'
 import type { Outlet } from './answer.ts'
+import type { Reading } from './download.ts'
 import { Refusal } from './errors.ts'
 import type { Gate } from './gate.ts'
 import type { Keyring } from './keyring.ts'
@@ -11,8 +12,11 @@ import type { Meter } from './meter.ts'
 
 export type Site = {
   facts: Facts
+  shelf: Reading
   gate: Gate
+  /** Of calls, until their answer is handed over; of downloads, until their last byte is. */
   lanes: Lanes
+  downloads: Lanes
   meter: Meter
   keyring: Keyring
   outlet: Outlet

@@ -1,18 +1,17 @@
 /** The walk of a request through an endpoint, from its parameters to its answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Visit } from './access.ts'
 import { refusalReply, send } from './answer.ts'
+import type { Download } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
-import { overloaded } from './errors.ts'
+import { enterLane } from './entry.ts'
 import type { Caller } from './gate.ts'
 import { addObserved, rateHeaders } from './headers.ts'
-import type { Permit } from './meter.ts'
+import type { Parameters } from './parameters.ts'
 import { refusalOf, type Site } from './site.ts'
+import type { Permit } from './unit.ts'
+import { type FileAsk, walkFile } from './walk-file.ts'
 import { readParameters } from './wire.ts'
-
-/** Bytes of answers that wait for their clients, at most, before further calls are turned away. */
-const UNSENT_BYTES = 256 * 2 ** 20
 
 /**
  * Size, token, quota, plan and add-on, parameters, data: the checks in the contract's order. The call's unit is spent when
@@ -24,16 +23,18 @@ export async function walk(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { facts, gate, meter, keyring, outlet } = site
+  const { facts, shelf, gate, meter, keyring, outlet } = site
   let caller: Caller | null = null
   let permit: Permit | null = null
   try {
     const parameters = readParameters(request)
+    if (endpoint.download?.isAsked(parameters))
+      return await walkFile(site, fileAsk(site, endpoint, parameters), request, reply)
     caller = await gate.admit(parameters.token)
     await enterLane(site, caller, request.visit, reply)
     permit = await (request.method === 'HEAD' ? meter.look(caller) : meter.enter(caller))
     endpoint.admit?.(caller, parameters)
-    const { body, observed } = await endpoint.answer({ parameters, caller, facts, keys: keyring.keys })
+    const { body, observed } = await endpoint.answer!({ parameters, caller, facts, shelf, keys: keyring.keys })
     permit.charge(endpoint.name)
     const headers = rateHeaders(caller, permit.remaining)
     if (observed !== null) addObserved(headers, observed)
@@ -49,19 +50,10 @@ export async function walk(
   }
 }
 
-/** Waits for the account's turn. Throws where too much is under way already, or the client has gone meanwhile. */
-async function enterLane(
-  { lanes, outlet }: Site,
-  { account }: Caller,
-  visit: Visit,
-  { raw }: FastifyReply,
-): Promise<void> {
-  visit.account = account.id
-  if (outlet.unsent > UNSENT_BYTES) throw overloaded('Too many answers wait for their clients.')
-  const turn = lanes.enter(account.id)
-  if (turn !== null) await turn
-  visit.end.push(() => lanes.leave(account.id))
-  if (!raw.destroyed) return
-  lanes.leave(account.id)
-  throw overloaded('The client is gone.')
+function fileAsk({ shelf }: Site, { name, admit, download }: Endpoint, parameters: Parameters): FileAsk {
+  const find = async (caller: Caller): Promise<Download> => {
+    admit?.(caller, parameters)
+    return download!.find(caller, shelf, parameters)
+  }
+  return { endpoint: name, token: parameters.token, find }
 }

@@ -50,6 +50,11 @@ export function readParameters(request: FastifyRequest): Parameters {
   return body as Parameters
 }
 
+/** The token of a request whose path lies outside /v1.0/ (RFC 6750, chapter 2.1); undefined where there is none. */
+export function bearerOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+}
+
 function parse(text = ''): unknown {
   try {
     return JSON.parse(text)

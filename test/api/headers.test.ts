@@ -29,6 +29,7 @@ async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Prom
   const now = () => world.clock.now
   const { app } = await buildApi({
     store: world.store,
+    shelf: world.shelf,
     settings,
     now,
     log: pino({ level: 'silent' }),
@@ -172,6 +173,7 @@ test('/healthz and /readyz: 200; once the server drains /readyz is 503 and every
   const now = () => world.clock.now
   const api = await buildApi({
     store: world.store,
+    shelf: world.shelf,
     settings,
     now,
     log: pino({ level: 'silent' }),

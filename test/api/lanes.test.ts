@@ -53,6 +53,7 @@ test('one account never has more than 8 questions open at the store, and all its
     return null
   }
   const { app } = await buildApi({
+    shelf: world.shelf,
     store: { facts: { ...world.store.facts, lookup }, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies: [] },
     now: () => world.clock.now,

@@ -29,6 +29,7 @@ async function apiOf(t: TestContext, facts: Facts = world.store.facts, trustedPr
   })
   const metrics = new Metrics()
   const { app } = await buildApi({
+    shelf: world.shelf,
     store: { facts, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies },
     now: () => world.clock.now,

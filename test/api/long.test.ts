@@ -22,6 +22,7 @@ const history = async () => {
 const facts = { ...world.store.facts, history } as unknown as Facts
 const metrics = new Metrics()
 const { app } = await buildApi({
+  shelf: world.shelf,
   store: { facts, ledger: world.store.ledger },
   settings: { cors: '*', trustedProxies: [] },
   now: () => world.clock.now,

@@ -12,6 +12,8 @@ import { parsePeriod } from '../../src/accounts/period.ts'
 import { hashToken, keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
 import { type Api, buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import type { Shelf } from '../../src/nightly/shelf.ts'
+import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -34,6 +36,7 @@ export class World {
   readonly clock = { now: NOON, ticks: 0 }
   readonly store: Store
   readonly folder: string
+  readonly shelf: Shelf
   readonly #apis: Api[] = []
   readonly #stores: Store[] = []
   #address = ''
@@ -43,6 +46,7 @@ export class World {
   constructor(store: Store, folder: string, clock: { now: Instant; ticks: number }) {
     this.store = store
     this.folder = folder
+    this.shelf = openShelfFolder(join(folder, 'files'))
     this.clock = clock
   }
 
@@ -55,6 +59,7 @@ export class World {
     const { clock } = this
     const api = await buildApi({
       store,
+      shelf: this.shelf,
       settings: { cors: '*', trustedProxies: [] },
       now: () => clock.now,
       ticks: () => clock.ticks,

@@ -2,13 +2,18 @@
 
 import Type from 'typebox'
 import { type DailyAccess, dailyAccess } from '../../accounts/daily.ts'
+import { type FileKind, fileName } from '../../nightly/shelf.ts'
 import { type Day, parseDay } from '../../words/time.ts'
+import { type Download, openUnheld, type Reading } from '../download.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { Refusal } from '../errors.ts'
+import type { Caller } from '../gate.ts'
 import { type Parameters, readText } from '../parameters.ts'
 
-/** Days after registration at which a follow-up file is made. */
-const FOLLOWUPS = ['7', '30']
+/** The kinds of files by the days after registration at which they are made. */
+const KINDS: Readonly<Record<string, DailyKind>> = { 7: 'followup-7', 30: 'followup-30' }
+
+type DailyKind = Extract<FileKind, 'daily' | `followup-${string}`>
 
 export const daily: Endpoint = {
   name: 'daily',
@@ -39,18 +44,38 @@ export const daily: Endpoint = {
     'premium_required',
     'no_data',
   ],
-  admit({ account, today }) {
-    if (dailyAccess(account, today, today).state === 'plan_required') throw new Refusal('plan_required')
+  admit: admitDaily,
+  answer: null,
+  download: {
+    isAsked: () => true,
+    find(caller, shelf, parameters) {
+      const date = readDate(parameters)
+      const followup = readText(parameters, 'followup', 'followup_invalid')
+      const kind = followup === null ? 'daily' : KINDS[followup]
+      if (kind === undefined) throw new Refusal('followup_invalid')
+      return openDaily(caller, shelf, kind, date)
+    },
   },
-  async answer({ parameters, caller }) {
-    const date = readDate(parameters)
-    const followup = readText(parameters, 'followup', 'followup_invalid')
-    if (followup !== null && !FOLLOWUPS.includes(followup)) throw new Refusal('followup_invalid')
-    const access = dailyAccess(caller.account, date, caller.today)
-    if (access.state !== 'allowed') throw new Refusal(access.state, { msg: wordsFor(access) })
-    if (followup !== null && access.plan !== 'premium') throw new Refusal('premium_required')
-    throw new Refusal('no_data', { msg: `There is no file for ${date}.` })
-  },
+}
+
+/** Throws `plan_required` where the account neither has nor had what /daily needs. */
+export function admitDaily({ account, today }: Pick<Caller, 'account' | 'today'>): void {
+  if (dailyAccess(account, today, today).state === 'plan_required') throw new Refusal('plan_required')
+}
+
+/** The file of a day; throws the Refusal that the account's periods, or the want of a file, call for. */
+export async function openDaily(caller: Caller, shelf: Reading, kind: DailyKind, date: Day): Promise<Download> {
+  const access = dailyAccess(caller.account, date, caller.today)
+  if (access.state !== 'allowed') throw new Refusal(access.state, { msg: wordsFor(access) })
+  if (kind !== 'daily' && access.plan !== 'premium')
+    throw new Refusal('premium_required', {
+      msg: `The period that holds ${date} ran on Basic: its follow-up files need Premium.`,
+    })
+  const name = fileName(kind, date)
+  const opened = await openUnheld(shelf, name)
+  if (opened === null) throw new Refusal('no_data', { msg: `There is no file for ${date}.` })
+  const extended = kind === 'daily' ? '' : `; filename*=UTF-8''${name}`
+  return { opened, disposition: `attachment; filename="${fileName('daily', date)}"${extended}` }
 }
 
 function readDate(parameters: Parameters): Day {

@@ -1,10 +1,13 @@
 /** /snapshot: the list of all known domains, as a report or as the file itself. */
 
 import Type from 'typebox'
-import { ADDONS, type Addon } from '../../accounts/account.ts'
+import { type Account, ADDONS, type Addon } from '../../accounts/account.ts'
+import type { FileKind, FileName, Manifest } from '../../nightly/shelf.ts'
+import { formatInstant } from '../../words/time.ts'
+import { type Download, openUnheld, type Reading } from '../download.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { Refusal } from '../errors.ts'
-import { isOn } from '../parameters.ts'
+import { isOn, type Parameters } from '../parameters.ts'
 import { exactly, Ok, oneOf, Rcode } from '../schema.ts'
 
 export const snapshot: Endpoint = {
@@ -33,12 +36,50 @@ export const snapshot: Endpoint = {
   }),
   file: { type: 'application/gzip', description: 'The file, where `download` asks for it.' },
   errors: ['addon_required', 'no_data'],
-  admit({ account }, parameters) {
-    const needed: readonly Addon[] = isOn(parameters, 'enriched') ? ADDONS : ['export']
-    const missing = needed.find((addon) => !account.addons.includes(addon))
-    if (missing !== undefined) throw new Refusal('addon_required', { msg: `This needs the add-on "${missing}".` })
+  admit: ({ account }, parameters) => admitSnapshot(account, editionOf(parameters)),
+  download: {
+    isAsked: (parameters) => isOn(parameters, 'download'),
+    async find(_caller, shelf, parameters) {
+      const { name } = await newest(shelf, editionOf(parameters))
+      return openSnapshot(shelf, name)
+    },
   },
-  async answer() {
-    throw new Refusal('no_data', { msg: 'No snapshot has been built yet.' })
+  async answer({ parameters, caller, shelf }) {
+    const edition = editionOf(parameters)
+    const { generated, rows, bytes, name } = await newest(shelf, edition)
+    const meta = {
+      rcode: 200,
+      msg: 'ok',
+      generated: `${formatInstant(generated)}+00:00`,
+      domains: rows,
+      size: bytes,
+      filename: name,
+      format: edition === 'enriched' ? 'enriched' : 'names',
+      enriched_available: caller.account.addons.includes('enriched'),
+    }
+    return { body: [JSON.stringify({ meta, result: [] })], observed: null }
   },
+}
+
+type Edition = Extract<FileKind, 'snapshot' | 'enriched'>
+
+const editionOf = (parameters: Parameters): Edition => (isOn(parameters, 'enriched') ? 'enriched' : 'snapshot')
+
+/** Throws `addon_required`, which names the first add-on that the account lacks. */
+export function admitSnapshot({ addons }: Pick<Account, 'addons'>, edition: Edition): void {
+  const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
+  const missing = needed.find((addon) => !addons.includes(addon))
+  if (missing !== undefined) throw new Refusal('addon_required', { msg: `This needs the add-on "${missing}".` })
+}
+
+async function newest(shelf: Reading, edition: Edition): Promise<Manifest> {
+  const manifest = (await shelf.list(edition)).findLast(({ held }) => held === null)
+  if (manifest === undefined) throw new Refusal('no_data', { msg: 'No snapshot has been built yet.' })
+  return manifest
+}
+
+export async function openSnapshot(shelf: Reading, name: FileName): Promise<Download> {
+  const opened = await openUnheld(shelf, name)
+  if (opened === null) throw new Refusal('no_data', { msg: `There is no snapshot ${name}.` })
+  return { opened, disposition: `attachment; filename="${name}"` }
 }

@@ -3,6 +3,7 @@
 import { AggregatorRegistry, collectDefaultMetrics } from 'prom-client'
 import { type Api, buildApi } from '../../api/api.ts'
 import { Metrics } from '../../api/metrics.ts'
+import { openShelfFolder } from '../../nightly/shelf-folder.ts'
 import { StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -40,7 +41,15 @@ async function serve({ settings, demo }: Order): Promise<void> {
     const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, demo })
     const pulse = await feelPulse(store)
     const metrics = makeMetrics(pulse)
-    const api = await buildApi({ store, settings, now: pulse.now, isReady: pulse.isFelt, log, metrics })
+    const api = await buildApi({
+      store,
+      shelf: openShelfFolder(settings.files),
+      settings,
+      now: pulse.now,
+      isReady: pulse.isFelt,
+      log,
+      metrics,
+    })
     await api.app.listen({ host: settings.host, port: settings.port })
     running = { api, pulse, store, output, closed: null }
     report({ to: 'primary', is: 'listening' })
