@@ -57,12 +57,14 @@ export class Internet {
   /** Every connection that was taken, as `address:port it stands for`. */
   readonly taken: string[] = []
   readonly asked: string[] = []
+  /** PEM, trusted beside Node's own. */
+  readonly roots = [authority.cert]
   readonly #names = new Map<string, readonly string[] | (() => readonly string[])>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   readonly #webs: Web[] = []
 
-  constructor(t: TestContext) {
+  constructor(t: Pick<TestContext, 'after'>) {
     t.after(() => this.#close())
   }
 
@@ -137,7 +139,7 @@ export class Internet {
   }
 
   web(limits: Partial<WebLimits> = {}, resolver: Resolver = this.resolver): Web {
-    const web = openWeb({ resolver, guard: this.guard, roots: [authority.cert], userAgent: AGENT, limits })
+    const web = openWeb({ resolver, guard: this.guard, roots: this.roots, userAgent: AGENT, limits })
     this.#webs.push(web)
     return web
   }
