@@ -12,6 +12,8 @@ export type Shares = Readonly<Record<Kind, number>>
 
 export const SHARES: Shares = { asked: 10, fresh: 30, followup: 20, due: 40 }
 
+const ROUNDING = 1e-9
+
 /** Gives the next turn to one of the kinds that have somebody waiting; null where none has. */
 export type NextTurn = (waiting: readonly Kind[]) => Kind | null
 
@@ -28,10 +30,12 @@ export function turnsBy(shares: Shares): NextTurn {
     const whole = sumOf(paying, shares)
     const left = leave(owed, paying)
     for (const kind of paying) owed.set(kind, (owed.get(kind) ?? 0) + ((1 + left) * shares[kind]) / whole)
-    const margin = paying.length === 1 ? 0 : 1 / (2 * paying.length - 2)
-    const eligible = paying.filter((kind) => owed.get(kind)! >= margin)
+    const margin = 1 / Math.max(2 * paying.length - 2, 1)
+    const eligible = paying.filter((kind) => owed.get(kind)! >= margin - ROUNDING)
     const urgency = (kind: Kind): number => (1 - margin - owed.get(kind)!) / shares[kind]
-    const next = eligible.reduce((first, kind) => (urgency(kind) < urgency(first) ? kind : first))
+    const next = (eligible.length > 0 ? eligible : paying).reduce((first, kind) =>
+      urgency(kind) < urgency(first) ? kind : first,
+    )
     owed.set(next, owed.get(next)! - 1)
     return next
   }
