@@ -46,6 +46,8 @@ export type Settings = {
   logLevel: LogLevel
   /** Who crawls: what stands in the User-Agent. Null: nobody has said. */
   crawlContact: string | null
+  /** The file of the opt-out list. Null: there is none. */
+  crawlOptOut: string | null
   crawlControls: ControlPlan
 }
 
@@ -160,6 +162,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
       'Where the owner of a site reaches whoever crawls it. It stands in the User-Agent of every request; unset, nothing public is crawled.',
     may: 'the address of a page (https://example.com/crawler) or a mailbox (crawler@example.com)',
     read: (text) => (text === '' ? null : isContact(text) ? text : undefined),
+  },
+  crawlOptOut: {
+    name: 'DOMAINDEX_CRAWL_OPT_OUT',
+    fallback: '',
+    meaning:
+      'The list of names and addresses that are not visited: a text file with a name, suffix or range a line, read anew when it changes.',
+    may: 'the path of a file',
+    read: (text) => (text === '' ? null : text),
   },
   crawlControls: {
     name: 'DOMAINDEX_CRAWL_CONTROLS',

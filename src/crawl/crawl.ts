@@ -28,7 +28,9 @@ export function openCrawler({ resolver, web, now }: { resolver: Resolver; web: W
       const at = now()
       const over = deadline(VISIT_MILLISECONDS)
       let held: Address | null = null
-      const onHeld = (address: Address): void => void (held = address)
+      const onHeld = (address: Address): void => {
+        held = address
+      }
       const look: Look = (known) => Promise.race([web.look(domain, { ...known, turns, onHeld }), over.passed])
       try {
         const dns = await askAll(resolver, domain, over.passed)

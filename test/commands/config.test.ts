@@ -25,6 +25,7 @@ test('without an environment every setting has its default', () => {
     cors: '*',
     logLevel: 'info',
     crawlContact: null,
+    crawlOptOut: null,
     crawlControls: DEFAULT_PLAN,
   })
   assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
@@ -54,6 +55,7 @@ for (const [name, text, key, value] of [
   ['DOMAINDEX_LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['DOMAINDEX_CRAWL_CONTACT', 'https://example.com/crawler', 'crawlContact', 'https://example.com/crawler'],
   ['DOMAINDEX_CRAWL_CONTACT', 'crawler@example.com', 'crawlContact', 'crawler@example.com'],
+  ['DOMAINDEX_CRAWL_OPT_OUT', '/srv/opt-out', 'crawlOptOut', '/srv/opt-out'],
   [
     'DOMAINDEX_CRAWL_CONTROLS',
     'zones=.,org addresses=none',
