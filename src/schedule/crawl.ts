@@ -5,6 +5,7 @@ import type { Pace } from '../crawl/pace.ts'
 import type { Visit } from '../crawl/visit.ts'
 import type { Outcomes } from '../store/schedule.ts'
 import type { Store } from '../store/store.ts'
+import type { Address } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
 import type { Clock } from './bell.ts'
 import type { Figures } from './figures.ts'
@@ -31,7 +32,8 @@ export type Crawl = {
   store: Pick<Store, 'frontier' | 'schedule' | 'wishes' | 'now'>
   /** Who this crawler is: no other one has the same. */
   holder: string
-  visit(name: Name): Promise<Visit>
+  /** `turns`: addresses where it has its turn already. */
+  visit(name: Name, turns?: readonly Address[]): Promise<Visit>
   pace: Pace
   /** Whether the owner of a name wants no visits; asked each time. */
   optOut: { hasName(name: Name): boolean }

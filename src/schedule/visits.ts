@@ -4,7 +4,6 @@ import { prepare } from '../apply/prepare.ts'
 import type { Visit } from '../crawl/visit.ts'
 import type { Observation } from '../observe/observation.ts'
 import { observe } from '../observe/observe.ts'
-import type { Name } from '../words/name.ts'
 import type { End } from './figures.ts'
 import type { Candidate } from './range.ts'
 import { isLow } from './room.ts'
@@ -54,7 +53,7 @@ function begin(span: Span, candidate: Candidate, now: number): void {
   memory.flight.add(candidate.name)
   span.flying++
   tide.begun++
-  void visitOne(span, candidate.name).then((visited) => {
+  void visitOne(span, candidate).then((visited) => {
     memory.flight.delete(candidate.name)
     span.flying--
     span.turn.ring()
@@ -70,11 +69,12 @@ export const SLICE = 500
 
 type Visited = { visit: Visit; observation: Observation }
 
-/** Null for a fault of the program. */
-async function visitOne({ crawl }: Span, name: Name): Promise<Visited | null> {
+/** Null for a fault of the program. The turns that were waited for in the room are those of one visit. */
+async function visitOne({ crawl }: Span, { name, places }: Candidate): Promise<Visited | null> {
   try {
-    const times = crawl.random() < 1 / ONE_IN ? 2 : 1
-    const [visited, other] = await Promise.all(Array.from({ length: times }, () => observed(crawl.visit(name))))
+    const isTwice = crawl.random() < 1 / ONE_IN
+    const visits = [crawl.visit(name, places.addresses ?? []), ...(isTwice ? [crawl.visit(name)] : [])]
+    const [visited, other] = await Promise.all(visits.map(observed))
     if (other !== undefined) compare(crawl.figures.twice, visited!.observation, other.observation)
     return visited!
   } catch (error) {
@@ -91,8 +91,9 @@ async function observed(visiting: Promise<Visit>): Promise<Visited> {
 function compare(twice: { made: number; differed: number }, one: Observation, other: Observation): void {
   if (one.dns === null || other.dns === null) return
   const [a, b] = [prepare(one), prepare(other)]
+  const areBothSeen = one.web !== null && other.web !== null
   twice.made++
-  if (a.dnsPrint !== b.dnsPrint || a.webPrint !== b.webPrint) twice.differed++
+  if (a.dnsPrint !== b.dnsPrint || (areBothSeen && a.webPrint !== b.webPrint)) twice.differed++
 }
 
 function endOf({ dns, web }: Observation): End {
