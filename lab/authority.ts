@@ -5,7 +5,8 @@ import { generate } from 'selfsigned'
 /**
  * What is wrong with a certificate. `valid`: nothing, its chain comes along. `wildcard`: only `*.` and the name.
  * `nameless`: the name stands in the subject alone. `stranger`: of an authority that nobody trusts. `incomplete`: its
- * intermediate is not sent. `leaf`: signed by one that is no authority. `client`: made for clients only.
+ * intermediate is not sent. `leaf`: signed by one that is no authority. `client`: made for clients only. `weak`: signed with
+ * SHA-1.
  */
 export type Kind =
   | 'valid'
@@ -19,6 +20,7 @@ export type Kind =
   | 'incomplete'
   | 'leaf'
   | 'client'
+  | 'weak'
 
 /** PEM texts. `cert` is what a server sends: its own first, then what leads to the root. */
 export type Identity = { key: string; cert: string }
@@ -26,7 +28,7 @@ export type Identity = { key: string; cert: string }
 /** `root`: PEM. `identity`: one certificate of a kind for all the hosts that are given. */
 export type Authority = { root: string; identity(kind: Kind, hosts: readonly string[]): Promise<Identity> }
 
-type Wanted = { hosts: readonly string[]; from?: number; to?: number; client?: boolean; bare?: boolean }
+type Wanted = { hosts: readonly string[]; from?: number; to?: number; client?: boolean; bare?: boolean; weak?: boolean }
 
 const DAY = 86_400_000
 const YEAR = 365 * DAY
@@ -57,6 +59,7 @@ const MAKERS: Record<Kind, (order: Order) => Promise<Identity>> = {
   incomplete: async ({ hosts, sign }) => firstOnly(await sign({ hosts })),
   leaf: ({ hosts, sign }) => signedByLeaf(hosts, sign),
   client: ({ hosts, sign }) => sign({ hosts, client: true }),
+  weak: ({ hosts, sign }) => sign({ hosts, weak: true }),
 }
 
 function firstOnly({ key, cert }: Identity): Identity {
@@ -83,9 +86,10 @@ async function makeIssuer(commonName: string, now: number, issuer?: Identity): P
 }
 
 async function makeLeaf(wanted: Wanted, now: number, issuer: Identity | null): Promise<Identity> {
-  const { hosts, from = -DAY, to = YEAR, client = false, bare = false } = wanted
+  const { hosts, from = -DAY, to = YEAR, client = false, bare = false, weak = false } = wanted
   const { private: key, cert } = await generate([{ name: 'commonName', value: hosts[0] ?? 'nobody' }], {
     ...curve(now + from, now + to),
+    ...(weak && { algorithm: 'sha1' }),
     ...(issuer !== null && { ca: issuer }),
     extensions: [
       { name: 'basicConstraints', cA: false, critical: true },

@@ -3,9 +3,9 @@
 /**
  * `http`, `https`: the sites of the lab. `refused`: nobody listens. `mute`: takes the connection and never says a word.
  * `banner`: speaks another protocol. `cut`: hangs up at the first bytes. `old`: TLS 1.0 alone. `demanding`: TLS that wants
- * a certificate from the client.
+ * a certificate from the client. `http2`: TLS that ends where a client offers other protocols than HTTP/2.
  */
-export type Port = 'http' | 'https' | 'refused' | 'mute' | 'banner' | 'cut' | 'old' | 'demanding'
+export type Port = 'http' | 'https' | 'refused' | 'mute' | 'banner' | 'cut' | 'old' | 'demanding' | 'http2'
 
 /** What listens on 80 and on 443. */
 export type Machine = { plain: Port; secure: Port }
@@ -27,6 +27,7 @@ export const TLS_PLAIN = '127.20.1.7'
 export const TLS_CUT = '127.20.1.8'
 export const TLS_OLD = '127.20.1.9'
 export const TLS_DEMANDING = '127.20.1.10'
+export const TLS_HTTP2 = '127.20.1.11'
 /** Where names are parked that nobody uses. */
 export const PARKING = '127.20.2.1'
 /** The many addresses of one name. */
@@ -51,6 +52,7 @@ export const MACHINES: Readonly<Record<string, Machine>> = {
   [TLS_CUT]: { plain: 'http', secure: 'cut' },
   [TLS_OLD]: { plain: 'http', secure: 'old' },
   [TLS_DEMANDING]: { plain: 'http', secure: 'demanding' },
+  [TLS_HTTP2]: { plain: 'http', secure: 'http2' },
   [PARKING]: { plain: 'http', secure: 'refused' },
   ...Object.fromEntries(CROWD.map((address) => [address, WEB])),
 }

@@ -14,6 +14,9 @@ import { answer } from './web-answer.ts'
 
 export type WebServers = { stands: readonly Stand[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
 
+/** Lets a server hold certificates that are no good, and speak old protocols. */
+const WEAK = 'DEFAULT:@SECLEVEL=0'
+
 /** `siteAt`: what stands at a host now. `identities`: one for each kind of certificate that a site may have. */
 export type Content = { siteAt: (host: string) => Site | undefined; identities: ReadonlyMap<Kind, Identity> }
 
@@ -62,14 +65,15 @@ function listenersOf(content: Content): Listeners {
     mute: (socket) => void socket.resume(),
     banner: (socket) => void socket.resume().write('SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n'),
     cut: (socket) => void socket.once('data', () => socket.destroy()),
-    old: encrypted({ minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+    old: encrypted({ minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: WEAK }),
     demanding: encrypted({ requestCert: true, rejectUnauthorized: true }),
+    http2: encrypted({ ALPNProtocols: ['h2'] }),
   }
 }
 
 /** The certificate of the host that a client names; one for somebody else where nobody of that name is here. */
 function chooser({ siteAt, identities }: Content): NonNullable<TlsOptions['SNICallback']> {
   const contexts = new Map<Kind, SecureContext>()
-  for (const [kind, identity] of identities) contexts.set(kind, createSecureContext(identity))
+  for (const [kind, identity] of identities) contexts.set(kind, createSecureContext({ ...identity, ciphers: WEAK }))
   return (host, done) => done(null, contexts.get(siteAt(host)?.certificate ?? (siteAt(host) ? 'valid' : 'other')))
 }

@@ -69,15 +69,17 @@ export function hopText(url: string, status: number, to: string | null): string 
   return `${url} ${status}${to === null ? '' : ` > ${to}`}`
 }
 
-/** What port 443 of a host shows: `nocert`, `valid`, or `invalid` with the reason. */
+/** What port 443 of a host shows: `nocert`, `valid`, or `invalid` with the reason; by openssl's default rules where it speaks them. */
 export async function openssl(where: Where, host: string): Promise<string> {
   for (const { address, port } of await doorsOf(where, host, 443)) {
     const connect = `${address.includes(':') ? `[${address}]` : address}:${port}`
     const names = ['-servername', host, '-verify_hostname', host, '-CAfile', where.roots, '-purpose', 'sslserver']
-    const old = ['-cipher', 'ALL:@SECLEVEL=0', '-legacy_server_connect']
-    const { text } = await ask('openssl', ['s_client', '-connect', connect, ...names, ...old], MILLISECONDS)
-    const [, code, reason] = /Verify return code: (\d+) \((.*)\)/.exec(text) ?? []
-    if (/BEGIN CERTIFICATE/.test(text)) return code === '0' ? 'valid' : `invalid (${reason})`
+    for (const ciphers of ['DEFAULT@SECLEVEL=2', 'ALL:@SECLEVEL=0']) {
+      const manner = ['-cipher', ciphers, '-legacy_server_connect']
+      const { text } = await ask('openssl', ['s_client', '-connect', connect, ...names, ...manner], MILLISECONDS)
+      const [, code, reason] = /Verify return code: (\d+) \((.*)\)/.exec(text) ?? []
+      if (/BEGIN CERTIFICATE/.test(text)) return code === '0' ? 'valid' : `invalid (${reason})`
+    }
   }
   return 'nocert'
 }

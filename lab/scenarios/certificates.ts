@@ -1,7 +1,7 @@
 /** Certificates, good and bad, and ports 443 that show none. */
 
 import type { Kind } from '../authority.ts'
-import { HARBOUR, PLAIN_ONLY, TLS_CUT, TLS_DEMANDING, TLS_MUTE, TLS_OLD, TLS_PLAIN } from '../machines.ts'
+import { HARBOUR, PLAIN_ONLY, TLS_CUT, TLS_DEMANDING, TLS_HTTP2, TLS_MUTE, TLS_OLD, TLS_PLAIN } from '../machines.ts'
 import { type Row, row, type Told } from '../row.ts'
 import { encrypted, everywhere, page } from '../site.ts'
 
@@ -49,6 +49,7 @@ export const CERTIFICATES: readonly Row[] = [
   shows('name-in-subject.example', 'nameless', 'valid', 'The name stands in the subject alone, which OpenSSL takes.'),
   shows('signed-by-leaf.example', 'leaf', 'invalid', 'The issuer is no authority.'),
   shows('client-certificate.example', 'client', 'invalid', 'A certificate that was made for clients, not for servers.'),
+  shows('signed-with-sha1.example', 'weak', 'invalid', 'A certificate signed with SHA-1, which nobody takes any more.'),
   row('no-tls.example', 'Nobody listens on 443.', behind(PLAIN_ONLY, 'nocert')),
   row('tls-hangs.example', 'Port 443 takes the connection and never says a word.', behind(TLS_MUTE, 'nocert')),
   row('tls-cut.example', 'Port 443 hangs up before a certificate came.', behind(TLS_CUT, 'nocert')),
@@ -62,6 +63,11 @@ export const CERTIFICATES: readonly Row[] = [
     'tls-wants-client.example',
     'Port 443 shows a good certificate, then wants one from its client.',
     behind(TLS_DEMANDING, 'valid'),
+  ),
+  row(
+    'tls-http2.example',
+    'Port 443 speaks HTTP/2 alone; its certificate is judged all the same.',
+    behind(TLS_HTTP2, 'valid'),
   ),
   row('hangs-after-redirect.example', 'It sends to https, where the handshake never ends: no website.', {
     at: [TLS_MUTE],
