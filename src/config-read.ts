@@ -3,8 +3,24 @@
 import { isPostgres, isSound } from './store/url.ts'
 import { type Address, family, parseAddress } from './words/address.ts'
 
+/** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
+export type Setting<Value> = {
+  name: string
+  fallback: string
+  meaning: string
+  may: string
+  isSecret?: true
+  /** What may be shown of its text, where that is not all. */
+  show?: (text: string) => string
+  read: (text: string) => Value | undefined
+}
+
 /** Where a server listens. */
 export type Listener = { host: string; port: number }
+
+const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 }
+const MOST_SPAN = 3_650 * 86_400
+const MOST_RATE = 100_000
 
 export function readStore(text: string): string | undefined {
   const fits = isPostgres(text) ? isSound(text) : /^sqlite:(?!:memory:).+/s.test(text)
@@ -42,6 +58,19 @@ export function isRange(text: string): boolean {
 
 export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** Seconds: a whole number of minutes, hours or days, as `90m`, `12h` or `30d`. */
+export function readSpan(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
+  const seconds = Number(digits) * (SECONDS[unit] ?? Number.NaN)
+  return seconds <= MOST_SPAN ? seconds : undefined
+}
+
+/** A number above 0, at most 100,000. */
+export function readRate(text: string): number | undefined {
+  const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
+  return value > 0 && value <= MOST_RATE ? value : undefined
 }
 
 /** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5). */

@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { CRAWL_SETTINGS, type CrawlSettings } from './config-crawl.ts'
 import {
-  isContact,
   isOrigin,
   isRange,
   type Listener,
@@ -12,8 +12,8 @@ import {
   readListener,
   readStore,
   readWhole,
+  type Setting,
 } from './config-read.ts'
-import { type ControlPlan, parsePlan } from './crawl/control-plan.ts'
 import { masked, shown } from './store/url.ts'
 import { closest } from './words/closest.ts'
 
@@ -23,7 +23,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** All settings, read. */
-export type Settings = {
+export type Settings = CrawlSettings & {
   /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password. */
   store: string
   /** Another store, which this one is copied to. */
@@ -44,23 +44,6 @@ export type Settings = {
   /** The origins that may read answers; `*` for all, an empty list for none. */
   cors: '*' | readonly string[]
   logLevel: LogLevel
-  /** Who crawls: what stands in the User-Agent. Null: nobody has said. */
-  crawlContact: string | null
-  /** The file of the opt-out list. Null: there is none. */
-  crawlOptOut: string | null
-  crawlControls: ControlPlan
-}
-
-/** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
-type Setting<Value> = {
-  name: string
-  fallback: string
-  meaning: string
-  may: string
-  isSecret?: true
-  /** What may be shown of its text, where that is not all. */
-  show?: (text: string) => string
-  read: (text: string) => Value | undefined
 }
 
 const STORES =
@@ -155,30 +138,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     may: LOG_LEVELS.join(', '),
     read: (text) => LOG_LEVELS.find((level) => level === text),
   },
-  crawlContact: {
-    name: 'DOMAINDEX_CRAWL_CONTACT',
-    fallback: '',
-    meaning:
-      'Where the owner of a site reaches whoever crawls it. It stands in the User-Agent of every request; unset, nothing public is crawled.',
-    may: 'the address of a page (https://example.com/crawler) or a mailbox (crawler@example.com)',
-    read: (text) => (text === '' ? null : isContact(text) ? text : undefined),
-  },
-  crawlOptOut: {
-    name: 'DOMAINDEX_CRAWL_OPT_OUT',
-    fallback: '',
-    meaning:
-      'The list of names and addresses that are not visited: a text file with a name, suffix or range a line, read anew when it changes.',
-    may: 'the path of a file',
-    read: (text) => (text === '' ? null : text),
-  },
-  crawlControls: {
-    name: 'DOMAINDEX_CRAWL_CONTROLS',
-    fallback: '',
-    meaning:
-      'What a crawl asks to know whether it sees: zones whose SOA every resolver must give, a suffix under which made-up names must not exist, a name without IPv6, addresses that must take a TCP connection. What is left out is as by default: the root and five top-level domains, com, ipv4only.arpa, the root servers.',
-    may: 'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53, each of them none for nothing',
-    read: parsePlan,
-  },
+  ...CRAWL_SETTINGS,
 }
 
 /** Settings that may not be what they are: a line for each. */

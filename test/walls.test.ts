@@ -47,7 +47,7 @@ const house: House = {
       to: ['src/observe/', 'src/schedule/', 'src/config', 'src/commands/', 'lab/'],
       why: 'no answer waits for the internet',
     },
-    { room: 'src/schedule/', to: ['src/commands/'], why: 'no answer waits for a crawl' },
+    { room: 'src/schedule/', to: ['src/config', 'src/commands/'], why: 'no answer waits for a crawl' },
     { room: 'src/config', to: ['src/commands/'], why: 'settings come in as parameters' },
     { room: 'lab/', to: ['src/commands/'], why: 'only `demo` plays' },
     { room: 'client/', to: ['src/commands/'], why: 'only the client commands call an API' },

@@ -27,6 +27,12 @@ test('without an environment every setting has its default', () => {
     crawlContact: null,
     crawlOptOut: null,
     crawlControls: DEFAULT_PLAN,
+    crawlRate: 20,
+    crawlShares: { asked: 10, fresh: 30, followup: 20, due: 40 },
+    crawlSoonest: 86_400,
+    crawlLatest: 30 * 86_400,
+    crawlAsked: 0,
+    crawlAdmin: { host: '127.0.0.1', port: 9091 },
   })
   assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
 })
@@ -62,6 +68,19 @@ for (const [name, text, key, value] of [
     'crawlControls',
     { ...DEFAULT_PLAN, zones: ['.', 'org'], addresses: [] },
   ],
+  ['DOMAINDEX_CRAWL_RATE', '0.5', 'crawlRate', 0.5],
+  ['DOMAINDEX_CRAWL_RATE', 'off', 'crawlRate', null],
+  [
+    'DOMAINDEX_CRAWL_SHARES',
+    'due=1, asked=0,followup=0,fresh=3',
+    'crawlShares',
+    { due: 1, asked: 0, followup: 0, fresh: 3 },
+  ],
+  ['DOMAINDEX_CRAWL_SOONEST', '90m', 'crawlSoonest', 5_400],
+  ['DOMAINDEX_CRAWL_LATEST', '12h', 'crawlLatest', 43_200],
+  ['DOMAINDEX_CRAWL_ASKED', '100', 'crawlAsked', 100],
+  ['DOMAINDEX_CRAWL_ADMIN', 'off', 'crawlAdmin', null],
+  ['DOMAINDEX_CRAWL_ADMIN', '[::1]:9191', 'crawlAdmin', { host: '::1', port: 9191 }],
 ] as const) {
   test(`${name}=${text} is read`, () => {
     assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
@@ -93,6 +112,16 @@ for (const [name, text] of [
   ['DOMAINDEX_CRAWL_CONTACT', 'me@example.com) evil'],
   ['DOMAINDEX_CRAWL_CONTACT', 'https://'],
   ['DOMAINDEX_CRAWL_CONTROLS', 'zones=a..b'],
+  ['DOMAINDEX_CRAWL_RATE', '0'],
+  ['DOMAINDEX_CRAWL_RATE', 'fast'],
+  ['DOMAINDEX_CRAWL_SHARES', 'due=1'],
+  ['DOMAINDEX_CRAWL_SHARES', 'asked=0,fresh=0,followup=0,due=0'],
+  ['DOMAINDEX_CRAWL_SHARES', 'asked=1,fresh=1,followup=1,late=1'],
+  ['DOMAINDEX_CRAWL_SOONEST', '30s'],
+  ['DOMAINDEX_CRAWL_LATEST', '30'],
+  ['DOMAINDEX_CRAWL_LATEST', '99999d'],
+  ['DOMAINDEX_CRAWL_ASKED', '-1'],
+  ['DOMAINDEX_CRAWL_ADMIN', '9091'],
 ] as const) {
   test(`${name}=${text} is refused with the name and what it may be`, () => {
     const { may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
