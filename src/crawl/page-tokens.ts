@@ -1,5 +1,6 @@
 /** The tokens of a page as they stream by: tags with the few attributes that matter, and text. */
 
+import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
 /** What is kept of a tag's attributes; the first of a name counts. */
@@ -35,7 +36,8 @@ const NAME_UNITS = 64
 
 /**
  * Reads a page piece by piece. Work is linear in its length: the tokenizer of htmlparser2 looks at each character once, and
- * its parser, whose stack of open elements costs their number at every tag, is not used. Memory is that of the longest token.
+ * its parser, whose stack of open elements costs their number at every tag, is not used. Character references are read in
+ * whole runs of text, so that the tokenizer may pass them by. Memory is that of the longest token.
  */
 export class TokenReader implements TokenizerCallbacks {
   readonly #tokenizer: Tokenizer
@@ -46,14 +48,19 @@ export class TokenReader implements TokenizerCallbacks {
   #offset = 0
   #told = 0
   #tag = ''
+  /** The tag that was told last, where that is a start tag. */
+  #open = ''
   #attributes: { [name in Kept]?: string } = NONE
   #attribute: Kept | null = null
   #value = ''
+  /** Text that is not told yet, and where in the page it ends. */
+  #run = ''
+  #runEnd = -1
 
   constructor(listener: Listener, xml: boolean) {
     this.#listener = listener
     this.#xml = xml
-    this.#tokenizer = new Tokenizer({ xmlMode: xml, decodeEntities: true }, this)
+    this.#tokenizer = new Tokenizer({ xmlMode: xml, decodeEntities: false }, this)
   }
 
   write(text: string): void {
@@ -75,16 +82,17 @@ export class TokenReader implements TokenizerCallbacks {
     return this.#listener.isForeign()
   }
 
+  /** A run may come in pieces, which follow each other without a gap. */
   ontext(start: number, end: number): void {
-    this.#listener.text(this.#take(start, end))
+    if (start !== this.#runEnd) this.#tellRun()
+    this.#run += this.#take(start, end)
+    this.#runEnd = end
   }
 
-  ontextentity(point: number, end: number): void {
-    this.#told = end
-    this.#listener.text(String.fromCodePoint(point))
-  }
+  ontextentity(): void {}
 
   onopentagname(start: number, end: number): void {
+    this.#tellRun()
     this.#tag = this.#take(start, end, NAME_UNITS).toLowerCase()
     this.#attributes = NONE
   }
@@ -100,20 +108,19 @@ export class TokenReader implements TokenizerCallbacks {
     this.#value += this.#take(start, end, room)
   }
 
-  onattribentity(point: number): void {
-    if (this.#value.length < VALUE_UNITS) this.#value += String.fromCodePoint(point)
-  }
+  onattribentity(): void {}
 
   onattribend(_quote: unknown, end: number): void {
     this.#told = Math.max(this.#told, end)
     if (this.#attribute === null) return
     if (this.#attributes === NONE) this.#attributes = {}
-    this.#attributes[this.#attribute] = this.#value
+    this.#attributes[this.#attribute] = this.#xml ? decodeXML(this.#value) : decodeHTMLAttribute(this.#value)
     this.#attribute = null
   }
 
   onopentagend(end: number): void {
     this.#told = end
+    this.#open = this.#tag
     this.#listener.open(this.#tag, this.#attributes, false)
   }
 
@@ -123,10 +130,13 @@ export class TokenReader implements TokenizerCallbacks {
   }
 
   onclosetag(start: number, end: number): void {
+    this.#tellRun()
+    this.#open = ''
     this.#listener.close(this.#take(start, end, NAME_UNITS).toLowerCase())
   }
 
   oncdata(start: number, end: number, offset: number): void {
+    this.#tellRun()
     const data = this.#take(start, end - offset)
     if (this.#xml || this.#listener.isForeign()) this.#listener.text(data)
     this.#told = end
@@ -145,6 +155,23 @@ export class TokenReader implements TokenizerCallbacks {
   }
 
   onend(): void {
+    this.#tellRun()
     this.#told = this.#offset + this.#pending.length
+  }
+
+  #tellRun(): void {
+    if (this.#run === '') return
+    const run = this.#run
+    this.#run = ''
+    this.#listener.text(run.includes('&') && !this.#isRaw() ? this.#decode(run) : run)
+  }
+
+  /** A script of HTML has no character references; in other elements that have none, no text is read. */
+  #isRaw(): boolean {
+    return this.#open === 'script' && !this.#xml && !this.#listener.isForeign()
+  }
+
+  #decode(run: string): string {
+    return this.#xml ? decodeXML(run) : decodeHTML(run)
   }
 }

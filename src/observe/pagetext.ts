@@ -3,7 +3,7 @@
 const MOST_BYTES = 65_536
 
 /** White space and control characters, of which any number is one space; one that stands alone is that already. */
-const SPACE = /(?! [^\s\p{Cc}])[\s\p{Cc}]+/gu
+const SPACE = /[\s\p{Cc}](?:[\s\p{Cc}]+|(?<! ))/gu
 /** Characters that only say where a word may be broken. */
 const UNSEEN = /[\u00ad\u200b\u2060]/g
 

@@ -1,7 +1,7 @@
 /** The social account that an address stands for, by the rules of its network. */
 
 import type { SocialAccount } from './observation.ts'
-import { fediverseAccount } from './social-fediverse.ts'
+import { fediverseAccount, isFediverse } from './social-fediverse.ts'
 import { LARGE_NETWORKS } from './social-networks.ts'
 import { OTHER_NETWORKS } from './social-others.ts'
 import type { Network, Rule } from './social-rules.ts'
@@ -37,7 +37,7 @@ export function accountAt(target: string, base: string, isOwn = false): SocialAc
   if (url === null) return null
   const host = url.hostname.replace(/\.$/, '')
   const found = networkOf(host)
-  if (found === null) return fediverseAccount(host, pathOf(url), isOwn)
+  if (found === null) return isOwn || isFediverse(host) ? fediverseAccount(host, pathOf(url), isOwn) : null
   const { network, below } = found
   const path = pathOf(url)
   if (below !== null)

@@ -12,9 +12,13 @@ const BY_NAME = /(?:^|[.-])(?:mastodon|mstdn|masto|mast)[^.]*\./
 /** `@name`, `@name@server` for an account kept elsewhere, and their older forms. */
 const PATH = /^(?:web\/)?(?:@|users\/)([a-z\d_][\w.-]{0,62})(?:@([a-z\d-]+(?:\.[a-z\d-]+)+))?$/i
 
-/** The username is whole, `name@server`. `isOwn`: the page calls it its own, so that the server need not be known. */
+/** Whether a host is known as a server, or named like one. */
+export function isFediverse(host: string): boolean {
+  return SERVERS.has(host) || BY_NAME.test(host)
+}
+
+/** The account at a path of a server; the username is whole, `name@server`. `isOwn`: the page calls it its own. */
 export function fediverseAccount(host: string, path: string, isOwn: boolean): SocialAccount | null {
-  if (!isOwn && !SERVERS.has(host) && !BY_NAME.test(host)) return null
   const [, name, elsewhere] = PATH.exec(path) ?? []
   if (name === undefined || (isOwn && !path.startsWith('@'))) return null
   const server = (elsewhere ?? host).toLowerCase()

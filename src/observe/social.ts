@@ -27,7 +27,7 @@ export function socialAccounts(page: Page, domain: Name): SocialAccount[] {
 }
 
 function hasWord(words: string, word: string): boolean {
-  return words.split(/\s+/).includes(word)
+  return words !== '' && words.split(/\s+/).includes(word)
 }
 
 /** `@name`, as twitter:site gives it, as the address of that account; an address as it is. */
