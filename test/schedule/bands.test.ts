@@ -1,0 +1,204 @@
+/** Bands and the watch over outcomes: noise is no alarm, a lying resolver is one, and what lasts is accepted in the end. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { blocksOf, whyOutside } from '../../src/schedule/bands.ts'
+import { type Judgement, judgeSlice, NEW_WATCH, type Watch } from '../../src/schedule/watch.ts'
+import type { Outcomes } from '../../src/store/schedule.ts'
+
+const HOUR = 3600
+const NOW = 1_800_000_000
+const FULL = 2_000
+const SLICE = 500
+/** With a slice a second. */
+const SLICES_A_YEAR = 31_536_000
+
+const SHARES = 3
+const WINDOWS = 4
+
+type Levels = { servfail: number; nxdomain: number; none: number }
+
+/** Dice that fall the same way each time (mulberry32). */
+function dice(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** One row of visits that each come to one thing at most. */
+function sample(random: () => number, visits: number, levels: Levels, hour: number, kind = 'due'): Outcomes {
+  const row: Outcomes = { hour, kind, visits, servfail: 0, nxdomain: 0, none: 0 }
+  for (let visit = 0; visit < visits; visit++) {
+    const thrown = random()
+    if (thrown < levels.servfail) row.servfail++
+    else if (thrown < levels.servfail + levels.nxdomain) row.nxdomain++
+    else if (thrown < levels.servfail + levels.nxdomain + levels.none) row.none++
+  }
+  return row
+}
+
+const USUAL: Levels = { servfail: 0.02, nxdomain: 0.05, none: 0.2 }
+/** A share of all answers is turned into NXDOMAIN. */
+const lied = (levels: Levels, share: number): Levels => ({
+  servfail: levels.servfail * (1 - share),
+  nxdomain: levels.nxdomain + (1 - levels.nxdomain) * share,
+  none: levels.none * (1 - share),
+})
+
+/** A week of hours before `now`. */
+function weekOf(random: () => number, levelsAt: (hour: number) => Levels, visits = 1_200, now = NOW): Outcomes[] {
+  const start = now - (now % HOUR)
+  return Array.from({ length: 168 }, (_, back) => start - back * HOUR).map((hour) =>
+    sample(random, visits, levelsAt(hour), hour),
+  )
+}
+
+/** The logarithms of n!, for exact probabilities. */
+const factorials = [0]
+for (let n = 1; n <= FULL; n++) factorials.push(factorials[n - 1]! + Math.log(n))
+
+function probability(visits: number, count: number, level: number): number {
+  if (level === 0 || level === 1) return count === level * visits ? 1 : 0
+  const ways = factorials[visits]! - factorials[count]! - factorials[visits - count]!
+  return Math.exp(ways + count * Math.log(level) + (visits - count) * Math.log(1 - level))
+}
+
+test('binomial noise around any level that the week had leaves a band less than once in a year of slices', () => {
+  const level = fc.double({ min: 0, max: 0.9, noNaN: true })
+  fc.assert(
+    fc.property(level, level, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(), (one, other, at, seed) => {
+      const [low, high] = [Math.min(one, other), Math.max(one, other)]
+      const random = dice(seed)
+      const week = weekOf(random, () => ({ servfail: 0, nxdomain: low + random() * (high - low), none: 0 }))
+      const blocks = blocksOf(week)
+      const shares = blocks.map(({ nxdomain, visits }) => nxdomain / visits)
+      const now = Math.min(...shares) + at * (Math.max(...shares) - Math.min(...shares))
+      for (const visits of [SLICE, FULL]) {
+        let alarm = 0
+        for (let nxdomain = 0; nxdomain <= visits; nxdomain++) {
+          const counts = { kind: 'due', visits, servfail: 0, nxdomain, none: 0 }
+          if (whyOutside(counts, blocks) !== null) alarm += probability(visits, nxdomain, now)
+        }
+        assert.ok(alarm * SLICES_A_YEAR * SHARES * WINDOWS < 1, `${alarm} at ${now} between ${low} and ${high}`)
+      }
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('a year of honest slices, one an hour, is saved to the last', () => {
+  const random = dice(1)
+  const blocks = blocksOf(weekOf(random, () => USUAL))
+  for (let slice = 0; slice < 8_760; slice++) {
+    const counts = sample(random, SLICE, USUAL, NOW)
+    assert.equal(whyOutside(counts, blocks), null)
+  }
+})
+
+test('a resolver that turns a fifth of all answers into NXDOMAIN is caught within 2,000 visits', () => {
+  const level = fc.double({ min: 0, max: 0.3, noNaN: true })
+  fc.assert(
+    fc.property(level, fc.nat(), (nxdomain, seed) => {
+      const random = dice(seed)
+      const levels = { servfail: 0.02, nxdomain, none: 0.2 }
+      const week = weekOf(random, () => levels)
+      let watch: Watch = NEW_WATCH
+      for (let slice = 0; slice < 6; slice++) {
+        const judged = judgeSlice(watch, [sample(random, SLICE, levels, NOW)], week, NOW)
+        assert.equal(judged.why, null)
+        watch = judged.watch
+      }
+      let caught: string | null = null
+      for (let slice = 0; slice < FULL / SLICE && caught === null; slice++) {
+        const judged = judgeSlice(watch, [sample(random, SLICE, lied(levels, 0.2), NOW)], week, NOW)
+        watch = judged.watch
+        caught = judged.why
+      }
+      assert.match(caught ?? 'not caught', /^nxdomain is [\d.]+ % of the last \d+ visits \(due\), where the week had/)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('shares that fall are an alarm as well: everything has a website, or every name exists', () => {
+  const random = dice(3)
+  const week = weekOf(random, () => USUAL)
+  for (const share of ['nxdomain', 'none'] as const) {
+    const { why } = judgeSlice(NEW_WATCH, [sample(random, FULL, { ...USUAL, [share]: 0 }, NOW)], week, NOW)
+    assert.match(why!, /is 0\.0 % of the last 2000 visits/)
+  }
+})
+
+test('each kind has a band of its own, and none before there is a day of history', () => {
+  const random = dice(4)
+  const week = weekOf(random, () => USUAL)
+  const bad = lied(USUAL, 0.5)
+  assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW, 'fresh')], week, NOW).why, null)
+  assert.notEqual(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW)], week, NOW).why, null)
+  const short = week.filter(({ hour }) => hour > NOW - 26 * HOUR)
+  assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW)], short, NOW).why, null)
+  const sparse = week.map((row) => ({ ...row, visits: 50, servfail: 1, nxdomain: 2, none: 10 }))
+  assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW)], sparse, NOW).why, null)
+})
+
+/** Slices every five minutes from an alarm on, until one is saved: after how many hours, and how. */
+function pausedFor(random: () => number, week: Outcomes[], levelsAt: (seconds: number) => Levels, visits = SLICE) {
+  let judged: Judgement = { watch: NEW_WATCH, why: 'none yet', news: null }
+  for (let seconds = 0; seconds < 60 * HOUR; seconds += 300) {
+    judged = judgeSlice(judged.watch, [sample(random, visits, levelsAt(seconds), NOW + seconds)], week, NOW + seconds)
+    if (seconds === 0) assert.notEqual(judged.why, null)
+    if (judged.why === null) return { hours: seconds / HOUR, judged }
+  }
+  return assert.fail('paused for ever')
+}
+
+test('what was an alarm and is over is over at the next trial', () => {
+  const random = dice(5)
+  const week = weekOf(random, () => USUAL)
+  const { hours, judged } = pausedFor(random, week, (seconds) => (seconds < HOUR ? lied(USUAL, 0.2) : USUAL))
+  assert.ok(hours >= 1 && hours <= 2.5, String(hours))
+  assert.equal(judged.news, 'visits come again to what the week came to')
+})
+
+test('a change that lasts is accepted after half a day, and is in the band from then on', () => {
+  const random = dice(6)
+  const week = weekOf(random, () => USUAL)
+  const changed = lied(USUAL, 0.2)
+  const { hours, judged } = pausedFor(random, week, () => changed)
+  assert.ok(hours >= 12 && hours <= 14, String(hours))
+  assert.match(judged.news!, /^accepted, as it lasts: nxdomain is/)
+  let { watch } = judged
+  for (const levels of [changed, USUAL]) {
+    for (let slice = 0; slice < 20; slice++) {
+      const at = NOW + 15 * HOUR
+      const next = judgeSlice(watch, [sample(random, SLICE, levels, at)], week, at)
+      assert.equal(next.why, null)
+      watch = next.watch
+    }
+  }
+})
+
+test('a change that never settles is accepted after two days: no crawl pauses for ever', () => {
+  const random = dice(7)
+  const week = weekOf(random, () => USUAL)
+  const wild = (seconds: number) => lied(USUAL, 0.2 + (0.7 * seconds) / (60 * HOUR))
+  const { hours, judged } = pausedFor(random, week, wild)
+  assert.ok(hours >= 48 && hours <= 50, String(hours))
+  assert.match(judged.news!, /^accepted/)
+})
+
+test('slices during a doubt are thrown away, and those before the next trial do not count', () => {
+  const random = dice(8)
+  const week = weekOf(random, () => USUAL)
+  const { watch, why } = judgeSlice(NEW_WATCH, [sample(random, FULL, lied(USUAL, 0.2), NOW)], week, NOW)
+  assert.equal(watch.doubt?.again, NOW + 300)
+  const early = judgeSlice(watch, [sample(random, FULL, USUAL, NOW)], week, NOW + 299)
+  assert.deepEqual([early.why, early.watch.doubt?.trials], [why, []])
+  const other = judgeSlice(watch, [sample(random, FULL, USUAL, NOW, 'fresh')], week, NOW + 300)
+  assert.equal(other.why, why, 'a trial without visits of the kind in doubt says nothing of it')
+})
