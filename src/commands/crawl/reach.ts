@@ -16,18 +16,23 @@ const SAY_WHO =
 
 /**
  * `servers` as named, or else the system's. Of the opened ranges neither the resolvers nor our own listeners are reached;
- * where nobody has said who crawls, nothing but those ranges is. Throws CommandFault where that is nothing.
+ * where nobody has said who crawls, nothing but those ranges is. `isLeftOut`: whether an address wants no visits. Throws CommandFault where that is nothing.
  */
-export function reachOf(settings: Settings, named: readonly Server[], opened: readonly Range[]): Reach {
-  const { crawlContact: contact, host, port, admin } = settings
+export function reachOf(
+  settings: Settings,
+  named: readonly Server[],
+  opened: readonly Range[],
+  isLeftOut: (address: Address) => boolean = () => false,
+): Reach {
+  const { crawlContact: contact, host, port, admin, crawlAdmin } = settings
   if (contact === null && opened.length === 0) throw new CommandFault(SAY_WHO)
   for (const range of opened) expectUse(range, contact)
   const servers = named.length > 0 ? named : systemServers()
   if (servers.length === 0) throw new CommandFault('this machine names no resolver: name one with --resolver')
-  const own = [{ host, port }, ...(admin === null ? [] : [admin])].map(closedFor)
+  const own = [{ host, port }, admin, crawlAdmin].filter((place) => place !== null).map(closedFor)
   return {
     servers,
-    guard: makeGuard({ opened, closed: [...servers, ...own], onlyOpened: contact === null }),
+    guard: makeGuard({ opened, closed: [...servers, ...own], onlyOpened: contact === null, isLeftOut }),
     userAgent: userAgentOf(contact),
   }
 }
