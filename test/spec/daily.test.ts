@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { assertRefused, type ErrorKey } from './errors.ts'
+import { assertWhole, fetchFile, listOf, post, publish } from './files.ts'
 import { makeWorld, type Wanted } from './world.ts'
 
 const world = await makeWorld()
@@ -41,6 +43,14 @@ test('403 after_subscription: subscription ended and date is after it; msg names
   const account = { periods: [PLAN.basic] }
   assert.match(await refusal(account, { date: '2026-11-04' }, 'after_subscription'), /\b2026-11-03\b/)
   assert.match(await refusal(account, { date: '2026-11-19' }, 'after_subscription'), /\b2026-11-03\b/)
+})
+
+test('outside_subscription names the days around the gap, premium_required the day that is not to be had', async () => {
+  const gap = { periods: ['basic:2026-08-01..2026-08-31', 'premium:2026-10-05..'] }
+  const message = await refusal(gap, { date: '2026-09-15' }, 'outside_subscription')
+  assert.match(message, /\b2026-08-30\b.*\b2026-10-04\b/)
+  assert.match(await refusal(gap, { date: '2026-08-15', followup: 7 }, 'premium_required'), /\b2026-08-15\b/)
+  assert.match(await refusal(gap, { date: '2026-10-04' }, 'no_data'), /\b2026-10-04\b/)
 })
 
 test('403 outside_subscription: date in a gap between periods', async () => {
@@ -138,4 +148,45 @@ test('/daily takes the same parameters in the query string', async () => {
   assertRefused(await get({ date: '2026-02-30' }), 'daily', 'date_format')
   assertRefused(await get({ date: '2026-11-19', followup: '8' }), 'daily', 'followup_invalid')
   assertRefused(await get({ date: '2026-11-19', followup: '7' }), 'daily', 'no_data')
+})
+
+test('success: the body is the gzip file, not JSON, with its headers', async () => {
+  const content = listOf('a.example', 'b.example', 'xn--bcher-kva.example')
+  await publish(world, '2026-05-05.txt.gz', content)
+  const { token } = await world.account(ENTITLED)
+  const date = '2026-05-05'
+  const asked = [
+    fetchFile(world, '/v1.0/daily', post({ token, date })),
+    fetchFile(world, `/v1.0/daily?token=${token}&date=${date}`),
+    fetchFile(world, '/v1.0/daily', post({ token, date, followup: null })),
+  ]
+  for (const seen of await Promise.all(asked)) {
+    assertWhole(seen, content, 'attachment; filename="2026-05-05.txt.gz"')
+    assert.equal(gunzipSync(seen.bytes).toString(), 'a.example\nb.example\nxn--bcher-kva.example\n')
+  }
+})
+
+for (const followup of [7, 30]) {
+  test(`followup ${followup} returns the follow-up file of that day, 404 until it is written`, async () => {
+    const date = `2026-04-${followup}`.replace('-7', '-07')
+    const { token } = await world.account(ENTITLED)
+    await publish(world, `${date}.txt.gz`, listOf('a.example'))
+    const ask = () => fetchFile(world, '/v1.0/daily', post({ token, date, followup: String(followup) }))
+    assert.equal((await ask()).status, 404)
+    const content = listOf('domain,has_website', 'a.example,yes')
+    await publish(world, `${date}-followup-${followup}.csv.gz`, content)
+    const extended = `filename*=UTF-8''${date}-followup-${followup}.csv.gz`
+    assertWhole(await ask(), content, `attachment; filename="${date}.txt.gz"; ${extended}`)
+  })
+}
+
+test('the newest file available is dated yesterday, also on the first day of a subscription', async () => {
+  const content = listOf('a.example')
+  await publish(world, '2026-11-19.txt.gz', content)
+  const { token } = await world.account({ periods: ['basic:2026-11-20..'] })
+  assertWhole(
+    await fetchFile(world, '/v1.0/daily', post({ token, date: '2026-11-19' })),
+    content,
+    'attachment; filename="2026-11-19.txt.gz"',
+  )
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Addon } from '../../src/accounts/account.ts'
 import { assertRefused, type ErrorKey } from './errors.ts'
+import { assertWhole, BUILT, fetchFile, listOf, post, publish } from './files.ts'
 import { makeWorld } from './world.ts'
 
 const world = await makeWorld()
@@ -62,4 +63,51 @@ test('/snapshot takes the same parameters in the query string', async () => {
   const get = (parameters: object) => world.ask('snapshot', { token, ...parameters }, { method: 'GET' })
   assertRefused(await get({ download: '1' }), 'snapshot', 'no_data')
   assertRefused(await get({ enriched: '1' }), 'snapshot', 'addon_required')
+})
+
+const whole = { addons: ['export', 'enriched'] as const }
+
+test('without download: the report, meta with its keys and no others, result empty', async () => {
+  const { token } = await world.account(whole)
+  const bare = await world.account({ addons: ['export'] })
+  await publish(world, 'domains-2026-11-19.txt.gz', listOf('a.example'), { rows: 1, generated: BUILT - 86_400 })
+  const content = listOf('a.example', 'b.example')
+  await publish(world, 'domains-2026-11-20.txt.gz', content, { rows: 2 })
+  const meta = {
+    rcode: 200,
+    msg: 'ok',
+    generated: '2026-11-20T02:00:00+00:00',
+    domains: 2,
+    size: content.length,
+    filename: 'domains-2026-11-20.txt.gz',
+    format: 'names',
+    enriched_available: true,
+  }
+  const seen = await world.ask('snapshot', { token })
+  assert.deepEqual([seen.status, seen.body], [200, { meta, result: [] }])
+  const other = await world.ask('snapshot', { token: bare.token, download: '0' }, { method: 'GET' })
+  assert.deepEqual(other.body, { meta: { ...meta, enriched_available: false }, result: [] })
+  assertRefused(await world.ask('snapshot', { token, enriched: 1 }), 'snapshot', 'no_data')
+  await publish(world, 'domains-enriched-2026-11-20.csv.gz', content, { rows: 2 })
+  const enriched = { ...meta, format: 'enriched', filename: 'domains-enriched-2026-11-20.csv.gz' }
+  assert.deepEqual((await world.ask('snapshot', { token, enriched: 1 })).body, { meta: enriched, result: [] })
+})
+
+test('with download: the list file, named as meta.filename', async () => {
+  const { token } = await world.account(whole)
+  const [names, rows] = [listOf('a.example', 'b.example', 'c.example'), listOf('domain,has_website', 'a.example,no')]
+  await publish(world, 'domains-2026-11-21.txt.gz', names)
+  await publish(world, 'domains-enriched-2026-11-21.csv.gz', rows)
+  const plain = await fetchFile(world, '/v1.0/snapshot', post({ token, download: '1' }))
+  assertWhole(plain, names, 'attachment; filename="domains-2026-11-21.txt.gz"')
+  const enriched = await fetchFile(world, `/v1.0/snapshot?token=${token}&download=1&enriched=1`)
+  assertWhole(enriched, rows, 'attachment; filename="domains-enriched-2026-11-21.csv.gz"')
+})
+
+test('a snapshot that is held back is not the newest', async () => {
+  const { token } = await world.account(whole)
+  await publish(world, 'domains-2026-11-22.txt.gz', listOf('a.example'))
+  await publish(world, 'domains-2026-11-23.txt.gz', listOf('a.example'), { held: 'it is far too short' })
+  const { body } = await world.ask('snapshot', { token })
+  assert.equal((body as { meta: { filename: string } }).meta.filename, 'domains-2026-11-22.txt.gz')
 })
