@@ -1,0 +1,60 @@
+/** docs/formats.md names the formats that there are, and what it says of options, bounds and states is so. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Command } from 'commander'
+import { define } from '../../src/commands/import.ts'
+import { FORMATS } from '../../src/observe/formats/formats.ts'
+import { RECORD_TYPES } from '../../src/words/record.ts'
+import { read } from '../observe/formats/reading.ts'
+import { codes, readPage, sections, tableOf } from './markdown.ts'
+
+const page = readPage('formats.md')
+const command = new Command('import')
+define(command)
+
+test('every format is in the table, with an example that uses it', () => {
+  const rows = tableOf(page, 'format')
+  assert.deepEqual(
+    rows.map(([format]) => codes(format!)[0]),
+    ['observations', ...Object.keys(FORMATS)],
+  )
+  for (const [format, , example] of rows.slice(1))
+    assert.match(example!, new RegExp(`^\`domaindex import --format ${codes(format!)[0]} \\S+\`$`))
+  assert.deepEqual(
+    tableOf(sections(page, 2).get('What each gives')!, 'format').map(([format]) => codes(format!)[0]),
+    Object.keys(FORMATS),
+  )
+})
+
+test('every option of import is in the docs, and every option in them is one', () => {
+  const importing = sections(readPage('operating.md'), 2).get('Importing')!
+  const named = new Set([...(page + importing).matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))
+  named.delete('--result-verbosity') // of zdns
+  assert.deepEqual([...named].toSorted(), command.options.map(({ long }) => long!).toSorted())
+})
+
+test('the modules of zdns that are kept are those that it names', () => {
+  const [, kept = ''] = tableOf(sections(page, 2).get('What each gives')!, 'format')[0]!
+  const modules = codes(kept).filter((word) => /^[A-Z]+$/.test(word))
+  assert.deepEqual(modules.toSorted(), [...RECORD_TYPES, 'ALOOKUP', 'MXLOOKUP', 'NSLOOKUP'].toSorted())
+  const data = { answers: [], exchanges: [], servers: [], ipv4_addresses: [], authorities: [{ type: 'SOA' }] }
+  for (const module of modules) {
+    const results = { [module]: { status: 'NOERROR', timestamp: '2026-01-01T00:00:00Z', data } }
+    assert.equal(read(FORMATS.zdns, [JSON.stringify({ name: 'example.com', results })]).observations.length, 1, module)
+  }
+})
+
+test('the rows of passive DNS in it are the states that it says', () => {
+  const rows = page.match(/^\{"rrname".*$/gm)!
+  const seen = read(FORMATS.cof, rows).observations as { observed_at: string; dns: { A: string[] } }[]
+  const states = seen.filter(({ dns }, index) => String(dns.A) !== String(seen[index - 1]?.dns.A))
+  assert.deepEqual(
+    states.map(({ observed_at, dns }) => [Date.parse(observed_at) / 1000, dns.A]),
+    [
+      [1000, ['192.0.2.1']],
+      [5000, ['192.0.2.1', '192.0.2.2']],
+      [7001, ['192.0.2.2']],
+    ],
+  )
+})
