@@ -46,8 +46,8 @@ export function startCrawler(options: CrawlerOptions): Running {
     visit: (name) => life.live(() => visit(name, holder)),
     pace: makePace({ ticks: () => clock.ticks() }),
     optOut: { hasName: () => false },
+    isOwn: () => false,
     look: async () => ({ sees: true }),
-    judge: async () => null,
     rhythm: RHYTHM,
     shares: SHARES,
     rate,
@@ -62,6 +62,7 @@ export function startCrawler(options: CrawlerOptions): Running {
     onFault(error) {
       throw error
     },
+    say() {},
     ...other,
   }
   return { life, figures, stop: () => stop.abort(), ended: crawlOn(crawl, stop.signal) }

@@ -7,6 +7,7 @@ import type { WishKind } from '../store/wishes.ts'
 import type { Address } from '../words/address.ts'
 import type { Instant } from '../words/time.ts'
 import { lastSeen } from './count.ts'
+import type { Crawl } from './crawl.ts'
 import type { Candidate, Held } from './range.ts'
 import type { Span } from './span.ts'
 import type { Kind } from './turns.ts'
@@ -62,7 +63,7 @@ async function findPlaces(span: Span, candidates: readonly Candidate[]): Promise
   for (let from = 0; from < known.length; from += BATCH) {
     const batch = known.slice(from, from + BATCH)
     const currents = await store.frontier.currents(batch.map(({ name }) => name))
-    for (const [index, candidate] of batch.entries()) candidate.places = placesOf(currents[index]!)
+    for (const [index, candidate] of batch.entries()) candidate.places = placesOf(currents[index]!, span.crawl.isOwn)
     await learnCrowds(
       span,
       batch.flatMap(({ places }) => places.addresses ?? []),
@@ -70,10 +71,12 @@ async function findPlaces(span: Span, candidates: readonly Candidate[]): Promise
   }
 }
 
-/** The addresses that it had, and its name servers, as they were last seen. */
-export function placesOf({ addresses, states }: Pick<Current, 'addresses' | 'states'>): Places {
+/** Where a visit has to wait for its turn: not at one's own addresses, nor at the name servers of what lies on those alone. */
+function placesOf({ addresses, states }: Current, isOwn: Crawl['isOwn']): Places {
+  const others = addresses.filter((address) => !isOwn(address))
   const servers = states.NS === undefined ? '' : (JSON.parse(states.NS.records) as string[]).join(' ')
-  return servers === '' ? { addresses } : { addresses, servers }
+  const isFree = servers === '' || (addresses.length > 0 && others.length === 0)
+  return isFree ? { addresses: others } : { addresses: others, servers }
 }
 
 /** Tells the pace how many names are at addresses, each once. */

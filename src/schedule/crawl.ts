@@ -3,7 +3,6 @@
 import type { Rhythm } from '../apply/due.ts'
 import type { Pace } from '../crawl/pace.ts'
 import type { Visit } from '../crawl/visit.ts'
-import type { Outcomes } from '../store/schedule.ts'
 import type { Store } from '../store/store.ts'
 import type { Address } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
@@ -37,10 +36,10 @@ export type Crawl = {
   pace: Pace
   /** Whether the owner of a name wants no visits; asked each time. */
   optOut: { hasName(name: Name): boolean }
+  /** Whether an address is the operator's own, where nobody has to wait. */
+  isOwn(address: Address): boolean
   /** Asks the control questions. */
   look(): Promise<Sight>
-  /** Why what the latest visits came to is not to be believed, though control questions are answered; null: it is. */
-  judge(latest: readonly Outcomes[]): Promise<string | null>
   rhythm: Rhythm
   shares: Shares
   /** Visits a second of all crawlers of the installation; null for as many as may be. */
@@ -54,4 +53,6 @@ export type Crawl = {
   figures: Figures
   /** A fault of the program or of the store; the crawl goes on. */
   onFault(error: unknown): void
+  /** What an operator is to be told. */
+  say(news: string): void
 }

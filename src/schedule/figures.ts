@@ -43,6 +43,7 @@ export class Figures {
   readonly slices = { saved: 0, thrown: 0 }
   /** Visits made twice at once, and those of them that saw something else. */
   readonly twice = { made: 0, differed: 0 }
+  #hasSeen = false
   #pause: (Pause & { since: number }) | null = null
   #lags: number[] = LAG_SECONDS.map(() => 0).concat(0)
   #parts: { part: number; visits: number }[] = []
@@ -68,7 +69,13 @@ export class Figures {
   }
 
   goesOn(): void {
+    this.#hasSeen = true
     this.#pause = null
+  }
+
+  /** Why nothing is visited; null while something may be. */
+  get trouble(): string | null {
+    return this.#pause?.why ?? (this.#hasSeen ? null : 'no control question was answered yet')
   }
 
   get pause(): Pause | null {

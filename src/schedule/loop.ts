@@ -7,6 +7,7 @@ import { readOn } from './reader.ts'
 import { settle, settleOn, trust } from './slices.ts'
 import { type Memory, Span, Trouble } from './span.ts'
 import { visitOn } from './visits.ts'
+import { NEW_WATCH } from './watch.ts'
 
 /** Milliseconds until a crawl that pauses looks again, at first and at most. */
 const AGAIN = 2_000
@@ -21,20 +22,25 @@ const OVER = 75_000
  * rejects; what fails is told, and tried again.
  */
 export async function crawlOn(crawl: Crawl, signal: AbortSignal): Promise<void> {
-  const memory: Memory = { rate: makeRate(crawl.rate), flight: new Set(), resting: new Map(), owed: [] }
+  const memory = newMemory(crawl)
   const ended = new AbortController()
   await beat(crawl, memory)
   const beating = beatOn(crawl, memory, ended.signal)
   let again = AGAIN
   while (!signal.aborted) {
     const { saved } = crawl.figures.slices
-    if ((await spanOf(crawl, memory, signal)) === null) break
+    const trouble = await spanOf(crawl, memory, signal)
+    if (trouble === null) break
     if (crawl.figures.slices.saved > saved) again = AGAIN
-    await crawl.clock.wait(again, signal)
+    await crawl.clock.wait(Math.max(again, trouble.rest), signal)
     again = Math.min(2 * again, AGAIN_MOST)
   }
   ended.abort()
   await beating
+}
+
+function newMemory({ rate }: Crawl): Memory {
+  return { rate: makeRate(rate), flight: new Set(), resting: new Map(), owed: [], watch: NEW_WATCH }
 }
 
 /** One span, from the first good look to its end; what it was given up for, or null where the signal came. */
@@ -44,7 +50,7 @@ async function spanOf(crawl: Crawl, memory: Memory, signal: AbortSignal): Promis
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   const lane = (walk: (span: Span) => Promise<void>): Promise<void> =>
-    walk(span).catch((error) => span.end(troubleOf(crawl, error)))
+    walk(span).catch((error) => giveUp(span, troubleOf(crawl, error)))
   await lane(open)
   const keeping = lane(keepOn)
   await Promise.all([readOn, runErrands, visitOn, settleOn].map(lane))
@@ -63,6 +69,7 @@ async function open(span: Span): Promise<void> {
   if (memory.owed.length > 0) await crawl.store.schedule.release(memory.owed.map((lease) => ({ lease, sweep: null })))
   memory.owed = []
   await trust(span)
+  if (crawl.figures.pause !== null) crawl.say('the crawl goes on')
   crawl.figures.goesOn()
 }
 
@@ -115,6 +122,13 @@ async function beat({ store, holder, figures, clock, rate, pace, onFault }: Craw
   } catch (error) {
     onFault(error)
   }
+}
+
+/** It is told once, however often it is tried again. */
+function giveUp(span: Span, trouble: Trouble): void {
+  const { figures, say } = span.crawl
+  if (figures.pause?.why !== trouble.message) say(`the crawl pauses: ${trouble.message}`)
+  span.end(trouble)
 }
 
 /** Whatever else fails is the store, or a fault of the program: both are told whole, and tried again. */

@@ -4,9 +4,12 @@ import { outcomesOf } from './outcomes.ts'
 import { save } from './save.ts'
 import { type Seen, type Span, Trouble } from './span.ts'
 import { SLICE } from './visits.ts'
+import { judgeSlice } from './watch.ts'
 
 /** Milliseconds after which the visits are saved when no other one is under way. */
 const QUIET = 1_000
+/** Seconds. */
+const WEEK = 604_800
 
 /** Trusts and saves until the span ends. Throws Trouble where eyes are not good. */
 export async function settleOn(span: Span): Promise<void> {
@@ -32,7 +35,7 @@ export async function settle(span: Span): Promise<void> {
   span.oldest = crawl.clock.ticks()
   try {
     await trust(span)
-    await judge(span, cut)
+    if (cut.length > 0) await judge(span, cut)
     if (cut.length > 0) await save(span, cut)
   } catch (error) {
     if (cut.length > 0) crawl.figures.slices.thrown++
@@ -50,8 +53,12 @@ export async function trust({ crawl }: Span): Promise<void> {
   if (!sight.sees) throw new Trouble('blind', sight.why)
 }
 
-/** The outcomes of a slice are judged before it is saved, and count for the judgement of the next. */
-async function judge({ crawl }: Span, cut: readonly Seen[]): Promise<void> {
-  const why = await crawl.judge(outcomesOf(cut))
-  if (why !== null) throw new Trouble('band', why)
+/** Throws Trouble where what the visits came to is not to be believed, though control questions were answered. */
+async function judge({ crawl, memory }: Span, cut: readonly Seen[]): Promise<void> {
+  const { schedule, now } = crawl.store
+  const at = await now()
+  const { watch, why, news } = judgeSlice(memory.watch, outcomesOf(cut), await schedule.outcomes(at - WEEK), at)
+  memory.watch = watch
+  if (news !== null) crawl.say(news)
+  if (why !== null) throw new Trouble('band', why, Math.max(0, (watch.doubt?.again ?? at) - at) * 1000)
 }

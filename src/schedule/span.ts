@@ -11,14 +11,17 @@ import { type Candidate, type Held, isDone, sweepOf } from './range.ts'
 import type { Rate } from './rate.ts'
 import { Room } from './room.ts'
 import { turnsBy } from './turns.ts'
+import type { Watch } from './watch.ts'
 
-/** Why a span is given up. */
+/** Why a span is given up. `rest`: milliseconds until another one is tried, at least. */
 export class Trouble extends Error {
   readonly reason: Pause['reason']
+  readonly rest: number
 
-  constructor(reason: Pause['reason'], why: string) {
+  constructor(reason: Pause['reason'], why: string, rest = 0) {
     super(why)
     this.reason = reason
+    this.rest = rest
   }
 }
 
@@ -39,6 +42,7 @@ export type Memory = {
   resting: Map<Name, number>
   /** Leases that could not be given back. */
   owed: Lease[]
+  watch: Watch
 }
 
 const LEASE_MILLISECONDS = LEASE_SECONDS * 1000

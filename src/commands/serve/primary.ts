@@ -1,13 +1,13 @@
 /** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
 
 import { createServer, type Server } from 'node:http'
-import type { Listener, Settings } from '../../config.ts'
+import type { Settings } from '../../config.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
-import { CommandFault } from '../fault.ts'
 import { listen, metricsOf, openAdmin } from './admin.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
+import { bracketed, faultOf } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
 export type Running = { address: string; ended: Promise<void> }
@@ -74,21 +74,6 @@ async function freePort(host: string): Promise<number> {
   return port
 }
 
-/** Why nobody can listen there, in words that say what to do; `names` are the settings that say where. */
-function faultOf(
-  { code, message }: { code?: string | null | undefined; message: string },
-  { host, port }: Listener,
-  names: { host: string; port: string },
-): Error {
-  const place = `${bracketed(host)}:${port}`
-  if (code === 'EADDRINUSE') return new CommandFault(`${place} is in use: name another port with ${names.port}`)
-  if (code === 'EACCES') return new CommandFault(`${place} is not for this user: name another port with ${names.port}`)
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new CommandFault(`this machine has no address ${host}: name another one with ${names.host}`)
-  }
-  return new CommandFault(`cannot serve on ${place}: ${message}`)
-}
-
 /** Resolves when a signal asks for the end; a second one ends this process at once, and its workers with it. */
 function asked(): Promise<void> {
   return new Promise((resolve) => {
@@ -108,8 +93,4 @@ async function end({ crew, admin, store, output }: Parts): Promise<void> {
   admin?.close()
   await store.close()
   output.flush()
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

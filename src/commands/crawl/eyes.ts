@@ -1,0 +1,76 @@
+/** The eyes of a crawl that goes on and on: what visits are made with, their pace, and the questions by which it knows that it sees. */
+
+import type { Settings } from '../../config.ts'
+import type { ControlPlan } from '../../crawl/control-plan.ts'
+import { openControls } from '../../crawl/controls.ts'
+import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
+import { openResolver } from '../../crawl/dns.ts'
+import { guardFamilies } from '../../crawl/families.ts'
+import { type OptOut, OptOutFault, openOptOut } from '../../crawl/opt-out.ts'
+import { makePace, type Pace } from '../../crawl/pace.ts'
+import { openWeb } from '../../crawl/web.ts'
+import type { WebLimits } from '../../crawl/web-limits.ts'
+import type { Sight } from '../../schedule/crawl.ts'
+import type { Address } from '../../words/address.ts'
+import type { Instant } from '../../words/time.ts'
+import { CommandFault } from '../fault.ts'
+import type { Reach } from './reach.ts'
+
+export type Eyes = {
+  visit: Crawler['visit']
+  isOwn(address: Address): boolean
+  /** Asks the control questions. */
+  look(): Promise<Sight>
+  pace: Pace
+  /** How often resolvers disagreed. */
+  disagreements(): number
+  close(): Promise<void>
+}
+
+type EyesOptions = Reach & {
+  plan: ControlPlan
+  optOut: Pick<OptOut, 'hasName'>
+  /** The time that visits carry. */
+  now: () => Instant
+  /** PEM, trusted beside Node's own. */
+  roots?: readonly string[]
+  limits?: Partial<WebLimits>
+  /** Milliseconds until a question of a visit, and one of the controls, is given up. */
+  timeout?: number
+  patience?: number
+}
+
+const HTTPS = 443
+
+const ticks = (): number => performance.now()
+
+export async function openEyes(options: EyesOptions): Promise<Eyes> {
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, patience } = options
+  const resolver = await openResolver({ servers, ...(timeout === undefined ? {} : { timeout }) })
+  const guard = guardFamilies(options.guard)
+  const controls = openControls({ servers, plan, resolver, guard, ...(patience === undefined ? {} : { patience }) })
+  const pace = makePace({ ticks })
+  const web = openWeb({ resolver, guard, pace, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
+  const crawler = openCrawler({ resolver, web, now })
+  return {
+    visit: crawler.visit,
+    isOwn: (address) => options.guard.vet(address, HTTPS)?.own === true,
+    look: () => controls.check(),
+    pace,
+    disagreements: () => resolver.disagreements(),
+    async close() {
+      await Promise.all([controls.close(), crawler.close()])
+    },
+  }
+}
+
+/** The list that the settings name. Throws CommandFault for one that cannot be used. */
+export function optOutOf({ crawlOptOut: path }: Settings, say: (words: string) => void): OptOut {
+  if (path === null) return { hasName: () => false, hasAddress: () => false, close: () => {} }
+  try {
+    return openOptOut(path, { ticks, say })
+  } catch (error) {
+    if (error instanceof OptOutFault) throw new CommandFault(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,77 @@
+/** A crawl that goes on and on: a store, eyes and an admin listener, from the start to an end in order. */
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { Settings } from '../../config.ts'
+import type { Server } from '../../crawl/dns.ts'
+import type { Range } from '../../crawl/guard.ts'
+import type { Clock } from '../../schedule/bell.ts'
+import { type Crawl, TIMES } from '../../schedule/crawl.ts'
+import { Figures } from '../../schedule/figures.ts'
+import { crawlOn } from '../../schedule/loop.ts'
+import { openStore } from '../../store/open.ts'
+import { feelPulse } from '../serve/pulse.ts'
+import { openCrawlAdmin } from './admin.ts'
+import { openEyes, optOutOf } from './eyes.ts'
+import { metricsOf } from './metrics.ts'
+import { reachOf } from './reach.ts'
+import { rhythmOf } from './rhythm.ts'
+
+/** What is typed, not set. */
+export type LoopOptions = { resolver: readonly Server[]; allow: readonly Range[]; parallel: number }
+
+const MOST_MILLISECONDS = 2 ** 31 - 1
+
+export const CLOCK: Clock = {
+  ticks: () => performance.now(),
+  wait: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const end = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, Math.min(milliseconds, MOST_MILLISECONDS))
+      signal.addEventListener('abort', end)
+    }),
+}
+
+/** Crawls until the signal comes. Throws CommandFault and StoreFault where it cannot begin. */
+export async function crawlForever(
+  settings: Settings,
+  { resolver, allow, parallel }: LoopOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store: url, secret, pool, crawlControls: plan, crawlShares: shares, crawlRate: rate } = settings
+  const rhythm = rhythmOf(settings)
+  const optOut = optOutOf(settings, (words) => log.error(words))
+  const reach = reachOf(settings, resolver, allow, optOut.hasAddress)
+  const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
+  const figures = new Figures()
+  await using ends = new AsyncDisposableStack()
+  ends.defer(() => optOut.close())
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  ends.defer(() => store.close())
+  const pulse = await feelPulse(store)
+  ends.defer(() => pulse.close())
+  const eyes = await openEyes({ ...reach, plan, optOut, now: pulse.now })
+  ends.defer(() => eyes.close())
+  const read = metricsOf(store, figures, CLOCK.ticks, eyes.disagreements)
+  const admin = await openCrawlAdmin(settings.crawlAdmin, read, figures)
+  ends.defer(() => admin.close())
+  log.info({ holder, admin: admin.port }, 'the crawl begins')
+  const { visit, isOwn, look, pace } = eyes
+  const own = { holder, figures, parallel, clock: CLOCK, times: TIMES, random: Math.random, ...tellersOf(log) }
+  await crawlOn({ store, visit, isOwn, look, pace, optOut, rhythm, shares, rate, ...own }, signal)
+  log.info('the crawl has ended')
+}
+
+function tellersOf(log: Logger): Pick<Crawl, 'onFault' | 'say'> {
+  return {
+    onFault: (err) => log.error({ err }, 'a crawl meets a fault'),
+    say: (news) => log.warn(news),
+  }
+}
