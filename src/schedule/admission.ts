@@ -58,12 +58,12 @@ export async function leaveOut(span: Span, visits: readonly Visit[], at: Instant
 
 /** Reads where names that were visited before are, and how crowded it is there. */
 async function findPlaces(span: Span, candidates: readonly Candidate[]): Promise<void> {
-  const { store } = span.crawl
+  const { store, isOwn } = span.crawl
   const known = candidates.filter(({ visit }) => lastSeen(visit) > 0)
   for (let from = 0; from < known.length; from += BATCH) {
     const batch = known.slice(from, from + BATCH)
     const currents = await store.frontier.currents(batch.map(({ name }) => name))
-    for (const [index, candidate] of batch.entries()) candidate.places = placesOf(currents[index]!, span.crawl.isOwn)
+    for (const [index, candidate] of batch.entries()) candidate.places = withoutOwn(placesOf(currents[index]!), isOwn)
     await learnCrowds(
       span,
       batch.flatMap(({ places }) => places.addresses ?? []),
@@ -71,11 +71,16 @@ async function findPlaces(span: Span, candidates: readonly Candidate[]): Promise
   }
 }
 
-/** Where a visit has to wait for its turn: not at one's own addresses, nor at the name servers of what lies on those alone. */
-function placesOf({ addresses, states }: Current, isOwn: Crawl['isOwn']): Places {
-  const others = addresses.filter((address) => !isOwn(address))
+/** The addresses that it had, and its name servers, as they were last seen. */
+export function placesOf({ addresses, states }: Pick<Current, 'addresses' | 'states'>): Places {
   const servers = states.NS === undefined ? '' : (JSON.parse(states.NS.records) as string[]).join(' ')
-  const isFree = servers === '' || (addresses.length > 0 && others.length === 0)
+  return servers === '' ? { addresses } : { addresses, servers }
+}
+
+/** Nobody waits at the operator's own addresses, nor at the name servers of what lies on those alone. */
+function withoutOwn({ addresses = [], servers }: Places, isOwn: Crawl['isOwn']): Places {
+  const others = addresses.filter((address) => !isOwn(address))
+  const isFree = servers === undefined || (addresses.length > 0 && others.length === 0)
   return isFree ? { addresses: others } : { addresses: others, servers }
 }
 
