@@ -2,7 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Settings } from '../../config.ts'
+import type { Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
+import { placesOf } from '../../schedule/admission.ts'
 import { ingest, type Outcome } from '../../store/ingest.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,8 +14,8 @@ import type { Name } from '../../words/name.ts'
 export type Destination = {
   /** What it is, for a crawl that goes on with the same one. */
   to: string
-  /** False for a name that was forgotten: it is not visited either. */
-  wants(name: Name): Promise<boolean>
+  /** Where a name was when it was last seen; null for one that was forgotten, which is not visited either. */
+  placesOf(name: Name): Promise<Places | null>
   /** Resolves when the batch is written, with what became of each. */
   write(batch: readonly Observation[]): Promise<readonly (Outcome | 'written')[]>
   close(): Promise<void>
@@ -32,8 +34,16 @@ export async function openStoreDestination({ store: url, secret, pool }: Setting
 export function storeDestination(store: Store, to: string): Destination {
   return {
     to,
-    wants: async (name) => !(await store.frontier.visits([name]))[0]!.forgotten,
+    placesOf: (name) => knownPlaces(store, name),
     write: (batch) => ingest(store, batch),
     close: () => store.close(),
   }
+}
+
+async function knownPlaces({ frontier }: Store, name: Name): Promise<Places | null> {
+  const [visit] = await frontier.visits([name])
+  if (visit!.forgotten) return null
+  if (visit!.version === 0) return {}
+  const [current] = await frontier.currents([name])
+  return placesOf(current!)
 }

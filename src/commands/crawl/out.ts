@@ -27,7 +27,7 @@ export function openOut(path: string, list: Stats | null): Destination {
   if (stats.isFile() && path !== '-') repair(fd, stats.size, path)
   return {
     to: resolve(path),
-    wants: async () => true,
+    placesOf: async () => ({}),
     async write(batch) {
       await writeAll(fd, Buffer.from(batch.map((observation) => `${writeObservation(observation)}\n`).join('')))
       return batch.map(() => 'written' as const)

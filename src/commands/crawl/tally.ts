@@ -4,14 +4,25 @@ import type { DnsStatus, Observation } from '../../observe/observation.ts'
 import type { Outcome } from '../../store/ingest.ts'
 
 /**
- * `unseen`: could not be looked at for a reason of ours; `unusable`: lines that are no name; `failed`: a fault of the program.
+ * `unseen`: could not be looked at for a reason of ours; `held`: the turn was too far off; `opted-out`: on the opt-out list;
+ * `unusable`: lines that are no name; `failed`: a fault of the program.
  * `refused`: the clock of this machine is ahead of the store's.
  */
-type Count = DnsStatus | 'website' | 'unseen' | 'forgotten' | 'failed' | 'unusable' | 'written' | Outcome
+type Count =
+  | DnsStatus
+  | 'website'
+  | 'unseen'
+  | 'held'
+  | 'opted-out'
+  | 'forgotten'
+  | 'failed'
+  | 'unusable'
+  | 'written'
+  | Outcome
 
 /** Told in any case, and those told only where there are some. */
 const SEEN = ['ok', 'nxdomain', 'servfail', 'website'] as const
-const RARE = ['unseen', 'forgotten', 'failed', 'ahead', 'unusable'] as const
+const RARE = ['unseen', 'held', 'opted-out', 'forgotten', 'failed', 'ahead', 'unusable'] as const
 const KEPT = { store: ['applied', 'unchanged', 'stale'], file: ['written'] } as const
 
 export type Tally = ReturnType<typeof makeTally>
@@ -25,6 +36,8 @@ export function makeTally(kept: keyof typeof KEPT) {
   return {
     of,
     visited,
+    /** Names that wait for their turn. */
+    waiting: 0,
     add(count: Count): void {
       counts.set(count, of(count) + 1)
     },
@@ -33,7 +46,9 @@ export function makeTally(kept: keyof typeof KEPT) {
       if (web?.has_website) this.add('website')
     },
     /** As in `ok 70  nxdomain 4  servfail 6  website 41`. */
-    line: (): string => [...words(SEEN), ...rare()].join('  '),
+    line(): string {
+      return [...words(SEEN), ...rare(), ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : [])].join('  ')
+    },
     /** As in `visited 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 visits/s)`. */
     summary(seconds: number): string {
       const rate = Math.round(visited() / Math.max(seconds, 0.001))

@@ -1,20 +1,25 @@
 /** The crawl of a list: each name is visited, what was seen is counted and written, and the place in the list follows. */
 
 import type { Crawler } from '../../crawl/crawl.ts'
+import type { Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
 import { observe } from '../../observe/observe.ts'
 import type { Name } from '../../words/name.ts'
 import { CommandFault } from '../fault.ts'
 import { batches } from './batches.ts'
+import { type Beside, type Held, makeBeside } from './beside.ts'
 import type { Destination } from './destination.ts'
 import type { Entry, Named } from './list.ts'
+import { type Manners, NO_MANNERS, pacedPlaces, placesAfter } from './manners.ts'
 import type { Place } from './place.ts'
 import { visitAll } from './run.ts'
 import type { Tally } from './tally.ts'
 
 export type Crawl = {
   crawler: Pick<Crawler, 'visit'>
-  destination: Pick<Destination, 'wants' | 'write'>
+  destination: Pick<Destination, 'placesOf' | 'write'>
+  /** None where all servers are one's own. */
+  manners?: Manners
   place: Place
   tally: Tally
   /** Visits in flight at once, at most. */
@@ -48,27 +53,38 @@ export async function crawlAll(crawl: Crawl): Promise<boolean> {
     if (entry.name === null) tally.add('unusable')
     crawl.onTaken(entry)
   }
-  const visit = async (entry: Named): Promise<void> => {
-    const observation = await observationOf(crawl, entry)
+  const { pace, ticks } = crawl.manners ?? NO_MANNERS
+  const beside = makeBeside({ pace, ticks, onLeft: () => tally.add('held') })
+  const visit = async (entry: Named, held?: Held): Promise<void> => {
+    const observation = await observationOf(crawl, beside, entry, held)
     if (observation !== null) await written.add({ entry, observation })
+    tally.waiting = beside.size
     crawl.onVisit()
   }
   try {
-    return await visitAll({ entries: place.rest(), parallel, signal, begin, visit })
+    return await visitAll({ entries: place.rest(), parallel, signal, beside, begin, visit })
   } finally {
     await written.end()
   }
 }
 
-/** Null where there is nothing to write: such a name is done, but for one that could not be looked at. */
-async function observationOf({ crawler, destination, place, tally, onFault }: Crawl, entry: Named) {
-  if (!(await destination.wants(entry.name))) {
-    tally.add('forgotten')
-    place.finish(entry)
-    return null
-  }
+/** Null where there is nothing to write: such a name is done, but for one that waits beside or could not be looked at. */
+async function observationOf(
+  crawl: Crawl,
+  beside: Beside,
+  entry: Named,
+  held: Held | undefined,
+): Promise<Observation | null> {
+  const { crawler, place, tally, onFault } = crawl
+  const places = await turnOf(crawl, beside, entry, held)
+  if (places === null) return null
   try {
-    const observation = observe(await crawler.visit(entry.name))
+    const visit = await crawler.visit(entry.name, places.addresses)
+    const observation = observe(visit)
+    if (visit.held !== undefined) {
+      beside.add({ entry, places: placesAfter(held, visit.held, observation), times: (held?.times ?? 0) + 1 })
+      return null
+    }
     tally.see(observation)
     if (observation.dns !== null) return observation
   } catch (error) {
@@ -79,4 +95,24 @@ async function observationOf({ crawler, destination, place, tally, onFault }: Cr
   }
   if (tally.of('unseen') < UNSEEN) return null
   throw new CommandFault(`${UNSEEN} names could not be looked at: the resolver cannot be asked from here`)
+}
+
+/** The places where a name has its turn now, as one that was waiting beside has; null where it is not visited now. */
+async function turnOf(crawl: Crawl, beside: Beside, entry: Named, held: Held | undefined): Promise<Places | null> {
+  const { destination, manners = NO_MANNERS, place, tally } = crawl
+  const isOptedOut = manners.optOut.hasName(entry.name)
+  const known = isOptedOut ? null : (held?.places ?? (await destination.placesOf(entry.name)))
+  if (known === null) {
+    tally.add(isOptedOut ? 'opted-out' : 'forgotten')
+    place.finish(entry)
+    return null
+  }
+  if (held !== undefined) return known
+  const places = pacedPlaces(known, manners)
+  if (manners.pace.wait(places) > 0) {
+    beside.add({ entry, places, times: 0 })
+    return null
+  }
+  manners.pace.take(places)
+  return places
 }
