@@ -2,12 +2,16 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { loadSettings } from '../config.ts'
-import { type Crawler, openCrawler } from '../crawl/crawl.ts'
+import { openCrawler } from '../crawl/crawl.ts'
 import { openResolver, parseServer, type Resolver, type Server } from '../crawl/dns.ts'
 import { parseRange, type Range } from '../crawl/guard.ts'
+import type { OptOut } from '../crawl/opt-out.ts'
+import { makePace, type Pace } from '../crawl/pace.ts'
 import { openWeb } from '../crawl/web.ts'
 import { type Destination, openStoreDestination } from './crawl/destination.ts'
+import { optOutOf } from './crawl/eyes.ts'
 import { type List, listOfArguments, openList } from './crawl/list.ts'
+import type { Manners } from './crawl/manners.ts'
 import { openOut } from './crawl/out.ts'
 import { type Place, placeOf } from './crawl/place.ts'
 import { type Reach, reachOf } from './crawl/reach.ts'
@@ -50,7 +54,8 @@ async function crawl(names: string[], options: Options): Promise<void> {
   const settings = loadSettings()
   const stop = listenForStop()
   try {
-    const reach = reachOf(settings, options.resolver, options.allow)
+    const optOut = optOutOf(settings, (words) => console.error(`domaindex: ${words}`))
+    const reach = { ...reachOf(settings, options.resolver, options.allow, optOut.hasAddress), optOut }
     const list = listOf(names, options.file, stop.signal)
     const { out } = options
     const destination = out === undefined ? await openStoreDestination(settings) : openOut(out, list.stats)
@@ -67,11 +72,12 @@ async function crawl(names: string[], options: Options): Promise<void> {
 async function crawlInto(
   destination: Destination,
   list: List,
-  reach: Reach,
+  reach: Reach & { optOut: OptOut },
   { parallel, out }: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const crawler = await openReach(reach)
+  const manners = mannersOf(reach)
+  const crawler = await openReach(reach, manners)
   const progress = progressOf('visits')
   let place: Place | null = null
   let isDone = false
@@ -79,7 +85,7 @@ async function crawlInto(
     place = placeOf(list, destination.to)
     const tally = makeTally(out === undefined ? 'store' : 'file')
     const teller = tellerOf(list, place.from, tally, progress)
-    isDone = await crawlAll({ crawler, destination, place, tally, parallel, signal, ...teller })
+    isDone = await crawlAll({ crawler, destination, manners, place, tally, parallel, signal, ...teller })
     progress.end()
     const say = out === '-' ? console.error : console.log
     say(tally.summary(progress.seconds()))
@@ -91,11 +97,16 @@ async function crawlInto(
   }
 }
 
+function mannersOf({ guard, optOut }: Reach & { optOut: OptOut }): Manners & { pace: Pace } {
+  const ticks = (): number => performance.now()
+  return { pace: makePace({ ticks }), ticks, optOut, isOwn: (address) => guard.vet(address, 443)?.own === true }
+}
+
 /** Throws CommandFault where no resolver answers, whatever its answer. */
-async function openReach({ servers, guard, userAgent }: Reach): Promise<Crawler> {
+async function openReach({ servers, guard, userAgent }: Reach, { pace, optOut }: ReturnType<typeof mannersOf>) {
   const resolver = await openResolver({ servers })
   await expectAnswer(resolver, servers)
-  const web = openWeb({ resolver, guard, userAgent })
+  const web = openWeb({ resolver, guard, pace, optOut, userAgent })
   return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
 }
 

@@ -78,7 +78,7 @@ export function placesOf({ addresses, states }: Pick<Current, 'addresses' | 'sta
 }
 
 /** Nobody waits at the operator's own addresses, nor at the name servers of what lies on those alone. */
-function withoutOwn({ addresses = [], servers }: Places, isOwn: Crawl['isOwn']): Places {
+export function withoutOwn({ addresses = [], servers }: Places, isOwn: Crawl['isOwn']): Places {
   const others = addresses.filter((address) => !isOwn(address))
   const isFree = servers === undefined || (addresses.length > 0 && others.length === 0)
   return isFree ? { addresses: others } : { addresses: others, servers }

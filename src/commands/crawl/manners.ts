@@ -25,13 +25,6 @@ export const NO_MANNERS: Manners = {
   isOwn: () => true,
 }
 
-/** Where a name has to wait that was last seen at these places; nowhere, where all of its servers are one's own. */
-export function pacedPlaces({ addresses = [], servers }: Places, { isOwn }: Manners): Places {
-  const others = addresses.filter((address) => !isOwn(address)).slice(0, MOST_ADDRESSES)
-  if (servers === undefined || (addresses.length > 0 && others.length === 0)) return { addresses: others }
-  return { addresses: others, servers }
-}
-
 /** Where a name has to wait after a visit that was held at an address: there, and where visits before were held. */
 export function placesAfter(before: Held | undefined, at: Address, { dns }: Observation): Places {
   const addresses = new Set([...(before?.times ? (before.places.addresses ?? []) : []), at])

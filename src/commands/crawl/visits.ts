@@ -4,13 +4,14 @@ import type { Crawler } from '../../crawl/crawl.ts'
 import type { Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
 import { observe } from '../../observe/observe.ts'
+import { withoutOwn } from '../../schedule/admission.ts'
 import type { Name } from '../../words/name.ts'
 import { CommandFault } from '../fault.ts'
 import { batches } from './batches.ts'
 import { type Beside, type Held, makeBeside } from './beside.ts'
 import type { Destination } from './destination.ts'
 import type { Entry, Named } from './list.ts'
-import { type Manners, NO_MANNERS, pacedPlaces, placesAfter } from './manners.ts'
+import { type Manners, NO_MANNERS, placesAfter } from './manners.ts'
 import type { Place } from './place.ts'
 import { visitAll } from './run.ts'
 import type { Tally } from './tally.ts'
@@ -108,7 +109,7 @@ async function turnOf(crawl: Crawl, beside: Beside, entry: Named, held: Held | u
     return null
   }
   if (held !== undefined) return known
-  const places = pacedPlaces(known, manners)
+  const places = withoutOwn(known, manners.isOwn)
   if (manners.pace.wait(places) > 0) {
     beside.add({ entry, places, times: 0 })
     return null
