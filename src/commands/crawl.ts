@@ -1,30 +1,42 @@
 /** `domaindex crawl`: visits domains, and brings what it sees into the store or into a file. */
 
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
 import { openCrawler } from '../crawl/crawl.ts'
-import { openResolver, parseServer, type Resolver, type Server } from '../crawl/dns.ts'
-import { parseRange, type Range } from '../crawl/guard.ts'
+import { openResolver, type Resolver, type Server } from '../crawl/dns.ts'
+import type { Range } from '../crawl/guard.ts'
 import type { OptOut } from '../crawl/opt-out.ts'
 import { makePace, type Pace } from '../crawl/pace.ts'
 import { openWeb } from '../crawl/web.ts'
 import { type Destination, openStoreDestination } from './crawl/destination.ts'
 import { optOutOf } from './crawl/eyes.ts'
 import { type List, listOfArguments, openList } from './crawl/list.ts'
+import { crawlForever } from './crawl/loop.ts'
 import type { Manners } from './crawl/manners.ts'
+import { addRange, addServer, readParallel } from './crawl/options.ts'
 import { openOut } from './crawl/out.ts'
 import { type Place, placeOf } from './crawl/place.ts'
 import { type Reach, reachOf } from './crawl/reach.ts'
+import { printStatus } from './crawl/status.ts'
 import { makeTally } from './crawl/tally.ts'
 import { tellerOf } from './crawl/tell.ts'
 import { crawlAll } from './crawl/visits.ts'
 import { CommandFault } from './fault.ts'
 import { progressOf } from './progress.ts'
+import { openLog } from './serve/log.ts'
 import { listenForStop } from './stop.ts'
 
-type Options = { file?: string; resolver: Server[]; allow: Range[]; out?: string; parallel: number }
+type Options = {
+  file?: string
+  resolver: Server[]
+  allow: Range[]
+  out?: string
+  parallel: number
+  loop?: true
+  status?: true
+  json?: true
+}
 
-const MOST_PARALLEL = 10_000
 const HELP = `
 LIST holds a name a line, plain or compressed by gzip or zstd; empty lines and what follows a # are passed over.
 A visit asks for the seven record types and looks at http and https of the name, and of www. where the name shows nothing.
@@ -36,6 +48,9 @@ addresses, those of cloud metadata, the resolvers and domaindex's own listeners 
 Ctrl-C finishes the visits in flight, for 15 seconds at most. The place in LIST is kept in LIST.place: the same command
 goes on from there, and the file is gone at the end. --out appends; a line that was left there by half is taken away.
 
+--loop visits what is due in the store until Ctrl-C; it logs JSON lines to standard error. DOMAINDEX_CRAWL_RATE and the other
+settings of the crawl say how, DOMAINDEX_CRAWL_ADMIN where its metrics are. Any number of them may run on one store.
+
 Exit codes: 0 every name was visited, 1 the crawl failed or names could not be looked at from here, 2 lines are no names.`
 
 export function define(command: Command): void {
@@ -46,8 +61,34 @@ export function define(command: Command): void {
     .option('--allow <range>', 'open a range of your own, such as 127.0.0.0/8; may be repeated', addRange, [])
     .option('--out <file>', 'append the observations to a file instead of the store; - is standard output')
     .option('--parallel <visits>', 'visits in flight at once', readParallel, 256)
+    .option('--loop', 'visit what is due, on and on, in place of a list')
+    .option('--status', 'say how the crawl of what is due goes, and visit nothing')
+    .option('--json', 'with --status: print one JSON object')
     .addHelpText('after', HELP)
-    .action(crawl)
+    .action(choose)
+}
+
+async function choose(names: string[], options: Options): Promise<void> {
+  const { loop, status, json, file, out } = options
+  const isList = names.length > 0 || file !== undefined || out !== undefined
+  if ((loop || status) && isList)
+    throw new CommandFault('--loop and --status take no names, and neither --file nor --out')
+  if (loop && status) throw new CommandFault('give either --loop or --status, not both')
+  if (json && !status) throw new CommandFault('--json goes with --status')
+  if (status) return printStatus(json === true)
+  return loop ? crawlLoop(options) : crawl(names, options)
+}
+
+async function crawlLoop(options: Options): Promise<void> {
+  const settings = loadSettings()
+  const { log, flush } = openLog(settings.logLevel)
+  const stop = listenForStop()
+  try {
+    await crawlForever(settings, options, log, stop.signal)
+  } finally {
+    flush()
+    stop.end()
+  }
 }
 
 async function crawl(names: string[], options: Options): Promise<void> {
@@ -125,24 +166,4 @@ function listOf(names: string[], file: string | undefined, signal: AbortSignal):
   if (file !== undefined || isPiped) return openList(file ?? '-', signal)
   if (names.length === 0) throw new CommandFault('give the names to crawl, or --file LIST, or - for standard input')
   return listOfArguments(names)
-}
-
-function addServer(text: string, before: Server[]): Server[] {
-  const server = parseServer(text)
-  if (server === null) throw new InvalidArgumentError('It must be ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT.')
-  return [...before, server]
-}
-
-function addRange(text: string, before: Range[]): Range[] {
-  const range = parseRange(text)
-  if (range === null) throw new InvalidArgumentError('It must be an address or a range such as 10.0.0.0/8 or fd00::/8.')
-  return [...before, range]
-}
-
-function readParallel(text: string): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > MOST_PARALLEL) {
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_PARALLEL}.`)
-  }
-  return value
 }

@@ -1,17 +1,33 @@
-/** `domaindex serve`: answers requests over HTTP until it is asked to stop. */
+/** `domaindex serve`: answers requests over HTTP until it is asked to stop, and crawls beside if it is told to. */
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
+import type { Server } from '../crawl/dns.ts'
+import { expectCrawl } from './crawl/loop.ts'
+import { addServer, readParallel } from './crawl/options.ts'
 import { startServer } from './serve/primary.ts'
 
+type Options = { crawl?: true; resolver: Server[]; parallel: number }
+
 const HELP = `
-Logs go to standard error, a JSON object a line. Metrics are given out by the listener that DOMAINDEX_ADMIN names.
+Logs go to standard error, a JSON object a line. Metrics are given out by the listener that DOMAINDEX_ADMIN names, those of
+the crawl by that of DOMAINDEX_CRAWL_ADMIN.
 SIGTERM and SIGINT end it in order: nothing new is accepted, what is under way is answered. A second one ends it at once.`
 
 export function define(command: Command): void {
-  command.addHelpText('after', HELP).action(async () => {
-    const { address, ended } = await startServer(loadSettings(), { demo: false })
-    console.log(`domaindex listens on ${address}`)
-    await ended
-  })
+  command
+    .option('--crawl', 'crawl what is due in a process beside, as crawl --loop does')
+    .option('--resolver <address[:port]>', 'of the crawl, as of domaindex crawl; may be repeated', addServer, [])
+    .option('--parallel <visits>', 'of the crawl: visits in flight at once', readParallel, 256)
+    .addHelpText('after', HELP)
+    .action(async ({ crawl, resolver, parallel }: Options) => {
+      const settings = loadSettings()
+      if (crawl) expectCrawl(settings, { resolver, allow: [], parallel })
+      const { address, ended } = await startServer(settings, {
+        demo: false,
+        crawl: crawl ? { resolver, parallel } : null,
+      })
+      console.log(`domaindex listens on ${address}`)
+      await ended
+    })
 }

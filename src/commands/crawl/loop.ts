@@ -38,6 +38,13 @@ export const CLOCK: Clock = {
     }),
 }
 
+/** Throws CommandFault where a crawl could not even begin. */
+export function expectCrawl(settings: Settings, { resolver, allow }: LoopOptions): void {
+  rhythmOf(settings)
+  reachOf(settings, resolver, allow)
+  optOutOf(settings, () => {}).close()
+}
+
 /** Crawls until the signal comes. Throws CommandFault and StoreFault where it cannot begin. */
 export async function crawlForever(
   settings: Settings,

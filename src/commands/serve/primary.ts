@@ -5,12 +5,16 @@ import type { Settings } from '../../config.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { listen, metricsOf, openAdmin } from './admin.ts'
+import { type Crawling, type CrawlOrder, startCrawling } from './crawling.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
 import { bracketed, faultOf } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
 export type Running = { address: string; ended: Promise<void> }
+
+/** `crawl`: what is crawled with, beside; null: nothing is. */
+export type ServerOptions = { demo: boolean; crawl?: Omit<CrawlOrder, 'settings'> | null }
 
 /** The settings that say where to listen. */
 const ADMIN = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
@@ -20,18 +24,19 @@ const PUBLIC = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 const POOL = 2
 
 /** What is to be ended, in this order. */
-type Parts = { crew: Crew; admin: Server | null; store: Store; output: Log }
+type Parts = { crew: Crew; crawling: Crawling | null; admin: Server | null; store: Store; output: Log }
 
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
-export async function startServer(settings: Settings, { demo }: { demo: boolean }): Promise<Running> {
+export async function startServer(settings: Settings, { demo, crawl = null }: ServerOptions): Promise<Running> {
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
   const output = openLog(settings.logLevel)
-  const parts: Parts = { crew: new Crew(output.log), admin: null, store, output }
+  const parts: Parts = { crew: new Crew(output.log), crawling: null, admin: null, store, output }
   try {
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
     const port = await startCrew(settings, demo, parts.crew)
+    if (crawl !== null) parts.crawling = startCrawling({ ...crawl, settings: { ...settings, port } }, output.log)
     const ended = asked().then(() => end(parts))
     return { address: `http://${bracketed(settings.host)}:${port}`, ended }
   } catch (error) {
@@ -87,8 +92,8 @@ function asked(): Promise<void> {
   })
 }
 
-async function end({ crew, admin, store, output }: Parts): Promise<void> {
-  await crew.end()
+async function end({ crew, crawling, admin, store, output }: Parts): Promise<void> {
+  await Promise.all([crew.end(), crawling?.end()])
   admin?.closeAllConnections()
   admin?.close()
   await store.close()

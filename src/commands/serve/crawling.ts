@@ -1,0 +1,72 @@
+/** The crawl beside the workers of `serve`: a process of its own, started again when it dies, and ended in order. */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import type { Settings } from '../../config.ts'
+import type { Server } from '../../crawl/dns.ts'
+
+/** What a crawler must know. */
+export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
+
+/** From the primary. `stop`: finish what is in flight, save it, and end. */
+export type CrawlCommand = { to: 'crawler'; do: 'crawl'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
+
+export type Crawling = {
+  /** Resolves when it has ended. */
+  end(): Promise<void>
+}
+
+/** Milliseconds until one that died is started again, at first and at most; one that lived so long begins anew. */
+const AGAIN = 1_000
+const AGAIN_MOST = 60_000
+const LONG = 300_000
+/** Milliseconds after which one that does not end is killed. */
+const PATIENCE = 40_000
+
+export function isCrawlCommand(message: unknown): message is CrawlCommand {
+  return (message as Partial<CrawlCommand> | null)?.to === 'crawler'
+}
+
+export function startCrawling(order: CrawlOrder, log: Logger): Crawling {
+  let child: ChildProcess | null = null
+  let timer: NodeJS.Timeout | undefined
+  let isEnding = false
+  let again = AGAIN
+  const start = (): void => {
+    const born = performance.now()
+    const started = fork(fileURLToPath(new URL('./crawler.ts', import.meta.url)))
+    child = started
+    started.once('error', (err) => log.error({ err }, 'the crawler cannot be started'))
+    send(started, { to: 'crawler', do: 'crawl', order })
+    started.once('close', (code, signal) => {
+      child = null
+      if (isEnding) return
+      if (performance.now() - born > LONG) again = AGAIN
+      log.error({ reason: signal ?? code, seconds: again / 1000 }, 'the crawler died and is started again')
+      timer = setTimeout(start, again)
+      again = Math.min(2 * again, AGAIN_MOST)
+    })
+  }
+  start()
+  return {
+    async end() {
+      isEnding = true
+      clearTimeout(timer)
+      if (child !== null) await ended(child)
+    },
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  send(child, { to: 'crawler', do: 'stop' })
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
+  await closed
+  clearTimeout(timer)
+}
+
+/** One that died meanwhile hears nothing: its end is heard of instead. */
+function send(child: ChildProcess, command: CrawlCommand): void {
+  child.send(command, () => {})
+}
