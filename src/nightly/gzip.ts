@@ -1,0 +1,133 @@
+/**
+ * Gzip on all cores: blocks are deflated side by side, each with the end of the one before it as its dictionary and ended by
+ * a sync flush, so that together they are one plain member (RFC 1951, RFC 1952).
+ */
+
+import { Worker } from 'node:worker_threads'
+import { crc32 } from 'node:zlib'
+import type { Deflated, Task } from './gzip-thread.ts'
+
+/** Bytes of a block. */
+const BLOCK = 2 ** 19
+/** Bytes as far back as a match may lie. */
+const WINDOW = 32_768
+/** Blocks under way for each thread: one is deflated while another waits. */
+const DEPTH = 2
+
+/** Deflate, no flags, no time, so that the same content gives the same bytes; the system that wrote it is not told. */
+const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
+/** A last block without content. */
+const LAST = Uint8Array.of(3, 0)
+
+export type GzipOptions = {
+  /** Of zlib: from 1, the quickest, to 9, the smallest. */
+  level: number
+  threads: number
+  /** Bytes of a block; larger ones compress no better, and need more memory. */
+  block?: number
+}
+
+/**
+ * The member that gunzip turns into the source, piece by piece; about `threads` times 4 blocks are in memory. Its threads end
+ * with it, also where it is given up or the source throws.
+ */
+export async function* gzip(
+  source: AsyncIterable<Uint8Array>,
+  { level, threads, block = BLOCK }: GzipOptions,
+): AsyncGenerator<Uint8Array> {
+  const crew = new Crew(threads, level)
+  const underWay: Promise<Uint8Array>[] = []
+  let [sum, length] = [0, 0]
+  let dictionary = new Uint8Array(0)
+  try {
+    yield HEADER
+    for await (const content of blocks(source, block, crew)) {
+      sum = crc32(content, sum)
+      length += content.length
+      const next = content.slice(-WINDOW)
+      underWay.push(crew.deflate(content, dictionary))
+      dictionary = next
+      if (underWay.length >= threads * DEPTH) yield await underWay.shift()!
+    }
+    for (const each of underWay) yield await each
+    yield trailer(sum, length)
+  } finally {
+    await crew.end()
+  }
+}
+
+function trailer(sum: number, length: number): Uint8Array {
+  const end = Buffer.alloc(8)
+  end.writeUInt32LE(sum, 0)
+  end.writeUInt32LE(length % 2 ** 32, 4)
+  return Buffer.concat([LAST, end])
+}
+
+/** The source cut anew, into blocks of one size. */
+async function* blocks(source: AsyncIterable<Uint8Array>, size: number, crew: Crew): AsyncGenerator<Uint8Array> {
+  let block = crew.buffer(size)
+  let filled = 0
+  for await (const piece of source) {
+    for (let at = 0; at < piece.length; ) {
+      const taken = Math.min(piece.length - at, size - filled)
+      block.set(piece.subarray(at, at + taken), filled)
+      at += taken
+      filled += taken
+      if (filled < size) continue
+      yield block
+      block = crew.buffer(size)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled)
+}
+
+type Waiting = { resolve: (deflated: Uint8Array) => void; reject: (why: unknown) => void }
+
+/** The threads, asked in turn, each of which answers in the order of asking. */
+class Crew {
+  readonly #threads: Worker[]
+  readonly #waiting: Waiting[][]
+  /** Those of blocks that are done, to be filled again. */
+  readonly #buffers: ArrayBuffer[] = []
+  #turn = 0
+  #fault: Error | null = null
+
+  constructor(threads: number, level: number) {
+    this.#waiting = Array.from({ length: threads }, () => [])
+    this.#threads = this.#waiting.map((waiting) => {
+      const thread = new Worker(new URL('./gzip-thread.ts', import.meta.url), { workerData: level })
+      thread.on('message', ({ deflated, buffer }: Deflated) => {
+        this.#buffers.push(buffer)
+        waiting.shift()!.resolve(deflated)
+      })
+      thread.on('error', (error) => this.#fail(error))
+      return thread
+    })
+  }
+
+  buffer(size: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#buffers.pop() ?? new ArrayBuffer(size))
+  }
+
+  /** Takes the content away: it goes to the thread. */
+  deflate(content: Uint8Array, dictionary: Uint8Array): Promise<Uint8Array> {
+    const place = this.#turn++ % this.#threads.length
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+    promise.catch(() => {}) // somebody waits for it, but perhaps not yet
+    if (this.#fault !== null) reject(this.#fault)
+    this.#waiting[place]!.push({ resolve, reject })
+    const task: Task = { content, dictionary }
+    this.#threads[place]!.postMessage(task, [content.buffer as ArrayBuffer])
+    return promise
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.terminate()))
+  }
+
+  #fail(error: Error): void {
+    this.#fault ??= error
+    for (const { reject } of this.#waiting.flat()) reject(error)
+  }
+}
