@@ -5,7 +5,7 @@ import { type Address, family } from '../words/address.ts'
 
 type Place = { address: Address; port: number }
 
-/** One connection a check, to another address each time; where it fails, these more. */
+/** One connection a check, to another address each time; these more where it fails and the check before did not. */
 const MORE = 2
 const TIMEOUT_MILLISECONDS = 1500
 
@@ -13,6 +13,7 @@ export class Outlook {
   readonly #places: readonly Place[]
   readonly #open = new Set<Socket>()
   #turn = 0
+  #reached = true
 
   /** The addresses of that family, of all that are given. */
   constructor(places: readonly Place[], which: 4 | 6) {
@@ -23,10 +24,12 @@ export class Outlook {
   async reaches(): Promise<boolean | null> {
     const { length } = this.#places
     if (length === 0) return null
-    for (let tried = 0; tried < Math.min(1 + MORE, length); tried++) {
-      if (await this.#connects(this.#places[this.#turn++ % length]!)) return true
+    let left = Math.min(this.#reached ? 1 + MORE : 1, length)
+    this.#reached = false
+    for (; left > 0 && !this.#reached; left--) {
+      this.#reached = await this.#connects(this.#places[this.#turn++ % length]!)
     }
-    return false
+    return this.#reached
   }
 
   close(): void {
