@@ -54,70 +54,86 @@ export function rateOf(kind: Kind, names: number): number {
 }
 
 export function makePace({ ticks, kept = KEPT }: PaceOptions): Pace {
-  const spots = new Map<string, Spot>() // the one used last is the last
-  const rests = new Map<string, number>() // by the key of the address
-  let parts = 1
-
-  /** The spot of a key, as the one used last. */
-  const spotOf = (key: string): Spot => {
-    const spot = spots.get(key) ?? { kind: KINDS[key[0]!]!, turns: [], names: 0 }
-    spots.delete(key)
-    spots.set(key, spot)
-    if (spots.size > kept) dropOldest()
-    return spot
-  }
-
-  /** A network is used whenever an address of it is, right after it, and so goes later than they. */
-  const dropOldest = (): void => {
-    const [[key, spot]] = spots as unknown as [[string, Spot]]
-    spots.delete(key)
-    const network = spot.kind === 'address' ? spots.get(networkKey(key.slice(1) as Address)) : undefined
-    if (network !== undefined) network.names -= spot.names
-  }
-
-  /** The first moment from `now` on that is free at all of them. */
-  const firstFree = (keys: readonly string[], now: number): number => {
-    let free = now
-    for (const key of keys) free = Math.max(free, rests.get(key) ?? 0)
-    for (let before = Number.NaN; before !== free; ) {
-      before = free
-      for (const key of keys) {
-        const spot = spots.get(key)
-        if (spot !== undefined) free = fit(spot.turns, free, intervalOf(spot, parts))
-      }
-    }
-    return free
-  }
-
+  const spots = new Spots(kept)
   return {
     wait(places) {
       const now = ticks()
-      return firstFree(keysOf(places), now) - now
+      return spots.firstFree(keysOf(places), now) - now
     },
     take(places) {
       const now = ticks()
       const keys = keysOf(places)
-      const turn = firstFree(keys, now)
-      for (const key of keys) put(spotOf(key).turns, turn, now)
+      const turn = spots.firstFree(keys, now)
+      for (const key of keys) put(spots.use(key).turns, turn, now)
       return turn - now
     },
     learn(place, names) {
-      const [key, network] = keysOf('address' in place ? { addresses: [place.address] } : place)
-      const spot = spotOf(key!)
-      if (network !== undefined) spotOf(network).names += names - spot.names
+      const [key = '', network] = keysOf('address' in place ? { addresses: [place.address] } : place)
+      const spot = spots.use(key)
+      if (network !== undefined) spots.use(network).names += names - spot.names
       spot.names = names
     },
     rest(address, milliseconds) {
       const [key = ''] = keysOf({ addresses: [address] })
-      const until = Math.max(ticks() + milliseconds, rests.get(key) ?? 0)
-      rests.delete(key)
-      rests.set(key, until)
-      const [oldest = ''] = rests.keys()
-      if (rests.size > kept) rests.delete(oldest)
+      spots.rest(key, ticks() + milliseconds)
     },
     divide(live) {
-      parts = Math.max(1, live)
+      spots.parts = Math.max(1, live)
     },
+  }
+}
+
+/** What is remembered of the places used last, by their keys. */
+class Spots {
+  readonly #kept: number
+  readonly #spots = new Map<string, Spot>() // the one used last is the last
+  readonly #rests = new Map<string, number>()
+  /** Of how many crawlers this one is. */
+  parts = 1
+
+  constructor(kept: number) {
+    this.#kept = kept
+  }
+
+  /** The spot of a key, as the one used last. */
+  use(key: string): Spot {
+    const spot = this.#spots.get(key) ?? { kind: KINDS[key[0]!]!, turns: [], names: 0 }
+    this.#spots.delete(key)
+    this.#spots.set(key, spot)
+    if (this.#spots.size > this.#kept) this.#dropOldest()
+    return spot
+  }
+
+  /** A network is used whenever an address of it is, right after it, and so goes later than they. */
+  #dropOldest(): void {
+    const [oldest] = this.#spots
+    const [key, { kind, names }] = oldest!
+    this.#spots.delete(key)
+    const network = kind === 'address' ? this.#spots.get(networkKey(key.slice(1) as Address)) : undefined
+    if (network !== undefined) network.names -= names
+  }
+
+  /** No turn comes there before `until`. */
+  rest(key: string, until: number): void {
+    const later = Math.max(until, this.#rests.get(key) ?? 0)
+    this.#rests.delete(key)
+    this.#rests.set(key, later)
+    const [oldest = ''] = this.#rests.keys()
+    if (this.#rests.size > this.#kept) this.#rests.delete(oldest)
+  }
+
+  /** The first moment from `now` on that is free at all of them. */
+  firstFree(keys: readonly string[], now: number): number {
+    let free = now
+    for (const key of keys) free = Math.max(free, this.#rests.get(key) ?? 0)
+    for (let before = Number.NaN; before !== free; ) {
+      before = free
+      for (const key of keys) {
+        const spot = this.#spots.get(key)
+        if (spot !== undefined) free = fit(spot.turns, free, intervalOf(spot, this.parts))
+      }
+    }
+    return free
   }
 }
 

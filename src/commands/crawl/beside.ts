@@ -6,17 +6,6 @@ import type { Named } from './list.ts'
 /** A name, where its visit goes, and how often it has had to wait. */
 export type Held = { entry: Named; places: Places; times: number }
 
-export type Beside = {
-  readonly size: number
-  /** There is no room: no other name of the list may be begun. */
-  isFull(): boolean
-  add(held: Held): void
-  /** One whose turn has come, which is taken with it; null for none. */
-  take(): Held | null
-  /** Milliseconds until `take` may have one; Infinity where nobody waits. */
-  soonest(): number
-}
-
 type BesideOptions = {
   pace: Pick<Pace, 'wait' | 'take'>
   /** Milliseconds of a clock that is never set back. */
@@ -35,64 +24,79 @@ const MOST_TIMES = 20
 /** Milliseconds between two looks at one queue, at least. */
 const TICK = 1
 
-export function makeBeside({ pace, ticks, onLeft }: BesideOptions): Beside {
-  const queues = new Map<string, Queue>()
-  const order: Queue[] = [] // ascending by `at`
-  let size = 0
+export class Beside {
+  readonly #options: BesideOptions
+  readonly #queues = new Map<string, Queue>()
+  readonly #order: Queue[] = [] // ascending by `at`
+  #size = 0
 
-  const sort = (queue: Queue, wait: number): void => {
-    queue.at = ticks() + Math.max(wait, TICK)
-    order.splice(order.findLastIndex((other) => other.at <= queue.at) + 1, 0, queue)
+  constructor(options: BesideOptions) {
+    this.#options = options
   }
 
-  /** Puts a name to those who wait for the place of its own that is free last. */
-  const put = (held: Held): void => {
+  get size(): number {
+    return this.#size
+  }
+
+  /** There is no room: no other name of the list may be begun. */
+  isFull(): boolean {
+    return this.#size >= MOST
+  }
+
+  /** A name comes to those who wait for the place of its own that is free last. */
+  add(held: Held): void {
+    const { pace, onLeft } = this.#options
     const { key, place, wait } = busiest(pace, held.places)
     if (wait > PATIENCE || held.times > MOST_TIMES) {
       onLeft(held)
       return
     }
-    const queue = queues.get(key) ?? { key, place, waiting: [], at: 0 }
+    const queue = this.#queues.get(key) ?? { key, place, waiting: [], at: 0 }
     queue.waiting.push(held)
-    size++
+    this.#size++
     if (queue.waiting.length > 1) return
-    queues.set(key, queue)
-    sort(queue, wait)
+    this.#queues.set(key, queue)
+    this.#sort(queue, wait)
+  }
+
+  /** One whose turn has come, which is taken with it; null for none. */
+  take(): Held | null {
+    const { pace, ticks } = this.#options
+    while (this.#order.length > 0 && this.#order[0]!.at <= ticks()) {
+      const queue = this.#order.shift()!
+      const held = queue.waiting[0]!
+      const wait = pace.wait(held.places)
+      if (wait === 0) {
+        pace.take(held.places)
+        this.#leave(queue)
+        return held
+      }
+      if (wait <= PATIENCE && busiest(pace, held.places).key === queue.key) this.#sort(queue, wait)
+      else {
+        this.#leave(queue)
+        this.add(held)
+      }
+    }
+    return null
+  }
+
+  /** Milliseconds until `take` may have one; Infinity where nobody waits. */
+  soonest(): number {
+    const [first] = this.#order
+    return first === undefined ? Number.POSITIVE_INFINITY : Math.max(0, first.at - this.#options.ticks())
+  }
+
+  #sort(queue: Queue, wait: number): void {
+    queue.at = this.#options.ticks() + Math.max(wait, TICK)
+    this.#order.splice(this.#order.findLastIndex((other) => other.at <= queue.at) + 1, 0, queue)
   }
 
   /** Takes the first out of a queue that is not in the order, and puts the others back into it. */
-  const leave = (queue: Queue): void => {
-    size--
+  #leave(queue: Queue): void {
+    this.#size--
     queue.waiting.shift()
-    if (queue.waiting.length === 0) queues.delete(queue.key)
-    else sort(queue, pace.wait(queue.place))
-  }
-
-  return {
-    get size() {
-      return size
-    },
-    isFull: () => size >= MOST,
-    add: put,
-    take() {
-      while (order.length > 0 && order[0]!.at <= ticks()) {
-        const queue = order.shift()!
-        const held = queue.waiting[0]!
-        const wait = pace.wait(held.places)
-        if (wait === 0) {
-          pace.take(held.places)
-          leave(queue)
-          return held
-        }
-        if (wait <= PATIENCE && busiest(pace, held.places).key === queue.key) sort(queue, wait)
-        else {
-          leave(queue)
-          put(held)
-        }
-      }
-      return null
-    },
-    soonest: () => (order.length === 0 ? Number.POSITIVE_INFINITY : Math.max(0, order[0]!.at - ticks())),
+    if (queue.waiting.length === 0) this.#queues.delete(queue.key)
+    else this.#sort(queue, this.#options.pace.wait(queue.place))
   }
 }
 

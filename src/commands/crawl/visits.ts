@@ -8,7 +8,7 @@ import { withoutOwn } from '../../schedule/admission.ts'
 import type { Name } from '../../words/name.ts'
 import { CommandFault } from '../fault.ts'
 import { batches } from './batches.ts'
-import { type Beside, type Held, makeBeside } from './beside.ts'
+import { Beside, type Held } from './beside.ts'
 import type { Destination } from './destination.ts'
 import type { Entry, Named } from './list.ts'
 import { type Manners, NO_MANNERS, placesAfter } from './manners.ts'
@@ -55,7 +55,7 @@ export async function crawlAll(crawl: Crawl): Promise<boolean> {
     crawl.onTaken(entry)
   }
   const { pace, ticks } = crawl.manners ?? NO_MANNERS
-  const beside = makeBeside({ pace, ticks, onLeft: () => tally.add('held') })
+  const beside = new Beside({ pace, ticks, onLeft: () => tally.add('held') })
   const visit = async (entry: Named, held?: Held): Promise<void> => {
     const observation = await observationOf(crawl, beside, entry, held)
     if (observation !== null) await written.add({ entry, observation })
