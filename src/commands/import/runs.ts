@@ -9,7 +9,7 @@ import { Unusable } from './batch.ts'
 /** Where a run lies in the file: its first byte, and the one behind its last. */
 type Run = { from: number; to: number }
 
-const MEMORY_BYTES = 134_217_728
+const MEMORY_BYTES = 67_108_864
 const TEXT_BYTES = 64 // what a text takes beside its characters
 const WRITE_TEXTS = 10_000
 /** All runs are read at once, each through a buffer of its own. */
