@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Store } from '../store/store.ts'
+import type { Wishes } from '../store/wishes.ts'
 import type { Instant } from '../words/time.ts'
 import { send } from './answer.ts'
 import type { Reading } from './download.ts'
@@ -28,6 +29,7 @@ import { addDocs, answerPage, pagesOf } from './pages.ts'
 import { makeServer } from './server.ts'
 import type { Site } from './site.ts'
 import { walk } from './walk.ts'
+import { makeWishing } from './wishing.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
@@ -38,6 +40,8 @@ export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
   shelf: Reading
   settings: { cors: Cors; trustedProxies: readonly string[] }
+  /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
+  asked?: { wishes: Wishes; most: number } | null
   /** Whole Unix seconds. */
   now: () => Instant
   /** Milliseconds of a clock that is never set. */
@@ -78,9 +82,19 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
 }
 
 async function makeSite(options: ApiOptions): Promise<Site> {
-  const { store, shelf, settings, now, ticks = () => performance.now(), isReady = () => true, log } = options
+  const {
+    store,
+    shelf,
+    settings,
+    now,
+    ticks = () => performance.now(),
+    isReady = () => true,
+    log,
+    asked = null,
+  } = options
   const { facts, ledger } = store
   const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
+  const onWish = (err: unknown): void => log.warn({ err }, 'a name that was looked up in vain could not be queued')
   return {
     facts,
     shelf,
@@ -90,6 +104,7 @@ async function makeSite(options: ApiOptions): Promise<Site> {
     meter: new Meter({ ledger, holder: randomUUID(), onFault }),
     keyring: await openKeyring({ ledger, now, onFault }),
     outlet: { cors: settings.cors, unsent: 0, isDraining: false },
+    wishing: asked === null ? () => {} : makeWishing({ ...asked, now, onFault: onWish }),
     isReady,
     log,
   }

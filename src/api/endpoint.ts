@@ -2,6 +2,7 @@
 
 import type { TObject, TSchema } from 'typebox'
 import type { Clocked, Facts } from '../store/store.ts'
+import type { Name } from '../words/name.ts'
 import type { Body } from './answer.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { Download, Reading } from './download.ts'
@@ -11,8 +12,15 @@ import type { Parameters } from './parameters.ts'
 
 export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
-/** One request that was let in. */
-export type Call = { parameters: Parameters; caller: Caller; facts: Facts; shelf: Reading; keys: CursorKeys }
+/** One request that was let in. `miss` is told of a name that is not known: it may be visited soon. */
+export type Call = {
+  parameters: Parameters
+  caller: Caller
+  facts: Facts
+  shelf: Reading
+  keys: CursorKeys
+  miss: (name: Name) => void
+}
 
 /** What is answered with status 200. `observed`: when the domain asked for was last looked at; null where none was. */
 export type Answer = { body: Body; observed: Clocked | null }

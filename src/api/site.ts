@@ -9,6 +9,7 @@ import type { Gate } from './gate.ts'
 import type { Keyring } from './keyring.ts'
 import type { Lanes } from './lanes.ts'
 import type { Meter } from './meter.ts'
+import type { Wishing } from './wishing.ts'
 
 export type Site = {
   facts: Facts
@@ -20,6 +21,8 @@ export type Site = {
   meter: Meter
   keyring: Keyring
   outlet: Outlet
+  /** Wants a name for an account that looked it up in vain. */
+  wishing: Wishing
   isReady: () => boolean
   log: Logger
 }

@@ -1,6 +1,7 @@
 /** The walk of a request through an endpoint, from its parameters to its answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Name } from '../words/name.ts'
 import { refusalReply, send } from './answer.ts'
 import type { Download } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -31,10 +32,11 @@ export async function walk(
     if (endpoint.download?.isAsked(parameters))
       return await walkFile(site, fileAsk(site, endpoint, parameters), request, reply)
     caller = await gate.admit(parameters.token)
+    const miss = request.method === 'HEAD' ? () => {} : missOf(site, caller)
     await enterLane(site, caller, request.visit, reply)
     permit = await (request.method === 'HEAD' ? meter.look(caller) : meter.enter(caller))
     endpoint.admit?.(caller, parameters)
-    const { body, observed } = await endpoint.answer!({ parameters, caller, facts, shelf, keys: keyring.keys })
+    const { body, observed } = await endpoint.answer!({ parameters, caller, facts, shelf, keys: keyring.keys, miss })
     permit.charge(endpoint.name)
     const headers = rateHeaders(caller, permit.remaining)
     if (observed !== null) addObserved(headers, observed)
@@ -48,6 +50,10 @@ export async function walk(
     const headers = caller === null || remaining === undefined ? [] : rateHeaders(caller, remaining)
     await send(outlet, request, reply, refusalReply(refusal, endpoint.envelope, headers))
   }
+}
+
+function missOf({ wishing }: Site, { account }: Caller): (name: Name) => void {
+  return (name) => wishing(account.id, name)
 }
 
 function fileAsk({ shelf }: Site, { name, admit, download }: Endpoint, parameters: Parameters): FileAsk {

@@ -48,10 +48,13 @@ export const lookup: Endpoint = {
   response: exactly({ meta: exactly({ query: Domain, rcode: Rcode, msg: Ok }), result: Characteristics }),
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
-  async answer({ parameters, facts }) {
+  async answer({ parameters, facts, miss }) {
     const query = readName(parameters)
     const found = await facts.lookup(query)
-    if (found === null) throw new Refusal('no_data', { msg: `Nothing is on record for ${query}.` })
+    if (found === null) {
+      miss(query)
+      throw new Refusal('no_data', { msg: `Nothing is on record for ${query}.` })
+    }
     return { body: [bodyOf(query, found)], observed: found }
   },
 }

@@ -49,6 +49,7 @@ async function serve({ settings, demo }: Order): Promise<void> {
       isReady: pulse.isFelt,
       log,
       metrics,
+      asked: settings.crawlAsked === 0 ? null : { wishes: store.wishes, most: settings.crawlAsked },
     })
     await api.app.listen({ host: settings.host, port: settings.port })
     running = { api, pulse, store, output, closed: null }
