@@ -3,6 +3,7 @@
 import Type, { type TSchema } from 'typebox'
 import type { Endpoint } from './endpoint.ts'
 import { ERRORS, type ErrorKey } from './errors.ts'
+import { FILE_HEADERS, fileResponse, partResponses, SENT } from './openapi-files.ts'
 import { exactly } from './schema.ts'
 
 /** Errors of every endpoint. */
@@ -33,6 +34,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
     security: [],
     tags: [
       { name: 'queries', description: 'What is known of domains.' },
+      { name: 'files', description: 'Finished files by their names.' },
       { name: 'account', description: 'The account that a token stands for.' },
       { name: 'health', description: 'How the server is.' },
     ],
@@ -61,7 +63,13 @@ function pathItem(endpoint: Endpoint): Json {
       description: `${description} The token is sent in the body.`,
       requestBody: { required: true, content: { 'application/json': { schema: body } } },
     },
-    get: { operationId: `${name}Get`, ...shared, security: [{ query: [] }], parameters: query },
+    get: {
+      operationId: `${name}Get`,
+      ...shared,
+      ...(endpoint.file && { responses: { ...shared.responses, ...partResponses(headerRefs) } }),
+      security: [{ query: [] }],
+      parameters: query,
+    },
   }
 }
 
@@ -74,7 +82,7 @@ function queryParameter(name: string, given: TSchema, required: readonly string[
 function responsesOf({ response, file, envelope, errors }: Endpoint): Json {
   const success = {
     description: file?.description ?? 'Success.',
-    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', 'Observed-At'),
+    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', ...(file === null ? QUERIED : SENT)),
     content: {
       ...(response && { 'application/json': { schema: response } }),
       ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
@@ -100,7 +108,11 @@ function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
   return exactly({ rcode: Type.Literal(status), error: Type.String({ enum: [...keys] }), msg: Type.String(), ...usage })
 }
 
+/** Of the answer to a query. */
+const QUERIED = ['Observed-At'] as const
+
 const HEADERS = {
+  ...FILE_HEADERS,
   'Request-Id': { description: 'Names this answer in the log of the server.', schema: Type.String() },
   'RateLimit-Policy': {
     description: 'The daily limit (IETF draft httpapi-ratelimit-headers 10).',
@@ -131,8 +143,38 @@ function json(description: string, schema: TSchema): Json {
   return { description, content: { 'application/json': { schema } } }
 }
 
+const FILENAME = {
+  name: 'filename',
+  in: 'path',
+  required: true,
+  description: '`DATE.txt.gz`, `DATE-followup-7.csv.gz`, `DATE-followup-30.csv.gz`, or the `filename` of a snapshot.',
+  schema: { type: 'string', examples: ['2026-11-19.txt.gz'] },
+}
+const FILE_ERRORS = ['plan_required', 'premium_required', 'addon_required', 'no_subscription'] as const
+const DAY_ERRORS = ['before_subscription', 'after_subscription', 'outside_subscription'] as const
+
 /** The paths outside `/v1.0/`. */
 const OWN_PATHS = {
+  '/files/{filename}': {
+    get: {
+      operationId: 'file',
+      summary: 'A file by its name, for who may have it through /daily or /snapshot',
+      description:
+        'Whole or in ranges, and under conditions. A file costs one call a day, however often it is fetched.',
+      tags: ['files'],
+      security: [{ bearer: [] }],
+      parameters: [FILENAME],
+      responses: {
+        200: fileResponse(headerRefs),
+        ...partResponses(headerRefs),
+        401: failure(401, ['token_missing', 'token_invalid'], false),
+        403: failure(403, [...FILE_ERRORS, ...DAY_ERRORS], false),
+        404: failure(404, ['no_data'], false),
+        429: failure(429, ['rate_limited'], false),
+        500: failure(500, ['internal_error'], false),
+      },
+    },
+  },
   '/account/quota': {
     get: {
       operationId: 'quota',

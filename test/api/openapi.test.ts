@@ -13,6 +13,9 @@ import { makeWorld } from '../spec/world.ts'
 
 const REDOCLY = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
 
+/** Of a file that is not the one meant, and of a range that it does not have. */
+const BODILESS = ['412', '416']
+
 type Schema = { enum?: string[]; properties?: Record<string, Schema> }
 type Operation = { responses: Record<string, { content?: Record<string, { schema: Schema }> }> }
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
@@ -47,7 +50,7 @@ test('the document knows every error of the specification that a known path can 
   const known = new Set<string>()
   for (const { responses } of Object.values(document.paths).flatMap((operations) => Object.values(operations))) {
     for (const [status, { content }] of Object.entries(responses)) {
-      if (Number(status) < 400 || Number(status) === 503) continue
+      if (Number(status) < 400 || Number(status) === 503 || BODILESS.includes(status)) continue
       const schema = content!['application/json']!.schema
       const { error } = (schema.properties!.result ?? schema).properties!
       for (const key of error!.enum!) {
