@@ -16,7 +16,7 @@ import type { Manners } from './crawl/manners.ts'
 import { addRange, addServer, readParallel } from './crawl/options.ts'
 import { openOut } from './crawl/out.ts'
 import { type Place, placeOf } from './crawl/place.ts'
-import { type Reach, reachOf } from './crawl/reach.ts'
+import { adviceOn, type Reach, reachOf } from './crawl/reach.ts'
 import { printStatus } from './crawl/status.ts'
 import { makeTally } from './crawl/tally.ts'
 import { tellerOf } from './crawl/tell.ts'
@@ -147,6 +147,8 @@ function mannersOf({ guard, optOut }: Reach & { optOut: OptOut }): Manners & { p
 async function openReach({ servers, guard, userAgent }: Reach, { pace, optOut }: ReturnType<typeof mannersOf>) {
   const resolver = await openResolver({ servers })
   await expectAnswer(resolver, servers)
+  const advice = adviceOn(servers)
+  if (advice !== null) console.error(advice)
   const web = openWeb({ resolver, guard, pace, optOut, userAgent })
   return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
 }

@@ -24,14 +24,16 @@ const TABLE: DnsTable = {
   ...Object.fromEntries(NAMES.map((name) => [name, { MX: [{ priority: 10, mail_server: 'mx.example' }], delay: 40 }])),
 }
 
-/** A resolver for the length of the test: the option that names it, and the hosts that were asked for their MX. */
+/** Two resolvers for the length of the test: the options that name them, and the hosts that were asked for their MX. */
 async function resolverOf(t: TestContext, table = TABLE) {
   const asked: string[] = []
-  const server = await startDns(table, ({ host, type }) => {
-    if (type === 'MX') asked.push(host)
-  })
-  t.after(() => server.close())
-  return { options: ['--resolver', `${server.address}:${server.port}`], asked }
+  const start = () =>
+    startDns(table, ({ host, type }) => {
+      if (type === 'MX') asked.push(host)
+    })
+  const servers = [await start(), await start()]
+  t.after(() => Promise.all(servers.map((server) => server.close())))
+  return { options: servers.flatMap(({ address, port }) => ['--resolver', `${address}:${port}`]), asked }
 }
 
 const counts = (stdout: string): string => stdout.replace(/ \(.*\n/, '')
@@ -65,6 +67,23 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
         assert.ok(await facts.lookup(parseName(name)!), name)
       }
     })
+  })
+
+  test('who names one resolver alone is told once that nobody contradicts it', async (t) => {
+    const { options } = await resolverOf(t)
+    const { stderr, code } = await folderOf(t).run(
+      ['crawl', ...options.slice(0, 2), 'mail-1.example', 'none.example'],
+      {
+        env: CONTACT,
+      },
+    )
+    assert.deepEqual(
+      [stderr, code],
+      [
+        'one resolver alone is asked, and nobody contradicts it: name a second one, of another operator, with --resolver\n',
+        0,
+      ],
+    )
   })
 
   test('--out appends observations that an import reads', async (t) => {

@@ -11,12 +11,12 @@ import { type Crawl, TIMES } from '../../schedule/crawl.ts'
 import { Figures } from '../../schedule/figures.ts'
 import { crawlOn } from '../../schedule/loop.ts'
 import { openStore } from '../../store/open.ts'
+import { rhythmOf } from '../rhythm.ts'
 import { feelPulse } from '../serve/pulse.ts'
 import { openCrawlAdmin } from './admin.ts'
 import { openEyes, optOutOf } from './eyes.ts'
 import { metricsOf } from './metrics.ts'
-import { reachOf } from './reach.ts'
-import { rhythmOf } from './rhythm.ts'
+import { adviceOn, planOf, reachOf } from './reach.ts'
 
 /** What is typed, not set. */
 export type LoopOptions = { resolver: readonly Server[]; allow: readonly Range[]; parallel: number }
@@ -52,10 +52,12 @@ export async function crawlForever(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store: url, secret, pool, crawlControls: plan, crawlShares: shares, crawlRate: rate } = settings
+  const { store: url, secret, pool, crawlShares: shares, crawlRate: rate } = settings
   const rhythm = rhythmOf(settings)
   const optOut = optOutOf(settings, (words) => log.error(words))
   const reach = reachOf(settings, resolver, allow, optOut.hasAddress)
+  const advice = adviceOn(reach.servers)
+  if (advice !== null) log.warn(advice)
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const figures = new Figures()
   await using ends = new AsyncDisposableStack()
@@ -64,7 +66,7 @@ export async function crawlForever(
   ends.defer(() => store.close())
   const pulse = await feelPulse(store)
   ends.defer(() => pulse.close())
-  const eyes = await openEyes({ ...reach, plan, optOut, now: pulse.now })
+  const eyes = await openEyes({ ...reach, plan: planOf(settings), optOut, now: pulse.now })
   ends.defer(() => eyes.close())
   const read = metricsOf(store, figures, CLOCK.ticks, eyes.disagreements)
   const admin = await openCrawlAdmin(settings.crawlAdmin, read, figures)

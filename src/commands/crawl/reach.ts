@@ -2,12 +2,16 @@
 
 import { readFileSync } from 'node:fs'
 import type { Listener, Settings } from '../../config.ts'
+import { type ControlPlan, DEFAULT_PLAN } from '../../crawl/control-plan.ts'
 import { type Server, systemServers } from '../../crawl/dns.ts'
 import { type Guard, kindOf, makeGuard, type Range } from '../../crawl/guard.ts'
 import { type Address, parseAddress } from '../../words/address.ts'
 import { CommandFault } from '../fault.ts'
 
 export type Reach = { servers: readonly Server[]; guard: Guard; userAgent: string }
+
+const ONE_RESOLVER =
+  'one resolver alone is asked, and nobody contradicts it: name a second one, of another operator, with --resolver'
 
 /** Stands for every address that is opened. */
 const ANYWHERE = '0.0.0.0' as Address
@@ -35,6 +39,16 @@ export function reachOf(
     guard: makeGuard({ opened, closed: [...servers, ...own], onlyOpened: contact === null, isLeftOut }),
     userAgent: userAgentOf(contact),
   }
+}
+
+/** The control questions; the root servers are public, and not connected to by default where nobody has said who crawls. */
+export function planOf({ crawlContact, crawlControls: plan }: Settings): ControlPlan {
+  return crawlContact === null && plan.addresses === DEFAULT_PLAN.addresses ? { ...plan, addresses: [] } : plan
+}
+
+/** What is said once where a single resolver is asked; null where more are. */
+export function adviceOn(servers: readonly Server[]): string | null {
+  return servers.length > 1 ? null : ONE_RESOLVER
 }
 
 /** Throws CommandFault for a range that opens nothing, and for a public one where nobody has said who crawls. */
