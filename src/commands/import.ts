@@ -5,6 +5,7 @@ import { fstatSync, openSync, type Stats } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Prepared } from '../apply/prepare.ts'
 import { loadSettings } from '../config.ts'
 import { FORMATS, type FormatName } from '../observe/formats/formats.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
@@ -17,6 +18,7 @@ import type { Batch, Order, Task } from './import/batch.ts'
 import { rowsOf } from './import/columns.ts'
 import { rejectsTo } from './import/rejects.ts'
 import { progressOf } from './progress.ts'
+import { rhythmOf } from './rhythm.ts'
 import { listenForStop } from './stop.ts'
 
 type Source = { fd: number; path: string; stats: Stats }
@@ -69,7 +71,9 @@ async function importFile(path: string, options: Options): Promise<void> {
   const format = options.format === OWN ? null : options.format
   if (format === null && options.observedAt !== undefined)
     throw new CommandFault('--observed-at is for the formats of other crawls; observations carry their time')
-  const { store: url, secret, pool } = loadSettings()
+  const settings = loadSettings()
+  const { store: url, secret, pool } = settings
+  const rhythm = rhythmOf(settings)
   setFlagsFromString(SMALL_YOUNG_GENERATION)
   const source = openSource(path)
   const rejects = rejectsTo(options.rejects ?? null, source.stats)
@@ -80,7 +84,8 @@ async function importFile(path: string, options: Options): Promise<void> {
   const reader = startReader(source, { strict: options.strict ?? false, format, observedAt })
   const stop = listenForStop()
   const work = async (): Promise<void> => {
-    const end = await applyAll(store, reader, stop.signal, (batch, outcomes) => {
+    const apply = (rows: Prepared[]): Promise<Outcome[]> => ingestPrepared(store, rows, { rhythm })
+    const end = await applyAll({ apply, now: store.now }, reader, stop.signal, (batch, outcomes) => {
       count(tally, batch, outcomes)
       rejects.keep(batch.rejects)
       const share = source.stats.size > 0 ? batch.bytes / source.stats.size : null
@@ -139,18 +144,17 @@ function startReader({ fd, path }: Source, how: Pick<Task, 'strict' | 'format' |
 
 /** Applies batch after batch while the reader makes the next one ready; `each` is told of every one that is applied. */
 async function applyAll(
-  store: Store,
+  { apply, now }: { apply: (rows: Prepared[]) => Promise<Outcome[]>; now: Store['now'] },
   reader: Worker,
   signal: AbortSignal,
   each: (batch: Batch, outcomes: readonly Outcome[]) => void,
 ): Promise<End> {
-  const order = async (): Promise<void> =>
-    reader.postMessage({ latest: (await store.now()) + AHEAD_SECONDS } satisfies Order)
+  const order = async (): Promise<void> => reader.postMessage({ latest: (await now()) + AHEAD_SECONDS } satisfies Order)
   try {
     await order()
     for await (const [batch] of on(reader, 'message', { signal }) as AsyncIterable<[Batch]>) {
       if (batch.end === null) await order()
-      each(batch, await ingestPrepared(store, rowsOf(batch.observations)))
+      each(batch, await apply(rowsOf(batch.observations)))
       if (batch.end !== null) return batch.end
       if (signal.aborted) return 'stopped'
     }

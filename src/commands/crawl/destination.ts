@@ -1,6 +1,7 @@
 /** Where observations go: into the store, or to the end of a file. */
 
 import { resolve } from 'node:path'
+import type { Rhythm } from '../../apply/due.ts'
 import type { Settings } from '../../config.ts'
 import type { Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
@@ -10,6 +11,7 @@ import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { shown } from '../../store/url.ts'
 import type { Name } from '../../words/name.ts'
+import { rhythmOf } from '../rhythm.ts'
 
 export type Destination = {
   /** What it is, for a crawl that goes on with the same one. */
@@ -22,20 +24,23 @@ export type Destination = {
 }
 
 /** Throws StoreFault where the store cannot be opened. */
-export async function openStoreDestination({ store: url, secret, pool }: Settings): Promise<Destination> {
+export async function openStoreDestination(settings: Settings): Promise<Destination> {
+  const { store: url, secret, pool } = settings
+  const rhythm = rhythmOf(settings)
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   return storeDestination(
     store,
     shown(url).replace(/(?<=^sqlite:).*/s, (path) => resolve(path)),
+    rhythm,
   )
 }
 
 /** `close` closes the store. */
-export function storeDestination(store: Store, to: string): Destination {
+export function storeDestination(store: Store, to: string, rhythm?: Rhythm): Destination {
   return {
     to,
     placesOf: (name) => knownPlaces(store, name),
-    write: (batch) => ingest(store, batch),
+    write: (batch) => ingest(store, batch, rhythm && { rhythm }),
     close: () => store.close(),
   }
 }

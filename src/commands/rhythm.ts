@@ -1,8 +1,8 @@
 /** The rhythm of visits, as the settings say it. */
 
-import { RHYTHM, type Rhythm } from '../../apply/due.ts'
-import { SETTINGS, type Settings } from '../../config.ts'
-import { CommandFault } from '../fault.ts'
+import { RHYTHM, type Rhythm } from '../apply/due.ts'
+import { SETTINGS, type Settings } from '../config.ts'
+import { CommandFault } from './fault.ts'
 
 /** Throws CommandFault where the least time between visits is longer than the most. */
 export function rhythmOf({ crawlSoonest: soonest, crawlLatest: latest }: Settings): Rhythm {
