@@ -10,9 +10,10 @@ const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [ \w:-]{14,30}$/
  * Milliseconds for which an answer asks to be left alone: 429, and 503 with Retry-After. Null for one that does not ask.
  * `now` in milliseconds since 1970.
  */
-export function restAsked({ status, field }: Pick<Reply, 'status' | 'field'>, now: number): number | null {
+export function restAsked(reply: Pick<Reply, 'status' | 'field'>, now: number): number | null {
+  const { status } = reply
   if (status !== 429 && status !== 503) return null
-  const given = field('retry-after')
+  const given = reply.field('retry-after')
   const said = given === null ? null : readRetryAfter(given.trim(), now)
   return said ?? (status === 429 ? UNSAID : null)
 }

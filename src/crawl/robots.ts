@@ -1,7 +1,6 @@
 /** robots.txt (RFC 9309): whether our agent may fetch the start page of an origin. */
 
 import robotsParser from 'robots-parser'
-import { type Name, registrable } from '../words/name.ts'
 import type { Miss } from './http-dial.ts'
 import type { Reply } from './http-exchange.ts'
 import type { WebLimits } from './web-limits.ts'
@@ -20,7 +19,7 @@ type RobotsOptions = { userAgent: string; limits: WebLimits; now?: () => number 
 
 /** The package exports the function itself, its types say otherwise. */
 const parseRobots = robotsParser as unknown as typeof robotsParser.default
-const MOST_REDIRECTS = 5 // chapter 2.3.1.2
+const MOST_REDIRECTS = 5 // chapter 2.3.1.2, to whatever host
 /** The lines that count. The rest is left out before it is parsed, as it may stand inside a group without ending it. */
 const LINE = /^[\ufeff\t ]*(user-agent|allow|disallow)[\t ]*:[\t ]*([^#]*)/i
 
@@ -106,7 +105,7 @@ async function fetchRobots(start: URL, get: Get, limits: WebLimits): Promise<str
     const to = reply.status < 400 ? locationOf(reply, url) : null
     reply.drop()
     if (reply.status >= 500) return null
-    if (to === null || !isLookedAt(to) || !sameDomain(to, start)) return ''
+    if (to === null || !isLookedAt(to)) return ''
     url = to
   }
   return ''
@@ -123,8 +122,4 @@ async function readText(reply: Reply, limits: WebLimits): Promise<string | null>
   }, bounds)
   if (reading !== 'whole' && bytes < limits.robotsBytes) return null
   return new TextDecoder().decode(Buffer.concat(chunks))
-}
-
-function sameDomain(url: URL, start: URL): boolean {
-  return registrable(url.hostname as Name) === registrable(start.hostname as Name)
 }
