@@ -3,8 +3,8 @@
 import { plainWords, StoreFault } from '../../store/fault.ts'
 import { crawlForever } from '../crawl/loop.ts'
 import { CommandFault } from '../fault.ts'
-import { type CrawlOrder, isCrawlCommand } from './crawling.ts'
 import { openLog } from './log.ts'
+import { type CrawlOrder, isCrawlCommand } from './messages.ts'
 
 const ended = new AbortController()
 

@@ -3,14 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { Settings } from '../../config.ts'
-import type { Server } from '../../crawl/dns.ts'
-
-/** What a crawler must know. */
-export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
-
-/** From the primary. `stop`: finish what is in flight, save it, and end. */
-export type CrawlCommand = { to: 'crawler'; do: 'crawl'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
+import type { CrawlCommand, CrawlOrder } from './messages.ts'
 
 export type Crawling = {
   /** Resolves when it has ended. */
@@ -23,10 +16,6 @@ const AGAIN_MOST = 60_000
 const LONG = 300_000
 /** Milliseconds after which one that does not end is killed. */
 const PATIENCE = 40_000
-
-export function isCrawlCommand(message: unknown): message is CrawlCommand {
-  return (message as Partial<CrawlCommand> | null)?.to === 'crawler'
-}
 
 export function startCrawling(order: CrawlOrder, log: Logger): Crawling {
   let child: ChildProcess | null = null

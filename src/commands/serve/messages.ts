@@ -1,6 +1,7 @@
-/** What the primary and its workers tell each other; beside these the ledger's and the metrics' own messages pass. */
+/** What the primary and its workers, and its crawler, tell each other; beside these the ledger's and the metrics' own messages pass. */
 
 import type { Settings } from '../../config.ts'
+import type { Server } from '../../crawl/dns.ts'
 
 /** What a worker must know to serve. */
 export type Order = { settings: Settings; demo: boolean }
@@ -11,6 +12,12 @@ export type Order = { settings: Settings; demo: boolean }
  * that is about to stop.
  */
 export type Command = { to: 'worker'; do: 'serve'; order: Order } | { to: 'worker'; do: 'stop' | 'drain' }
+
+/** What a crawler must know. */
+export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
+
+/** From the primary. `stop`: finish what is in flight, save it, and end. */
+export type CrawlCommand = { to: 'crawler'; do: 'crawl'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
 
 /** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
 export type Report =
@@ -23,4 +30,8 @@ export function isCommand(message: unknown): message is Command {
 
 export function isReport(message: unknown): message is Report {
   return (message as Partial<Report> | null)?.to === 'primary'
+}
+
+export function isCrawlCommand(message: unknown): message is CrawlCommand {
+  return (message as Partial<CrawlCommand> | null)?.to === 'crawler'
 }

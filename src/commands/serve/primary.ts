@@ -5,9 +5,10 @@ import type { Settings } from '../../config.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { listen, metricsOf, openAdmin } from './admin.ts'
-import { type Crawling, type CrawlOrder, startCrawling } from './crawling.ts'
+import { type Crawling, startCrawling } from './crawling.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
+import type { CrawlOrder } from './messages.ts'
 import { bracketed, faultOf } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
