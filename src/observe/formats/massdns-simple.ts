@@ -24,9 +24,9 @@ type Entry = {
 }
 
 /** With the flag r: resolver, time, status, name, class (not with every choice of flags), type. */
-const META = /^\S+ (\d{1,11}) ([A-Z0-9]+) (\S+) (?:[A-Z0-9]+)? ?([A-Z0-9]+)$/
+const META = /^\S+ (\d{1,11}) ([A-Z0-9]{1,20}) (\S+) (?:[A-Z0-9]{1,20})? ?([A-Z0-9]{1,20})$/
 /** With the flag q: name, class, type. */
-const QUESTION = /^(\S+) (?:IN|CH|HS|ANY)? ?([A-Z0-9]+)$/
+const QUESTION = /^(\S+) (?:IN|CH|HS|ANY)? ?([A-Z0-9]{1,20})$/
 /** With the flag t it has class and time to live. */
 const RECORD = /^\t?(\S+) (?:(\S+) \d+ )?([A-Z][A-Z0-9]*) (.*)$/
 const MOST_RECORDS = 2000

@@ -9,7 +9,7 @@ export type Printed = { owner: string; type: string; record: unknown }
 
 /**
  * `status`: the response code, or the tool's own word for what went wrong. `authorities`: the types in that section. `flags`
- * by their short names (`aa`, `ra`); null where they were not printed.
+ * by their short names (`aa`, `ra`, `tc`); null where they were not printed.
  */
 export type Message = {
   status: string
@@ -41,12 +41,13 @@ export function answerByStatus(status: string): Answer | null | undefined {
 }
 
 /**
- * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the name's; a
- * text where one of its records is refused, naming it.
+ * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the name's, or
+ * was cut off; a text where one of its records is refused, naming it.
  */
 export function answerOf(host: string, type: RecordType, message: Message): Answer | string | null {
   const settled = answerByStatus(message.status)
   if (settled !== undefined) return settled
+  if (message.flags?.includes('tc')) return null
   const found: { owner: string; record: unknown }[] = []
   const targets = new Map<string, string>()
   for (const each of message.answers) {

@@ -24,6 +24,12 @@ const MODULES: [string, Module][] = [
   ...Object.entries(LOOKUPS),
 ]
 
+const FLAGS = [
+  ['authoritative', 'aa'],
+  ['recursion_available', 'ra'],
+  ['truncated', 'tc'],
+] as const
+
 /** Modules that are not for one of our types, or give a part of its records (SPF, DMARC), are passed over. */
 export const zdns: Format = (observedAt) => eachLine((line) => readLine(line, observedAt))
 
@@ -85,9 +91,7 @@ function answers(type: RecordType, name: Name, status: string, data: Given): Ask
       status,
       answers: objectsOf(data.answers).map(printed),
       authorities: objectsOf(data.authorities).map(({ type }) => textOf(type)),
-      flags: isObject(flags)
-        ? [flags.authoritative === true ? 'aa' : '', flags.recursion_available === true ? 'ra' : '']
-        : null,
+      flags: isObject(flags) ? FLAGS.filter(([key]) => flags[key] === true).map(([, short]) => short) : null,
     }),
   )
 }

@@ -97,6 +97,12 @@ test('full text: name servers alone, of a server without authority, are a referr
   assert.deepEqual([read(massdns, lines).observations, read(massdns, lines).refused], [[], []])
 })
 
+test('an answer that was cut off says nothing', () => {
+  const lines = full('example.com. IN A', 'NOERROR', { ANSWER: ['example.com. 300 IN A 192.0.2.1'] }, 'qr rd ra tc ')
+  const line = json({ data: { answers: [record('A', '192.0.2.1')] }, flags: ['tc', 'ra'] })
+  assert.deepEqual([read(massdns, lines).passedOver, read(massdns, [line]).passedOver], [1, 1])
+})
+
 test('full text: an entry is refused at the line that is wrong, and the rest of it is passed by', () => {
   const good = full('example.org. IN A', 'NOERROR', { ANSWER: ['example.org. 300 IN A 192.0.2.1'] })
   for (const [old, wrong, line, reason] of [
@@ -240,6 +246,9 @@ test('hostile text is refused or says nothing; it never throws', () => {
       line.slice(0, -1),
     ])
       read(massdns, good.with(index, bad))
+  for (const start of ['x 1 A x ', 'x 1 ', 'x ', '', 'x IN 1 '])
+    for (const unit of ['A', '1', 'A ', ' ', '1 ', '\t'])
+      read(massdns, [`${start}${unit.repeat(1_048_000 / unit.length)}!`], NOON)
   const many = Array.from({ length: 3000 }, (_, number) => `example.com. 300 IN A 192.0.2.${number % 256}`)
   assert.match(read(massdns, full('example.com. IN A', 'NOERROR', { ANSWER: many })).refused[0]![1], /over the 2000th/)
   const simple = many.map((_, number) => `example.com. A 192.0.${number >> 8}.${number & 255}`)
