@@ -16,7 +16,9 @@ import { bearerOf } from './wire.ts'
 export function answerFile(site: Site, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { filename = '' } = request.params as { filename?: string }
   const find = (caller: Caller): Promise<Download> => findFile(caller, site.shelf, filename)
-  return walkFile(site, { endpoint: endpointOf(filename), token: bearerOf(request), find }, request, reply)
+  const endpoint = endpointOf(filename)
+  request.visit.endpoint = endpoint
+  return walkFile(site, { endpoint, token: bearerOf(request), find }, request, reply)
 }
 
 async function findFile(caller: Caller, shelf: Reading, filename: string): Promise<Download> {

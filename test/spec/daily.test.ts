@@ -3,9 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { formatPeriod } from '../../src/accounts/period.ts'
+import { startOf } from '../../src/words/time.ts'
+import { days, marked, subscriptions } from '../accounts/calendar.ts'
 import { assertRefused, type ErrorKey } from './errors.ts'
 import { assertWhole, fetchFile, listOf, post, publish } from './files.ts'
-import { makeWorld, type Wanted } from './world.ts'
+import { makeWorld, NOON, type Wanted } from './world.ts'
 
 const world = await makeWorld()
 const PLAN = { basic: 'basic:2026-10-05..2026-11-04', premium: 'premium:2026-10-05..2026-11-04' }
@@ -86,6 +90,25 @@ test('the plan of the period holding the date decides on followup', async () => 
   await refusal(account, { date: '2026-10-03', followup: 30 }, 'premium_required')
   await refusal(account, { date: '2026-10-04', followup: 30 }, 'no_data')
   await refusal(account, { date: '2026-10-03' }, 'no_data')
+})
+
+test('over HTTP every date has the state, and its message the days, that a calendar marked day by day gives', async () => {
+  await fc.assert(
+    fc.asyncProperty(subscriptions, days, days, fc.boolean(), async (who, date, today, followup) => {
+      world.clock.now = startOf(today)
+      const { token } = await world.account({ plan: who.plan, periods: who.periods.map(formatPeriod) })
+      const seen = await world.ask('daily', { token, date, ...(followup && { followup: 7 }) })
+      const state = marked(who, date, today)
+      const isShort = state.state === 'allowed' && followup && state.plan === 'basic'
+      const key = state.state === 'allowed' ? (isShort ? 'premium_required' : 'no_data') : state.state
+      const named = assertRefused(seen, 'daily', key).match(/\d{4}-\d\d-\d\d/g) ?? []
+      const { earliest, latest } = state as { earliest?: string; latest?: string }
+      const expected = state.state === 'allowed' ? [date] : [latest, earliest].filter((day) => day !== undefined)
+      assert.deepEqual(named, expected)
+    }),
+    { numRuns: 60 },
+  )
+  world.clock.now = NOON
 })
 
 const ENTITLED: Wanted = { periods: ['premium:2026-01-01..'] }
