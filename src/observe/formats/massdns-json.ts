@@ -5,7 +5,7 @@ import { RECORD_TYPES } from '../../words/record.ts'
 import type { Instant } from '../../words/time.ts'
 import { isObject, objectsOf, parseObject, textOf, whyNotDomain } from '../json.ts'
 import { answerOf, type Printed } from './message.ts'
-import { printedRecord } from './presentation.ts'
+import { joinedParts, printedRecord } from './presentation.ts'
 import { NO_TIME, type Taken } from './sighting.ts'
 
 const NANOSECONDS = 1_000_000_000
@@ -41,5 +41,7 @@ function readTime(given: unknown): Instant | null {
 }
 
 function printed(given: Record<string, unknown>): Printed {
-  return printedRecord(textOf(given.name), given.class === 'IN' ? textOf(given.type) : '', textOf(given.data))
+  const type = given.class === 'IN' ? textOf(given.type) : ''
+  const record = printedRecord(textOf(given.name), type, textOf(given.data))
+  return type === 'TXT' ? { ...record, record: joinedParts(textOf(given.data)) } : record
 }

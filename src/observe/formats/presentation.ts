@@ -12,7 +12,7 @@ const BACKSLASH = '\\'
  */
 export function fromPresentation(type: RecordType, data: string): unknown {
   const text = decimalEscapes(data)
-  if (type === 'TXT') return textParts(text.trim())
+  if (type === 'TXT') return text.trimStart().startsWith('"') ? quotedParts(text.trim()) : cutParts(plainText(text))
   const fields = text.trim().split(/\s+/)
   if (type === 'MX') return fields.length === 2 ? { priority: whole(fields[0]), mail_server: fields[1] } : text
   if (type !== 'SOA') return text.trim()
@@ -44,9 +44,13 @@ function whole(text: string | undefined): number {
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** The character strings of a TXT record: each in quotes, or all of them joined and without. */
-function textParts(text: string): string[] {
-  if (!text.startsWith('"')) return cutParts(plainText(text))
+/** The parts of a TXT record that were printed joined and without quotes, whatever characters are in them. */
+export function joinedParts(data: string): string[] {
+  return cutParts(plainText(decimalEscapes(data)))
+}
+
+/** The character strings of a TXT record, each in quotes. */
+function quotedParts(text: string): string[] {
   const parts: string[] = []
   for (let at = 0; at < text.length; ) {
     const end = closingQuote(text, at + 1)
