@@ -9,10 +9,13 @@ import {
   type SecureContext,
   TLSSocket,
 } from 'node:tls'
+import { certificateIn } from './tls-session.ts'
 import { weaknessOf } from './tls-strength.ts'
 import type { Certificate, Vetted } from './visit.ts'
 
 const MOST_CERTIFICATES = 16
+/** Of TLS 1.3, in the order of browsers: the first one is computed fastest. */
+const SUITES = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
 const notWrittenOut = () => ({}) as DetailedPeerCertificate
 const WRONG_NAME = Object.assign(new Error('the certificate is for other names'), {
   code: 'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -37,8 +40,8 @@ export function makeTrust(roots: readonly string[]): Trust {
     secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT | constants.SSL_OP_NO_TICKET,
   }
   return {
-    usual: createSecureContext({ ...shared, ciphers: 'DEFAULT@SECLEVEL=2' }),
-    old: createSecureContext({ ...shared, minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }),
+    usual: createSecureContext({ ...shared, ciphers: `${SUITES}:DEFAULT@SECLEVEL=2` }),
+    old: createSecureContext({ ...shared, minVersion: 'TLSv1', ciphers: `${SUITES}:DEFAULT@SECLEVEL=0` }),
   }
 }
 
@@ -55,7 +58,7 @@ export function startTls(to: Vetted, host: string, offer: Offer): TLSSocket {
     secureContext: trust[manner],
     rejectUnauthorized: false,
     ...(manner === 'usual' && { ALPNProtocols: ['http/1.1'] }),
-    checkServerIdentity: () => nameError(peerCertificate(socket), host),
+    checkServerIdentity: () => nameError(peerCertificate(socket, certificateIn(socket.getSession())), host),
   })
   socket.getPeerCertificate = notWrittenOut
   const { _destroy } = socket
@@ -99,11 +102,12 @@ function nameError(shown: X509Certificate | null | undefined, host: string): Err
 
 /**
  * Undefined where none came, null where it cannot be read. It is read from its bytes, because getPeerX509Certificate (Node 24)
- * never frees what it hands over, 5 KB a connection.
+ * never frees what it hands over, 5 KB a connection; and from those in the session of a handshake that was done, where they
+ * are found, because Node tells them otherwise with every field written out.
  */
-function peerCertificate(socket: TLSSocket): X509Certificate | null | undefined {
+function peerCertificate(socket: TLSSocket, known: Buffer | null = null): X509Certificate | null | undefined {
   try {
-    const raw = TLSSocket.prototype.getPeerCertificate.call(socket)?.raw
+    const raw = known ?? TLSSocket.prototype.getPeerCertificate.call(socket)?.raw
     return raw === undefined ? undefined : new X509Certificate(raw)
   } catch {
     return null
