@@ -24,8 +24,8 @@ const GZIP = { level: 1, chunkSize: PIECE }
 /** A JSON text in parts, the ready ones as UTF-8, so that a long one need not be copied; none at all where there is no body. */
 export type Body = readonly (string | Uint8Array)[]
 
-/** What is to be sent. */
-export type Reply = { status: number; body: Body; headers: Headers }
+/** What is to be sent. `type`: of a body that is not JSON. */
+export type Reply = { status: number; body: Body; headers: Headers; type?: string }
 
 /** What all answers of a process share. */
 export type Outlet = {
@@ -42,7 +42,7 @@ export async function send(outlet: Outlet, request: FastifyRequest, reply: Fasti
   const { body } = answer
   const headers = ['Request-Id', request.id, ...COMMON, ...readable(outlet.cors, request.headers.origin)]
   headers.push(...answer.headers)
-  if (body.length > 0) headers.push('Content-Type', 'application/json; charset=utf-8')
+  if (body.length > 0) headers.push('Content-Type', answer.type ?? 'application/json; charset=utf-8')
   let length = lengthOf(body)
   const isZipped = length > PLAIN_BYTES && takesGzip(request.headers['accept-encoding'])
   if (isZipped) headers.push('Content-Encoding', 'gzip')

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { Wishes } from '../store/wishes.ts'
 import type { Instant } from '../words/time.ts'
 import { send } from './answer.ts'
+import { type Crawling, crawlerPage } from './crawler-page.ts'
 import type { Reading } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
 import { daily } from './endpoints/daily.ts'
@@ -33,13 +34,15 @@ import { makeWishing } from './wishing.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
+const NOT_CRAWLING: Crawling = { crawlContact: null, crawlSoonest: 0, crawlLatest: 0 }
+
 const QUERY_METHODS = ['GET', 'HEAD', 'POST']
 const PAGE_METHODS = ['GET', 'HEAD']
 
 export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
   shelf: Reading
-  settings: { cors: Cors; trustedProxies: readonly string[] }
+  settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<Crawling>
   /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
   asked?: { wishes: Wishes; most: number } | null
   /** Whole Unix seconds. */
@@ -59,10 +62,12 @@ export type Api = { app: FastifyInstance; drain: () => void }
 export async function buildApi(options: ApiOptions): Promise<Api> {
   const site = await makeSite(options)
   const { outlet, meter, keyring } = site
-  const document = openApi(ENDPOINTS, readVersion())
+  const version = readVersion()
+  const document = openApi(ENDPOINTS, version)
+  const pages = pagesOf(site, JSON.stringify(document), crawlerPage({ ...NOT_CRAWLING, ...options.settings }, version))
   const app = makeServer(site, options)
   for (const endpoint of ENDPOINTS) addEndpoint(app, site, endpoint)
-  for (const [path, page] of Object.entries(pagesOf(site, JSON.stringify(document)))) {
+  for (const [path, page] of Object.entries(pages)) {
     addRoute(app, site, path, PAGE_METHODS, (request, reply) => answerPage(site, page, request, reply))
   }
   addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => answerFile(site, request, reply))

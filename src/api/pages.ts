@@ -25,8 +25,9 @@ const CONTENT_SECURITY_POLICY = [
 type Page = (request: FastifyRequest) => Reply | Promise<Reply>
 
 /** The pages by their paths. */
-export function pagesOf(site: Site, document: string): Record<string, Page> {
+export function pagesOf(site: Site, document: string, crawler: Reply): Record<string, Page> {
   return {
+    '/crawler': () => crawler,
     '/account/quota': (request) => quota(site, request),
     '/healthz': () => health(200, 'ok'),
     '/readyz': () => readiness(site),

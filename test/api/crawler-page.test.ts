@@ -1,0 +1,105 @@
+/** The page /crawler: explains the crawler to those whom it visits, in plain HTML that runs nothing. */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
+import { type ApiOptions, buildApi } from '../../src/api/api.ts'
+import { Metrics } from '../../src/api/metrics.ts'
+import { userAgentOf } from '../../src/commands/crawl/reach.ts'
+import { RATES, ROUND_SECONDS } from '../../src/crawl/pace.ts'
+import { MOST_HOPS } from '../../src/crawl/visit.ts'
+import { makeWorld } from '../spec/world.ts'
+import { serverOf } from './server.ts'
+
+const world = await makeWorld()
+const DAY = 86_400
+
+/** What an API with these settings answers at /crawler. */
+async function pageOf(
+  t: TestContext,
+  settings: Partial<ApiOptions['settings']>,
+  init: RequestInit = {},
+): Promise<Response> {
+  const { app } = await buildApi({
+    store: world.store,
+    shelf: world.shelf,
+    settings: { cors: '*', trustedProxies: [], ...settings },
+    now: () => world.clock.now,
+    log: pino({ level: 'silent' }),
+    metrics: new Metrics(),
+  })
+  t.after(() => app.close())
+  return fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/crawler`, init)
+}
+
+const crawling = (contact: string) => ({ crawlContact: contact, crawlSoonest: DAY, crawlLatest: 30 * DAY })
+
+test('says who crawls, by which User-Agent and token, what is asked for, how often, and how to keep it away', async (t) => {
+  const contact = 'https://crawler.example/about'
+  const response = await pageOf(t, crawling(contact))
+  assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'])
+  const text = await response.text()
+  assert.ok(text.includes(`<code>User-Agent: ${userAgentOf(contact)}</code>`))
+  assert.equal(text.split(`<a href="${contact}">${contact}</a>`).length, 3)
+  const { address, network } = RATES
+  const inWords: Record<number, string> = { 1: 'one', 5: 'five' }
+  for (const words of [
+    'User-agent: domaindex\nDisallow: /',
+    'Retry-After',
+    `at most ${MOST_HOPS}`,
+    'after 1 day at the earliest and about 30 days at the latest',
+    `At most ${inWords[address.least]} visit a second begins at an address, and at most ${inWords[network.least]} at all`,
+    `up to ${address.most} and ${network.most}.`,
+  ])
+    assert.ok(text.includes(words), words)
+  assert.equal(ROUND_SECONDS, 10 * DAY, 'ten days')
+  const { headers, status } = await pageOf(t, { ...crawling(contact), crawlSoonest: 5_400 }, { method: 'HEAD' })
+  assert.deepEqual([status, headers.get('content-length')?.length], [200, 4])
+})
+
+test('needs no token, runs and loads nothing, and is readable for everybody', async (t) => {
+  const response = await pageOf(t, crawling('crawler@example.com'))
+  const policy = response.headers.get('content-security-policy')!
+  const text = await response.text()
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text)!
+  assert.ok(policy.includes("default-src 'none'"))
+  assert.ok(policy.includes(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`))
+  assert.doesNotMatch(text, /<script|<link|<img|<form|<iframe| on[a-z]+=| style=|url\(/i)
+  assert.match(text, /^<!doctype html>\n<html lang="en">/)
+  assert.match(text, /<title>[^<]+<\/title>/)
+  const headings = [...text.matchAll(/<h(\d)>/g)].map(([, level]) => level)
+  assert.deepEqual([headings[0], new Set(headings.slice(1)), text.split('<main>').length], ['1', new Set(['2']), 2])
+  assert.ok(text.includes('<a href="mailto:crawler@example.com">crawler@example.com</a>'))
+})
+
+test('a contact is text, whatever it holds', async (t) => {
+  for (const [contact, link] of [
+    ['"><script>alert`1`</script>&@example.com', 'mailto:%22%3E%3Cscript%3Ealert%601%60%3C%2Fscript%3E%26@example.com'],
+    [`https://example.com/?a="'><b>&c`, 'https://example.com/?a=&quot;&#39;&gt;&lt;b&gt;&amp;c'],
+  ] as const) {
+    const text = await (await pageOf(t, crawling(contact))).text()
+    assert.ok(text.includes(`<a href="${link}">`), contact)
+    assert.doesNotMatch(text, /<script|<b>/)
+  }
+})
+
+test('without a contact it says that this installation does not crawl', async (t) => {
+  for (const settings of [{}, { crawlContact: null }]) {
+    const text = await (await pageOf(t, settings)).text()
+    assert.match(text, /This installation does not crawl/)
+    assert.doesNotMatch(text, /Every request says/)
+  }
+})
+
+test('the contact of the settings reaches the workers of serve', async (t) => {
+  const { address } = await serverOf(t).serve({
+    DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com',
+    DOMAINDEX_WORKERS: '1',
+  })
+  const text = await (await fetch(`${address}/crawler/`)).text()
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  assert.ok(text.includes(`domaindex/${version} (+crawler@example.com)`))
+  assert.ok(text.includes('1 day at the earliest'))
+})
