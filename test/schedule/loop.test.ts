@@ -1,0 +1,244 @@
+/** The loop of a crawl over a real store, with a clock that jumps and a network that is made up. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Running } from '../../bench/simulation/crawler.ts'
+import { RHYTHM } from '../../src/apply/due.ts'
+import type { Visit } from '../../src/crawl/visit.ts'
+import type { Sight } from '../../src/schedule/crawl.ts'
+import { type Name, rangeOf } from '../../src/words/name.ts'
+import { named } from '../crawl/internet.ts'
+import { BEGIN, DAY, know, makeWorld, visited, type World } from './world.ts'
+
+const FRESH = ['a.example', 'bb.example', 'ccc.example', 'dddd.example']
+const DUE = ['eeeee.example', 'ffffff.example']
+const NOT_DUE = 'ggggggg.example'
+const ASKED = 'hhhhhhhh.example'
+const FOLLOWED = 'iiiiiiiii.example'
+const FORGOTTEN = 'jjjjjjjjjj.example'
+/** How many of the moments are tried; `KILLS=1000` tries each of them. */
+const KILLS = Number(process.env.KILLS ?? 25)
+const WANTED = [...FRESH, ...DUE, ASKED, FOLLOWED]
+
+async function fill({ store }: World): Promise<void> {
+  await know(store, FRESH)
+  await visited(store, DUE, 8 * DAY)
+  await visited(store, [NOT_DUE, FOLLOWED], DAY)
+  await know(store, [FORGOTTEN])
+  await store.frontier.forget(named(FORGOTTEN))
+  await store.wishes.want('asked', [named(ASKED), named(FORGOTTEN)])
+  await store.wishes.want('followup', [named(FOLLOWED)])
+}
+
+async function filled(t: TestContext): Promise<World> {
+  const world = await makeWorld(t)
+  await fill(world)
+  return world
+}
+
+const namesOf = (world: World): string[] => world.visits.map(({ name }) => name).sort()
+
+/** Everything is done and nobody holds anything. */
+async function expectDone({ store, visits, together }: World): Promise<void> {
+  const done = await store.frontier.visits(WANTED.map(named))
+  for (const visit of done) assert.ok(visit.clocks[0]! >= BEGIN && visit.due >= BEGIN + 0.9 * DAY, visit.name)
+  assert.deepEqual([await store.wishes.count('asked'), await store.wishes.count('followup')], [0, 0])
+  assert.deepEqual(together, [])
+  assert.ok(visits.every(({ name }) => WANTED.includes(name)))
+  const held = (await store.schedule.ranges()).filter(({ holder }) => holder !== null)
+  assert.deepEqual([held, await store.schedule.crawlers()], [[], []])
+}
+
+test('names that are due, never visited, asked for and wanted are visited once, others are not, and all is given back', async (t) => {
+  const world = await filled(t)
+  const crawler = world.start('one')
+  await world.minutes(5)
+  assert.equal((await world.store.schedule.crawlers()).length, 1)
+  crawler.stop()
+  await world.clock.run(Number.POSITIVE_INFINITY, () => false)
+  await crawler.ended
+  assert.deepEqual(namesOf(world), WANTED.toSorted())
+  await expectDone(world)
+  assert.ok((await world.store.facts.lookup(named(ASKED))) !== null, 'the asked name is answered')
+})
+
+test('a crawler that is killed at any moment loses nothing, and nothing is visited by two at once', async (t) => {
+  const whole = await filled(t)
+  const first = whole.start('one')
+  await whole.clock.run(20_000)
+  const moments = first.life.moments
+  await whole.close()
+  const step = moments / KILLS
+  for (let endsAt = 1; endsAt <= moments; endsAt += step) {
+    const world = await filled(t)
+    const mortal = world.start('one', { endsAt: Math.floor(endsAt) })
+    const second = world.start('two')
+    await world.clock.run(120_000, () => mortal.life.isOver)
+    world.bury('one', mortal)
+    const third = world.start('three')
+    await world.minutes(5)
+    for (const crawler of [second, third]) crawler.stop()
+    await world.clock.run(Number.POSITIVE_INFINITY)
+    await Promise.all([second.ended, third.ended])
+    await expectDone(world)
+    await world.close()
+  }
+})
+
+/** Ends a crawler in order. */
+async function finish({ clock }: World, crawler: Running): Promise<void> {
+  crawler.stop()
+  await clock.run(Number.POSITIVE_INFINITY)
+  await crawler.ended
+}
+
+test('what was seen since eyes were last good is thrown away, and seen again when they are', async (t) => {
+  const world = await filled(t)
+  let isBlind = false
+  const look = async (): Promise<Sight> => (isBlind ? { sees: false, why: 'no resolver answers' } : { sees: true })
+  const crawler = world.start('one', { other: { look } })
+  await world.clock.run(500)
+  assert.ok(world.visits.length > 0)
+  isBlind = true
+  await world.minutes(1)
+  const first = world.visits.length
+  assert.deepEqual(crawler.figures.pause, { reason: 'blind', why: 'no resolver answers', since: 2_500 })
+  assert.equal(crawler.figures.trouble, 'no resolver answers')
+  assert.deepEqual([crawler.figures.slices.saved, crawler.figures.slices.thrown], [0, 1])
+  const clocks = (await world.store.frontier.visits(FRESH.map(named))).flatMap((visit) => visit.clocks)
+  assert.deepEqual(new Set(clocks), new Set([0]))
+  const held = (await world.store.schedule.ranges()).filter(({ holder }) => holder !== null)
+  assert.deepEqual(held, [], 'others may go on meanwhile')
+  await world.minutes(10)
+  assert.equal(world.visits.length, first, 'nothing is visited meanwhile')
+  isBlind = false
+  await world.minutes(3)
+  assert.equal(crawler.figures.trouble, null)
+  await finish(world, crawler)
+  await expectDone(world)
+})
+
+test('a store that fails makes the crawl pause, and go on when it is there again', async (t) => {
+  const world = await filled(t)
+  let isAway = false
+  const failing = <Part extends object>(part: Part): Part =>
+    new Proxy(part, {
+      get(target, key) {
+        const value = Reflect.get(target, key)
+        if (typeof value !== 'function') return typeof value === 'object' ? failing(value as object) : value
+        return async (...given: unknown[]) => {
+          if (isAway) throw new Error('the server closed the connection')
+          return value.apply(target, given)
+        }
+      },
+    })
+  const faults: unknown[] = []
+  const crawler = world.start('one', {
+    store: failing(world.store),
+    other: { onFault: (error) => faults.push(error) },
+  })
+  await world.clock.run(800)
+  isAway = true
+  await world.minutes(2)
+  assert.equal(crawler.figures.pause?.reason, 'store')
+  assert.ok(faults.length > 0)
+  isAway = false
+  await world.minutes(5)
+  assert.equal(crawler.figures.pause, null)
+  await finish(world, crawler)
+  await expectDone(world)
+})
+
+test('a name whose owner wants no visits is not visited, not even when it is asked for, and comes up again later', async (t) => {
+  const world = await filled(t)
+  const out = new Set<string>([FRESH[0]!, DUE[0]!, ASKED])
+  const crawler = world.start('one', { other: { optOut: { hasName: (name) => out.has(name) } } })
+  await world.minutes(3)
+  await finish(world, crawler)
+  assert.deepEqual(namesOf(world), WANTED.filter((name) => !out.has(name)).toSorted())
+  const [fresh, due, asked] = await world.store.frontier.visits([FRESH[0]!, DUE[0]!, ASKED].map(named))
+  assert.ok(fresh!.due >= BEGIN + RHYTHM.latest && due!.due >= BEGIN + RHYTHM.latest)
+  assert.deepEqual([Math.max(...fresh!.clocks), due!.clocks[0], asked!.version], [0, BEGIN - 8 * DAY, 0])
+  assert.equal(await world.store.wishes.count('asked'), 0)
+})
+
+test('a name that could not be looked at is not written and comes up again soon, without a change to its clocks', async (t) => {
+  const world = await filled(t)
+  const before = await world.store.frontier.visits(DUE.map(named))
+  let isDark = true
+  const crawler = world.start('one', {
+    visit: async (name, holder) => {
+      const visit = await world.visit(name, holder)
+      return isDark && DUE.includes(name) ? { ...visit, dns: null } : visit
+    },
+  })
+  await world.minutes(4)
+  const meanwhile = await world.store.frontier.visits(DUE.map(named))
+  assert.deepEqual(
+    meanwhile.map(({ clocks }) => clocks),
+    before.map(({ clocks }) => clocks),
+  )
+  assert.ok(meanwhile.every(({ due }) => due > BEGIN && due <= BEGIN + 600))
+  assert.equal(world.visits.filter(({ name }) => DUE.includes(name)).length, DUE.length)
+  assert.equal(crawler.figures.visits.due.unseen, DUE.length)
+  isDark = false
+  await world.minutes(10)
+  await finish(world, crawler)
+  await expectDone(world)
+})
+
+test('visits that are not over 15 seconds after the end was asked for are dropped, and what is seen is saved', async (t) => {
+  const world = await filled(t)
+  const never = named(FRESH[0]!)
+  const visit = async (name: Name, holder: string): Promise<Visit> => {
+    const visit = await world.visit(name, holder)
+    if (name === never) await world.clock.wait(1e12)
+    return visit
+  }
+  const crawler = world.start('one', { visit })
+  await world.clock.run(500)
+  crawler.stop()
+  await world.clock.run(16_000)
+  await crawler.ended
+  const [dropped, ...others] = await world.store.frontier.visits(FRESH.map(named))
+  assert.equal(Math.max(...dropped!.clocks), 0)
+  assert.ok(others.every(({ clocks }) => clocks[0]! >= BEGIN))
+  assert.deepEqual(
+    (await world.store.schedule.ranges()).filter(({ holder }) => holder !== null),
+    [],
+  )
+})
+
+test('two crawlers share the rate of the installation', async (t) => {
+  const world = await makeWorld(t)
+  await know(
+    world.store,
+    Array.from({ length: 400 }, (_, index) => `n${index}.example`),
+  )
+  const crawlers = ['one', 'two'].map((holder) => world.start(holder, { rate: 4 }))
+  await world.clock.run(20_000)
+  const begun = (): number => world.visits.length
+  const before = begun()
+  await world.clock.run(60_000)
+  assert.ok(Math.abs(begun() - before - 160) <= 4, `${begun() - before} in 40 seconds`)
+  for (const crawler of crawlers) crawler.stop()
+  await world.clock.run(Number.POSITIVE_INFINITY)
+  assert.deepEqual(world.together, [])
+})
+
+test('a name that was queued while its range is in hand is visited before those that wait for their turn there', async (t) => {
+  const world = await makeWorld(t)
+  const names = Array.from({ length: 300 }, (_, index) => `n${index}.example`)
+  await know(world.store, names)
+  const crawler = world.start('one', { rate: 1 })
+  await world.clock.run(10_000)
+  const held = new Set((await world.store.schedule.ranges()).flatMap(({ range, holder }) => (holder ? [range] : [])))
+  const asked = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`)).find((name) =>
+    held.has(rangeOf(name)),
+  )!
+  await world.store.wishes.want('asked', [asked])
+  await world.clock.run(30_000)
+  assert.ok(world.visits.some(({ name }) => name === asked))
+  assert.ok(world.visits.length < 60)
+  await finish(world, crawler)
+})
