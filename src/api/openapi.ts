@@ -36,6 +36,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
       { name: 'queries', description: 'What is known of domains.' },
       { name: 'files', description: 'Finished files by their names.' },
       { name: 'account', description: 'The account that a token stands for.' },
+      { name: 'crawler', description: 'What visits domains.' },
       { name: 'health', description: 'How the server is.' },
     ],
     paths: { ...Object.fromEntries(paths), ...OWN_PATHS },
@@ -187,6 +188,9 @@ const OWN_PATHS = {
       },
     },
   },
+  '/crawler': own('crawler', 'Explains the crawler to those whom it visits', 'crawler', {
+    200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } },
+  }),
   '/healthz': own('health', 'Whether the process runs', 'health', { 200: json('It does.', Health) }),
   '/readyz': own('readiness', 'Whether requests are welcome', 'health', {
     200: json('They are.', Health),

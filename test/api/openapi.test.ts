@@ -40,8 +40,8 @@ test('the document is valid OpenAPI 3.1', async (t) => {
 test('every documented path and method is answered, and by none of them as an unknown endpoint', async () => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const method of Object.keys(operations)) {
-      const { text } = await world.send(path, { method: method.toUpperCase() })
-      assert.doesNotMatch(text, /endpoint_unknown/, `${method} ${path}`)
+      const response = await fetch(`${world.address}${path}`, { method: method.toUpperCase() })
+      assert.doesNotMatch(await response.text(), /endpoint_unknown/, `${method} ${path}`)
     }
   }
 })
