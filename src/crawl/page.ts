@@ -20,13 +20,12 @@ export function pageReader(options: { contentType: string | null; url: string })
   const { contentType, url } = options
   const gatherer = new PageGatherer(url)
   const tokens = new TokenReader(gatherer, isXml(contentType))
-  let first: Uint8Array[] | null = []
+  const first: Uint8Array[] = []
   let decoder: TextDecoder | null = null
   let taken = 0
 
   const decide = (chunks: Uint8Array[]): void => {
-    const start = Buffer.concat(chunks)
-    first = null
+    const start = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     decoder = decoderFor(start, contentType)
     tokens.write(decoder.decode(start, { stream: true }))
   }
@@ -36,13 +35,11 @@ export function pageReader(options: { contentType: string | null; url: string })
       const room = chunk.subarray(0, PAGE_BYTES - taken)
       taken += room.length
       if (decoder !== null) tokens.write(decoder.decode(room, { stream: true }))
-      else {
-        first?.push(Uint8Array.from(room))
-        if (taken >= SNIFFED_BYTES) decide(first ?? [])
-      }
+      else if (taken >= SNIFFED_BYTES) decide([...first, room])
+      else first.push(Uint8Array.from(room))
     },
     end() {
-      if (decoder === null) decide(first ?? [])
+      if (decoder === null) decide(first)
       tokens.write(decoder?.decode() ?? '')
       tokens.end()
       return gatherer.end()
