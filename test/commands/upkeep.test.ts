@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
+import { parseName } from '../../src/words/name.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
@@ -36,6 +37,28 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal((await run(['check'])).code, 0)
     const refused = await run(['forget', nameOf(3), 'https://example.com/'])
     assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
+  })
+
+  test('forget --opted-out removes what the opt-out list names, suffixes included, and nothing else', async (t) => {
+    const { run, path, withStore } = folderOf(t)
+    const names = ['a.example', 'www.a.example', 'b.a.example', 'c.example', 'd.c.example', 'e.example']
+    const line = (domain: string) =>
+      JSON.stringify({ domain, observed_at: '2026-11-20T03:04:05Z', dns: { status: 'ok', A: ['192.0.2.1'] } })
+    await run(['import', '-'], { input: names.map(line).join('\n') })
+    const refused = await run(['forget', '--opted-out'])
+    assert.match(refused.stderr, /^domaindex: there is no opt-out list: .*DOMAINDEX_CRAWL_OPT_OUT\n$/)
+    const env = { DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
+    writeFileSync(path('opt-out'), 'a.example\nnonsense')
+    const bad = await run(['forget', '--opted-out'], { env })
+    assert.match(bad.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name/)
+    writeFileSync(path('opt-out'), 'a.example\n*.c.example\n192.0.2.0/24\nunknown.example')
+    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'looked at 6 names, forgot 4\n')
+    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'looked at 2 names, forgot 0\n')
+    await withStore(async ({ facts }) => {
+      const known = await Promise.all(names.map(async (name) => (await facts.lookup(parseName(name)!)) !== null))
+      assert.deepEqual(known, [false, false, true, false, false, true])
+    })
+    assert.match((await run(['forget'])).stderr, /give the names to forget, or --opted-out/)
   })
 
   test('migrate has nothing to do where the store is of this release', async (t) => {
