@@ -6,6 +6,7 @@ import { Command } from 'commander'
 import { SHOWN } from '../../lab/lab.ts'
 import { define } from '../../src/commands/crawl.ts'
 import { VISIT_MILLISECONDS } from '../../src/crawl/crawl.ts'
+import { RATES, ROUND_SECONDS } from '../../src/crawl/pace.ts'
 import { MOST_HOPS } from '../../src/crawl/visit.ts'
 import { WEB_LIMITS } from '../../src/crawl/web-limits.ts'
 import { readPage, tableOf } from './markdown.ts'
@@ -34,6 +35,7 @@ test('the bounds are those in force', () => {
     ],
     'robots.txt': [seconds(robots), size(robotsBytes)],
     'addresses tried of a host': [String(WEB_LIMITS.addresses)],
+    'a turn at an address': [seconds(WEB_LIMITS.firstTurn), seconds(WEB_LIMITS.turns)],
     'visits in flight': [`\`--parallel\`, ${command.opts().parallel}`],
   }
   const documented = new Map(boundsOf())
@@ -41,6 +43,18 @@ test('the bounds are those in force', () => {
     for (const bound of bounds) assert.ok(documented.get(what)?.includes(bound), `${what}: ${bound}`)
   }
   assert.match(page, new RegExp(`are followed, ${MOST_HOPS} at most`))
+})
+
+test('the pace is the one in force', () => {
+  const rows = tableOf(page.replaceAll(/^ {2}\|/gm, '|'), 'place').map(([, least, most]) => [
+    Number(least),
+    Number(most),
+  ])
+  assert.deepEqual(
+    rows,
+    [RATES.address, RATES.network, RATES.servers].map(({ least, most }) => [least, most]),
+  )
+  assert.equal(ROUND_SECONDS, 10 * 86_400, 'ten days')
 })
 
 function boundsOf(): [string, string][] {
