@@ -167,6 +167,19 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.deepEqual([asked, code], [['mail-2.example'], 0])
   })
 
+  test('a name on the opt-out list is not asked for, and a list with a bad line is refused', async (t) => {
+    const { options, asked } = await resolverOf(t)
+    const { run, path } = folderOf(t)
+    const env = { ...CONTACT, DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
+    writeFileSync(path('opt-out'), 'mail-1.example # by letter\nnonsense\n')
+    const refused = await run(['crawl', ...options, 'mail-2.example'], { env })
+    assert.match(refused.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name/)
+    writeFileSync(path('opt-out'), 'mail-1.example\n')
+    const { stdout, code } = await run(['crawl', ...options, 'mail-1.example', 'mail-2.example'], { env })
+    assert.match(counts(stdout), /^visited 1, ok 1, .*, opted-out 1$/)
+    assert.deepEqual([asked, code], [['mail-2.example'], 0])
+  })
+
   test('what cannot be done is refused in one line that says what to do', async (t) => {
     const { options, asked } = await resolverOf(t)
     const { run, path } = folderOf(t)
