@@ -1,6 +1,6 @@
 /**
  * The port of the store, split by who asks: Frontier (crawler and imports), Schedule (crawlers), Facts (API), Ledger
- * (accounts), Wishes (API and nightly jobs of crawlers), Archive (upkeep).
+ * (accounts), Wishes (API and nightly jobs of crawlers), Archive (upkeep), Jobs (the night).
  *
  * Every method is asynchronous and hands over batches or pages, never an iterator over an open transaction.
  * Names and addresses are canonical words already; "nothing" is null or an empty page, never an exception.
@@ -14,6 +14,7 @@ import type { Address } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
 import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
+import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { Wishes } from './wishes.ts'
@@ -25,6 +26,7 @@ export interface Store {
   readonly ledger: Ledger
   readonly wishes: Wishes
   readonly archive: Archive
+  readonly jobs: Jobs
   /** The store's clock: the only one whose times two machines may compare. */
   now(): Promise<Instant>
   /** Ends every connection; what was acknowledged is on disk. */

@@ -11,8 +11,9 @@ import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 
 const FACTS = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
-const TABLES = [...FACTS, 'crawler', 'outcome', 'wish', 'asking', 'account']
-const LEASES = 'update lease set holder = null, fence = 0, until = null, next = 0, swept = null, count = null'
+const TABLES = [...FACTS, 'crawler', 'outcome', 'run', 'wish', 'asking', 'account']
+const LEASES = `update lease set holder = null, fence = 0, until = null, next = 0, swept = null, count = null;
+  update duty set holder = null, fence = 0, until = null`
 
 /** `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests. */
 function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {

@@ -8,6 +8,7 @@ import { archiveOf } from './archive.ts'
 import { type Database, openDatabase } from './database.ts'
 import { factsOf } from './facts.ts'
 import { frontierOf } from './frontier.ts'
+import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
 import { migrate, PARTS, pending } from './migrate.ts'
 import { scheduleOf } from './schedule.ts'
@@ -38,6 +39,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       ledger,
       wishes: ledger,
       archive: archiveOf(database),
+      jobs: jobsOf(database, now),
       now: now ? async () => now() : database.now,
       async close() {
         await ledger.close()

@@ -9,6 +9,7 @@ import { archiveOf } from './archive.ts'
 import { factsOf } from './facts.ts'
 import { openFile } from './file.ts'
 import { frontierOf } from './frontier.ts'
+import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
 import { logOf } from './log.ts'
 import { scheduleOf } from './schedule.ts'
@@ -38,6 +39,7 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
     ledger,
     wishes: ledger,
     archive: archiveOf(database, path),
+    jobs: jobsOf(database, log, now),
     now: async () => now(),
     async close() {
       try {

@@ -6,6 +6,7 @@ import type { Engine } from './engine.ts'
 import { forgetting } from './forgetting.ts'
 import { gate } from './gate.ts'
 import { histories } from './histories.ts'
+import { jobs } from './jobs.ts'
 import { leases } from './leases.ts'
 import { lists } from './lists.ts'
 import { looking } from './looking.ts'
@@ -24,6 +25,7 @@ export function conformance(engine: Engine): void {
       leases,
       schedule,
       wishes,
+      jobs,
       looking,
       lists,
       states,

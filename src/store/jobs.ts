@@ -1,0 +1,70 @@
+/** The jobs' part of the port: which process has which work of the night in its hands, and what came of every run. */
+
+import type { Day, Instant } from '../words/time.ts'
+
+/** Seconds for which a hold stands unless it is renewed. */
+export const HOLD_SECONDS = 60
+/** Seconds for which runs are kept. */
+export const RUN_SECONDS = 400 * 86_400
+
+/** What one process alone does at a time: `night` is who goes through all the others when their time comes. */
+export const DUTIES = ['night', 'inbox', 'daily', 'followup', 'snapshot'] as const
+export type Duty = (typeof DUTIES)[number]
+
+/** Every new hold of a duty has a higher fence. */
+export type Hold = { duty: Duty; fence: number }
+
+/** Who has a duty now, and until when it does so unless the hold is renewed. */
+export type Holder = Hold & { holder: string; until: Instant }
+
+/** `queue-…`: the names of a day were wanted from the crawler, for the follow-up file that is written when they were visited. */
+export const JOBS = [
+  'inbox',
+  'daily',
+  'queue-7',
+  'queue-30',
+  'followup-7',
+  'followup-30',
+  'snapshot',
+  'enriched',
+] as const
+export type Job = (typeof JOBS)[number]
+
+/** One run of a job. `date`: the day that it was for; `ended`: null while it runs; `error`: null where it went well. */
+export type Run = {
+  number: number
+  job: Job
+  date: Day | null
+  holder: string
+  began: Instant
+  ended: Instant | null
+  rows: number | null
+  error: string | null
+}
+
+/** What a run came to. */
+export type Ending = { rows: number | null; error: string | null }
+
+/**
+ * For who builds files. All times are those of the store's clock. A hold that has run out stands as long as nobody else has
+ * taken the duty, and may be renewed.
+ */
+export interface Jobs {
+  /** Takes a duty that nobody has (any more); null where somebody has it. What its last holder left running has ended then, in error. */
+  take(duty: Duty, holder: string): Promise<Hold | null>
+  /** Prolongs a hold; false where it no longer stands. Once every 20 seconds will do. */
+  renew(hold: Hold): Promise<boolean>
+  /** Gives a duty back. A hold that no longer stands changes nothing. */
+  release(hold: Hold): Promise<void>
+  /** The duties that somebody has, by name. */
+  holders(): Promise<Holder[]>
+  /** Notes that a run begins, and drops old ones; its number, or null where the hold no longer stands. */
+  begin(hold: Hold, job: Job, date: Day | null): Promise<number | null>
+  /** Notes what a run came to; false where it counts as ended already, since the hold was lost. */
+  end(run: number, ending: Ending): Promise<boolean>
+  /** The runs that began at or after `since`, the oldest first. */
+  runs(since: Instant): Promise<Run[]>
+}
+
+/** What is said of a run whose process ended first. */
+export const DIED = 'its process ended before it did'
