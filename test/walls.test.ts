@@ -16,6 +16,7 @@ const house: House = {
     [
       { room: 'src/accounts/', pure: true, why: 'rules of plans, periods and tokens, said in words alone' },
       { room: 'src/similar/', pure: true, awaits: true, why: 'text in, signature and nearest out' },
+      { room: 'src/input/', why: 'the bytes of files, before anybody knows what they mean' },
       { room: 'src/crawl/', why: 'owns Visit: what the internet answered' },
     ],
     [

@@ -1,12 +1,17 @@
 /** What went wrong in a command, told on standard error: a line for what the user can mend, the stack for anything else. */
 
 import { SettingsFault } from '../config.ts'
+import { InputFault } from '../input/fault.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
 import { CommandFault } from './fault.ts'
 
 /** Prints the error; returns the exit code. */
 export function report(error: unknown): number {
-  const isPlain = error instanceof CommandFault || error instanceof SettingsFault || error instanceof StoreFault
+  const isPlain =
+    error instanceof CommandFault ||
+    error instanceof SettingsFault ||
+    error instanceof StoreFault ||
+    error instanceof InputFault
   const lines = isPlain ? error.message : plainWords(error)
   if (lines === null) console.error(error)
   else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)

@@ -3,10 +3,11 @@
 import { createReadStream, fstatSync, openSync, type Stats } from 'node:fs'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
+import { plainCause } from '../../input/fault.ts'
+import { inflate } from '../../input/inflate.ts'
+import { type Line, lineCutter } from '../../input/lines.ts'
 import { type Name, parseName, whyNotName } from '../../words/name.ts'
-import { CommandFault, plainCause } from '../fault.ts'
-import { inflate } from '../import/inflate.ts'
-import { type Line, lineCutter } from '../import/lines.ts'
+import { CommandFault } from '../fault.ts'
 
 /** `line` counts from 1. `digest` is of the list up to this line; `share` of it is gone through then (null: not known). */
 type Place = { line: number; digest: number; share: number | null }

@@ -4,10 +4,11 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync, type Stats, wr
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { plainCause } from '../../input/fault.ts'
+import { LINE_BYTES } from '../../input/lines.ts'
 import { parseObservation } from '../../observe/parse.ts'
 import { writeObservation } from '../../observe/write.ts'
-import { CommandFault, plainCause } from '../fault.ts'
-import { LINE_BYTES } from '../import/lines.ts'
+import { CommandFault } from '../fault.ts'
 import type { Destination } from './destination.ts'
 
 const STANDARD_OUTPUT = 1

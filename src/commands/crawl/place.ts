@@ -1,7 +1,8 @@
 /** The place of a crawl in its list, kept in a small file beside it while it is not done, so that it can go on. */
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { CommandFault, plainCause } from '../fault.ts'
+import { plainCause } from '../../input/fault.ts'
+import { CommandFault } from '../fault.ts'
 import type { Entry, List, Named } from './list.ts'
 
 /**

@@ -37,6 +37,3 @@ export type Batch = {
   passedOver: number
   end: 'done' | 'refused' | { fault: string } | { unusable: string } | null
 }
-
-/** Why nothing more of a file can be applied. */
-export class Unusable extends Error {}

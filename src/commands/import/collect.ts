@@ -1,12 +1,12 @@
 /** Collects the lines of a file to batches: each is an observation, or is refused with a reason. */
 
 import { prepare } from '../../apply/prepare.ts'
+import { beginningOf, isBlank, type Line, lineText, whyNoText } from '../../input/lines.ts'
 import type { Observation } from '../../observe/observation.ts'
 import { parseObservation } from '../../observe/parse.ts'
 import type { Instant } from '../../words/time.ts'
 import type { Batch, Reject } from './batch.ts'
 import { columns } from './columns.ts'
-import { beginningOf, isBlank, type Line, lineText, whyNoText } from './lines.ts'
 
 /** What a batch holds at most. */
 export const BATCH_OBSERVATIONS = 10_000

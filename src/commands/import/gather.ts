@@ -1,15 +1,16 @@
 /** Collects the lines of another crawl: sightings are put in the order of name and time, then become batches of observations. */
 
 import { type Prepared, prepare } from '../../apply/prepare.ts'
+import { InputFault } from '../../input/fault.ts'
+import { beginningOf, isBlank, type Line, lineText, whyNoText } from '../../input/lines.ts'
+import { type Sorter, sorter } from '../../input/runs.ts'
 import { observationsOf } from '../../observe/formats/gather.ts'
 import { type LineReader, NO_TIME, type Seen, type Sighting, type Taken } from '../../observe/formats/sighting.ts'
 import type { Name } from '../../words/name.ts'
 import type { Instant } from '../../words/time.ts'
-import { type Batch, Unusable } from './batch.ts'
+import type { Batch } from './batch.ts'
 import { AHEAD, BATCH_BYTES, BATCH_OBSERVATIONS, type Collector } from './collect.ts'
 import { columns } from './columns.ts'
-import { beginningOf, isBlank, type Line, lineText, whyNoText } from './lines.ts'
-import { type Sorter, sorter } from './runs.ts'
 
 /** Separates name, time and the rest in a text that is sorted: it is in no name, and before all that are. */
 const TAB = '\t'
@@ -50,7 +51,7 @@ function intakeOf(reader: LineReader, heap: Heap, sightings: Sorter): Pick<Colle
   let isBegun = false
   const refuse = (reason: string, given: Line): false => {
     // A file that begins with an entry without a time has none at all.
-    if (reason === NO_TIME && !isBegun) throw new Unusable(`line ${heap.line} ${NO_TIME}`)
+    if (reason === NO_TIME && !isBegun) throw new InputFault(`line ${heap.line} ${NO_TIME}`)
     isBegun = true
     heap.rejects.push({ line: heap.line, reason, length: given.length, text: beginningOf(given) })
     return false

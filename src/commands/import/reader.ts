@@ -5,12 +5,13 @@ import { read as readCallback } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { InputFault } from '../../input/fault.ts'
+import { inflate } from '../../input/inflate.ts'
+import { type Line, lineCutter } from '../../input/lines.ts'
 import { FORMATS } from '../../observe/formats/formats.ts'
-import { type Batch, type Order, type Task, Unusable } from './batch.ts'
+import type { Batch, Order, Task } from './batch.ts'
 import { type Collector, collect } from './collect.ts'
 import { gather } from './gather.ts'
-import { inflate } from './inflate.ts'
-import { type Line, lineCutter } from './lines.ts'
 
 const CHUNK_BYTES = 262_144
 /** What came is handed over after this long, though it is no full batch: a pipe may be slow. */
@@ -32,7 +33,7 @@ async function readAll(port: MessagePort, task: Task): Promise<void> {
     if (end !== 'refused') await handOver(batch, outlet)
     outlet.end(end)
   } catch (error) {
-    if (!(error instanceof Unusable)) throw error
+    if (!(error instanceof InputFault)) throw error
     outlet.end({ unusable: error.message })
   }
 }
@@ -48,7 +49,7 @@ async function readLines({ fd, path, strict }: Task, batch: Collector, outlet: O
     const rest = cutter.rest()
     if (rest !== null && (await isLast(rest))) return 'refused'
   } catch (error) {
-    if (error instanceof Unusable) throw error
+    if (error instanceof InputFault) throw error
     fault = { fault: (error as Error).message }
   }
   const { latest } = outlet.order() ?? (await outlet.nextOrder())

@@ -1,7 +1,8 @@
 /** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
 
 import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
-import { CommandFault, plainCause } from '../fault.ts'
+import { plainCause } from '../../input/fault.ts'
+import { CommandFault } from '../fault.ts'
 import type { Reject } from './batch.ts'
 
 const TOLD = 10

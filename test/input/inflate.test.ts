@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import { inflate } from '../../src/commands/import/inflate.ts'
-import { LINE_BYTES, lineCutter, lineText } from '../../src/commands/import/lines.ts'
 import { progressLine } from '../../src/commands/progress.ts'
+import { inflate } from '../../src/input/inflate.ts'
+import { LINE_BYTES, lineCutter, lineText } from '../../src/input/lines.ts'
 
 const PLAIN = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index} ${Math.sin(index)}\n`).join(''))
 

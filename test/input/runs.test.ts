@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Unusable } from '../../src/commands/import/batch.ts'
-import { sorter } from '../../src/commands/import/runs.ts'
-import { folderOf } from './run.ts'
+import { InputFault } from '../../src/input/fault.ts'
+import { sorter } from '../../src/input/runs.ts'
+import { folderOf } from '../commands/run.ts'
 
 const texts = fc.array(
   fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
@@ -45,7 +45,7 @@ test('a temporary folder that cannot be used is named, with what to do', (t) => 
     assert.throws(
       () => sorter(1).add('x'),
       (error) =>
-        error instanceof Unusable &&
+        error instanceof InputFault &&
         /nowhere cannot be used: no such file.*; TMPDIR names another$/.test(error.message),
     )
   })

@@ -1,0 +1,11 @@
+/** What is wrong with a file or folder, in words for the person who can mend it. */
+
+/** Names the thing and says what to do; shown without a stack. */
+export class InputFault extends Error {
+  override name = 'InputFault'
+}
+
+/** The words of an error without the code and the call that Node puts around them: `no such file or directory`. */
+export function plainCause(error: unknown): string {
+  return (error as Error).message.replace(/^E[A-Z]+: |, [a-z]+( '.*)?$/g, '')
+}
