@@ -11,15 +11,32 @@ import type { Name } from '../src/words/name.ts'
 import { RECORD_TYPES } from '../src/words/record.ts'
 import { type Kind, nameOf, type Place } from './crawl-servers.ts'
 
-/** `dns`: the seven questions alone. `visits` over `names`, in their order, again and again. */
-export type Task = { place: Place; what: Kind | 'dns'; names: number; visits: number; parallel: number }
-/** `memory`: resident bytes at every tenth of the visits, after a collection where the process may ask for one. */
-export type Taken = { seconds: number; cpuSeconds: number; wrong: number; memory: number[]; peakBytes: number }
+/**
+ * `dns`: the seven questions alone. `visits` over `names`, in their order, again and again, after `warming` others that are
+ * not measured.
+ */
+export type Task = {
+  place: Place
+  what: Kind | 'dns'
+  names: number
+  warming: number
+  visits: number
+  parallel: number
+}
+/** `warmingSeconds`: of the processor, for the visits before. `memory`: resident bytes at every tenth of the visits, after a collection where the process may ask for one. */
+export type Taken = {
+  seconds: number
+  cpuSeconds: number
+  warmingSeconds: number
+  wrong: number
+  memory: number[]
+  peakBytes: number
+}
 
 const task = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Task
 console.log(JSON.stringify(await measure(task)))
 
-async function measure({ place, what, names, visits, parallel }: Task): Promise<Taken> {
+async function measure({ place, what, names, warming, visits, parallel }: Task): Promise<Taken> {
   const resolver = await openResolver({ servers: [place.server] })
   const web = openWeb({
     resolver,
@@ -37,23 +54,26 @@ async function measure({ place, what, names, visits, parallel }: Task): Promise<
   let next = 0
   let wrong = 0
   const memory: number[] = []
-  const take = async (): Promise<void> => {
-    while (next < visits) {
+  const take = async (end: number): Promise<void> => {
+    while (next < end) {
       const index = next++
       if (!(await looksRight(nameOf(kind, index % names) as Name))) wrong++
-      if ((index + 1) % Math.ceil(visits / 10) === 0) {
+      if ((index + 1 - warming) % Math.ceil(visits / 10) === 0 && index >= warming) {
         globalThis.gc?.()
         memory.push(process.memoryUsage.rss())
       }
     }
   }
-  const before = process.cpuUsage()
-  const begun = performance.now()
-  await Promise.all(Array.from({ length: parallel }, take))
-  const seconds = (performance.now() - begun) / 1000
-  const { user, system } = process.cpuUsage(before)
+  const takeAll = async (end: number) => {
+    const [before, begun] = [process.cpuUsage(), performance.now()]
+    await Promise.all(Array.from({ length: parallel }, () => take(end)))
+    const { user, system } = process.cpuUsage(before)
+    return { seconds: (performance.now() - begun) / 1000, cpuSeconds: (user + system) / 1e6 }
+  }
+  const { cpuSeconds: warmingSeconds } = await takeAll(warming)
+  const taken = await takeAll(warming + visits)
   await crawler.close()
-  return { seconds, cpuSeconds: (user + system) / 1e6, wrong, memory, peakBytes: process.resourceUsage().maxRSS * 1024 }
+  return { ...taken, warmingSeconds, wrong, memory, peakBytes: process.resourceUsage().maxRSS * 1024 }
 }
 
 async function visited(crawler: Crawler, name: Name): Promise<Observation> {

@@ -18,18 +18,22 @@ const { values } = parseArgs({
   options: {
     names: { type: 'string', default: '20000' },
     visits: { type: 'string', default: '10000' },
+    warming: { type: 'string', default: '4000' },
     rounds: { type: 'string', default: '5' },
     parallel: { type: 'string', default: '256' },
     long: { type: 'string', default: '100000' },
   },
 })
-const [names, visits, rounds, parallel, long] = [
+const [names, visits, warming, rounds, parallel, long] = [
   values.names,
   values.visits,
+  values.warming,
   values.rounds,
   values.parallel,
   values.long,
-].map(Number) as [number, number, number, number, number]
+].map(Number) as [number, number, number, number, number, number]
+
+if (names < warming + visits) throw new Error('each name may be met once: the robots.txt of those met before is known')
 
 const folder = temporary()
 mkdirSync(join(folder, 'servers'))
@@ -47,14 +51,14 @@ try {
 
 function notes(): string[] {
   return [
-    `${visits.toLocaleString('en')} visits of ${names.toLocaleString('en')} names a round, median of ${rounds}, ${parallel} in flight; the crawler on one core, nsd and nginx on the other`,
+    `${visits.toLocaleString('en')} visits of ${names.toLocaleString('en')} names a round after ${warming.toLocaleString('en')} that warm up, median of ${rounds}, ${parallel} in flight; the crawler on one core, nsd and nginx on the other`,
     'a whole visit: seven types, http that redirects to https (ECDSA P-256), robots.txt, verdict, a page of 30 KB sent as gzip, its text and accounts',
     'parts are differences of processor time between visits that do less; every answer is checked',
   ]
 }
 
 async function rates(servers: Servers, lines: Line[], raw: Record<string, unknown>): Promise<void> {
-  const contenders = Object.fromEntries(WHATS.map((what) => [what, () => measure(servers, what, visits)]))
+  const contenders = Object.fromEntries(WHATS.map((what) => [what, () => measure(servers, what, { warming, visits })]))
   const taken = await inTurn(rounds, contenders as Record<What, () => Promise<Taken>>)
   const cost = (what: What): number => medianOf(taken[what], ({ cpuSeconds }) => (cpuSeconds / visits) * 1e6)
   const [page, secure, plain, dns] = WHATS.map(cost) as [number, number, number, number]
@@ -66,6 +70,11 @@ async function rates(servers: Servers, lines: Line[], raw: Record<string, unknow
       500,
     ),
     figure('processor time', page, 'µs a visit'),
+    figure(
+      '  of each of the visits before, start and compiler included',
+      medianOf(taken.page, ({ warmingSeconds }) => (warmingSeconds / warming) * 1e6),
+      'µs',
+    ),
     figure('  seven questions of DNS', dns, 'µs'),
     figure('  an answer over http, with robots.txt, the visit and its observation', plain - dns, 'µs'),
     figure('  the redirect, TLS and the verdict', secure - plain, 'µs'),
@@ -81,7 +90,7 @@ async function rates(servers: Servers, lines: Line[], raw: Record<string, unknow
 
 /** The first tenth warms up: caches are bounded, and full after every name was met once. */
 async function memory(servers: Servers, lines: Line[], raw: Record<string, unknown>): Promise<void> {
-  const taken = await measure(servers, 'page', long, ['--expose-gc'])
+  const taken = await measure(servers, 'page', { warming: 0, visits: long }, ['--expose-gc'])
   const [early, late] = [taken.memory.slice(2, 5), taken.memory.slice(-3)].map((some) => Math.max(...some)) as [
     number,
     number,
@@ -100,9 +109,14 @@ async function memory(servers: Servers, lines: Line[], raw: Record<string, unkno
 }
 
 /** `flags`: of node, for the measured process. */
-async function measure(servers: Servers, what: What, visits: number, flags: readonly string[] = []): Promise<Taken> {
+async function measure(
+  servers: Servers,
+  what: What,
+  { warming, visits }: Pick<Task, 'warming' | 'visits'>,
+  flags: readonly string[] = [],
+): Promise<Taken> {
   const { server, stands, root } = servers
-  const task: Task = { place: { server, stands, root }, what, names, visits, parallel }
+  const task: Task = { place: { server, stands, root }, what, names, warming, visits, parallel }
   const path = join(folder, 'task.json')
   writeFileSync(path, JSON.stringify(task))
   const child = new URL('./crawl-visits.ts', import.meta.url).pathname
