@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { type Address, family, packedHex } from '../words/address.ts'
 import { reachedAt } from './guard.ts'
+import { Recent } from './recent.ts'
 
 /** Where a visit goes. `servers`: the names of the NS records, sorted and joined by a space. */
 export type Places = { addresses?: readonly Address[]; servers?: string }
@@ -85,41 +86,33 @@ export function makePace({ ticks, kept = KEPT }: PaceOptions): Pace {
 
 /** What is remembered of the places used last, by their keys. */
 class Spots {
-  readonly #kept: number
-  readonly #spots = new Map<string, Spot>() // the one used last is the last
-  readonly #rests = new Map<string, number>()
+  readonly #spots: Recent<string, Spot>
+  /** When it ends. */
+  readonly #rests: Recent<string, number>
   /** Of how many crawlers this one is. */
   parts = 1
 
   constructor(kept: number) {
-    this.#kept = kept
+    this.#spots = new Recent(kept, (key, spot) => this.#dropped(key, spot))
+    this.#rests = new Recent(kept)
   }
 
   /** The spot of a key, as the one used last. */
   use(key: string): Spot {
     const spot = this.#spots.get(key) ?? { kind: KINDS[key[0]!]!, turns: [], names: 0 }
-    this.#spots.delete(key)
-    this.#spots.set(key, spot)
-    if (this.#spots.size > this.#kept) this.#dropOldest()
+    this.#spots.use(key, spot)
     return spot
   }
 
   /** A network is used whenever an address of it is, right after it, and so goes later than they. */
-  #dropOldest(): void {
-    const [oldest] = this.#spots
-    const [key, { kind, names }] = oldest!
-    this.#spots.delete(key)
+  #dropped(key: string, { kind, names }: Spot): void {
     const network = kind === 'address' ? this.#spots.get(networkKey(key.slice(1) as Address)) : undefined
     if (network !== undefined) network.names -= names
   }
 
   /** No turn comes there before `until`. */
   rest(key: string, until: number): void {
-    const later = Math.max(until, this.#rests.get(key) ?? 0)
-    this.#rests.delete(key)
-    this.#rests.set(key, later)
-    const [oldest = ''] = this.#rests.keys()
-    if (this.#rests.size > this.#kept) this.#rests.delete(oldest)
+    this.#rests.use(key, Math.max(until, this.#rests.get(key) ?? 0))
   }
 
   /** The first moment from `now` on that is free at all of them. */

@@ -3,6 +3,7 @@
 import type { Address } from '../words/address.ts'
 import type { Reply } from './http-exchange.ts'
 import type { Pace } from './pace.ts'
+import { Recent } from './recent.ts'
 import { restAsked } from './retry-after.ts'
 
 export type Rests = { beginVisit(): VisitRests }
@@ -23,15 +24,7 @@ const KEPT = 20_000
 
 /** `now`: milliseconds since 1970. */
 export function openRests(pace: Pick<Pace, 'rest'>, now: () => number): Rests {
-  const inRow = new Map<Address, number>()
-
-  const count = (address: Address, visits: number): void => {
-    inRow.delete(address)
-    if (visits > 0) inRow.set(address, visits)
-    const [oldest] = inRow.keys()
-    if (inRow.size > KEPT) inRow.delete(oldest!)
-  }
-
+  const inRow = new Recent<Address, number>(KEPT)
   return {
     beginVisit() {
       const asked = new Map<Address, boolean>()
@@ -43,7 +36,10 @@ export function openRests(pace: Pick<Pace, 'rest'>, now: () => number): Rests {
           pace.rest(address, Math.min(milliseconds, MOST[Math.min(inRow.get(address) ?? 0, MOST.length - 1)]!))
         },
         end() {
-          for (const [address, isAsked] of asked) count(address, isAsked ? (inRow.get(address) ?? 0) + 1 : 0)
+          for (const [address, isAsked] of asked) {
+            if (isAsked) inRow.use(address, (inRow.get(address) ?? 0) + 1)
+            else inRow.delete(address)
+          }
         },
       }
     },

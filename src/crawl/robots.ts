@@ -3,6 +3,7 @@
 import robotsParser from 'robots-parser'
 import type { Miss } from './http-dial.ts'
 import type { Reply } from './http-exchange.ts'
+import { Recent } from './recent.ts'
 import type { WebLimits } from './web-limits.ts'
 import { isLookedAt, locationOf } from './web-target.ts'
 
@@ -24,27 +25,19 @@ const MOST_REDIRECTS = 5 // chapter 2.3.1.2, to whatever host
 const LINE = /^[\ufeff\t ]*(user-agent|allow|disallow)[\t ]*:[\t ]*([^#]*)/i
 
 export function openRobots({ userAgent, limits, now = Date.now }: RobotsOptions): Robots {
-  const known = new Map<string, { allowed: boolean; until: number }>()
-
-  /** As the one used last. */
-  const remember = (origin: string, entry: { allowed: boolean; until: number }): void => {
-    known.delete(origin)
-    known.set(origin, entry)
-    const [oldest] = known.keys()
-    if (known.size > limits.robotsKept && oldest !== undefined) known.delete(oldest)
-  }
+  const known = new Recent<string, { allowed: boolean; until: number }>(limits.robotsKept)
 
   return {
     async mayFetch(origin, get) {
       const entry = known.get(origin)
       if (entry !== undefined && entry.until > now()) {
-        remember(origin, entry)
+        known.use(origin, entry)
         return entry.allowed
       }
       const text = await fetchInTime(new URL('/robots.txt', origin), get, limits)
       if (text === null) return false
       const allowed = allows(text, origin, userAgent)
-      remember(origin, { allowed, until: now() + limits.robotsLife })
+      known.use(origin, { allowed, until: now() + limits.robotsLife })
       return allowed
     },
   }
