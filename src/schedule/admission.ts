@@ -20,9 +20,9 @@ const BATCH = 500
 
 /**
  * Lets in as many of each kind as there is room for; the others go back to their slots. Names in hand already are passed
- * over. Returns how many came in.
+ * over. Returns how many of each kind came in.
  */
-export async function admit(span: Span, all: readonly Read[]): Promise<number> {
+export async function admit(span: Span, all: readonly Read[]): Promise<Map<Kind, number>> {
   const { room } = span
   const free = new Map<Kind, number>()
   const admitted: Candidate[] = []
@@ -38,7 +38,13 @@ export async function admit(span: Span, all: readonly Read[]): Promise<number> {
   await findPlaces(span, admitted)
   for (const candidate of admitted) if (stands(span, candidate)) span.admit(candidate)
   if (admitted.length > 0) span.turn.ring()
-  return admitted.length
+  return counted(admitted)
+}
+
+function counted(admitted: readonly Candidate[]): Map<Kind, number> {
+  const counts = new Map<Kind, number>()
+  for (const { kind } of admitted) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
 }
 
 /** False where its range was lost, or the name came in by another way, while its places were read. */

@@ -4,21 +4,22 @@ import { RANGE_SLOTS } from '../words/name.ts'
 import { admit, leaveOut } from './admission.ts'
 import { plus } from './count.ts'
 import { beginSweep, type Held, nextSlots } from './range.ts'
-import { isLow } from './room.ts'
+import { LOW } from './room.ts'
 import type { Span } from './span.ts'
+import type { Kind } from './turns.ts'
 
 /** Ranges that are leased at once. */
 const RANGES = 4
-/** Where names enough wait, reading takes one part in so many of the time. */
+/** Where nobody has to wait for names, reading them takes one part in so many of the time. */
 const SHARE = 20
 /** What a piece is to take, in milliseconds, and the names that are to come of it, both roughly. */
 const PIECE_MILLISECONDS = 50
 const PIECE_NAMES = 4_000
-/** Milliseconds until it is looked again whether there is room, and until names that found none are read again, at least. */
-const FULL = 1_000
-const IN_VAIN = 250
+/** `gained`: names that came in of those kinds that were low. */
+type Piece = { slots: number; took: number; due: number; gained: number }
 
-type Piece = { slots: number; took: number; due: number; admitted: number }
+/** The kinds of turns that are read from slots. */
+const READ = ['fresh', 'due'] as const
 
 export async function readOn(span: Span): Promise<void> {
   const leased: Held[] = []
@@ -27,7 +28,7 @@ export async function readOn(span: Span): Promise<void> {
   const { clock, times } = span.crawl
   let look = clock.ticks()
   while (!span.isEnding) {
-    if (isFull(span)) await span.need.wait(FULL)
+    if (lowKinds(span).length === 0) await span.need.wait(times.look)
     else if (look > clock.ticks()) await span.need.wait(look - clock.ticks())
     else if (reading === null || !isHeld(span, reading)) {
       reading = await nextRange(span, leased)
@@ -45,8 +46,8 @@ export async function readOn(span: Span): Promise<void> {
   }
 }
 
-function isFull({ room }: Span): boolean {
-  return room.free('fresh') <= 0 && room.free('due') <= 0
+function lowKinds({ room }: Span): Kind[] {
+  return READ.filter((kind) => room.waiting(kind) < LOW)
 }
 
 function isHeld({ held }: Span, range: Held): boolean {
@@ -66,6 +67,7 @@ async function readPiece(span: Span, range: Held, most: number): Promise<Piece> 
   const { clock, store } = span.crawl
   const { from, to } = nextSlots(range, most)!
   const begun = clock.ticks()
+  const low = lowKinds(span)
   const at = await store.now()
   const { visits, count } = await store.schedule.due(from, to, at)
   const wanted = await leaveOut(span, visits, at)
@@ -78,7 +80,8 @@ async function readPiece(span: Span, range: Held, most: number): Promise<Piece> 
   sweep.count = plus(sweep.count, count)
   sweep.read += to - from + 1
   sweep.took += took
-  return { slots: to - from + 1, took, due: visits.length, admitted }
+  const gained = low.reduce((sum, kind) => sum + (admitted.get(kind) ?? 0), 0)
+  return { slots: to - from + 1, took, due: visits.length, gained }
 }
 
 /** Slots of the next piece, so that it takes neither too long nor too short. */
@@ -88,12 +91,12 @@ export function nextLength(most: number, { slots, took, due }: Piece): number {
   return isShort ? Math.min(2 * most, RANGE_SLOTS) : most
 }
 
-/** Milliseconds: none where few names wait, and those that came in find their turn. */
-function restAfter({ room, tide }: Span, { took, due, admitted }: Piece): number {
-  const isInVain = (due > 0 && admitted === 0) || tide.left > tide.begun
-  const isWanted = isLow(room) && admitted > 0
+/** Milliseconds: none where names are wanted and found, and find their turn. */
+function restAfter({ tide, crawl }: Span, { took, due, gained }: Piece): number {
+  const isInVain = (due > 0 && gained === 0) || tide.left > tide.begun
   tide.begun = 0
   tide.left = 0
-  const rest = isWanted && !isInVain ? 0 : took * (SHARE - 1)
-  return isInVain ? Math.max(rest, IN_VAIN) : rest
+  const rest = took * (SHARE - 1)
+  if (isInVain) return Math.max(rest, crawl.times.look)
+  return gained > 0 ? 0 : rest
 }

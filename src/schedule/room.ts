@@ -10,12 +10,8 @@ export const PLACES = 1_000
 /** Names that have a turn at their place within so many milliseconds wait for it; the others go back to their slots. */
 export const PATIENCE = 20_000
 const TIMED = 2_000
-/** Fewer names that were read from slots wait: more are wanted at once. */
-const LOW = 250
-
-export function isLow(room: Room): boolean {
-  return room.waiting('fresh') + room.waiting('due') < LOW
-}
+/** Where fewer names of a kind wait, more are read from slots. */
+export const LOW = 250
 
 export type RoomOptions = {
   pace: Pick<Pace, 'wait' | 'take'>
