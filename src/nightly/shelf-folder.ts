@@ -3,16 +3,13 @@
  * rename is the moment of publication, so that nobody ever sees the one without the other.
  */
 
-import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { type FileKind, type FileName, type Manifest, type Opened, parseFileName, type Shelf } from './shelf.ts'
 import { endWriter, sweep, writerName } from './shelf-leftovers.ts'
 
 /** Bytes that are read at once. */
 const PIECE = 131_072
-/** Bytes after which what was written goes to the disk, so that the end brings no flood of them. */
-const SYNC_BYTES = 2 ** 25
 
 /** A manifest as it lies in the folder: `data` is the name of the file that has the bytes. */
 type Kept = Manifest & { data: string }
@@ -26,6 +23,7 @@ export function openShelfFolder(root: string): Shelf {
     manifest: async (name) => shown(await readManifest(folderOf(name), name)),
     list: (kind) => list(join(root, kind), kind),
     remove: (name) => remove(folderOf(name), name),
+    room: () => room(resolve(root)),
   }
 }
 
@@ -35,7 +33,7 @@ async function publish(folder: string, name: FileName, ...rest: Rest): Promise<M
   await sweep(folder, async () => (await readAll(folder)).map(({ data }) => data))
   const data = writerName(name)
   try {
-    const written = await write(join(folder, data), content)
+    const written = await writeDurably(join(folder, data), content)
     const description = describe(written)
     const former = await readManifest(folder, name)
     const { kind, date } = parseFileName(name)!
@@ -56,36 +54,10 @@ async function publish(folder: string, name: FileName, ...rest: Rest): Promise<M
 
 type Rest = Parameters<Shelf['publish']> extends [unknown, ...infer Others] ? Others : never
 
-/** Writes a new file and makes it durable. */
-async function write(path: string, content: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
-  const digest = createHash('sha256')
-  let bytes = 0
-  const handle = await open(path, 'wx')
-  try {
-    let synced = 0
-    for await (const piece of content) {
-      digest.update(piece)
-      await writeAll(handle, piece)
-      bytes += piece.length
-      if (bytes - synced < SYNC_BYTES) continue
-      await handle.datasync()
-      synced = bytes
-    }
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  return { bytes, sha256: digest.digest('hex') }
-}
-
-async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten
-}
-
 /** Publishes: from the rename on, the name stands for the new data, also after a loss of power. */
 async function putManifest(folder: string, kept: Kept): Promise<void> {
   const fresh = join(folder, manifestName(kept.data))
-  await write(fresh, lines(JSON.stringify(kept, null, 2)))
+  await writeDurably(fresh, lines(JSON.stringify(kept, null, 2)))
   await syncFolder(folder) // the data's name is on the disk before a manifest speaks of it
   await rename(fresh, join(folder, manifestName(kept.name)))
   await syncFolder(folder)
@@ -93,15 +65,6 @@ async function putManifest(folder: string, kept: Kept): Promise<void> {
 
 async function* lines(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${text}\n`)
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Opens what the manifest speaks of; where that was replaced in between, what the newer one speaks of. */
@@ -149,6 +112,12 @@ async function remove(folder: string, name: FileName): Promise<void> {
   await rm(join(folder, kept.data), { force: true })
 }
 
+/** Of the disk that a folder is on, or would be made on. */
+async function room(folder: string): Promise<number> {
+  const disk = await statfs(folder).catch(orNull)
+  return disk === null ? room(dirname(folder)) : disk.bavail * disk.bsize
+}
+
 /** All manifests of a folder. */
 async function readAll(folder: string): Promise<Kept[]> {
   const entries = (await readdir(folder).catch(orNull)) ?? []
@@ -180,10 +149,4 @@ function shown(kept: Kept | null): Manifest | null {
   if (kept === null) return null
   const { data: _, ...manifest } = kept
   return manifest
-}
-
-/** Null for what is not there. */
-function orNull(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null
-  throw error
 }
