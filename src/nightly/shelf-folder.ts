@@ -5,6 +5,7 @@
 
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { orNull, syncFolder, writeDurably } from './durable.ts'
 import { type FileKind, type FileName, type Manifest, type Opened, parseFileName, type Shelf } from './shelf.ts'
 import { endWriter, sweep, writerName } from './shelf-leftovers.ts'
 

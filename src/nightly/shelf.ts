@@ -69,6 +69,8 @@ export interface Shelf {
   list(kind: FileKind): Promise<Manifest[]>
   /** Takes a file off the shelf; whoever reads it goes on. Nothing happens where there is none. */
   remove(name: FileName): Promise<void>
+  /** Bytes that may still be written. */
+  room(): Promise<number>
 }
 
 const SHAPES: Readonly<Record<FileKind, (date: string) => string>> = {
