@@ -61,6 +61,13 @@ export function shelfConformance(engine: ShelfEngine): void {
     test(`${engine.name}: ${sentence}`, async (t) => deed(await engine.open(t)))
   }
 
+  on('says how much may still be written, before the first file and after it', async ({ shelf }) => {
+    const before = await shelf.room()
+    assert.ok(before > 0)
+    await shelf.publish(NAME, pieces(bytes(10)), () => description())
+    assert.ok((await shelf.room()) > 0)
+  })
+
   on('an empty shelf has no file, no manifest and an empty list', async ({ shelf }) => {
     assert.equal(await shelf.open(NAME), null)
     assert.equal(await shelf.manifest(NAME), null)

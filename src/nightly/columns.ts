@@ -1,0 +1,45 @@
+/** What files with columns say of a name: website, mail, certificate, addresses and social accounts, as CSV (RFC 4180, LF). */
+
+import type { Current } from '../apply/known.ts'
+import type { Name } from '../words/name.ts'
+import { recordsOf } from '../words/record-text.ts'
+
+const FOLLOWUP_COLUMNS = [
+  'domain',
+  'has_website',
+  'redirect_to_domain',
+  'redirect_target',
+  'mx',
+  'mail_servers',
+  'ssl',
+  'ip',
+  'social_networks',
+  'social_accounts',
+] as const
+
+export const FOLLOWUP_HEADER = `${FOLLOWUP_COLUMNS.join()}\n`
+
+/** The row of a name; fields are empty for what was never observed, but yes/no fields "no" and `ssl` "nocert", as in /lookup. */
+export function followupRow(name: Name, { ip, states, web }: Current): string {
+  const servers = states.MX === undefined ? [] : recordsOf('MX', states.MX.records)
+  const fields = [
+    name,
+    yesNo(web?.has_website),
+    yesNo(web?.redirects_to),
+    web?.redirects_to ?? '',
+    yesNo(servers.length),
+    servers.map(({ mail_server }) => mail_server).join(' '),
+    web?.ssl ?? 'nocert',
+    ip ?? '',
+    web?.social_networks.join(' ') ?? '',
+    web?.social_accounts.map(({ url }) => url).join(' ') ?? '',
+  ]
+  return `${fields.map(quoted).join()}\n`
+}
+
+const yesNo = (value: unknown): string => (value ? 'yes' : 'no')
+
+/** RFC 4180, chapter 2: quotes around what has a comma, a quote or a line break, and quotes in it twice. */
+function quoted(field: string): string {
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+}

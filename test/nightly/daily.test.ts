@@ -1,0 +1,172 @@
+/** Daily files: what is in them, what their manifests say, and which of them are held back. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { BuildFault } from '../../src/nightly/fault.ts'
+import { judge } from '../../src/nightly/gate.ts'
+import { fileName } from '../../src/nightly/shelf.ts'
+import { addDays, type Day } from '../../src/words/time.ts'
+import { assertWhole, fetchFile, post } from '../spec/files.ts'
+import { makeWorld, type World } from '../spec/world.ts'
+import { DAY, figures, makeDaily, makeDays, some, textOf } from './built.ts'
+
+const PREMIUM = { periods: ['premium:2026-01-01..'] }
+const BOUNDS = { least: 0.2, most: 5 }
+
+async function fetchDay(world: World, token: string, date: Day = DAY) {
+  return fetchFile(world, '/v1.0/daily', post({ token, date }))
+}
+
+test('a day is one name a line, and its manifest says what it holds', async () => {
+  const world = await makeWorld()
+  const { manifest, isNew } = await makeDaily(world, DAY, ['a.example', 'b.example', 'xn--bcher-kva.example'])
+  assert.equal(await textOf(world), 'a.example\nb.example\nxn--bcher-kva.example\n')
+  assert.equal(isNew, true)
+  const [first, last] = ['a.example', 'xn--bcher-kva.example']
+  assert.deepEqual(figures(manifest), { rows: 3, first, last, ratio: null, listed_before: 0, held: null })
+  assert.equal(manifest.generated, world.clock.now)
+})
+
+test('a day without names is an empty file', async () => {
+  const world = await makeWorld()
+  const { manifest } = await makeDaily(world, DAY, [])
+  assert.equal(await textOf(world), '')
+  assert.deepEqual([manifest.rows, manifest.first, manifest.last], [0, null, null])
+})
+
+test('the file that was built is what /daily sends, byte for byte', async () => {
+  const world = await makeWorld()
+  const { token } = await world.account(PREMIUM)
+  const { manifest } = await makeDaily(world, DAY, some(20_000))
+  const fetched = await fetchDay(world, token)
+  assertWhole(fetched, fetched.bytes, `attachment; filename="${DAY}.txt.gz"`)
+  assert.equal(fetched.bytes.length, manifest.bytes)
+  assert.equal(await textOf(world), `${some(20_000).join('\n')}\n`)
+})
+
+test('a late list makes the day anew, under another tag; the same names again change nothing', async () => {
+  const world = await makeWorld()
+  const { token } = await world.account(PREMIUM)
+  await makeDaily(world, DAY, some(9))
+  const before = await fetchDay(world, token)
+  world.clock.now += 3600
+  const same = await makeDaily(world, DAY, some(9))
+  assert.deepEqual([same.isNew, same.manifest.revision], [false, 1])
+  assert.equal((await fetchDay(world, token)).headers.get('etag'), before.headers.get('etag'))
+  const anew = await makeDaily(world, DAY, some(10))
+  assert.deepEqual([anew.isNew, anew.manifest.revision, anew.manifest.rows], [true, 2, 10])
+  const after = await fetchDay(world, token)
+  assert.notEqual(after.headers.get('etag'), before.headers.get('etag'))
+  assert.notEqual(after.headers.get('last-modified'), before.headers.get('last-modified'))
+})
+
+test('names that were forgotten are left out', async () => {
+  const world = await makeWorld()
+  await world.store.frontier.forget('name000001.example' as never)
+  const { manifest } = await makeDaily(world, DAY, some(3))
+  assert.equal(await textOf(world), 'name000000.example\nname000002.example\n')
+  assert.equal(manifest.rows, 2)
+})
+
+test('names that were listed on one of the 28 days before are counted, once each', async () => {
+  const world = await makeWorld()
+  const given = { bounds: null }
+  await makeDaily(world, addDays(DAY, -29), some(100), given)
+  await makeDaily(world, addDays(DAY, -28), some(40), given)
+  await makeDaily(world, addDays(DAY, -3), [...some(50).slice(30), 'z.example'], given)
+  await makeDaily(world, addDays(DAY, 1), some(100), given)
+  const { manifest } = await makeDaily(world, DAY, some(60), given)
+  assert.equal(manifest.listed_before, 50)
+})
+
+test('counting names of earlier days agrees with sets, whatever the days hold', async () => {
+  const world = await makeWorld()
+  const list = fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map((n) => `n${n}.example`)).map((names) => names.sort())
+  const property = fc.asyncProperty(fc.array(list, { maxLength: 4 }), list, async (days, names) => {
+    for (const kind of await world.shelf.list('daily')) await world.shelf.remove(kind.name)
+    for (const [place, day] of days.entries()) await makeDaily(world, addDays(DAY, -1 - place), day, { bounds: null })
+    const { manifest } = await makeDaily(world, DAY, names, { bounds: null })
+    assert.equal(manifest.listed_before, names.filter((name) => days.flat().includes(name)).length)
+  })
+  await fc.assert(property, { numRuns: 10 })
+})
+
+test('the gate begins once 14 earlier files exist', async () => {
+  const world = await makeWorld()
+  await makeDays(world, Array(13).fill(10))
+  const free = await makeDaily(world, DAY, some(1000))
+  assert.deepEqual([free.manifest.ratio, free.manifest.held], [100, null])
+  await makeDaily(world, addDays(DAY, -14), some(10))
+  const { manifest } = await makeDaily(world, DAY, some(1001))
+  assert.equal(manifest.held, '1001 rows, where the median of the 28 days before is 10: above 5 times that')
+})
+
+test('a day out of bounds is held back: it is never served, until it is released', async () => {
+  const world = await makeWorld()
+  const { token } = await world.account(PREMIUM)
+  await makeDays(world, Array(14).fill(10))
+  const held = await makeDaily(world, DAY, some(1))
+  assert.match(
+    held.manifest.held ?? '',
+    /^1 rows, where the median of the 28 days before is 10: below 0\.2 times that$/,
+  )
+  assert.equal((await fetchDay(world, token)).status, 404)
+  const again = await makeDaily(world, DAY, some(1))
+  assert.deepEqual([again.isNew, again.manifest.held], [false, held.manifest.held])
+  const { manifest } = await makeDaily(world, DAY, some(1), { release: true })
+  assert.deepEqual([manifest.held, manifest.ratio, manifest.revision], [null, 0.1, 2])
+  assert.equal((await fetchDay(world, token)).status, 200)
+  const later = await makeDaily(world, DAY, some(1))
+  assert.deepEqual([later.isNew, later.manifest.held], [false, null], 'what was released stays so')
+  const changed = await makeDaily(world, DAY, some(100))
+  assert.match(changed.manifest.held ?? '', /above 5 times/)
+})
+
+test('without bounds every day is handed out, also one that was held back before', async () => {
+  const world = await makeWorld()
+  await makeDays(world, Array(14).fill(10))
+  await makeDaily(world, DAY, some(99))
+  const { manifest, isNew } = await makeDaily(world, DAY, some(99), { bounds: null })
+  assert.deepEqual([isNew, manifest.held, manifest.ratio], [true, null, 9.9])
+})
+
+test('rows are compared with the median of the 28 days before, and the bounds themselves are within', () => {
+  const day = (before: number, rows: number) => ({ date: addDays(DAY, -before), rows })
+  const files = Array.from({ length: 28 }, (_, n) => day(n + 1, n < 14 ? 10 : 20))
+  assert.deepEqual(judge(DAY, 15, files, BOUNDS), { ratio: 1, held: null })
+  assert.deepEqual(judge(DAY, 3, files, BOUNDS), { ratio: 0.2, held: null })
+  assert.deepEqual(judge(DAY, 75, files, BOUNDS), { ratio: 5, held: null })
+  assert.notEqual(judge(DAY, 76, files, BOUNDS).held, null)
+  assert.notEqual(judge(DAY, 2, files, BOUNDS).held, null)
+  const old = files.map(({ date, rows }) => ({ date: addDays(date, -28), rows }))
+  assert.deepEqual(judge(DAY, 1000, old, BOUNDS), { ratio: null, held: null }, 'nothing to compare with')
+  const empty = files.map(({ date }) => ({ date, rows: 0 }))
+  assert.deepEqual(judge(DAY, 0, empty, BOUNDS), { ratio: null, held: null })
+  assert.notEqual(judge(DAY, 1, empty, BOUNDS).held, null)
+})
+
+test('a build whose work is another process’s by now, or that is given up, publishes nothing', async () => {
+  const world = await makeWorld()
+  await makeDaily(world, DAY, some(5))
+  const lost = async () => {
+    throw new Error('lost')
+  }
+  await assert.rejects(makeDaily(world, DAY, some(6), { run: { stands: lost } }), /lost/)
+  await assert.rejects(makeDaily(world, DAY, some(6), { run: { signal: AbortSignal.abort() } }), /abort/)
+  assert.equal((await world.shelf.manifest(fileName('daily', DAY)))!.rows, 5)
+})
+
+test('free space is checked first, in words that say what to do', async () => {
+  const world = await makeWorld()
+  const shelf = { ...world.shelf, room: async () => 2 ** 20 }
+  await assert.rejects(makeDaily(world, DAY, some(5), { shelf }), (error) => {
+    assert.ok(error instanceof BuildFault)
+    assert.match(
+      error.message,
+      /^the daily file of 2026-11-19 needs 128 MiB, and the disk of DOMAINDEX_FILES has 1 MiB free: make room/,
+    )
+    return true
+  })
+  assert.equal(await world.shelf.manifest(fileName('daily', DAY)), null)
+})
