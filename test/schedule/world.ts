@@ -93,10 +93,10 @@ export function seen(name: Name, at: Instant): Visit {
 }
 
 /** Names as they are known from a list, never visited. */
-export async function know(store: Store, names: readonly string[]): Promise<void> {
+export async function know(store: Store, names: readonly string[], at: Instant = BEGIN - DAY): Promise<void> {
   await ingest(
     store,
-    names.map((name): Observation => ({ domain: named(name), observed_at: BEGIN - DAY, dns: null, web: null })),
+    names.map((name): Observation => ({ domain: named(name), observed_at: at, dns: null, web: null })),
   )
 }
 

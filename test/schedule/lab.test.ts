@@ -1,0 +1,133 @@
+/** The loop against the lab, where resolvers die, lie and come back and IPv6 goes away: no fact changes. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Lab, startLab } from '../../lab/lab.ts'
+import { always } from '../../lab/lies.ts'
+import { openEyes } from '../../src/commands/crawl/eyes.ts'
+import { CLOCK } from '../../src/commands/crawl/loop.ts'
+import { makeGuard } from '../../src/crawl/guard.ts'
+import { TIMES } from '../../src/schedule/crawl.ts'
+import { Figures } from '../../src/schedule/figures.ts'
+import { crawlOn } from '../../src/schedule/loop.ts'
+import { SHARES } from '../../src/schedule/turns.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { RECORD_TYPES } from '../../src/words/record.ts'
+import { named } from '../crawl/internet.ts'
+import { know } from './world.ts'
+
+const NAMES = [
+  'ipv6-only.example',
+  'both-families.example',
+  'ipv4-only.example',
+  'does-not-exist.example',
+  'servfail.example',
+  'www-only.example',
+  'harbour-bakery.example',
+  'http-only.example',
+  'https-only.example',
+]
+/** Everything comes up again after a second. */
+const RHYTHM = { soonest: 1, first: 1, latest: 1 }
+const QUICK = { ...TIMES, look: 50, beat: 500, slice: 300, sweeps: { least: 0, most: 1 } }
+/** As short as a busy machine allows, for those that never answer. */
+const PATIENCE = 400
+
+async function crawlLab(t: TestContext, lab: Lab) {
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-lab-'))
+  const store = await openStore(`sqlite:${join(folder, 'store.db')}`, { access: 'write', ledger: 'own', secret: null })
+  const eyes = await openEyes({
+    servers: lab.resolvers.map(({ address, port }) => ({ address, port })),
+    guard: makeGuard({ stands: lab.stands }),
+    userAgent: 'domaindex/test',
+    plan: lab.controls,
+    optOut: { hasName: () => false },
+    now: () => Math.floor(Date.now() / 1000),
+    roots: [lab.root],
+    timeout: PATIENCE,
+    patience: PATIENCE,
+  })
+  const figures = new Figures()
+  const stop = new AbortController()
+  const said: string[] = []
+  const faults: unknown[] = []
+  const crawl = {
+    ...{ store, holder: 'one', figures, optOut: { hasName: () => false }, rhythm: RHYTHM, shares: SHARES },
+    ...{ rate: null, parallel: 32, times: QUICK, clock: CLOCK, random: Math.random },
+    visit: eyes.visit,
+    isOwn: eyes.isOwn,
+    look: eyes.look,
+    pace: eyes.pace,
+    onFault: (error: unknown) => void faults.push(error),
+    say: (news: string) => void said.push(news),
+  }
+  await know(store, NAMES, (await store.now()) - 60)
+  const crawling = crawlOn(crawl, stop.signal)
+  const end = async (): Promise<void> => {
+    stop.abort()
+    await crawling
+  }
+  t.after(async () => {
+    await end()
+    await eyes.close()
+    await store.close()
+    await lab.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { store, figures, said, faults, end }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(20)
+}
+
+/** All that the API answers of the names, but for the times at which they were looked at. */
+async function factsOf({ facts }: Store) {
+  return Promise.all(
+    NAMES.map(async (name) => {
+      const { dns: _dns, web: _web, ...lookup } = (await facts.lookup(named(name)))!
+      return { name, lookup, history: await facts.history(named(name), RECORD_TYPES, null, 100) }
+    }),
+  )
+}
+
+test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses, says why, goes on, and no fact changes', async (t) => {
+  const lab = await startLab()
+  const { store, figures, said, faults, end } = await crawlLab(t, lab)
+  const rounds = async (count: number): Promise<void> => {
+    const { saved } = figures.slices
+    await until(() => figures.slices.saved >= saved + count)
+  }
+  const all = () => Object.values(figures.visits.due).reduce((sum, count) => sum + count)
+  await until(() => all() >= 2 * NAMES.length)
+  await rounds(2)
+  const before = await factsOf(store)
+  assert.ok(before.every(({ lookup }) => lookup.ip !== null))
+  for (const lie of ['silent', 'nxdomain'] as const) {
+    for (const resolver of lab.resolvers) resolver.lie(always(lie))
+    await until(() => figures.trouble !== null)
+    assert.equal(figures.pause?.reason, 'blind')
+    assert.match(figures.trouble!, /^resolver /)
+    for (const resolver of lab.resolvers) resolver.lie(null)
+    await until(() => figures.trouble === null)
+    await rounds(3)
+    assert.deepEqual(await factsOf(store), before, lie)
+  }
+  if (lab.stands.some(({ address }) => address === '::1')) {
+    const { length } = said
+    await lab.sever(6)
+    await until(() => said.slice(length).some((news) => news.includes('IPv6')))
+    await until(() => figures.trouble === null)
+    await rounds(4)
+    assert.deepEqual(await factsOf(store), before, 'IPv6')
+  }
+  await end()
+  assert.deepEqual(await factsOf(store), before)
+  assert.ok(figures.slices.thrown > 0)
+  assert.deepEqual(faults, [])
+})
