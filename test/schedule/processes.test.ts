@@ -1,0 +1,176 @@
+/** `crawl --loop` and `serve --crawl` as real processes, against a name server of the test. */
+
+import assert from 'node:assert/strict'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startDns } from '../../lab/dns.ts'
+import type { DnsTable } from '../../lab/dns-table.ts'
+import { makeAccount } from '../api/server.ts'
+import { folderOf, outcomeOf } from '../commands/run.ts'
+import { named } from '../crawl/internet.ts'
+import { know } from './world.ts'
+
+const SOA = {
+  primary_nameserver: 'ns.example',
+  mailbox: 'hostmaster.example',
+  serial: 1,
+  refresh_seconds: 7200,
+  retry_seconds: 3600,
+  expire_seconds: 1_209_600,
+  minimum_ttl_seconds: 60,
+}
+const NAMES = Array.from({ length: 60 }, (_, index) => `n${index}.example`)
+const ASKED = 'asked.example'
+const TABLE: DnsTable = {
+  'zone.example': { SOA: [SOA], NS: ['ns.example'] },
+  ...Object.fromEntries([...NAMES, ASKED].map((name) => [name, { MX: [{ priority: 1, mail_server: 'mx.example' }] }])),
+}
+const ENVIRONMENT = {
+  DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com',
+  DOMAINDEX_CRAWL_CONTROLS: 'zones=zone.example missing=example ipv4only=none addresses=none',
+  DOMAINDEX_CRAWL_ADMIN: '127.0.0.1:0',
+  DOMAINDEX_CRAWL_RATE: '20',
+  DOMAINDEX_CRAWL_ASKED: '9',
+  DOMAINDEX_PORT: '0',
+  DOMAINDEX_ADMIN: 'off',
+  DOMAINDEX_WORKERS: '1',
+}
+
+/** A store with names that were never visited, a resolver, and processes that are gone after the test. */
+async function world(t: TestContext) {
+  const asked: string[] = []
+  const dns = await startDns(TABLE, ({ host, type }) => {
+    if (type === 'MX') asked.push(host)
+  })
+  const folder = folderOf(t)
+  await folder.withStore(async (store) => know(store, NAMES, (await store.now()) - 60))
+  const running: ReturnType<typeof outcomeOf>[] = []
+  t.after(async () => {
+    await dns.close()
+    await Promise.all(running)
+  })
+  const start = (...args: string[]) => {
+    const child = folder.start([...args, '--resolver', `${dns.address}:${dns.port}`], ENVIRONMENT)
+    t.after(() => child.kill('SIGKILL'))
+    const outcome = outcomeOf(child)
+    running.push(outcome)
+    return { child, outcome, said: saidBy(child) }
+  }
+  return { ...folder, asked, start }
+}
+
+/** What a process says, so far, as lines of its log. */
+function saidBy({ stderr }: ChildProcessWithoutNullStreams) {
+  let text = ''
+  stderr.on('data', (chunk) => (text += chunk))
+  return () =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { msg: string; pid: number; admin?: number })
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(20)
+}
+
+/** As after LEASE_SECONDS, in which nobody renewed them. */
+function lapse(path: string): void {
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  database.exec('update lease set until = until - 60 where holder is not null')
+  database.close()
+}
+
+suite('a crawl that goes on and on', { concurrency: 2 }, () => {
+  test('ends in order by SIGTERM, and another one after SIGKILL goes on where it was', async (t) => {
+    const { asked, start, run, path, withStore } = await world(t)
+    const first = start('crawl', '--loop')
+    await until(() => asked.length >= 20)
+    first.child.kill('SIGKILL')
+    await first.outcome
+    lapse(path('store.db'))
+    const second = start('crawl', '--loop')
+    await until(() => new Set(asked).size >= 40)
+    const port = second.said().find(({ admin }) => admin !== undefined)!.admin
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+    assert.deepEqual([ready.status, await ready.text()], [200, 'ready\n'])
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    assert.match(metrics, /^domaindex_crawl_visits_total\{kind="fresh",outcome="none"\} \d+$/m)
+    assert.match(metrics, /^domaindex_crawl_paused\{why="blind"\} 0$/m)
+    assert.doesNotMatch(metrics, /\.example|127\.0\.0/)
+    second.child.kill('SIGTERM')
+    assert.equal((await second.outcome).signal, 'SIGTERM')
+    const third = start('crawl', '--loop')
+    await until(() => new Set(asked).size === NAMES.length)
+    third.child.kill('SIGTERM')
+    await third.outcome
+    await withStore(async ({ schedule, facts }) => {
+      assert.equal((await schedule.crawlers()).length, 1, 'the one that was killed counts for a minute')
+      assert.deepEqual(
+        (await schedule.ranges()).filter(({ holder }) => holder !== null),
+        [],
+      )
+      for (const name of NAMES) assert.equal((await facts.lookup(named(name)))?.ip, 'noip', name)
+    })
+    const { stdout } = await run(['crawl', '--status', '--json'])
+    const status = JSON.parse(stdout)
+    assert.deepEqual([status.count.names, status.crawlers.length, status.wished], [60, 1, { asked: 0, followup: 0 }])
+    assert.equal(status.day[0].kind, 'fresh')
+    assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never visited \d+/)
+  })
+
+  test('serve --crawl answers a name that was asked for once, starts a crawler that died again, and ends both in order', async (t) => {
+    const { asked, start, withStore } = await world(t)
+    const token = await withStore(async (store) => (await makeAccount(store, 'basic')).token)
+    const { child, outcome, said } = start('serve', '--crawl')
+    const [, address] = await new Promise<RegExpExecArray>((resolve) =>
+      child.stdout.on('data', (text) => {
+        const listens = /listens on (\S+)\n/.exec(String(text))
+        if (listens !== null) resolve(listens)
+      }),
+    )
+    const look = () => fetch(`${address}/v1.0/lookup?token=${token}&query=${ASKED}`)
+    assert.equal((await look()).status, 404)
+    await until(() => asked.includes(ASKED))
+    while ((await look()).status !== 200) await sleep(50)
+    const crawlers = () => said().filter(({ msg }) => msg === 'the crawl begins')
+    process.kill(crawlers()[0]!.pid, 'SIGKILL')
+    await until(() => crawlers().length === 2)
+    child.kill('SIGTERM')
+    assert.equal((await outcome).code, 0)
+    assert.equal(said().filter(({ msg }) => msg === 'the crawl has ended').length, 1)
+  })
+
+  test('a crawler whose server was killed ends by itself', async (t) => {
+    const { asked, start, withStore } = await world(t)
+    const { child, outcome, said } = start('serve', '--crawl')
+    await until(() => asked.length > 10)
+    child.kill('SIGKILL')
+    await outcome // its crawler holds the same pipe, which is closed when both have ended
+    assert.equal(said().at(-1)!.msg, 'the crawl has ended')
+    await withStore(async ({ schedule }) => assert.deepEqual(await schedule.crawlers(), []))
+  })
+
+  test('what cannot be crawled with is refused in one line', async (t) => {
+    const { run } = folderOf(t)
+    for (const [args, env, expected] of [
+      [
+        ['crawl', '--loop', 'a.example'],
+        {},
+        /^domaindex: --loop and --status take no names, and neither --file nor --out\n$/,
+      ],
+      [['crawl', '--loop', '--status'], {}, /^domaindex: give either --loop or --status, not both\n$/],
+      [['crawl', '--json', 'a.example'], {}, /^domaindex: --json goes with --status\n$/],
+      [['crawl', '--loop'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
+      [['serve', '--crawl'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
+      [['crawl', '--loop'], { DOMAINDEX_CRAWL_LATEST: '1h' }, /^domaindex: DOMAINDEX_CRAWL_SOONEST is longer than/],
+      [['crawl', '--status'], {}, /^domaindex: there is no store at /],
+    ] as [string[], Record<string, string>, RegExp][]) {
+      const { code, stderr } = await run(args, { env: { ...ENVIRONMENT, ...env } })
+      assert.equal(code, 1)
+      assert.match(stderr, expected)
+    }
+  })
+})
