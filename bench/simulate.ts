@@ -29,6 +29,8 @@ const world: World = {
   crawlers: Number(values.crawlers),
   rate: Number(values.rate),
   seed: Number(values.seed),
+  rhythm: RHYTHM,
+  life: 2,
   folder,
 }
 mkdirSync(folder, { recursive: true })
@@ -62,7 +64,7 @@ function tell({ logbook, never, kills, lags, slices }: Result): void {
   ]
   const notes = [
     `${world.names.toLocaleString('en')} names, ${world.days} days, ${world.crawlers} crawlers at ${world.rate} visits a second together, seed ${world.seed}`,
-    'a crawler lives a day on average, and is away for 5 minutes; a range is swept every 3 hours, where a real crawl sweeps it every minute',
+    'a crawler lives a day on average, and is away for 5 minutes; a range is swept every 6 hours, where a real crawl sweeps it every minute',
     'of 100 names 4 do not exist, 3 fail, 3 fail at times, 10 rotate their address, 20 move every 15 days; 40 are with 100 companies',
   ]
   report('simulate', lines, notes, { lags })

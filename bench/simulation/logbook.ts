@@ -1,8 +1,5 @@
 /** What the simulation notes of visits, and what it complains about. */
 
-const DAY = 86_400
-
-/** Bounds, in seconds, between which gaps are counted. */
 const NEVER = -1
 
 export class Logbook {
@@ -53,9 +50,4 @@ export class Logbook {
     else this.longestGap = Math.max(this.longestGap, at - last)
     this.#last[index] = at
   }
-}
-
-/** As in `30.2 days`. */
-export function inDays(seconds: number): number {
-  return Math.round((seconds / DAY) * 100) / 100
 }

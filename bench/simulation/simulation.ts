@@ -1,6 +1,7 @@
 /** The simulation: crawlers that are killed and come back, over days that pass in minutes, and what they visit. */
 
 import { join } from 'node:path'
+import type { Rhythm } from '../../src/apply/due.ts'
 import { observe } from '../../src/observe/observe.ts'
 import { TIMES, type Times } from '../../src/schedule/crawl.ts'
 import { ingest } from '../../src/store/ingest.ts'
@@ -13,7 +14,17 @@ import { type Running, startCrawler } from './crawler.ts'
 import { Logbook } from './logbook.ts'
 import { indexOf, nameOf, visitOf } from './network.ts'
 
-export type World = { names: number; days: number; crawlers: number; rate: number; folder: string; seed: number }
+/** `life`: days that a crawler lives at most. */
+export type World = {
+  names: number
+  days: number
+  crawlers: number
+  rate: number
+  rhythm: Rhythm
+  life: number
+  folder: string
+  seed: number
+}
 
 /** `lags`: of every crawler that lived, added up. `kills`: crawlers that died. */
 export type Result = {
@@ -29,12 +40,11 @@ const DAY_MILLISECONDS = 86_400_000
 const CHUNK = 10_000
 /** Milliseconds of a visit, at least and at most. */
 const VISIT = { least: 50, most: 3_000 }
-/** A crawler lives so many milliseconds at most, and is away so many at most. */
-const LIFE = 2 * DAY_MILLISECONDS
+/** Milliseconds that a crawler is away at most. */
 const AWAY = 600_000
 
 /** What runs every few seconds on a real clock runs seldom here: a day has 86,400 of them. */
-const SELDOM: Times = { ...TIMES, look: 120_000, beat: 30_000, sweeps: { least: 10_800, most: 10_800 } }
+const SELDOM: Times = { ...TIMES, look: 600_000, beat: 40_000, sweeps: { least: 21_600, most: 21_600 } }
 
 export async function simulate(world: World, onDay: (day: number, visits: number) => void = () => {}): Promise<Result> {
   const clock = new VirtualClock()
@@ -97,6 +107,7 @@ function keepAlive({ world, clock, logbook, now, store, place, result }: Place):
       random: dice,
       times: SELDOM,
       rate: world.rate,
+      other: { rhythm: world.rhythm },
       async visit(name) {
         const at = now()
         logbook.begin(indexOf(name), holder, clock.ticks() / 1000)
@@ -105,7 +116,7 @@ function keepAlive({ world, clock, logbook, now, store, place, result }: Place):
         return visitOf(name, at, below(dice, 1_000_000))
       },
     })
-    void clock.wait(below(dice, LIFE)).then(() => end(holder))
+    void clock.wait(dice() * world.life * DAY_MILLISECONDS).then(() => end(holder))
   }
   const end = (holder: string): void => {
     if (running === null) return
