@@ -8,6 +8,9 @@ const VOID = words(
   'area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr',
 )
 
+/** What is not HTML inside (HTML, chapter 13.1.2). */
+const FOREIGN = words('svg math')
+
 /** An element that ends where another begins (HTML, chapter 13.1.2.4), so far as it matters to what is hidden. */
 const ENDED_BY = new Map<string, ReadonlySet<string>>([
   ['li', words('li')],
@@ -34,6 +37,8 @@ export class OpenElements {
   readonly #open: string[] = []
   /** How many of each name are open, so that an end tag without its element costs nothing. */
   readonly #count = new Map<string, number>()
+  /** How many of them are `svg` and `math`. */
+  #foreign = 0
   /** Elements beyond MOST_OPEN, which are counted only. */
   #deeper = 0
   /** How many were open when the outermost hidden or inert element was opened. */
@@ -51,6 +56,7 @@ export class OpenElements {
     if (shown === 'hidden') this.#hidden = Math.min(this.#hidden, this.#open.length)
     if (shown === 'inert') this.#inert = Math.min(this.#inert, this.#open.length)
     this.#open.push(name)
+    if (FOREIGN.has(name)) this.#foreign++
     this.#count.set(name, (this.#count.get(name) ?? 0) + 1)
   }
 
@@ -61,8 +67,8 @@ export class OpenElements {
     else if ((this.#count.get(name) ?? 0) > 0) while (this.#pop() !== name);
   }
 
-  has(name: string): boolean {
-    return (this.#count.get(name) ?? 0) > 0
+  get isForeign(): boolean {
+    return this.#foreign > 0
   }
 
   get shown(): Shown {
@@ -73,6 +79,7 @@ export class OpenElements {
   #pop(): string | undefined {
     const name = this.#open.pop()
     if (name !== undefined) this.#count.set(name, (this.#count.get(name) ?? 1) - 1)
+    if (this.#foreign > 0 && FOREIGN.has(name ?? '')) this.#foreign--
     if (this.#open.length <= this.#hidden) this.#hidden = Number.POSITIVE_INFINITY
     if (this.#open.length <= this.#inert) this.#inert = Number.POSITIVE_INFINITY
     return name

@@ -74,7 +74,7 @@ export class PageGatherer implements Listener {
   }
 
   isForeign(): boolean {
-    return this.#elements.has('svg') || this.#elements.has('math')
+    return this.#elements.isForeign
   }
 
   end(): { page: Page; refresh: string | null } {
