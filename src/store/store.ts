@@ -1,6 +1,6 @@
 /**
  * The port of the store, split by who asks: Frontier (crawler and imports), Schedule (crawlers), Facts (API), Ledger
- * (accounts), Wishes (API and nightly jobs of crawlers), Archive (upkeep), Jobs (the night).
+ * (accounts), Wishes (API and nightly jobs of crawlers), Listing (snapshots), Archive (upkeep), Jobs (the night).
  *
  * Every method is asynchronous and hands over batches or pages, never an iterator over an open transaction.
  * Names and addresses are canonical words already; "nothing" is null or an empty page, never an exception.
@@ -16,6 +16,7 @@ import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
+import type { Listing } from './listing.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { Wishes } from './wishes.ts'
 
@@ -25,6 +26,7 @@ export interface Store {
   readonly facts: Facts
   readonly ledger: Ledger
   readonly wishes: Wishes
+  readonly listing: Listing
   readonly archive: Archive
   readonly jobs: Jobs
   /** The store's clock: the only one whose times two machines may compare. */

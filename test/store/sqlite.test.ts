@@ -111,6 +111,11 @@ conformance({
     statement('a start page of no name', `update page set id = 1000`),
     statement('a missing start page', `delete from page`),
     statement('a tombstone with facts', `update visit set id = 0 where name = 'a.example'`),
+    statement('a name that is not listed', `delete from arrival where name = 'a.example'`),
+    statement('a listed name that is not known', `insert into listed values ('z.example')`),
+    statement('a listed name that was forgotten', `insert into listed values ('e.example')`),
+    statement('a name on its way to the list that is not known', `insert into arrival (name) values ('z.example')`),
+    statement('a forgotten name on its way to the list', `insert into arrival (name) values ('e.example')`),
     statement('a name in the slot of another', `update visit set slot = (slot + 1) % 65536 where name = 'a.example'`),
   ],
 })

@@ -10,6 +10,7 @@ import { factsOf } from './facts.ts'
 import { frontierOf } from './frontier.ts'
 import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
+import { listingOf } from './listing.ts'
 import { migrate, PARTS, pending } from './migrate.ts'
 import { scheduleOf } from './schedule.ts'
 
@@ -38,6 +39,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       facts: factsOf(database),
       ledger,
       wishes: ledger,
+      listing: listingOf({ ...database, now: now ? async () => now() : database.now }),
       archive: archiveOf(database),
       jobs: jobsOf(database, now),
       now: now ? async () => now() : database.now,

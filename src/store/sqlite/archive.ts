@@ -7,6 +7,7 @@ import { checkOf } from '../check/parts.ts'
 import type { Slice } from '../check/slice.ts'
 import type { Archive } from '../store.ts'
 import { checkFacts } from './check/facts.ts'
+import { checkArrivals, checkKnown, checkListed } from './check/listing.ts'
 import { checkAddresses, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
 import { checkVisits } from './check/visits.ts'
 import { logBytes, snapshot } from './connection.ts'
@@ -18,6 +19,9 @@ const PARTS: readonly [string, (database: DatabaseSync, after: string | null) =>
   ['address', checkAddresses],
   ['redirect', checkRedirects],
   ['target', checkTargets],
+  ['known', checkKnown],
+  ['listed', checkListed],
+  ['arrival', checkArrivals],
 ]
 
 export function archiveOf(database: DatabaseSync, path: string): Archive {

@@ -45,6 +45,7 @@ function saver(database: DatabaseSync): (changes: readonly Change[], leases?: re
      where slot = ? and name = ? and version = ?`,
   )
   const stands = database.prepare('select 1 from lease where slots = ? and fence = ? and holder is not null')
+  const arrive = database.prepare('insert into arrival (name) values (?)')
   const beginFacts = factsWriter(database)
   const passes = (visit: Visit, id: number | null): boolean => {
     const { name, version, clocks, dnsPrint, webPrint, due, failures } = visit
@@ -53,6 +54,7 @@ function saver(database: DatabaseSync): (changes: readonly Change[], leases?: re
       version === 0
         ? insert.run(slotOf(name), name, id, clock, late, dnsPrint, webPrint, due, failures)
         : update.run(clock, late, dnsPrint, webPrint, due, failures, slotOf(name), name, version)
+    if (changes === 1 && version === 0) arrive.run(name)
     return changes === 1
   }
   return (changes, leases) => {

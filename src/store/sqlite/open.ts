@@ -11,6 +11,7 @@ import { openFile } from './file.ts'
 import { frontierOf } from './frontier.ts'
 import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
+import { listingOf } from './listing.ts'
 import { logOf } from './log.ts'
 import { scheduleOf } from './schedule.ts'
 
@@ -38,6 +39,7 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
     facts: factsOf(database),
     ledger,
     wishes: ledger,
+    listing: listingOf(path, now),
     archive: archiveOf(database, path),
     jobs: jobsOf(database, log, now),
     now: async () => now(),

@@ -8,6 +8,7 @@ import { gate } from './gate.ts'
 import { histories } from './histories.ts'
 import { jobs } from './jobs.ts'
 import { leases } from './leases.ts'
+import { listing } from './listing.ts'
 import { lists } from './lists.ts'
 import { looking } from './looking.ts'
 import { schedule } from './schedule.ts'
@@ -31,6 +32,7 @@ export function conformance(engine: Engine): void {
       states,
       forgetting,
       crowd,
+      listing,
       threads,
       upkeep,
       histories,

@@ -1,0 +1,191 @@
+/** Sentences about the listing: what a walk has, in which order, and what of those who write meanwhile it has not. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { NOTHING_KNOWN } from '../../../src/apply/known.ts'
+import { followupRow } from '../../../src/nightly/columns.ts'
+import { FACTS_TABLES } from '../../../src/store/bulk.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import { type ListedPage, ROW_COLUMNS, type Walk } from '../../../src/store/listing.ts'
+import { openBulk } from '../../../src/store/open.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type Name, slotOf } from '../../../src/words/name.ts'
+import { type Event, history, NAMES } from './arbitraries.ts'
+import type { Engine, Opened } from './engine.ts'
+import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, testWithStore, web } from './world.ts'
+
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
+const VISIT = FACTS_TABLES.find((table) => table.name === 'visit')!
+/** More than a walk sorts, or hands over, at once. */
+const MANY = 101_000
+
+function begin(store: Store, signal = new AbortController().signal): Promise<Walk> {
+  return store.listing.begin({ signal })
+}
+
+/** The lines of a walk; every page says rightly what is in it. */
+async function linesOf(pages: AsyncIterable<ListedPage>): Promise<string[]> {
+  const lines: string[] = []
+  for await (const { text, rows, first, last } of pages) {
+    const page = Buffer.from(text).toString('latin1').split('\n')
+    assert.equal(page.pop(), '', 'the last line has its end')
+    const nameOf = (line: string | undefined): string | undefined => line?.split(',', 1)[0]
+    assert.deepEqual([rows, first, last], [page.length, nameOf(page[0]), nameOf(page.at(-1))])
+    lines.push(...page)
+  }
+  return lines
+}
+
+/** Names and rows of a walk that begins now, which have to be of the same names. */
+async function walked(store: Store): Promise<{ names: string[]; rows: string[] }> {
+  const walk = await begin(store)
+  const [names, rows] = [await linesOf(walk.names()), await linesOf(walk.rows())]
+  await walk.close()
+  assert.deepEqual(
+    rows.map((row) => row.split(',', 1)[0]),
+    names,
+  )
+  return { names, rows }
+}
+
+/** What a follow-up file says of a name, without its last columns. */
+async function toldOf({ frontier }: Store, of: Name): Promise<string> {
+  const [current = NOTHING_KNOWN] = await frontier.currents([of])
+  const bare = current.web && { ...current.web, social_networks: [], social_accounts: [] }
+  return followupRow(of, { ...current, web: bare }).replace(/,,\n$/, '')
+}
+
+const WORLD = [
+  seen('b.example', 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true, ssl: 'valid' })),
+  seen('b-a.example', 1, dns({ A: [] }), redirecting('b.example')),
+  seen('only-known.example', 1, null),
+  seen('gone.example', 2, NXDOMAIN),
+  seen('0.example', 1, dns({ AAAA: ['::1'] })),
+  seen(
+    'mail.example',
+    1,
+    dns({ MX: [20, 10].map((priority) => ({ priority, mail_server: `mx${priority}.example` })) }),
+  ),
+  seen('odd.example', 1, dns({ MX: [{ priority: 0, mail_server: 'a,"b".example' }] })),
+  seen('no-mail.example', 1, dns({ MX: [] })),
+]
+
+export function listing(engine: Engine): void {
+  testWithStore(engine, 'a walk has every known name once, in byte order', async (store, opened) => {
+    assert.deepEqual(await walked(store), { names: [], rows: [] })
+    await ingest(store, WORLD)
+    const expected = WORLD.map(({ domain }) => domain).sort()
+    assert.deepEqual((await walked(store)).names, expected)
+    await ingest(store, [seen('a.example', 1, null), seen('z.example', 1, null), seen('b.example', 9, NXDOMAIN)])
+    assert.deepEqual((await walked(await opened.another())).names, ['a.example', ...expected, 'z.example'].sort())
+  })
+
+  testWithStore(engine, 'a row has the columns of the contract as follow-up files have them', async (store) => {
+    await ingest(store, WORLD)
+    const { rows } = await walked(store)
+    const names = WORLD.map(({ domain }) => domain).sort()
+    assert.deepEqual(rows, await Promise.all(names.map((each) => toldOf(store, each))))
+    assert.ok(rows.includes('b-a.example,no,yes,b.example,no,,nocert,noip'))
+    assert.ok(rows.includes('mail.example,no,no,,yes,mx10.example mx20.example,nocert,'))
+    assert.ok(rows.includes('odd.example,no,no,,yes,"a,""b"".example",nocert,'))
+    assert.ok(rows.includes('only-known.example,no,no,,no,,nocert,'))
+    assert.equal(rows[0]!.split(',').length, ROW_COLUMNS.length)
+  })
+
+  testWithStore(
+    engine,
+    'what comes after a walk began is not in it, and what is forgotten then is not either',
+    async (store, opened) => {
+      const writer = await opened.another()
+      await ingest(writer, WORLD)
+      const walk = await begin(store)
+      await ingest(writer, [seen('new.example', 1, null), seen('b.example', 9, dns({ A: ['192.0.2.9'] }))])
+      await writer.frontier.forget(name('0.example'))
+      await writer.frontier.forget(name('never.example'))
+      const expected = WORLD.map(({ domain }) => domain as string).filter((each) => each !== '0.example')
+      assert.deepEqual(await linesOf(walk.names()), expected.toSorted())
+      assert.equal((await linesOf(walk.rows())).length, expected.length)
+      await walk.close()
+      assert.deepEqual((await walked(store)).names, [...expected, 'new.example'].sort())
+    },
+  )
+
+  testUnchecked(engine, 'a walk goes over more names than it takes at once', async (store, opened) => {
+    await fill(opened)
+    const { names, rows } = await walked(store)
+    const expected = Array.from({ length: MANY }, (_, n) => `n${n}.example`).sort()
+    assert.deepEqual([names.length, rows.length], [MANY, MANY])
+    assert.ok(names.every((each, place) => each === expected[place]))
+  })
+
+  testWithStore(engine, 'a walk that is given up before it began leaves all for the next one', async (store) => {
+    await ingest(store, WORLD)
+    const reason = new Error('given up')
+    await assert.rejects(async () => {
+      for await (const _ of (await begin(store, AbortSignal.abort(reason))).names());
+    }, reason)
+    await store.frontier.forget(name('0.example'))
+    assert.equal((await walked(store)).names.length, WORLD.length - 1)
+  })
+
+  property(engine)
+}
+
+/** Writes many names as a copy does, which takes a tenth of the time. */
+async function fill({ url }: Opened): Promise<void> {
+  const bulk = await openBulk(url, 'write')
+  const names = Array.from({ length: MANY }, (_, n) => `n${n}.example` as Name)
+  await bulk.write(
+    VISIT,
+    names.map((each) => [slotOf(each), each, null, 1, 0, null, 0, 0, 0, 0]),
+    'whole',
+  )
+  await bulk.finish({ account: 0, token: 0 })
+  await bulk.close()
+}
+
+function property(engine: Engine): void {
+  const parts = fc.tuple(history(NAMES, 12), history(NAMES, 12), history(NAMES, 12))
+  test('whatever came before a walk began, and comes meanwhile, it has exactly the names that were known at its beginning and are not forgotten', () =>
+    fc.assert(
+      fc.asyncProperty(parts, async ([before, meanwhile, after]) => {
+        const opened = await engine.open({ now: NOW })
+        try {
+          const known = new Set<Name>()
+          const forgotten = new Set<Name>()
+          const happen = (events: readonly Event[]) => live(opened.store, events, known, forgotten)
+          await happen(before)
+          await walked(opened.store)
+          await happen(meanwhile)
+          const walk = await begin(await opened.another())
+          const expected = new Set(known)
+          await happen(after)
+          const there = [...expected].filter((each) => !forgotten.has(each)).sort()
+          assert.deepEqual(await linesOf(walk.names()), there)
+          const rows = await Promise.all(there.map((each) => toldOf(opened.store, each)))
+          assert.deepEqual(await linesOf(walk.rows()), rows)
+          await walk.close()
+          assert.deepEqual(await faults(opened.store), [])
+        } finally {
+          await opened.close()
+        }
+      }),
+      { numRuns: RUNS },
+    ))
+}
+
+/** Lets events happen, and notes who is known and who was forgotten for good. */
+async function live(store: Store, events: readonly Event[], known: Set<Name>, forgotten: Set<Name>): Promise<void> {
+  for (const event of events) {
+    if ('forget' in event) {
+      await store.frontier.forget(event.forget)
+      forgotten.add(event.forget)
+      known.delete(event.forget)
+    } else {
+      await ingest(store, [event])
+      const [visit] = await store.frontier.visits([event.domain])
+      if (visit!.version > 0 && !visit!.forgotten) known.add(event.domain)
+    }
+  }
+}
