@@ -64,7 +64,8 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
     assert.deepEqual([count.names, count.due, count.overdue, count.fresh, count.ages[0]], [1, 1, 1, 0, 1])
     assert.equal((await store.schedule.lease('a', 1000)).length, 256)
     const walk = await store.listing.begin({ signal: new AbortController().signal })
-    const pages = await Array.fromAsync(walk.names(), ({ text }) => Buffer.from(text).toString())
+    const pages: string[] = []
+    for await (const { text } of walk.names()) pages.push(Buffer.from(text).toString())
     await walk.close()
     assert.deepEqual(pages, [`${ONE}\n`])
     assert.equal((await store.ledger.account('ann@example.com'))?.plan, 'basic')
