@@ -36,7 +36,7 @@ export async function sweep(folder: string, published: () => Promise<readonly st
 }
 
 /** Whether a writer made it that writes no more. */
-async function isLeft(folder: string, entry: string): Promise<boolean> {
+export async function isLeft(folder: string, entry: string): Promise<boolean> {
   const [, host = '', pid = '', random = ''] = WRITTEN.exec(entry) ?? []
   if (random === '') return false
   return host === HOST ? !isWriting(Number(pid), random) : isSilent(join(folder, entry))

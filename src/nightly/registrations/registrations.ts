@@ -1,0 +1,72 @@
+/** What was registered and dropped on each day, over all zones and lists: for whoever makes the files of the day. */
+
+import { createHash } from 'node:crypto'
+import { sorter } from '../../input/runs.ts'
+import type { Name } from '../../words/name.ts'
+import type { Day } from '../../words/time.ts'
+import { daysWithSources, type KeptSource, openList, type Source, sourcesOf } from './sources.ts'
+
+/** Names rise bytewise, each once, some thousands at a time. A reader may give them up at any moment. */
+export type NameList = AsyncGenerator<Name[]>
+
+export interface Registrations {
+  /** The days that any zone or list speaks of, ascending. */
+  days(): Promise<Day[]>
+  /** The zones (`zone:gov`) and lists (`list:NAME`) that speak of a day, by name; none for a day of which nothing is known. */
+  sources(day: Day): Promise<Source[]>
+  /** Changes exactly when what the day's sources say changes, or there is another one; null for a day without any. */
+  digest(day: Day): Promise<string | null>
+  registered(day: Day): NameList
+  dropped(day: Day): NameList
+}
+
+/** Names that are handed over at once, and bytes of them that are held. */
+const BATCH = 5_000
+const MEMORY_BYTES = 33_554_432
+/** How often a source may be made anew while it is being opened. */
+const TRIES = 10
+
+/** The registrations in a folder, which need not be there yet. */
+export function openRegistrations(root: string): Registrations {
+  return {
+    days: () => daysWithSources(root),
+    sources: async (day) => (await sourcesOf(root, day)).map(({ basis: _, data: __, ...source }) => source),
+    async digest(day) {
+      const sources = await sourcesOf(root, day)
+      const text = sources.map(({ source, digest }) => `${source} ${digest}\n`).join('')
+      return sources.length === 0 ? null : createHash('sha256').update(text).digest('hex')
+    },
+    registered: (day) => together(root, day, 0),
+    dropped: (day) => together(root, day, 1),
+  }
+}
+
+/** All names of one kind: sorted anew, since there may be more lists than can be open at once. */
+async function* together(root: string, day: Day, place: 0 | 1): NameList {
+  const names = sorter(MEMORY_BYTES)
+  for (const { source, registered, dropped } of await sourcesOf(root, day)) {
+    if ([registered, dropped][place] === 0) continue
+    for await (const batch of await openOf(root, day, source, place)) for (const name of batch) names.add(name)
+  }
+  let batch: Name[] = []
+  let last = ''
+  for (const name of names.sorted()) {
+    if (name !== last) batch.push(name as Name)
+    last = name
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Opens a list of a source, also where that is made anew meanwhile. */
+async function openOf(root: string, day: Day, source: string, place: 0 | 1): Promise<NameList> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const kept: KeptSource | undefined = (await sourcesOf(root, day)).find((each) => each.source === source)
+    if (kept === undefined) break
+    const names = await openList(root, { source, day, file: kept.data[place] })
+    if (names !== null) return names
+  }
+  throw new Error(`the names of ${source} of ${day} are missing, though its manifest speaks of them`)
+}

@@ -1,0 +1,155 @@
+/** Cuts the bytes of a master file (RFC 1035, chapter 5.1) into entries, each without comments, parentheses and line ends. */
+
+import { InputFault } from '../../input/fault.ts'
+
+/**
+ * Told of each entry: `bytes` from `from` to before `to`, good until it returns, and the line that it begins in. Escapes are
+ * left as `\DDD`, whichever form they had; a quoted string is one `"`, since nothing that is kept is in one.
+ */
+type OnEntry = (bytes: Uint8Array, from: number, to: number, line: number) => void
+
+/** The bound of an entry, its comments and line ends included. */
+export const RECORD_BYTES = 65_536
+
+const NEWLINE = 10
+const RETURN = 13
+export const SPACE = 32
+export const QUOTE = 34
+const OPEN = 40
+const CLOSE = 41
+const SEMICOLON = 59
+export const BACKSLASH = 92
+const ZERO = 48
+
+const ORDINARY = 0
+const LINE_END = 1
+const SPECIAL = 2
+const KINDS = new Uint8Array(256)
+KINDS[NEWLINE] = LINE_END
+for (const byte of [QUOTE, OPEN, CLOSE, SEMICOLON, BACKSLASH]) KINDS[byte] = SPECIAL
+
+/** What stands in the way of reading a zone, with its line. */
+export function zoneFault(line: number, words: string): InputFault {
+  return new InputFault(`line ${line}: ${words}`)
+}
+
+export class Entries {
+  readonly #onEntry: OnEntry
+  readonly #scratch = new Uint8Array(2 * RECORD_BYTES + 4)
+  #rest: Uint8Array = new Uint8Array(0)
+  /** The line that the next entry begins in. */
+  #line = 1
+
+  constructor(onEntry: OnEntry) {
+    this.#onEntry = onEntry
+  }
+
+  /** The number of lines that were read whole. */
+  get lines(): number {
+    return this.#line - 1
+  }
+
+  /** Takes the next bytes, which it does not hold on to. Throws InputFault where they are not those of a master file. */
+  take(chunk: Uint8Array): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    let from = 0
+    for (let at = 0; ; ) {
+      while (at < bytes.length && KINDS[bytes[at]!] === ORDINARY) at++
+      if (at === bytes.length) break
+      if (bytes[at] === NEWLINE) {
+        if (at - from > RECORD_BYTES) throw this.#tooLong()
+        this.#onEntry(bytes, from, at, this.#line++)
+      } else {
+        at = this.#special(bytes, from)
+        if (at < 0) break
+      }
+      from = ++at
+    }
+    if (bytes.length - from > RECORD_BYTES) throw this.#tooLong()
+    this.#rest = bytes.slice(from)
+  }
+
+  /** Throws InputFault where the file ends within an entry: every one has a line end. */
+  end(): void {
+    if (this.#rest.some((byte) => byte > SPACE))
+      throw zoneFault(this.#line, 'the file ends before the line does: it is cut off')
+  }
+
+  /** Reads an entry with something special in it; the index of the line end behind it, -1 where it is not there yet. */
+  #special(bytes: Uint8Array, from: number): number {
+    const most = Math.min(bytes.length, from + RECORD_BYTES + 1)
+    let line = this.#line
+    let depth = 0
+    let out = 0
+    for (let at = from; at < most; at++) {
+      const byte = bytes[at]!
+      if (KINDS[byte] === ORDINARY) this.#scratch[out++] = byte
+      else if (byte === NEWLINE) {
+        if (depth === 0) return this.#finish(out, at, line)
+        line++
+        this.#scratch[out++] = SPACE
+      } else if (byte === BACKSLASH) {
+        const value = escaped(bytes, at, line)
+        if (value < 0) return -1
+        out = writeEscape(this.#scratch, out, value)
+        at += isDigit(bytes[at + 1]!) ? 3 : 1
+      } else {
+        if (byte === OPEN) depth++
+        if (byte === CLOSE && depth-- === 0) throw zoneFault(line, 'a parenthesis is closed that was not opened')
+        if (out > 0) this.#scratch[out++] = SPACE
+        if (byte === QUOTE) this.#scratch[out++] = QUOTE
+        const end =
+          byte === QUOTE ? endOfQuoted(bytes, at, line) : byte === SEMICOLON ? bytes.indexOf(NEWLINE, at) - 1 : at
+        if (end < at) return -1
+        at = end
+      }
+    }
+    if (bytes.length > most || bytes.length - from > RECORD_BYTES) throw this.#tooLong()
+    return -1
+  }
+
+  #finish(out: number, at: number, line: number): number {
+    this.#onEntry(this.#scratch, 0, out, this.#line)
+    this.#line = line + 1
+    return at
+  }
+
+  #tooLong(): InputFault {
+    return zoneFault(this.#line, `a record has more than ${RECORD_BYTES} bytes`)
+  }
+}
+
+/** The byte that an escape stands for; -1 where it is not there whole. */
+function escaped(bytes: Uint8Array, at: number, line: number): number {
+  const next = bytes[at + 1] ?? -1
+  if (next === NEWLINE || next === RETURN) throw zoneFault(line, 'a backslash stands at the end')
+  if (!isDigit(next)) return next
+  const digits = bytes.subarray(at + 1, at + 4)
+  if (digits.every(isDigit) && digits.length < 3) return -1
+  const value = digits.reduce((sum, digit) => (isDigit(digit) ? sum * 10 + digit - ZERO : Number.NaN), 0)
+  if (!(value < 256)) throw zoneFault(line, 'an escape has three digits, up to 255')
+  return value
+}
+
+function writeEscape(out: Uint8Array, at: number, value: number): number {
+  out[at] = BACKSLASH
+  out[at + 1] = ZERO + Math.floor(value / 100)
+  out[at + 2] = ZERO + (Math.floor(value / 10) % 10)
+  out[at + 3] = ZERO + (value % 10)
+  return at + 4
+}
+
+/** The index of the closing quote; -1 where it is not there yet. */
+function endOfQuoted(bytes: Uint8Array, from: number, line: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === QUOTE) return at
+    if (byte === NEWLINE) throw zoneFault(line, 'a quoted string does not end in its line')
+    if (byte === BACKSLASH && bytes[at + 1] !== NEWLINE) at++
+  }
+  return -1
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= ZERO + 9
+}
