@@ -1,80 +1,13 @@
 /** `crawl --loop` and `serve --crawl` as real processes, against a name server of the test. */
 
 import assert from 'node:assert/strict'
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startDns } from '../../lab/dns.ts'
-import type { DnsTable } from '../../lab/dns-table.ts'
 import { makeAccount } from '../api/server.ts'
-import { folderOf, outcomeOf } from '../commands/run.ts'
+import { folderOf } from '../commands/run.ts'
 import { named } from '../crawl/internet.ts'
-import { know } from './world.ts'
-
-const SOA = {
-  primary_nameserver: 'ns.example',
-  mailbox: 'hostmaster.example',
-  serial: 1,
-  refresh_seconds: 7200,
-  retry_seconds: 3600,
-  expire_seconds: 1_209_600,
-  minimum_ttl_seconds: 60,
-}
-const NAMES = Array.from({ length: 60 }, (_, index) => `n${index}.example`)
-const ASKED = 'asked.example'
-const TABLE: DnsTable = {
-  'zone.example': { SOA: [SOA], NS: ['ns.example'] },
-  ...Object.fromEntries([...NAMES, ASKED].map((name) => [name, { MX: [{ priority: 1, mail_server: 'mx.example' }] }])),
-}
-const ENVIRONMENT = {
-  DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com',
-  DOMAINDEX_CRAWL_CONTROLS: 'zones=zone.example missing=example ipv4only=none addresses=none',
-  DOMAINDEX_CRAWL_ADMIN: '127.0.0.1:0',
-  DOMAINDEX_CRAWL_RATE: '20',
-  DOMAINDEX_CRAWL_ASKED: '9',
-  DOMAINDEX_PORT: '0',
-  DOMAINDEX_ADMIN: 'off',
-  DOMAINDEX_WORKERS: '1',
-}
-
-/** A store with names that were never visited, a resolver, and processes that are gone after the test. */
-async function world(t: TestContext) {
-  const asked: string[] = []
-  const dns = await startDns(TABLE, ({ host, type }) => {
-    if (type === 'MX') asked.push(host)
-  })
-  const folder = folderOf(t)
-  await folder.withStore(async (store) => know(store, NAMES, (await store.now()) - 60))
-  const running: ReturnType<typeof outcomeOf>[] = []
-  t.after(async () => {
-    await dns.close()
-    await Promise.all(running)
-  })
-  const start = (...args: string[]) => {
-    const child = folder.start([...args, '--resolver', `${dns.address}:${dns.port}`], ENVIRONMENT)
-    t.after(() => child.kill('SIGKILL'))
-    const outcome = outcomeOf(child)
-    running.push(outcome)
-    return { child, outcome, said: saidBy(child) }
-  }
-  return { ...folder, asked, start }
-}
-
-/** What a process says, so far, as lines of its log. */
-function saidBy({ stderr }: ChildProcessWithoutNullStreams) {
-  let text = ''
-  stderr.on('data', (chunk) => (text += chunk))
-  return () =>
-    text
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as { msg: string; pid: number; admin?: number })
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(20)
-}
+import { ASKED, ENVIRONMENT, NAMES, processWorld, until } from './processes.ts'
 
 /** As after LEASE_SECONDS, in which nobody renewed them. */
 function lapse(path: string): void {
@@ -85,7 +18,7 @@ function lapse(path: string): void {
 
 suite('a crawl that goes on and on', { concurrency: 2 }, () => {
   test('ends in order by SIGTERM, and another one after SIGKILL goes on where it was', async (t) => {
-    const { asked, start, run, path, withStore } = await world(t)
+    const { asked, start, run, path, withStore } = await processWorld(t)
     const first = start('crawl', '--loop')
     await until(() => asked.length >= 20)
     first.child.kill('SIGKILL')
@@ -122,7 +55,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
   })
 
   test('serve --crawl answers a name that was asked for once, starts a crawler that died again, and ends both in order', async (t) => {
-    const { asked, start, withStore } = await world(t)
+    const { asked, start, withStore } = await processWorld(t)
     const token = await withStore(async (store) => (await makeAccount(store, 'basic')).token)
     const { child, outcome, said } = start('serve', '--crawl')
     const [, address] = await new Promise<RegExpExecArray>((resolve) =>
@@ -144,7 +77,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
   })
 
   test('a crawler whose server was killed ends by itself', async (t) => {
-    const { asked, start, withStore } = await world(t)
+    const { asked, start, withStore } = await processWorld(t)
     const { child, outcome, said } = start('serve', '--crawl')
     await until(() => asked.length > 10)
     child.kill('SIGKILL')
