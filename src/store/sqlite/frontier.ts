@@ -34,8 +34,8 @@ function currentOf(row: FactsRow | undefined): Current {
   return row ? unpackFacts(row) : NOTHING_KNOWN
 }
 
-/** Writes each change whose lease and version still stand, and returns the names of the others. */
-function saver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => Saved {
+/** The version gate: writes a narrow row where its version still stands, and notes a name that is new with it. */
+function gateOf(database: DatabaseSync): (visit: Visit, id: number | null) => boolean {
   const insert = database.prepare(
     `insert into visit (slot, name, id, version, clock, late, dns_print, web_print, due, failures)
      values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
@@ -44,11 +44,8 @@ function saver(database: DatabaseSync): (changes: readonly Change[], leases?: re
     `update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ?, due = ?, failures = ?
      where slot = ? and name = ? and version = ?`,
   )
-  const stands = database.prepare('select 1 from lease where slots = ? and fence = ? and holder is not null')
   const arrive = database.prepare('insert into arrival (name) values (?)')
-  const beginFacts = factsWriter(database)
-  const passes = (visit: Visit, id: number | null): boolean => {
-    const { name, version, clocks, dnsPrint, webPrint, due, failures } = visit
+  return ({ name, version, clocks, dnsPrint, webPrint, due, failures }, id) => {
     const { clock, late } = packClocks(clocks)
     const { changes } =
       version === 0
@@ -57,6 +54,13 @@ function saver(database: DatabaseSync): (changes: readonly Change[], leases?: re
     if (changes === 1 && version === 0) arrive.run(name)
     return changes === 1
   }
+}
+
+/** Writes each change whose lease and version still stand, and returns the names of the others. */
+function saver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => Saved {
+  const passes = gateOf(database)
+  const stands = database.prepare('select 1 from lease where slots = ? and fence = ? and holder is not null')
+  const beginFacts = factsWriter(database)
   return (changes, leases) => {
     const held = leases?.filter(({ range, fence }) => stands.get(range, fence) !== undefined)
     const ranges = held && new Set(held.map(({ range }) => range))
