@@ -3,15 +3,15 @@
 import { createHash } from 'node:crypto'
 import { sorter } from '../../input/runs.ts'
 import type { Name } from '../../words/name.ts'
-import type { Day } from '../../words/time.ts'
-import { daysWithSources, type KeptSource, openList, type Source, sourcesOf } from './sources.ts'
+import type { Day, Instant } from '../../words/time.ts'
+import { daysWithSources, openList, type SeenDays, type Source, sourceOf, sourcesOf } from './sources.ts'
 
 /** Names rise bytewise, each once, some thousands at a time. A reader may give them up at any moment. */
 export type NameList = AsyncGenerator<Name[]>
 
 export interface Registrations {
-  /** The days that any zone or list speaks of, ascending. */
-  days(): Promise<Day[]>
+  /** The days that any zone or list speaks of, ascending, and when what is said of each last changed. */
+  days(): Promise<{ day: Day; changed: Instant }[]>
   /** The zones (`zone:gov`) and lists (`list:NAME`) that speak of a day, by name; none for a day of which nothing is known. */
   sources(day: Day): Promise<Source[]>
   /** Changes exactly when what the day's sources say changes, or there is another one; null for a day without any. */
@@ -28,8 +28,9 @@ const TRIES = 10
 
 /** The registrations in a folder, which need not be there yet. */
 export function openRegistrations(root: string): Registrations {
+  const seen: SeenDays = new Map()
   return {
-    days: () => daysWithSources(root),
+    days: () => daysWithSources(root, seen),
     sources: async (day) => (await sourcesOf(root, day)).map(({ basis: _, data: __, ...source }) => source),
     async digest(day) {
       const sources = await sourcesOf(root, day)
@@ -63,8 +64,8 @@ async function* together(root: string, day: Day, place: 0 | 1): NameList {
 /** Opens a list of a source, also where that is made anew meanwhile. */
 async function openOf(root: string, day: Day, source: string, place: 0 | 1): Promise<NameList> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const kept: KeptSource | undefined = (await sourcesOf(root, day)).find((each) => each.source === source)
-    if (kept === undefined) break
+    const kept = await sourceOf(root, day, source)
+    if (kept === null) break
     const names = await openList(root, { source, day, file: kept.data[place] })
     if (names !== null) return names
   }
