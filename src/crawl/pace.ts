@@ -21,6 +21,8 @@ export type Pace = {
   learn(place: { address: Address } | { servers: string }, names: number): void
   /** An address that asked to be left alone: no turn comes there for so many milliseconds. */
   rest(address: Address, milliseconds: number): void
+  /** Milliseconds until none of the addresses rests, 0 for now: it may have come to rest after a turn there was taken. */
+  restOf(places: Places): number
   /** From now on this process has one part in `live` of the installation's pace. */
   divide(live: number): void
 }
@@ -78,6 +80,10 @@ export function makePace({ ticks, kept = KEPT }: PaceOptions): Pace {
       const [key = ''] = keysOf({ addresses: [address] })
       spots.rest(key, ticks() + milliseconds)
     },
+    restOf(places) {
+      const now = ticks()
+      return spots.restEnd(keysOf(places), now) - now
+    },
     divide(live) {
       spots.parts = Math.max(1, live)
     },
@@ -115,10 +121,14 @@ class Spots {
     this.#rests.use(key, Math.max(until, this.#rests.get(key) ?? 0))
   }
 
+  /** The first moment from `now` on at which none of them rests. */
+  restEnd(keys: readonly string[], now: number): number {
+    return keys.reduce((end, key) => Math.max(end, this.#rests.get(key) ?? 0), now)
+  }
+
   /** The first moment from `now` on that is free at all of them. */
   firstFree(keys: readonly string[], now: number): number {
-    let free = now
-    for (const key of keys) free = Math.max(free, this.#rests.get(key) ?? 0)
+    let free = this.restEnd(keys, now)
     for (let before = Number.NaN; before !== free; ) {
       before = free
       for (const key of keys) {

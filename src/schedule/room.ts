@@ -14,7 +14,7 @@ const TIMED = 2_000
 export const LOW = 250
 
 export type RoomOptions = {
-  pace: Pick<Pace, 'wait' | 'take'>
+  pace: Pick<Pace, 'wait' | 'take' | 'restOf'>
   turns: NextTurn
   /** Told of a name whose turn at its place does not come soon. */
   onLeft: (candidate: Candidate) => void
@@ -102,7 +102,11 @@ export class Room {
   }
 
   #first(kind: Kind, now: number): Candidate | null {
-    for (const candidate of this.#ready[kind]) return candidate
+    for (const candidate of this.#ready[kind]) {
+      if (this.#options.pace.restOf(candidate.places) <= 0) return candidate
+      this.#ready[kind].delete(candidate) // it came to rest since the turn was taken
+      this.#waiting[kind].add(candidate)
+    }
     for (const candidate of this.#waiting[kind]) {
       const wait = this.#options.pace.wait(candidate.places)
       if (wait <= 0) return candidate

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { NO_CLOCKS, type Visit } from '../../src/apply/known.ts'
-import type { Places } from '../../src/crawl/pace.ts'
+import { makePace, type Places } from '../../src/crawl/pace.ts'
 import { afterVisit, NOTHING, plus } from '../../src/schedule/count.ts'
 import { Figures, LAG_SECONDS } from '../../src/schedule/figures.ts'
 import { quantiles } from '../../src/schedule/quantiles.ts'
@@ -13,6 +13,7 @@ import { nextLength } from '../../src/schedule/reader.ts'
 import { PATIENCE, PLACES, Room } from '../../src/schedule/room.ts'
 import { SHARES, turnsBy } from '../../src/schedule/turns.ts'
 import { AGE_DAYS, type Count } from '../../src/store/schedule.ts'
+import { parseAddress } from '../../src/words/address.ts'
 import { named } from '../crawl/internet.ts'
 
 const NOW = 1_800_000_000
@@ -91,7 +92,8 @@ function roomOf(waits: Record<string, number>) {
     taken.push(places.servers ?? '')
     return wait(places)
   }
-  const room = new Room({ pace: { wait, take }, turns: turnsBy(SHARES), onLeft: ({ name }) => left.push(name) })
+  const pace = { wait, take, restOf: () => 0 }
+  const room = new Room({ pace, turns: turnsBy(SHARES), onLeft: ({ name }) => left.push(name) })
   return { room, left, taken }
 }
 
@@ -107,6 +109,30 @@ test('a name whose turn comes soon waits for it, one whose turn is far off goes 
   assert.equal(room.take(6_000)?.name, 'soon.example')
   assert.deepEqual(taken, ['soon', 'free'], 'each turn is taken once')
   assert.equal(room.size, 0)
+})
+
+test('no name begins at an address that came to rest while it waited for its turn there', () => {
+  let now = 0
+  const address = parseAddress('192.0.2.1')!
+  const pace = makePace({ ticks: () => now })
+  const left: string[] = []
+  const room = new Room({ pace, turns: turnsBy(SHARES), onLeft: ({ name }) => left.push(name) })
+  for (const name of ['a.example', 'b.example', 'c.example']) room.add(candidate(name, 'due', { addresses: [address] }))
+  assert.equal(room.take(now)?.name, 'a.example')
+  assert.equal(room.take(now), null)
+  pace.rest(address, 3_500)
+  for (now = 1_000; now < 3_500; now += 500) assert.equal(room.take(now), null, `the address rests at ${now}`)
+  const begun: number[] = []
+  for (; now < 9_000; now += 500) if (room.take(now) !== null) begun.push(now)
+  assert.deepEqual([begun.length, left], [2, []], `at ${begun}`)
+  room.add(candidate('d.example', 'due', { addresses: [address] }))
+  room.add(candidate('e.example', 'due', { addresses: [address] }))
+  assert.equal(room.take(now)?.name, 'd.example')
+  assert.equal(room.take(now), null)
+  pace.rest(address, 60_000)
+  now += 1_000
+  assert.equal(room.take(now), null)
+  assert.deepEqual([left, room.size], [['e.example'], 0], 'it goes back where that is long')
 })
 
 test('a name that is taken away while it waits for its turn does not come up', () => {
