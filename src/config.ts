@@ -31,6 +31,8 @@ export type Settings = CrawlSettings & {
   /** Connections to PostgreSQL of a process. */
   pool: number
   files: string
+  /** Of each edition. */
+  snapshotsKept: number
   host: string
   /** 0: any free port. */
   port: number
@@ -80,6 +82,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     meaning: 'The folder of the finished daily and snapshot files.',
     may: 'the path of a folder',
     read: (text) => text,
+  },
+  snapshotsKept: {
+    name: 'DOMAINDEX_SNAPSHOTS_KEPT',
+    fallback: '7',
+    meaning:
+      'How many snapshots of each edition stay in that folder; older ones are removed when a newer one is there.',
+    may: 'a whole number from 1 to 10000',
+    read: (text) => readWhole(text, 1, 10_000),
   },
   host: {
     name: 'DOMAINDEX_HOST',

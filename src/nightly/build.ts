@@ -19,6 +19,13 @@ export type Run = {
 /** A file that is on the shelf; `isNew` where this build has put it there. */
 export type Built = { manifest: Manifest; isNew: boolean }
 
+/** `isSame`: whether a file of the same content may stay. `level`: of zlib. */
+type Publication = {
+  describe: () => Description
+  isSame: (former: Manifest, now: Description) => boolean
+  level?: number
+}
+
 /** Bytes that are free beside what a file takes, at least: for the store, which grows on the same disk. */
 const SPARE = 2 ** 26
 const MIB = 2 ** 20
@@ -35,7 +42,7 @@ export async function publish(
   shelf: Shelf,
   name: FileName,
   content: AsyncIterable<Uint8Array>,
-  { describe, isSame }: { describe: () => Description; isSame: (former: Manifest, now: Description) => boolean },
+  { describe, isSame, level = LEVEL }: Publication,
   run: Run,
 ): Promise<Built> {
   const former = await shelf.manifest(name)
@@ -45,7 +52,7 @@ export async function publish(
     return description
   }
   try {
-    const packed = gzip(watched(content, run), { level: LEVEL, threads: run.threads })
+    const packed = gzip(watched(content, run), { level, threads: run.threads })
     return { manifest: await shelf.publish(name, standing(packed, run), describeNew), isNew: true }
   } catch (error) {
     if (error instanceof Unchanged) return { manifest: former!, isNew: false }

@@ -17,6 +17,7 @@ test('without an environment every setting has its default', () => {
     storeTo: null,
     pool: 8,
     files: 'data/files',
+    snapshotsKept: 7,
     host: '127.0.0.1',
     port: 8080,
     admin: { host: '127.0.0.1', port: 9090 },
