@@ -242,3 +242,31 @@ test('a name that was queued while its range is in hand is visited before those 
   assert.ok(world.visits.length < 60)
   await finish(world, crawler)
 })
+
+test('visits that come to what no hour of the week came to are not saved, though control questions are answered', async (t) => {
+  const world = await makeWorld(t)
+  const names = Array.from({ length: 400 }, (_, index) => `n${index}.example`)
+  await know(world.store, names)
+  const hours = Array.from({ length: 72 }, (_, index) => BEGIN - (BEGIN % 3600) - (index + 4) * 3600)
+  await world.store.schedule.add(
+    hours.map((hour) => ({ hour, kind: 'fresh', visits: 1_000, servfail: 0, nxdomain: 5, none: 0 })),
+  )
+  let isLying = true
+  const missing = { outcome: 'nxdomain' } as const
+  const crawler = world.start('one', {
+    visit: async (name, holder) => {
+      const visit = await world.visit(name, holder)
+      return isLying ? { ...visit, dns: { A: missing, AAAA: missing } } : visit
+    },
+  })
+  await world.minutes(2)
+  assert.equal(crawler.figures.pause?.reason, 'band')
+  assert.match(crawler.figures.trouble!, /^nxdomain is 100\.0 % of /)
+  const clocks = (await world.store.frontier.visits(names.map(named))).flatMap((visit) => visit.clocks)
+  assert.deepEqual(new Set(clocks), new Set([0]))
+  isLying = false
+  await world.minutes(30)
+  assert.equal(crawler.figures.pause, null)
+  assert.ok((await world.store.frontier.visits(names.map(named))).every(({ clocks }) => clocks[0]! > 0))
+  await finish(world, crawler)
+})
