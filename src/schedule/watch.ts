@@ -124,12 +124,12 @@ function knownOf(history: readonly Outcomes[], accepted: readonly Outcomes[]): K
   return new Map(blocks.map(([kind, each]) => [kind, [...each, ...(more.get(kind) ?? [])]]))
 }
 
-/** Slices of one kind, the newest first: as far back as the window goes, and a day at most. */
+/** Slices of one kind, the newest first and in any case: as far back as the window goes, and a day at most. */
 function windowOf(rows: readonly Outcomes[], now: Instant): Outcomes[] {
   let visits = 0
-  return rows.filter((row) => {
+  return rows.filter((row, place) => {
     visits += row.visits
-    return visits <= WINDOW && row.hour > now - DAY
+    return place === 0 || (visits <= WINDOW && row.hour > now - DAY)
   })
 }
 

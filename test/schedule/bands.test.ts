@@ -125,6 +125,13 @@ test('a resolver that turns a fifth of all answers into NXDOMAIN is caught withi
   )
 })
 
+test('a slice of more visits than are looked back on is judged all the same', () => {
+  const random = dice(2)
+  const week = weekOf(random, () => USUAL)
+  const slice = [sample(random, 2 * FULL, lied(USUAL, 0.2), NOW)]
+  assert.match(judgeSlice(NEW_WATCH, slice, week, NOW).why ?? 'saved', /^nxdomain is .* of the last 4000 visits/)
+})
+
 test('shares that fall are an alarm as well: everything has a website, or every name exists', () => {
   const random = dice(3)
   const week = weekOf(random, () => USUAL)
