@@ -2,7 +2,6 @@
 
 import { WISHES, type WishKind } from '../store/wishes.ts'
 import type { Name } from '../words/name.ts'
-import type { Instant } from '../words/time.ts'
 import { admit, leaveOut, type Read } from './admission.ts'
 import type { Held } from './range.ts'
 import type { Span } from './span.ts'
@@ -54,7 +53,7 @@ async function fetchFrom(span: Span, kind: WishKind, range: Held): Promise<void>
   if (refused.size > 0) await store.wishes.fulfil(kind, [...refused])
   await admit(
     span,
-    wished.map((visit): Read => ({ visit, range, wish: kind, read: at as Instant })),
+    wished.map((visit): Read => ({ visit, range, wish: kind, read: at })),
   )
 }
 

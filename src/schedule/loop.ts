@@ -2,6 +2,7 @@
 
 import type { Crawl } from './crawl.ts'
 import { runErrands } from './errands.ts'
+import { Met } from './met.ts'
 import { makeRate } from './rate.ts'
 import { readOn } from './reader.ts'
 import { settle, settleOn, trust } from './slices.ts'
@@ -40,7 +41,7 @@ export async function crawlOn(crawl: Crawl, signal: AbortSignal): Promise<void> 
 }
 
 function newMemory({ rate }: Crawl): Memory {
-  return { rate: makeRate(rate), flight: new Set(), resting: new Map(), owed: [], watch: NEW_WATCH }
+  return { rate: makeRate(rate), flight: new Set(), resting: new Map(), owed: [], watch: NEW_WATCH, met: new Met() }
 }
 
 /** One span, from the first good look to its end; what it was given up for, or null where the signal came. */

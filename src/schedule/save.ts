@@ -24,7 +24,10 @@ export async function save(span: Span, cut: readonly Seen[]): Promise<void> {
   await fulfil(span, done)
   await span.crawl.store.schedule.add(outcomesOf(saved))
   await learnCrowds(span, [...new Set(saved.flatMap(addressesSeen))])
-  for (const seen of saved) conclude(span, seen)
+  for (const seen of saved) {
+    meet(span, seen)
+    conclude(span, seen)
+  }
 }
 
 /** Writes the observations; returns those whose range is another crawler's now. */
@@ -61,6 +64,12 @@ async function fulfil(span: Span, done: readonly Seen[]): Promise<void> {
 function addressesSeen({ observation }: Seen): Address[] {
   const { A = [], AAAA = [] } = observation?.dns?.records ?? {}
   return [...A.map(({ ipv4_address }) => ipv4_address), ...AAAA.map(({ ipv6_address }) => ipv6_address)]
+}
+
+/** Counts the name for its name servers, whose pace grows with their names. */
+function meet({ crawl, memory }: Span, { observation }: Seen): void {
+  const servers = (observation?.dns?.records.NS ?? []).map(({ nameserver }) => nameserver).join(' ')
+  if (servers !== '') crawl.pace.learn({ servers }, memory.met.add(servers, crawl.clock.ticks()))
 }
 
 /** It is due no more, and in hand no more. */

@@ -7,6 +7,7 @@ import type { Instant } from '../words/time.ts'
 import { type Bell, makeBell } from './bell.ts'
 import type { Crawl } from './crawl.ts'
 import type { End, Pause } from './figures.ts'
+import type { Met } from './met.ts'
 import { type Candidate, type Held, isDone, sweepOf } from './range.ts'
 import type { Rate } from './rate.ts'
 import { Room } from './room.ts'
@@ -43,6 +44,7 @@ export type Memory = {
   /** Leases that could not be given back. */
   owed: Lease[]
   watch: Watch
+  met: Met
 }
 
 const LEASE_MILLISECONDS = LEASE_SECONDS * 1000
