@@ -7,6 +7,7 @@ import { NO_CLOCKS, type Visit } from '../../src/apply/known.ts'
 import { makePace, type Places } from '../../src/crawl/pace.ts'
 import { afterVisit, NOTHING, plus } from '../../src/schedule/count.ts'
 import { Figures, LAG_SECONDS } from '../../src/schedule/figures.ts'
+import { Met } from '../../src/schedule/met.ts'
 import { quantiles } from '../../src/schedule/quantiles.ts'
 import { beginSweep, type Candidate, type Held, isDone, nextSlots, sweepOf } from '../../src/schedule/range.ts'
 import { nextLength } from '../../src/schedule/reader.ts'
@@ -192,4 +193,11 @@ test('a crawler tells its rate of the last minute, its lags and why it pauses', 
   assert.ok(Math.abs(rate - 1) < 0.1, `${rate}`)
   assert.deepEqual([visits, lags[0], lags[LAG_SECONDS.length]], [120, 1, 1])
   assert.deepEqual(pause, { reason: 'store', why: 'the store fails', seconds: 20 })
+})
+
+test('the names of a set of name servers are counted, and count half after a round', () => {
+  const met = new Met()
+  for (let count = 1; count <= 100; count++) assert.equal(met.add('a.example b.example', 0), count)
+  assert.equal(met.add('c.example', 0), 1)
+  assert.equal(met.add('a.example b.example', ROUND_SECONDS * 1000), 51)
 })
