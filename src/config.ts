@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { CRAWL_SETTINGS, type CrawlSettings } from './config-crawl.ts'
+import { NAMES_SETTINGS, type NamesSettings } from './config-names.ts'
 import {
   isOrigin,
   isRange,
@@ -22,8 +23,10 @@ export type { Listener } from './config-read.ts'
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+type SettingsElsewhere = CrawlSettings & NamesSettings
+
 /** All settings, read. */
-export type Settings = CrawlSettings & {
+export type Settings = SettingsElsewhere & {
   /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password. */
   store: string
   /** Another store, which this one is copied to. */
@@ -148,6 +151,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     may: LOG_LEVELS.join(', '),
     read: (text) => LOG_LEVELS.find((level) => level === text),
   },
+  ...NAMES_SETTINGS,
   ...CRAWL_SETTINGS,
 }
 

@@ -1,28 +1,32 @@
 /** `domaindex import`: applies the observations of a file, or of standard input. */
 
 import { on } from 'node:events'
-import { fstatSync, openSync, type Stats } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Prepared } from '../apply/prepare.ts'
 import { loadSettings } from '../config.ts'
-import { plainCause } from '../input/fault.ts'
 import { FORMATS, type FormatName } from '../observe/formats/formats.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { type Instant, parseInstant } from '../words/time.ts'
+import { type Day, type Instant, parseDay, parseInstant } from '../words/time.ts'
 import { CommandFault } from './fault.ts'
 import type { Batch, Order, Task } from './import/batch.ts'
 import { rowsOf } from './import/columns.ts'
+import {
+  importRegistrations,
+  REGISTRATION_FORMATS,
+  type RegistrationFormat,
+  takeWholeInbox,
+} from './import/registrations.ts'
 import { rejectsTo } from './import/rejects.ts'
+import { openSource, type Source } from './import/source.ts'
 import { progressOf } from './progress.ts'
 import { rhythmOf } from './rhythm.ts'
 import { listenForStop } from './stop.ts'
 
-type Source = { fd: number; path: string; stats: Stats }
 /** `line`: up to which line the file was applied. */
 type Tally = {
   read: number
@@ -33,7 +37,18 @@ type Tally = {
   passedOver: number
   line: number
 }
-type Options = { format: FormatName | typeof OWN; observedAt?: Instant; rejects?: string; strict?: boolean }
+type Format = FormatName | RegistrationFormat | typeof OWN
+type Options = {
+  format: Format
+  observedAt?: Instant
+  date?: Day
+  tld?: string
+  list?: string
+  acceptLoss?: boolean
+  inbox?: boolean
+  rejects?: string
+  strict?: boolean
+}
 /** How the file ended; `stopped` by a signal. */
 type End = NonNullable<Batch['end']> | 'stopped'
 
@@ -45,21 +60,31 @@ const HELP = `
 FILE holds one observation a line (JSON Lines, UTF-8), plain or compressed by gzip or zstd; - is standard input.
 --format reads other crawls: zdns (its JSON), massdns (-o J, F or S), cof (passive DNS, Common Output Format). The lines of
 such a file are put in the order of name and time first, in a temporary file where there are many (TMPDIR says where).
+zone (a master file, RFC 1035) and names (a name a line) say what was registered on a day: --date, or the file's name, or the
+zone's serial say on which. --inbox takes all that lies in the folder DOMAINDEX_INBOX instead of a file.
 Applying a file twice changes nothing, so an import that was stopped is simply run again.
 
-Exit codes: 0 all was applied, 1 the import failed or the file is cut off, 2 lines were refused.`
+Exit codes: 0 all was applied, 1 the import failed or the file is cut off (of a zone or list nothing is taken then), 2 lines
+were refused.`
 
 export function define(command: Command): void {
   command
-    .argument('<file>', 'the file, or - for standard input')
+    .argument('[file]', 'the file, or - for standard input')
     .addOption(
-      new Option('--format <name>', 'what the file holds').choices([OWN, ...Object.keys(FORMATS)]).default(OWN),
+      new Option('--format <name>', 'what the file holds')
+        .choices([OWN, ...Object.keys(FORMATS), ...REGISTRATION_FORMATS])
+        .default(OWN),
     )
     .option('--observed-at <time>', 'when that was seen which carries no time, as in 2026-11-20T03:04:05Z', readTime)
+    .option('--date <day>', 'zone, names: the day that it is of, as in 2026-11-20', readDate)
+    .option('--tld <name>', 'zone: the name of the zone, where its SOA does not say it first')
+    .option('--list <name>', 'names: what the list is called; a later one of that name and day takes its place')
+    .option('--accept-loss', 'zone: take it although it lacks more than half of the names of the day before')
+    .option('--inbox', 'take what lies in the inbox, instead of a file')
     .option('--rejects <file>', 'keep refused lines: JSON Lines of line, reason, length and text (4 KiB at most)')
     .option('--strict', 'stop at the first refused line')
     .addHelpText('after', HELP)
-    .action(importFile)
+    .action(importOf)
 }
 
 function readTime(text: string): Instant {
@@ -68,10 +93,49 @@ function readTime(text: string): Instant {
   return instant
 }
 
-async function importFile(path: string, options: Options): Promise<void> {
-  const format = options.format === OWN ? null : options.format
-  if (format === null && options.observedAt !== undefined)
-    throw new CommandFault('--observed-at is for the formats of other crawls; observations carry their time')
+function readDate(text: string): Day {
+  const day = parseDay(text)
+  if (day === null) throw new InvalidArgumentError('It must be a day such as 2026-11-20.')
+  return day
+}
+
+async function importOf(path: string | undefined, options: Options, command: Command): Promise<void> {
+  const { format } = options
+  expectFitting(path, options, command)
+  if (options.inbox) return takeWholeInbox()
+  if (format === 'zone' || format === 'names') return importRegistrations(format, path!, options)
+  return importFile(path!, { ...options, format: format === OWN ? null : format })
+}
+
+/** Throws CommandFault where options do not go together. */
+function expectFitting(path: string | undefined, { format, inbox }: Options, command: Command): void {
+  if ((path === undefined) !== (inbox === true))
+    throw new CommandFault(
+      inbox ? '--inbox takes no file: leave one of both out' : 'name the file, or - for standard input',
+    )
+  const kinds: Record<string, readonly Format[]> = {
+    observedAt: Object.keys(FORMATS) as FormatName[],
+    date: REGISTRATION_FORMATS,
+    tld: ['zone'],
+    acceptLoss: ['zone'],
+    list: ['names'],
+  }
+  for (const { long, attributeName } of command.options.map((option) => ({
+    long: option.long,
+    attributeName: option.attributeName(),
+  }))) {
+    const isGiven = command.getOptionValueSource(attributeName) === 'cli'
+    const kind = kinds[attributeName]
+    if (isGiven && kind !== undefined && !kind.includes(format))
+      throw new CommandFault(`${long} is for --format ${kind.join(', ')}`)
+    if (isGiven && inbox && attributeName !== 'inbox') throw new CommandFault(`${long} is not for --inbox`)
+  }
+}
+
+type FileOptions = Pick<Options, 'observedAt' | 'rejects' | 'strict'> & { format: FormatName | null }
+
+async function importFile(path: string, options: FileOptions): Promise<void> {
+  const { format } = options
   const settings = loadSettings()
   const { store: url, secret, pool } = settings
   const rhythm = rhythmOf(settings)
@@ -124,18 +188,6 @@ function placeOf(tally: Tally, path: string, format: FormatName | null): string 
 
 function made({ applied, unchanged, stale }: Tally): number {
   return applied + unchanged + stale
-}
-
-/** Throws CommandFault for what cannot be read. */
-function openSource(path: string): Source {
-  try {
-    const fd = path === '-' ? 0 : openSync(path, 'r')
-    const stats = fstatSync(fd)
-    if (stats.isDirectory()) throw new Error('it is a folder')
-    return { fd, path, stats }
-  } catch (error) {
-    throw new CommandFault(`${path} cannot be read: ${plainCause(error)}`)
-  }
 }
 
 function startReader({ fd, path }: Source, how: Pick<Task, 'strict' | 'format' | 'observedAt'>): Worker {

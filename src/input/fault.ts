@@ -5,6 +5,9 @@ export class InputFault extends Error {
   override name = 'InputFault'
 }
 
+/** What is wrong with the machine or its folders, and not with what was given: that may be taken another time. */
+export class PlaceFault extends InputFault {}
+
 /** The words of an error without the code and the call that Node puts around them: `no such file or directory`. */
 export function plainCause(error: unknown): string {
   return (error as Error).message.replace(/^E[A-Z]+: |, [a-z]+( '.*)?$/g, '')

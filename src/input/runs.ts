@@ -3,7 +3,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InputFault, plainCause } from './fault.ts'
+import { PlaceFault, plainCause } from './fault.ts'
 
 /** Where a run lies in the file: its first byte, and the one behind its last. */
 type Run = { from: number; to: number }
@@ -19,7 +19,7 @@ const NEWLINE = 10
 
 export type Sorter = ReturnType<typeof sorter>
 
-/** Texts in the order of their UTF-16 units, none with a line end in it. Throws InputFault where there is no room for them. */
+/** Texts in the order of their UTF-16 units, none with a line end in it. Throws PlaceFault where there is no room for them. */
 export function sorter(memory = MEMORY_BYTES) {
   const runs: Run[] = []
   let held: string[] = []
@@ -79,7 +79,7 @@ function* linesOf(fd: number, { from, to }: Run, size: number): Generator<string
   let rest: Buffer = Buffer.alloc(0)
   for (let at = from; at < to; ) {
     const length = inTemporary(() => readSync(fd, buffer, 0, Math.min(size, to - at), at))
-    if (length === 0) throw new InputFault('a temporary file was cut off')
+    if (length === 0) throw new PlaceFault('a temporary file was cut off')
     at += length
     const bytes = Buffer.concat([rest, buffer.subarray(0, length)])
     let start = 0
@@ -118,6 +118,6 @@ function inTemporary<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw new InputFault(`the temporary folder ${tmpdir()} cannot be used: ${plainCause(error)}; TMPDIR names another`)
+    throw new PlaceFault(`the temporary folder ${tmpdir()} cannot be used: ${plainCause(error)}; TMPDIR names another`)
   }
 }

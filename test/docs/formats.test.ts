@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
+import { REGISTRATION_FORMATS } from '../../src/commands/import/registrations.ts'
 import { define } from '../../src/commands/import.ts'
 import { FORMATS } from '../../src/observe/formats/formats.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
@@ -17,7 +18,7 @@ test('every format is in the table, with an example that uses it', () => {
   const rows = tableOf(page, 'format')
   assert.deepEqual(
     rows.map(([format]) => codes(format!)[0]),
-    ['observations', ...Object.keys(FORMATS)],
+    ['observations', ...Object.keys(FORMATS), ...REGISTRATION_FORMATS],
   )
   for (const [format, , example] of rows.slice(1))
     assert.match(example!, new RegExp(`^\`domaindex import --format ${codes(format!)[0]} \\S+\`$`))

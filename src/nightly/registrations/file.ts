@@ -15,6 +15,7 @@ export async function* bytesOf(
   const inflated = inflate(counted(stream, onBytes), path)
   for (;;) {
     const next = await inflated.next().catch((error: unknown) => {
+      if ((error as Error).name === 'AbortError') throw error
       throw new InputFault(`it cannot be read: ${plainCause(error)}`)
     })
     if (next.done) return

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { InputFault, plainCause } from '../../input/fault.ts'
+import { InputFault, PlaceFault, plainCause } from '../../input/fault.ts'
 import { endWriter, writerName } from '../shelf-leftovers.ts'
 import { hashOf, PARTS, partOf } from './slots.ts'
 import { PART_BYTES } from './sorted.ts'
@@ -47,7 +47,7 @@ export class Parts {
     for (const [at, size] of pieces) {
       for (let done = 0; done < size; ) {
         const count = this.#inFolder(() => readSync(this.#file!, bytes, to + done, size - done, at + done))
-        if (count === 0) throw new InputFault(`a temporary file in ${this.#folder} was cut off`)
+        if (count === 0) throw new PlaceFault(`a temporary file in ${this.#folder} was cut off`)
         done += count
       }
       to += size
@@ -81,7 +81,7 @@ export class Parts {
     try {
       return work()
     } catch (error) {
-      throw new InputFault(`the folder ${this.#folder} cannot be used: ${plainCause(error)}`)
+      throw new PlaceFault(`the folder ${this.#folder} cannot be used: ${plainCause(error)}`)
     }
   }
 }

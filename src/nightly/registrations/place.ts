@@ -2,7 +2,7 @@
 
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { InputFault } from '../../input/fault.ts'
+import { PlaceFault } from '../../input/fault.ts'
 import type { Day } from '../../words/time.ts'
 import { orNull, syncFolder, writeDurably } from '../durable.ts'
 import { endWriter, isLeft, sweep, writerName } from '../shelf-leftovers.ts'
@@ -25,7 +25,7 @@ export async function readJson<Value>(path: string): Promise<Value | null> {
   try {
     return JSON.parse(text)
   } catch {
-    throw new InputFault(`${path} is damaged: remove it, and import its file again`)
+    throw new PlaceFault(`${path} is damaged: remove it, and import its file again`)
   }
 }
 
@@ -57,7 +57,7 @@ export async function tidy(folder: string, manifests: () => Promise<readonly str
 
 /**
  * Works while no other process does: each leaves a file of its own name, and of two that begin at once both may be refused.
- * Throws InputFault where another one is at it.
+ * Throws PlaceFault where another one is at it.
  */
 export async function alone<Result>(root: string, work: () => Promise<Result>): Promise<Result> {
   await mkdir(root, { recursive: true })
@@ -68,7 +68,7 @@ export async function alone<Result>(root: string, work: () => Promise<Result>): 
     for (const entry of await entriesOf(root)) {
       if (entry === mine || !entry.startsWith(`${LOCK}.`) || (await isLeft(root, entry))) continue
       const [, host, process] = entry.split('.')
-      throw new InputFault(
+      throw new PlaceFault(
         `another import of zones or lists is at it (process ${process} on ${host}): run this one again when it is done, or remove ${join(root, entry)} if there is none`,
       )
     }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { InputFault } from '../../input/fault.ts'
+import { PlaceFault } from '../../input/fault.ts'
 import { addDays, type Day, parseDay } from '../../words/time.ts'
 import { writeDurably } from '../durable.ts'
 import { endWriter, writerName } from '../shelf-leftovers.ts'
@@ -50,7 +50,7 @@ export async function openSet(root: string, { zone, sizes, data }: ZoneSet): Pro
     async part(number) {
       const packed = new Uint8Array(sizes[number]!)
       const { bytesRead } = await file.read(packed, 0, packed.length, places[number]!)
-      if (bytesRead < packed.length) throw new InputFault(`${path} is cut off: restore it, or remove its manifest`)
+      if (bytesRead < packed.length) throw new PlaceFault(`${path} is cut off: restore it, or remove its manifest`)
       return zstdDecompressSync(packed, { maxOutputLength: PART_BYTES })
     },
     close: () => file.close(),

@@ -1,0 +1,143 @@
+/** `domaindex import` of zones, of lists of names, and of the inbox: what was registered and dropped, and on which day. */
+
+import { createReadStream } from 'node:fs'
+import { addAbortSignal } from 'node:stream'
+import { loadSettings, type Settings } from '../../config.ts'
+import { InputFault, PlaceFault } from '../../input/fault.ts'
+import { type Report, takeInbox } from '../../nightly/inbox.ts'
+import { bytesOf } from '../../nightly/registrations/file.ts'
+import { importList, LIST_NAME } from '../../nightly/registrations/import-list.ts'
+import { importZone } from '../../nightly/registrations/import-zone.ts'
+import { type Given, RefusedLine, type Taken, type Taking } from '../../nightly/registrations/taking.ts'
+import { zoneName } from '../../nightly/registrations/zone-reading.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import type { Day } from '../../words/time.ts'
+import { CommandFault } from '../fault.ts'
+import { progressOf } from '../progress.ts'
+import { listenForStop } from '../stop.ts'
+import { rejectsTo } from './rejects.ts'
+import { openSource, type Source } from './source.ts'
+
+export const REGISTRATION_FORMATS = ['zone', 'names'] as const
+export type RegistrationFormat = (typeof REGISTRATION_FORMATS)[number]
+
+type Options = {
+  date?: Day
+  tld?: string
+  list?: string
+  acceptLoss?: boolean
+  rejects?: string
+  strict?: boolean
+}
+/** What is told while a file is read. */
+type Told = Pick<Taking, 'onReject' | 'onLines' | 'onNames'> & { onBytes(bytes: number): void }
+type Work = { store: Store; settings: Settings; signal: AbortSignal }
+
+const SOME_UNUSABLE = 2
+const CHUNK_BYTES = 262_144
+
+/** Imports one file. Throws CommandFault where nothing of it was taken. */
+export async function importRegistrations(format: RegistrationFormat, path: string, options: Options): Promise<void> {
+  const source = openSource(path)
+  const rejects = rejectsTo(options.rejects ?? null, source.stats)
+  const progress = progressOf('lines')
+  const known = progressOf('names')
+  let bytes = 0
+  const told: Told = {
+    onReject: (reject) => rejects.keep([reject]),
+    onBytes: (more) => (bytes += more),
+    onLines: (lines) => progress.show(lines, source.stats.size > 0 ? bytes / source.stats.size : null),
+    onNames: (names) => known.show(names, null),
+  }
+  try {
+    const taken = await withStore((work) => importOne(format, source, { ...work, options, told }))
+    progress.end()
+    tell(taken, progress.seconds())
+  } catch (error) {
+    progress.end()
+    giveUp(path, error)
+  } finally {
+    rejects.close()
+  }
+}
+
+async function importOne(
+  format: RegistrationFormat,
+  { fd, path }: Source,
+  { store, settings, signal, options, told }: Work & { options: Options; told: Told },
+): Promise<Taken> {
+  const { date, tld, list, strict, acceptLoss } = options
+  if (list !== undefined && !LIST_NAME.test(list))
+    throw new CommandFault('--list takes letters a to z, digits, dots, - and _, 64 at most')
+  const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
+  const taking: Taking = { root: settings.zones, store, signal, ...flags, ...told }
+  const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: CHUNK_BYTES })
+  const given: Given = { path, day: date ?? null, bytes: bytesOf(addAbortSignal(signal, stream), path, told.onBytes) }
+  if (format === 'names') return importList(taking, { ...given, name: list ?? null })
+  return importZone(taking, { ...given, zone: tld === undefined ? null : zoneName(tld) })
+}
+
+/** Takes all that lies in the inbox. */
+export async function takeWholeInbox(): Promise<void> {
+  const reports = await withStore(({ store, settings, signal }) =>
+    takeInbox({
+      folder: settings.inbox,
+      root: settings.zones,
+      store,
+      signal,
+      now: Date.now,
+      onReport: (report) => tellReport(report, settings.inbox),
+    }),
+  ).catch((error) => giveUp('the inbox', error))
+  if (reports?.length === 0) console.log('nothing lies in the inbox')
+  if (reports?.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+}
+
+async function withStore<Result>(work: (given: Work) => Promise<Result>): Promise<Result> {
+  const settings = loadSettings()
+  const { store: url, secret, pool } = settings
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  const stop = listenForStop()
+  return work({ store, settings, signal: stop.signal }).finally(() => store.close().finally(stop.end))
+}
+
+/** Says why it ended. Throws CommandFault, and what is a fault of ours. */
+function giveUp(path: string, error: unknown): void {
+  const { name, message } = error as Error
+  if (error instanceof RefusedLine) {
+    console.error(`stopped at ${message}; nothing of ${path} is taken`)
+    process.exitCode = SOME_UNUSABLE
+  } else if (name === 'AbortError') console.error(`stopped; nothing more of ${path} is taken: run it again`)
+  else if (error instanceof PlaceFault) throw new CommandFault(message)
+  else if (error instanceof InputFault) throw new CommandFault(`${path}: ${message}; nothing of it is taken`)
+  else throw error
+}
+
+function tell(taken: Taken, seconds: number): void {
+  const rate = Math.round(taken.names / Math.max(seconds, 0.001))
+  console.log(`${wordsOf(taken)} (${seconds.toFixed(1)} s, ${rate} names/s)`)
+  for (const line of remarksOn(taken)) console.log(line)
+  if (taken.unusable > 0) process.exitCode = SOME_UNUSABLE
+}
+
+function tellReport(report: Report, folder: string): void {
+  if (report.outcome === 'done') {
+    console.log(`${report.file}: ${wordsOf(report.taken)}`)
+    for (const line of remarksOn(report.taken)) console.log(`${report.file}: ${line}`)
+  } else if (report.outcome === 'left') console.log(`${report.file}: left where it is, ${report.reason}`)
+  else console.error(`${report.file}: ${report.reason}; it lies in ${folder}/failed`)
+}
+
+/** As in `zone:gov 2026-11-19, names 9795, registered 7, dropped 2, unusable 0, new 7`. */
+function wordsOf({ source, day, names, registered, dropped, unusable, fresh }: Taken): string {
+  return `${source} ${day}, names ${names}, registered ${registered}, dropped ${dropped}, unusable ${unusable}, new ${fresh}`
+}
+
+function remarksOn({ isSame, isFirst, day, remade }: Taken): string[] {
+  if (isSame) return ['it was taken before, and nothing has changed']
+  const remarks = isFirst
+    ? [`there is no zone of the week before ${day}, so nothing counts as registered or dropped`]
+    : []
+  return remade === null ? remarks : [...remarks, `${remade} was made anew`]
+}
