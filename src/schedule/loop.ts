@@ -40,7 +40,7 @@ export async function crawlOn(crawl: Crawl, signal: AbortSignal): Promise<void> 
   await beating
 }
 
-function newMemory({ rate }: Crawl): Memory {
+export function newMemory({ rate }: Crawl): Memory {
   return { rate: makeRate(rate), flight: new Set(), resting: new Map(), owed: [], watch: NEW_WATCH, met: new Met() }
 }
 

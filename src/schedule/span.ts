@@ -139,9 +139,10 @@ export class Span {
   /** Gives back the ranges in which nothing is left to be done; with `all`, every one. */
   async release(all = false): Promise<void> {
     const { store, times } = this.crawl
-    const done = [...this.held.values()].filter((held) => all || (!held.isBusy && isDone(held)))
-    if (done.length === 0) return
+    const isOver = (held: Held): boolean => all || (!held.isBusy && isDone(held))
+    if (![...this.held.values()].some(isOver)) return
     const now = await store.now()
+    const done = [...this.held.values()].filter(isOver) // names may have come in meanwhile; from here on none does
     for (const { lease } of done) this.held.delete(lease.range)
     await store.schedule.release(
       done.map((held) => ({ lease: held.lease, sweep: isDone(held) ? sweepOf(held, now, times.sweeps) : null })),
