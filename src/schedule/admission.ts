@@ -3,6 +3,7 @@
 import { postponed } from '../apply/apply.ts'
 import type { Current, Visit } from '../apply/known.ts'
 import type { Places } from '../crawl/pace.ts'
+import type { Observation } from '../observe/observation.ts'
 import type { WishKind } from '../store/wishes.ts'
 import type { Address } from '../words/address.ts'
 import type { Instant } from '../words/time.ts'
@@ -81,6 +82,11 @@ async function findPlaces(span: Span, candidates: readonly Candidate[]): Promise
 export function placesOf({ addresses, states }: Pick<Current, 'addresses' | 'states'>): Places {
   const servers = states.NS === undefined ? '' : (JSON.parse(states.NS.records) as string[]).join(' ')
   return servers === '' ? { addresses } : { addresses, servers }
+}
+
+/** The name servers that an observation has, as `placesOf` says them; '' for none. */
+export function serversSeen({ dns }: Observation): string {
+  return (dns?.records.NS ?? []).map(({ nameserver }) => nameserver).join(' ')
 }
 
 /** Nobody waits at the operator's own addresses, nor at the name servers of what lies on those alone. */

@@ -4,7 +4,7 @@ import { postponed } from '../apply/apply.ts'
 import { ingest } from '../store/ingest.ts'
 import { WISHES } from '../store/wishes.ts'
 import type { Address } from '../words/address.ts'
-import { learnCrowds } from './admission.ts'
+import { learnCrowds, serversSeen } from './admission.ts'
 import { afterVisit } from './count.ts'
 import { outcomesOf } from './outcomes.ts'
 import { type Seen, type Span, Trouble } from './span.ts'
@@ -68,7 +68,7 @@ function addressesSeen({ observation }: Seen): Address[] {
 
 /** Counts the name for its name servers, whose pace grows with their names. */
 function meet({ crawl, memory }: Span, { observation }: Seen): void {
-  const servers = (observation?.dns?.records.NS ?? []).map(({ nameserver }) => nameserver).join(' ')
+  const servers = observation === null ? '' : serversSeen(observation)
   if (servers !== '') crawl.pace.learn({ servers }, memory.met.add(servers, crawl.clock.ticks()))
 }
 

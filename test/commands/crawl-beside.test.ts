@@ -5,13 +5,14 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { Beside, type Held } from '../../src/commands/crawl/beside.ts'
 import { listOfArguments } from '../../src/commands/crawl/list.ts'
-import type { Manners } from '../../src/commands/crawl/manners.ts'
+import { type Manners, placesAfter } from '../../src/commands/crawl/manners.ts'
 import { placeOf } from '../../src/commands/crawl/place.ts'
 import { makeTally } from '../../src/commands/crawl/tally.ts'
 import { crawlAll } from '../../src/commands/crawl/visits.ts'
 import { makePace, type Places } from '../../src/crawl/pace.ts'
 import type { Visit } from '../../src/crawl/visit.ts'
 import { WEB_LIMITS } from '../../src/crawl/web-limits.ts'
+import { observe } from '../../src/observe/observe.ts'
 import { type Address, parseAddress } from '../../src/words/address.ts'
 import type { Name } from '../../src/words/name.ts'
 
@@ -117,6 +118,13 @@ test('a name that was seen before waits where it was then, without being asked f
   assert.equal(await work, true)
   assert.deepEqual([...new Set(world.asked.values())], [1])
   assert.ok(world.clock.now >= 29_000 && world.clock.now < 40_000, `${world.clock.now}`)
+})
+
+test('a name that was held waits for its turn at the name servers that it was seen to have, too', () => {
+  const records = ['b.ns.example', 'a.ns.example']
+  const dns = { NS: { outcome: 'records', records, aliases: [] } } as const
+  const seen = observe({ domain: 'a.example' as Name, at: 1, dns, web: null })
+  assert.deepEqual(placesAfter(undefined, HOSTER, seen), { addresses: [HOSTER], servers: 'a.ns.example b.ns.example' })
 })
 
 test('a crawl that is stopped does not wait for those beside it', async (t) => {

@@ -3,6 +3,7 @@
 import type { OptOut } from '../../crawl/opt-out.ts'
 import type { Pace, Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
+import { serversSeen } from '../../schedule/admission.ts'
 import type { Address } from '../../words/address.ts'
 import type { Held } from './beside.ts'
 
@@ -26,9 +27,9 @@ export const NO_MANNERS: Manners = {
 }
 
 /** Where a name has to wait after a visit that was held at an address: there, and where visits before were held. */
-export function placesAfter(before: Held | undefined, at: Address, { dns }: Observation): Places {
+export function placesAfter(before: Held | undefined, at: Address, seen: Observation): Places {
   const addresses = new Set([...(before?.times ? (before.places.addresses ?? []) : []), at])
-  const servers = dns?.records.NS?.toSorted().join(' ') || before?.places.servers
+  const servers = serversSeen(seen) || before?.places.servers
   const places = { addresses: [...addresses].slice(-MOST_ADDRESSES) }
   return servers === undefined ? places : { ...places, servers }
 }
