@@ -39,7 +39,7 @@ function keysOf(bytes: Uint8Array, suffix: Uint8Array): Float64Array {
   for (let at = 0; at < bytes.length; at += bytes[at]! + 1) count++
   const keys = new Float64Array(count)
   for (let at = 0, place = 0; at < bytes.length; at += bytes[at]! + 1)
-    keys[place++] = (hashOf(bytes, at + 1, bytes[at]!, suffix) % HASH) * PLACE + at
+    keys[place++] = hashAt(bytes, at, suffix) * PLACE + at
   return keys.sort()
 }
 
@@ -83,8 +83,13 @@ function isSame(first: Uint8Array, a: number, second: Uint8Array, b: number): bo
 }
 
 function inOrder(first: Uint8Array, a: number, second: Uint8Array, b: number, suffix: Uint8Array): number {
-  const hashes = hashOf(first, a + 1, first[a]!, suffix) - hashOf(second, b + 1, second[b]!, suffix)
+  const hashes = hashAt(first, a, suffix) - hashAt(second, b, suffix)
   return hashes !== 0 ? hashes : compareLabels(first, a, second, b)
+}
+
+/** What the hash of a label is within its part. */
+function hashAt(bytes: Uint8Array, at: number, suffix: Uint8Array): number {
+  return hashOf(bytes, at + 1, bytes[at]!, suffix) % HASH
 }
 
 /** Negative, 0 or positive as the label at `a` comes before, equals or comes after that at `b`. */
