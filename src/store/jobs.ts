@@ -18,16 +18,7 @@ export type Hold = { duty: Duty; fence: number }
 export type Holder = Hold & { holder: string; until: Instant }
 
 /** `queue-…`: the names of a day were wanted from the crawler, for the follow-up file that is written when they were visited. */
-export const JOBS = [
-  'inbox',
-  'daily',
-  'queue-7',
-  'queue-30',
-  'followup-7',
-  'followup-30',
-  'snapshot',
-  'enriched',
-] as const
+export const JOBS = ['inbox', 'daily', 'queue-7', 'queue-30', 'followup-7', 'followup-30', 'snapshot'] as const
 export type Job = (typeof JOBS)[number]
 
 /** One run of a job. `date`: the day that it was for; `ended`: null while it runs; `error`: null where it went well. */
@@ -50,7 +41,10 @@ export type Ending = { rows: number | null; error: string | null }
  * taken the duty, and may be renewed.
  */
 export interface Jobs {
-  /** Takes a duty that nobody has (any more); null where somebody has it. What its last holder left running has ended then, in error. */
+  /**
+   * Takes a duty that nobody has (any more); null where somebody has it. What was left running of it, and of the duties that
+   * nobody has, has ended then, in error.
+   */
   take(duty: Duty, holder: string): Promise<Hold | null>
   /** Prolongs a hold; false where it no longer stands. Once every 20 seconds will do. */
   renew(hold: Hold): Promise<boolean>

@@ -18,7 +18,9 @@ const TAKE = {
 }
 const BURY = {
   name: 'duty.bury',
-  text: `with ${CLOCK} update run set ended = now, error = $3 from clock where duty = $2 and ended is null`,
+  text: `with ${CLOCK}, held as (select d.duty from duty d, clock where ${HELD})
+    update run set ended = now, error = $3 from clock
+    where ended is null and (run.duty = $4 or not exists (select 1 from held where held.duty = run.duty))`,
 }
 const RENEW = {
   name: 'duty.renew',
@@ -58,7 +60,7 @@ export function jobsOf({ read, transaction }: Database, now?: () => Instant): Jo
       transaction(async ({ rows, run }) => {
         const [taken] = await rows<Hold>(TAKE, [time(), HOLD_SECONDS, duty, holder])
         if (taken === undefined) return null
-        await run(BURY, [time(), duty, DIED])
+        await run(BURY, [time(), HOLD_SECONDS, DIED, duty])
         return taken
       }),
     renew: ({ duty, fence }) =>

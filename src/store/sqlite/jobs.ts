@@ -41,7 +41,10 @@ function holds(database: DatabaseSync) {
   const take = database.prepare(
     `update duty set holder = ?3, fence = fence + 1, until = ?1 + ?2 where duty = ?4 and not (${HELD}) returning duty, fence`,
   )
-  const bury = database.prepare('update run set ended = ?, error = ? where duty = ? and ended is null')
+  const bury = database.prepare(
+    `update run set ended = ?1, error = ?3 where ended is null
+       and (duty = ?4 or duty not in (select duty from duty where ${HELD}))`,
+  )
   const prolong = database.prepare(`update duty set until = ? where ${STANDS}`)
   const release = database.prepare(`update duty set holder = null, until = null where ${STANDS}`)
   const all = database.prepare(`select duty, fence, holder, until from duty where ${HELD} order by duty`)
@@ -49,7 +52,7 @@ function holds(database: DatabaseSync) {
     take(now: Instant, duty: Duty, holder: string): Hold | null {
       const taken = take.get(now, HOLD_SECONDS, holder, duty) as Hold | undefined
       if (taken === undefined) return null
-      bury.run(now, DIED, duty)
+      bury.run(now, HOLD_SECONDS, DIED, duty)
       return { ...taken }
     },
     renew: (now: Instant, { duty, fence }: Hold): boolean => prolong.run(now + HOLD_SECONDS, duty, fence).changes === 1,

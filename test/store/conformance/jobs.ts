@@ -114,6 +114,9 @@ export function jobs(engine: Engine): void {
       const daily = (await store.jobs.take('daily', 'a'))!
       const followup = (await store.jobs.take('followup', 'a'))!
       const dead = (await store.jobs.begin(daily, 'daily', DATE))!
+      const snapshot = (await store.jobs.take('snapshot', 'a'))!
+      await store.jobs.begin(snapshot, 'snapshot', DATE)
+      await store.jobs.release(snapshot)
       await store.jobs.begin(followup, 'followup-7', DATE)
       clock.now += HOLD_SECONDS
       await store.jobs.renew(followup)
@@ -122,6 +125,7 @@ export function jobs(engine: Engine): void {
         (await other.runs(0)).map(({ job, ended, error }) => [job, ended, error]),
         [
           ['daily', NOW + HOLD_SECONDS, DIED],
+          ['snapshot', NOW + HOLD_SECONDS, DIED],
           ['followup-7', null, null],
         ],
       )
@@ -133,13 +137,13 @@ export function jobs(engine: Engine): void {
     const hold = (await store.jobs.take('snapshot', 'a'))!
     await store.jobs.begin(hold, 'snapshot', DATE)
     clock.now += RUN_SECONDS
-    await store.jobs.begin(hold, 'enriched', DATE)
+    await store.jobs.begin(hold, 'followup-7', DATE)
     assert.equal((await store.jobs.runs(0)).length, 2)
     clock.now++
     await store.jobs.begin(hold, 'snapshot', DATE)
     assert.deepEqual(
       (await store.jobs.runs(0)).map(({ job }) => job),
-      ['enriched', 'snapshot'],
+      ['followup-7', 'snapshot'],
     )
   })
 

@@ -1,0 +1,103 @@
+/** What the nights go by, and how each step of theirs is done: the plan's words on one side, the builders on the other. */
+
+import { RUN_SECONDS } from '../store/jobs.ts'
+import type { Store } from '../store/store.ts'
+import type { Name } from '../words/name.ts'
+import type { Day, Instant } from '../words/time.ts'
+import type { Run } from './build.ts'
+import { buildDaily } from './daily.ts'
+import type { InHand } from './duty.ts'
+import { buildFollowup, type Followup, queueFollowup } from './followup.ts'
+import type { Bounds } from './gate.ts'
+import type { Outcome } from './night.ts'
+import type { Known, Step } from './plan.ts'
+import { FILE_KINDS, type FileKind, type Manifest, type Shelf } from './shelf.ts'
+
+/** Where the names of each day come from. */
+export type Sources = {
+  /** Every day of which registrations are known, and when what is known of it last changed. */
+  days(): Promise<readonly { day: Day; changed: Instant }[]>
+  /** The names that were registered on a day, rising bytewise, each once; some thousands at a time. */
+  registered(day: Day): AsyncIterable<readonly Name[]>
+}
+
+/** All that the files of the nights are made with. */
+export type Works = {
+  store: Store
+  shelf: Shelf
+  sources: Sources
+  /** Null: every day is handed out. */
+  bounds: Bounds | null
+  /** Of the packing. */
+  threads: number
+  /** Brings in what lies in the inbox. */
+  takeInbox(run: Run): Promise<Outcome>
+  /** Builds the snapshots. */
+  buildSnapshots(run: Run): Promise<Outcome>
+}
+
+type Told = Pick<Run, 'onRows'> & { release?: boolean }
+
+/** What a plan goes by, but for what the settings say. */
+export async function lookAround({
+  store,
+  shelf,
+  sources,
+}: Pick<Works, 'store' | 'shelf' | 'sources'>): Promise<Omit<Known, 'times' | 'cutoff'>> {
+  const now = await store.now()
+  const days = await sources.days()
+  const crawlers = await store.schedule.crawlers()
+  const wanted = crawlers.length === 0 ? 0 : await store.wishes.count('followup')
+  const files = {} as Record<FileKind, Manifest[]>
+  for (const kind of FILE_KINDS) files[kind] = await shelf.list(kind)
+  return {
+    now,
+    days,
+    files,
+    runs: await store.jobs.runs(now - RUN_SECONDS),
+    crawl: { lives: crawlers.length > 0, wanted },
+  }
+}
+
+/** Does one step. */
+export async function doStep(works: Works, { job, date }: Step, hand: InHand, told: Told): Promise<Outcome> {
+  const run: Run = { ...hand, ...told, threads: works.threads }
+  switch (job) {
+    case 'inbox':
+      return works.takeInbox(run)
+    case 'snapshot':
+      return works.buildSnapshots(run)
+    case 'daily':
+      return makeDaily(works, date!, run, told.release ?? false)
+    case 'queue-7':
+    case 'queue-30':
+      return { rows: await queueFollowup(date!, { shelf: works.shelf, wishes: works.store.wishes }, run) }
+    case 'followup-7':
+    case 'followup-30':
+      return makeFollowup(works, date!, job === 'followup-7' ? 7 : 30, run)
+  }
+}
+
+async function makeDaily(
+  { store, shelf, sources, bounds }: Works,
+  day: Day,
+  run: Run,
+  release: boolean,
+): Promise<Outcome> {
+  const names = sources.registered(day)
+  const build = { shelf, frontier: store.frontier, names, bounds, release, now: await store.now() }
+  const { manifest, isNew } = await buildDaily(day, build, run)
+  const { rows, held } = manifest
+  if (held !== null)
+    return {
+      rows,
+      words: `${day} is held back: ${held}. If that is right: domaindex build daily --date ${day} --release`,
+    }
+  return { rows, words: isNew ? null : `${day} is as it was` }
+}
+
+async function makeFollowup({ store, shelf }: Works, day: Day, after: Followup, run: Run): Promise<Outcome> {
+  const { frontier, wishes } = store
+  const { manifest } = await buildFollowup(day, after, { shelf, frontier, wishes, now: await store.now() }, run)
+  return { rows: manifest.rows, words: null }
+}

@@ -1,0 +1,103 @@
+/** A duty in this process's hands: taken, held while it works, noted run by run, and given back. */
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { plainWords, StoreFault } from '../store/fault.ts'
+import type { Duty, Holder, Jobs } from '../store/jobs.ts'
+import { BuildFault } from './fault.ts'
+import { STOPPED, type Step } from './plan.ts'
+
+/** `wait` resolves after so many milliseconds or when the signal comes, and never rejects. */
+export type Clock = { wait(milliseconds: number, signal: AbortSignal): Promise<void> }
+
+/** Milliseconds between two renewals of a hold. */
+const RENEW = 20_000
+
+/** A duty that this process has. `signal`: that of whoever wants the work, and also ends it where the hold is lost. */
+export type InHand = {
+  signal: AbortSignal
+  /** Throws where the hold no longer stands. */
+  stands(): Promise<void>
+  /** Does a step and notes it: when it began and ended, its rows, or why it failed. Throws what the work throws. */
+  note<Result extends { rows: number | null }>(step: Step, work: () => Promise<Result>): Promise<Result>
+}
+
+/** What a process is called: unlike any other, and such that this machine knows whether it still runs. */
+export function holderName(): string {
+  return `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
+}
+
+/** Takes a duty for the length of `work`. Null where another process has it, and then nothing is done. */
+export async function withDuty<Result>(
+  duty: Duty,
+  { jobs, holder, clock }: { jobs: Jobs; holder: string; clock: Clock },
+  signal: AbortSignal,
+  work: (hand: InHand) => Promise<Result>,
+): Promise<{ result: Result } | null> {
+  await releaseDead(jobs)
+  const hold = await jobs.take(duty, holder)
+  if (hold === null) return null
+  const [ended, lost] = [new AbortController(), new AbortController()]
+  const lose = (): BuildFault => {
+    const fault = new BuildFault(`${duty}: another process has taken it over`)
+    lost.abort(fault)
+    return fault
+  }
+  const keep = async (): Promise<void> => {
+    for (;;) {
+      await clock.wait(RENEW, ended.signal)
+      if (ended.signal.aborted) return
+      if (!(await jobs.renew(hold).catch(() => true))) lose() // a store that is away for a moment takes no hold
+    }
+  }
+  const kept = keep()
+  const hand: InHand = {
+    signal: AbortSignal.any([signal, lost.signal]),
+    async stands() {
+      if (!(await jobs.renew(hold))) throw lose()
+    },
+    async note(step, deed) {
+      const run = await jobs.begin(hold, step.job, step.date)
+      if (run === null) throw lose()
+      try {
+        const result = await deed()
+        await jobs.end(run, { rows: result.rows, error: null })
+        return result
+      } catch (error) {
+        const words = signal.aborted ? STOPPED : wordsOf(error)
+        await jobs.end(run, { rows: null, error: words }).catch(() => {}) // the fault itself counts for more
+        throw error
+      }
+    },
+  }
+  try {
+    return { result: await work(hand) }
+  } finally {
+    ended.abort()
+    await kept
+    await jobs.release(hold).catch(() => {}) // it runs out by itself
+  }
+}
+
+/** Nobody need wait until a hold runs out whose process was one of this machine, and runs no more. */
+async function releaseDead(jobs: Jobs): Promise<void> {
+  for (const each of await jobs.holders()) if (isGone(each)) await jobs.release(each)
+}
+
+/** Whether a holder was a process of this machine that runs no more. */
+function isGone({ holder }: Holder): boolean {
+  const [, host, pid] = /^(\S+) (\d+) \S+$/.exec(holder) ?? []
+  if (host !== hostname()) return false
+  try {
+    return !process.kill(Number(pid), 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+/** What went wrong in one line, without control characters. */
+export function wordsOf(error: unknown): string {
+  const isPlain = error instanceof BuildFault || error instanceof StoreFault
+  const words = (isPlain ? null : plainWords(error)) ?? (error instanceof Error ? error.message : String(error))
+  return words.replace(/\p{Cc}+/gu, ' ').slice(0, 1_000)
+}

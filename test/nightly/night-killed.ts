@@ -1,0 +1,35 @@
+/** A process that runs a night and is killed before the step of the given number: a write of the store, or a name on the shelf. */
+
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+
+const [folder = '', last = '', now = ''] = process.argv.slice(2)
+let steps = 0
+let isCounting = false
+
+function counted<Given extends unknown[], Result>(work: (...given: Given) => Result) {
+  return (...given: Given): Result => {
+    if (isCounting && ++steps === Number(last)) process.kill(process.pid, 'SIGKILL')
+    return work(...given)
+  }
+}
+
+promises.rename = counted(promises.rename)
+promises.rm = counted(promises.rm)
+syncBuiltinESMExports()
+
+const { openInstallation, runNight } = await import('./installation.ts')
+const { works, store } = await openInstallation(folder, () => Number(now))
+await store.schedule.beat('crawler', '{}')
+const { take, begin, end, release } = store.jobs
+const taken: typeof take = (duty, holder) => {
+  isCounting = duty === 'daily' || duty === 'followup' // what is done for others has no files
+  return counted(take)(duty, holder)
+}
+Object.assign(store.jobs, { take: taken, begin: counted(begin), end: counted(end), release: counted(release) })
+const { want, fulfil } = store.wishes
+Object.assign(store.wishes, { want: counted(want), fulfil: counted(fulfil) })
+await runNight(works)
+await store.schedule.beat('crawler', null)
+await runNight(works)
+await store.close()
