@@ -10,6 +10,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   serve: ['answer requests over HTTP', () => import('./commands/serve.ts')],
   crawl: ['visit domains, and keep what is seen', () => import('./commands/crawl.ts')],
   import: ['apply the observations of a file, or of standard input', () => import('./commands/import.ts')],
+  build: ['build finished files by hand', () => import('./commands/build.ts')],
   account: ['make, show and change accounts and their tokens', () => import('./commands/account.ts')],
   check: ['recount the whole store and say what does not fit together', () => import('./commands/check.ts')],
   forget: ['remove all that is known of a name, for good', () => import('./commands/forget.ts')],

@@ -7,7 +7,7 @@ import { transaction } from './connection.ts'
 import type { Log } from './log.ts'
 
 /** Names that are sorted at once, in memory. */
-const SORTED = 500_000
+const SORTED = 250_000
 /** Places whose rows are removed in one transaction. */
 const REMOVED = 50_000
 /** Milliseconds that a transaction is to take, and the names with which the first one tries. */

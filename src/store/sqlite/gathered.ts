@@ -11,10 +11,12 @@ import { FLAG } from '../columns.ts'
 import { StoreFault } from '../fault.ts'
 import type { WalkOptions } from '../listing.ts'
 
-/** Names of a range: they are sorted in memory. */
-const RANGE = 100_000
+/** Names of a range, at least: they are sorted in memory. */
+const LEAST = 100_000
+/** Ranges, about and at most: the page that each grows by is kept in memory. */
+const RANGES = 1000
 /** Ids read in one statement. */
-const SLICE = 10_000
+const SLICE = 20_000
 /** Bytes of a name that is put aside, on the disk: 94 were measured. */
 const ASIDE_BYTES = 150
 const MIB = 2 ** 20
@@ -43,8 +45,8 @@ export function attachAside(database: DatabaseSync, path: string): void {
 }
 
 /** Puts all facts aside; how many ranges there are. */
-export async function gather(database: DatabaseSync, { signal, onStage }: WalkOptions): Promise<number> {
-  const ranges = setBounds(database)
+export async function gather(database: DatabaseSync, about: number, { signal, onStage }: WalkOptions): Promise<number> {
+  const ranges = setBounds(database, Math.max(LEAST, Math.ceil(about / RANGES)))
   const put = database.prepare(
     `insert into aside.line select (select range from bound b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${TOLD}
      from facts f where f.id > ? and f.id <= ? order by 1, 2`,
@@ -59,9 +61,9 @@ export async function gather(database: DatabaseSync, { signal, onStage }: WalkOp
   return ranges
 }
 
-/** The first name of each range. */
-function setBounds(database: DatabaseSync): number {
-  const next = database.prepare(`select name from listed where name > ? order by name limit 1 offset ${RANGE - 1}`)
+/** Notes the first name of each range of so many names; how many ranges there are. */
+function setBounds(database: DatabaseSync, size: number): number {
+  const next = database.prepare(`select name from listed where name > ? order by name limit 1 offset ${size - 1}`)
   const set = database.prepare('insert into bound values (?, ?)')
   let ranges = 0
   for (let name: string | undefined = ''; name !== undefined; ranges++) {

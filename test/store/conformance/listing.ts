@@ -106,6 +106,7 @@ export function listing(engine: Engine): void {
       const expected = WORLD.map(({ domain }) => domain as string).filter((each) => each !== '0.example')
       assert.deepEqual(await linesOf(walk.names()), expected.toSorted())
       assert.equal((await linesOf(walk.rows())).length, expected.length)
+      assert.equal((await linesOf(walk.rows())).length, expected.length, 'read once more')
       await walk.close()
       assert.deepEqual((await walked(store)).names, [...expected, 'new.example'].sort())
     },

@@ -1,0 +1,92 @@
+/** `domaindex build snapshot`: both editions of the list of all known names. */
+
+import { availableParallelism } from 'node:os'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Settings } from '../../config.ts'
+import type { Manifest } from '../../nightly/shelf.ts'
+import { openShelfFolder } from '../../nightly/shelf-folder.ts'
+import { buildSnapshots, type SnapshotBuild } from '../../nightly/snapshot.ts'
+import type { Store } from '../../store/store.ts'
+import { type Day, dayOf, parseDay } from '../../words/time.ts'
+import { CommandFault } from '../fault.ts'
+import { progressOf } from '../progress.ts'
+import { listenForStop } from '../stop.ts'
+import { settingsOfStore, withStore } from '../store.ts'
+
+const HELP = `
+Builds the list of all known names and the edition with columns, of the names that are known when it begins, beside all else
+that reads and writes. Of each edition DOMAINDEX_SNAPSHOTS_KEPT stay in DOMAINDEX_FILES.
+
+Exit codes: 0 both are built, 1 they are not, and the former files are as they were.`
+
+/** Threads that pack, at most: each takes some 20 MB. */
+const MOST_THREADS = 16
+
+type OnStep = NonNullable<SnapshotBuild['onStep']>
+
+const UNITS: Readonly<Record<Parameters<OnStep>[0], string>> = {
+  names: 'new names put in order',
+  snapshot: 'names',
+  facts: 'facts put in order',
+  enriched: 'rows',
+}
+
+export function defineSnapshot(command: Command): void {
+  command
+    .command('snapshot')
+    .description('both editions of the list of all known names')
+    .option('--date <day>', 'the day in the names of the files (default: today, UTC)', readDay)
+    .addHelpText('after', HELP)
+    .action(async ({ date = null }: { date?: Day | null }) => {
+      const settings = await settingsOfStore()
+      await withStore('write', (store) => build(store, settings, date))
+    })
+}
+
+async function build(store: Store, { files, snapshotsKept: kept }: Settings, date: Day | null): Promise<void> {
+  const today = dayOf(await store.now())
+  if (date !== null && date > today) throw new CommandFault(`${date} is not here yet: today is ${today} (UTC)`)
+  const stop = listenForStop()
+  const steps = stepsOf()
+  try {
+    const parts = { shelf: openShelfFolder(files), listing: store.listing, date, kept, onStep: steps.show }
+    const threads = Math.min(MOST_THREADS, availableParallelism())
+    const run = { signal: stop.signal, stands: async () => {}, onRows: () => {}, threads }
+    for (const manifest of await buildSnapshots(parts, run)) print(manifest)
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    steps.end()
+    console.error('stopped; the former files are as they were')
+    process.exitCode = 1
+  } finally {
+    steps.end()
+    stop.end()
+  }
+}
+
+/** A line of progress for each step, one after another. */
+function stepsOf(): { show: OnStep; end: () => void } {
+  let under: { step: string; progress: ReturnType<typeof progressOf> } | null = null
+  const end = (): void => under?.progress.end()
+  return {
+    end,
+    show(step, done, all) {
+      if (under?.step !== step) {
+        end()
+        under = { step, progress: progressOf(UNITS[step]) }
+      }
+      under.progress.show(done, all ? Math.min(1, done / all) : null)
+    },
+  }
+}
+
+function print({ name, rows, bytes }: Manifest): void {
+  const [names, size] = [rows, bytes].map((number) => number.toLocaleString('en-US'))
+  console.log(`${name}: ${names} names, ${size} bytes`)
+}
+
+function readDay(text: string): Day {
+  const day = parseDay(text)
+  if (day === null) throw new InvalidArgumentError('write it as in 2026-11-20.')
+  return day
+}
