@@ -2,13 +2,10 @@
 
 import type { Crawl } from './crawl.ts'
 import { runErrands } from './errands.ts'
-import { Met } from './met.ts'
-import { makeRate } from './rate.ts'
 import { readOn } from './reader.ts'
 import { settle, settleOn, trust } from './slices.ts'
-import { type Memory, Span, Trouble } from './span.ts'
+import { type Memory, newMemory, Span, Trouble } from './span.ts'
 import { visitOn } from './visits.ts'
-import { NEW_WATCH } from './watch.ts'
 
 /** Milliseconds until a crawl that pauses looks again, at first and at most. */
 const AGAIN = 2_000
@@ -38,10 +35,6 @@ export async function crawlOn(crawl: Crawl, signal: AbortSignal): Promise<void> 
   }
   ended.abort()
   await beating
-}
-
-export function newMemory({ rate }: Crawl): Memory {
-  return { rate: makeRate(rate), flight: new Set(), resting: new Map(), owed: [], watch: NEW_WATCH, met: new Met() }
 }
 
 /** One span, from the first good look to its end; what it was given up for, or null where the signal came. */

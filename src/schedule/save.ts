@@ -7,10 +7,11 @@ import type { Address } from '../words/address.ts'
 import { learnCrowds, serversSeen } from './admission.ts'
 import { afterVisit } from './count.ts'
 import { outcomesOf } from './outcomes.ts'
-import { type Seen, type Span, Trouble } from './span.ts'
+import { REST, type Seen, type Span, Trouble } from './span.ts'
 
-/** Seconds after which a name is visited again that could not be looked at. */
+/** Seconds after which a name is visited again that could not be looked at, at first and at most. */
 const SOON = 300
+const LATEST = 86_400
 
 const AHEAD = 'the clock of this machine is more than 5 minutes ahead of that of the store: set it right'
 
@@ -45,13 +46,26 @@ async function postpone(span: Span, again: readonly Seen[]): Promise<void> {
   if (again.length === 0) return
   const { store } = span.crawl
   const visits = await store.frontier.visits(again.map(({ candidate }) => candidate.name))
-  const soon = (await store.now()) + SOON
+  const now = await store.now()
   const changes = visits.flatMap((visit, place) => {
-    const due = again[place]!.observation === null ? Math.max(soon, visit.due) : soon
+    const seen = again[place]!
+    const pause = isUnseen(seen) ? pauseAfter(span, seen) : SOON
+    if (seen.candidate.wishes.size > 0) span.rest(visit.name, isUnseen(seen) ? 1000 * pause : REST)
+    const due = seen.observation === null ? Math.max(now + pause, visit.due) : now + pause
     return visit.version > 0 && !visit.forgotten ? [postponed(visit, due)] : []
   })
   await store.frontier.save(changes, span.leases())
-  for (const { candidate } of again) if (candidate.wishes.size > 0) span.rest(candidate.name)
+}
+
+function isUnseen({ end }: Seen): boolean {
+  return end === 'unseen' || end === 'failed'
+}
+
+/** Seconds: each further time in a row that a name could not be looked at, twice as long. */
+function pauseAfter({ memory: { unseen } }: Span, { candidate: { name } }: Seen): number {
+  const before = unseen.get(name) ?? 0
+  unseen.use(name, before + 1)
+  return Math.min(SOON * 2 ** before, LATEST)
 }
 
 async function fulfil(span: Span, done: readonly Seen[]): Promise<void> {
@@ -74,7 +88,8 @@ function meet({ crawl, memory }: Span, { observation }: Seen): void {
 
 /** It is due no more, and in hand no more. */
 function conclude(span: Span, { candidate, again }: Seen): void {
-  const { range, visit, read } = candidate
+  const { name, range, visit, read } = candidate
+  if (!again) span.memory.unseen.delete(name)
   const wasDue = candidate.visit.due <= read && range.sweep !== null
   if (wasDue && !again)
     range.sweep!.count = afterVisit(range.sweep!.count, visit, read, read + span.crawl.rhythm.soonest)

@@ -1,5 +1,6 @@
 /** A span of a crawl: all that it has in hand while it trusts its eyes and its store, and is given up as a whole where it does not. */
 
+import { Recent } from '../crawl/recent.ts'
 import type { Observation } from '../observe/observation.ts'
 import { LEASE_SECONDS, type Lease } from '../store/schedule.ts'
 import type { Name } from '../words/name.ts'
@@ -7,12 +8,12 @@ import type { Instant } from '../words/time.ts'
 import { type Bell, makeBell } from './bell.ts'
 import type { Crawl } from './crawl.ts'
 import type { End, Pause } from './figures.ts'
-import type { Met } from './met.ts'
+import { Met } from './met.ts'
 import { type Candidate, type Held, isDone, sweepOf } from './range.ts'
-import type { Rate } from './rate.ts'
+import { makeRate, type Rate } from './rate.ts'
 import { Room } from './room.ts'
 import { turnsBy } from './turns.ts'
-import type { Watch } from './watch.ts'
+import { NEW_WATCH, type Watch } from './watch.ts'
 
 /** Why a span is given up. `rest`: milliseconds until another one is tried, at least. */
 export class Trouble extends Error {
@@ -40,7 +41,9 @@ export type Memory = {
   rate: Rate
   flight: Set<Name>
   /** Wanted names that cannot be visited now: until when they are passed over, in milliseconds. */
-  resting: Map<Name, number>
+  resting: Recent<Name, number>
+  /** How often in a row names could not be looked at. */
+  unseen: Recent<Name, number>
   /** Leases that could not be given back. */
   owed: Lease[]
   watch: Watch
@@ -48,9 +51,22 @@ export type Memory = {
 }
 
 const LEASE_MILLISECONDS = LEASE_SECONDS * 1000
-/** Milliseconds for which a wanted name rests that cannot be visited, and how many are remembered. */
-const REST = 60_000
+/** Milliseconds for which a wanted name rests that has no turn, and how many are remembered. */
+export const REST = 60_000
 const MOST_RESTING = 10_000
+const MOST_UNSEEN = 100_000
+
+export function newMemory({ rate }: Pick<Crawl, 'rate'>): Memory {
+  return {
+    rate: makeRate(rate),
+    flight: new Set(),
+    resting: new Recent(MOST_RESTING),
+    unseen: new Recent(MOST_UNSEEN),
+    owed: [],
+    watch: NEW_WATCH,
+    met: new Met(),
+  }
+}
 
 export class Span {
   readonly crawl: Crawl
@@ -167,15 +183,12 @@ export class Span {
   #crowdOut(candidate: Candidate): void {
     this.tide.left++
     this.leave(candidate)
-    if (candidate.wishes.size > 0) this.rest(candidate.name)
+    if (candidate.wishes.size > 0) this.rest(candidate.name, REST)
   }
 
   /** A wanted name is passed over for a while. */
-  rest(name: Name): void {
-    const { resting } = this.memory
-    const [oldest] = resting.keys()
-    if (resting.size >= MOST_RESTING) resting.delete(oldest!)
-    resting.set(name, this.crawl.clock.ticks() + REST)
+  rest(name: Name, milliseconds: number): void {
+    this.memory.resting.use(name, this.crawl.clock.ticks() + milliseconds)
   }
 
   /** It goes back to its slot. */

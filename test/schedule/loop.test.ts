@@ -187,6 +187,30 @@ test('a name that could not be looked at is not written and comes up again soon,
   await expectDone(world)
 })
 
+test('a name that can never be looked at is visited more and more seldom, also where it is asked for', async (t) => {
+  const world = await filled(t)
+  const dark: Name[] = [DUE[0]!, ASKED].map(named)
+  let isDark = true
+  const crawler = world.start('one', {
+    visit: async (name, holder) => {
+      const visit = await world.visit(name, holder)
+      return isDark && dark.includes(name) ? { ...visit, dns: null } : visit
+    },
+  })
+  await world.minutes(20)
+  for (const name of dark) {
+    const times = world.visits.filter((visit) => visit.name === name).map((visit) => Math.round(visit.at / 60))
+    const pauses = times.slice(1).map((time, place) => time - times[place]!)
+    assert.equal(pauses.length, 2, `${name} after ${pauses} minutes`)
+    for (const [place, pause] of pauses.entries())
+      assert.ok(Math.abs(pause - 5 * 2 ** place) <= 2, `${name} after ${pauses}`)
+  }
+  isDark = false
+  await world.minutes(18)
+  await finish(world, crawler)
+  await expectDone(world)
+})
+
 test('visits that are not over 15 seconds after the end was asked for are dropped, and what is seen is saved', async (t) => {
   const world = await filled(t)
   const never = named(FRESH[0]!)

@@ -6,9 +6,8 @@ import { NO_CLOCKS } from '../../src/apply/known.ts'
 import { makePace } from '../../src/crawl/pace.ts'
 import type { Crawl } from '../../src/schedule/crawl.ts'
 import { Figures } from '../../src/schedule/figures.ts'
-import { newMemory } from '../../src/schedule/loop.ts'
 import { type Candidate, type Held, isDone } from '../../src/schedule/range.ts'
-import { Span } from '../../src/schedule/span.ts'
+import { newMemory, Span } from '../../src/schedule/span.ts'
 import { SHARES } from '../../src/schedule/turns.ts'
 import type { Store } from '../../src/store/store.ts'
 import { named } from '../crawl/internet.ts'
@@ -17,7 +16,15 @@ import { makeWorld } from './world.ts'
 /** A span over a store; what a span alone does not ask for is left out. */
 function spanOf(store: Store): Span {
   const clock = { ticks: () => 0, wait: async () => {} }
-  const crawl = { store, clock, pace: makePace(clock), shares: SHARES, rate: null, figures: new Figures(), holder: 'one' }
+  const crawl = {
+    store,
+    clock,
+    pace: makePace(clock),
+    shares: SHARES,
+    rate: null,
+    figures: new Figures(),
+    holder: 'one',
+  }
   const times = { sweeps: { least: 0, most: 60 } }
   const whole = { ...crawl, times } as unknown as Crawl
   return new Span(whole, newMemory(whole))
