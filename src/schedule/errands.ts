@@ -12,13 +12,15 @@ const RANGES = 8
 const NAMES = 1_000
 
 export async function runErrands(span: Span): Promise<void> {
+  const last = new Map<WishKind, number>()
   while (!span.isEnding) {
-    for (const kind of WISHES) await runErrandsOf(span, kind)
+    for (const kind of WISHES) last.set(kind, await runErrandsOf(span, kind, last.get(kind) ?? -1))
     await span.errand.wait(span.crawl.times.look)
   }
 }
 
-async function runErrandsOf(span: Span, kind: WishKind): Promise<void> {
+/** Ranges are leased in turn, those after `last` first; returns the last one of those that it was this time. */
+async function runErrandsOf(span: Span, kind: WishKind, last: number): Promise<number> {
   const ranges = await span.crawl.store.wishes.ranges(kind)
   const [mine, free]: [Held[], number[]] = [[], []]
   for (const range of ranges) {
@@ -26,13 +28,24 @@ async function runErrandsOf(span: Span, kind: WishKind): Promise<void> {
     if (held === undefined) free.push(range)
     else mine.push(held)
   }
-  const leased = free.length === 0 || span.room.free(kind) <= 0 ? [] : await span.lease(RANGES, free)
+  const next = span.room.free(kind) > 0 ? nextAfter(last, free) : []
+  const leased = next.length > 0 ? await span.lease(RANGES, next) : []
   for (const range of [...mine, ...leased]) {
-    if (span.isEnding) return
+    if (span.isEnding) return last
     if (span.room.free(kind) > 0) await fetchFrom(span, kind, range)
   }
   for (const range of leased) range.isBusy = false
   if (leased.length > 0) await span.release()
+  return next.at(-1) ?? last
+}
+
+/** Round and round, so that a range of which no name can be visited now keeps no other one waiting. */
+function nextAfter(last: number, ranges: readonly number[]): number[] {
+  const first = Math.max(
+    0,
+    ranges.findIndex((range) => range > last),
+  )
+  return [...ranges.slice(first), ...ranges.slice(0, first)].slice(0, RANGES)
 }
 
 async function fetchFrom(span: Span, kind: WishKind, range: Held): Promise<void> {

@@ -211,6 +211,29 @@ test('a name that can never be looked at is visited more and more seldom, also w
   await expectDone(world)
 })
 
+test('names that are asked for and cannot be looked at keep no other one waiting, wherever that is', async (t) => {
+  const world = await makeWorld(t)
+  const all = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`))
+  const inRange = (range: number): Name => all.find((name) => rangeOf(name) === range)!
+  const dark = Array.from({ length: 24 }, (_, range) => inRange(range))
+  const visit = async (name: Name, holder: string): Promise<Visit> => {
+    const visit = await world.visit(name, holder)
+    return dark.includes(name) ? { ...visit, dns: null } : visit
+  }
+  await world.store.wishes.want('asked', dark)
+  const crawler = world.start('one', { visit })
+  await world.minutes(2)
+  const good = [100, 200, 255].map(inRange)
+  await world.store.wishes.want('asked', good)
+  await world.clock.run(world.clock.ticks() + 20_000)
+  for (const name of good)
+    assert.ok(
+      world.visits.some((visit) => visit.name === name),
+      name,
+    )
+  await finish(world, crawler)
+})
+
 test('visits that are not over 15 seconds after the end was asked for are dropped, and what is seen is saved', async (t) => {
   const world = await filled(t)
   const never = named(FRESH[0]!)
