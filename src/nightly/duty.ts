@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { plainWords, StoreFault } from '../store/fault.ts'
-import type { Duty, Holder, Jobs } from '../store/jobs.ts'
+import type { Duty, Hold, Holder, Jobs } from '../store/jobs.ts'
 import { BuildFault } from './fault.ts'
 import { STOPPED, type Step } from './plan.ts'
 
@@ -39,28 +39,41 @@ export async function withDuty<Result>(
   if (hold === null) return null
   const [ended, lost] = [new AbortController(), new AbortController()]
   const lose = (): BuildFault => {
-    const fault = new BuildFault(`${duty}: another process has taken it over`)
-    lost.abort(fault)
-    return fault
+    lost.abort(new BuildFault(`${duty}: another process has taken it over`))
+    return lost.signal.reason
   }
-  const keep = async (): Promise<void> => {
-    for (;;) {
-      await clock.wait(RENEW, ended.signal)
-      if (ended.signal.aborted) return
-      if (!(await jobs.renew(hold).catch(() => true))) lose() // a store that is away for a moment takes no hold
-    }
+  const kept = keep(jobs, hold, { clock, signal: ended.signal, lose })
+  try {
+    return { result: await work(handOf(jobs, hold, { signal, lost: lost.signal, lose })) }
+  } finally {
+    ended.abort()
+    await kept
+    await jobs.release(hold).catch(() => {}) // it runs out by itself
   }
-  const kept = keep()
-  const hand: InHand = {
-    signal: AbortSignal.any([signal, lost.signal]),
+}
+
+type Losing = { signal: AbortSignal; lose: () => BuildFault }
+
+/** Renews a hold now and then, until the signal comes. */
+async function keep(jobs: Jobs, hold: Hold, { clock, signal, lose }: Losing & { clock: Clock }): Promise<void> {
+  for (;;) {
+    await clock.wait(RENEW, signal)
+    if (signal.aborted) return
+    if (!(await jobs.renew(hold).catch(() => true))) lose() // a store that is away for a moment takes no hold
+  }
+}
+
+function handOf(jobs: Jobs, hold: Hold, { signal, lost, lose }: Losing & { lost: AbortSignal }): InHand {
+  return {
+    signal: AbortSignal.any([signal, lost]),
     async stands() {
       if (!(await jobs.renew(hold))) throw lose()
     },
-    async note(step, deed) {
-      const run = await jobs.begin(hold, step.job, step.date)
+    async note({ job, date }, work) {
+      const run = await jobs.begin(hold, job, date)
       if (run === null) throw lose()
       try {
-        const result = await deed()
+        const result = await work()
         await jobs.end(run, { rows: result.rows, error: null })
         return result
       } catch (error) {
@@ -69,13 +82,6 @@ export async function withDuty<Result>(
         throw error
       }
     },
-  }
-  try {
-    return { result: await work(hand) }
-  } finally {
-    ended.abort()
-    await kept
-    await jobs.release(hold).catch(() => {}) // it runs out by itself
   }
 }
 
