@@ -18,7 +18,7 @@ export type SnapshotBuild = {
   onStep?: (step: Stage | Edition, done: number, all: number | null) => void
 }
 
-type Edition = Extract<FileKind, 'snapshot' | 'enriched'>
+export type Edition = Extract<FileKind, 'snapshot' | 'enriched'>
 
 /** What an edition is made of. `bytes`: of a name, packed, where no earlier file says it. */
 type Recipe = { header: string; bytes: number; pages: (walk: Walk) => AsyncIterable<ListedPage> }
@@ -54,7 +54,8 @@ export async function buildSnapshots(build: SnapshotBuild, run: Run): Promise<Ma
   }
 }
 
-async function buildEdition(
+/** Puts one edition on the shelf, of the names of a walk. */
+export async function buildEdition(
   edition: Edition,
   date: Day,
   { shelf, walk }: { shelf: Shelf; walk: Walk },
