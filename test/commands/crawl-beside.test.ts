@@ -127,6 +127,26 @@ test('a name that was held waits for its turn at the name servers that it was se
   assert.deepEqual(placesAfter(undefined, HOSTER, seen), { addresses: [HOSTER], servers: 'a.ns.example b.ns.example' })
 })
 
+test('names here and there that cannot be looked at end no crawl, a thousand in a row do', async (t) => {
+  const world = worldOf(t, SPREAD)
+  const crawlWith = (isDark: (name: Name) => boolean, count: number) => {
+    const visit = async (domain: Name): Promise<Visit> => ({
+      domain,
+      at: 1,
+      dns: isDark(domain) ? null : { A: { outcome: 'records', records: [], aliases: [] } },
+      web: null,
+    })
+    return crawlOf({ ...world, visit }, namesOf('name', count))
+  }
+  const some = crawlWith((name) => /[02468]\./.test(name), 2_400)
+  await world.pass(some.work, 60_000)
+  assert.equal(await some.work, true)
+  assert.deepEqual([some.tally.of('unseen'), some.finished.length], [1_200, 1_200])
+  const all = crawlWith(() => true, 1_200)
+  await world.pass(all.work, 60_000)
+  await assert.rejects(all.work, /1000 names in a row could not be looked at/)
+})
+
 test('a crawl that is stopped does not wait for those beside it', async (t) => {
   const world = worldOf(t, () => HOSTER)
   const controller = new AbortController()

@@ -38,11 +38,14 @@ export function makeTally(kept: keyof typeof KEPT) {
     visited,
     /** Names that wait for their turn. */
     waiting: 0,
+    /** Names in a row that could not be looked at. */
+    blindFor: 0,
     add(count: Count): void {
       counts.set(count, of(count) + 1)
     },
     see({ dns, web }: Observation): void {
       this.add(dns?.status ?? 'unseen')
+      this.blindFor = dns === null ? this.blindFor + 1 : 0
       if (web?.has_website) this.add('website')
     },
     /** As in `ok 70  nxdomain 4  servfail 6  website 41`. */

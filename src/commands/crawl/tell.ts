@@ -8,6 +8,7 @@ import type { Tally } from './tally.ts'
 
 const SOME_UNUSABLE = 2
 const HELD = 'were not visited, because the servers there ask to be left alone for a while'
+const UNSEEN = 'as no resolver could be asked or they do not agree'
 /** Lines, or faults, that are told one by one. */
 const TOLD = 10
 
@@ -43,7 +44,7 @@ export function tellerOf(list: List, from: number, tally: Tally, progress: Retur
       if (tally.of('unusable') > 0) process.exitCode = SOME_UNUSABLE
       if (tally.of('failed') > 0) throw new CommandFault(`${tally.of('failed')} visits failed by a fault of domaindex`)
       if (tally.of('held') > 0) throw new CommandFault(`${tally.of('held')} names ${HELD}${again}`)
-      if (open > 0) throw new CommandFault(`${open} names could not be looked at, the resolver cannot be asked${again}`)
+      if (open > 0) throw new CommandFault(`${open} names could not be looked at, ${UNSEEN}${again}`)
     },
   }
 }

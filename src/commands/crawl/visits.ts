@@ -37,7 +37,7 @@ export type Crawl = {
 const BATCH = 500
 /** Milliseconds that an observation waits for others to be written with. */
 const PATIENCE = 1000
-/** So many names that could not be looked at are no longer bad luck. */
+/** So many names in a row that could not be looked at are no longer bad luck. */
 const UNSEEN = 1000
 
 /** True where the list came to its end. Throws CommandFault where nothing can be seen from here, and what writing throws. */
@@ -94,8 +94,8 @@ async function observationOf(
     onFault(entry.name, error)
     return null
   }
-  if (tally.of('unseen') < UNSEEN) return null
-  throw new CommandFault(`${UNSEEN} names could not be looked at: the resolver cannot be asked from here`)
+  if (tally.blindFor < UNSEEN) return null
+  throw new CommandFault(`${UNSEEN} names in a row could not be looked at: the resolver cannot be asked from here`)
 }
 
 /** The places where a name has its turn now, as one that was waiting beside has; null where it is not visited now. */
