@@ -5,16 +5,17 @@
 
 import { hashOf } from './slots.ts'
 
-/** What lies within a part is found by its lower 24 bits of hash, and its place in the bytes: 53 bits together. */
-const HASH = 2 ** 24
-const PLACE = 2 ** 29
+/** A part may have no more bytes: a set is packed part by part. */
+export const PART_BYTES = 2 ** 29
 
-/** A part may have no more bytes. */
-export const PART_BYTES = PLACE - 1
+/** The bits of a hash that differ within a part, sorted by half of them at a time. */
+const HASH_BITS = 24
+const DIGIT_BITS = 12
+const DIGITS = 2 ** DIGIT_BITS
 
 /** Sorts the labels of a part, in whatever order they lie and however often; the same labels give the same bytes. */
 export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8Array; count: number } {
-  const keys = keysOf(bytes, suffix)
+  const { places, hashes } = byHash(bytes, suffix)
   const sorted = new Uint8Array(bytes.length)
   let [length, count] = [0, 0]
   const copy = (at: number): void => {
@@ -22,32 +23,50 @@ export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8A
     for (let place = 0; place < size; place++) sorted[length++] = bytes[at + place]!
     count++
   }
-  for (let from = 0; from < keys.length; ) {
-    const hash = Math.floor(keys[from]! / PLACE)
+  for (let from = 0; from < places.length; ) {
     let to = from + 1
-    while (to < keys.length && Math.floor(keys[to]! / PLACE) === hash) to++
-    if (to === from + 1) copy(keys[from]! % PLACE)
-    else for (const at of distinct(bytes, keys.subarray(from, to))) copy(at)
+    while (to < places.length && hashes[to] === hashes[from]) to++
+    if (to === from + 1) copy(places[from]!)
+    else for (const at of distinct(bytes, places.subarray(from, to))) copy(at)
     from = to
   }
   return { bytes: sorted.subarray(0, length), count }
 }
 
-/** A key for each label, ascending. */
-function keysOf(bytes: Uint8Array, suffix: Uint8Array): Float64Array {
+/** The places of labels in their bytes, and their hashes, by hash: a radix sort, several times as fast as one that compares. */
+function byHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Array; hashes: Uint32Array } {
   let count = 0
   for (let at = 0; at < bytes.length; at += bytes[at]! + 1) count++
-  const keys = new Float64Array(count)
-  for (let at = 0, place = 0; at < bytes.length; at += bytes[at]! + 1)
-    keys[place++] = hashAt(bytes, at, suffix) * PLACE + at
-  return keys.sort()
+  let [places, hashes] = [new Uint32Array(count), new Uint32Array(count)]
+  for (let at = 0, number = 0; at < bytes.length; at += bytes[at]! + 1, number++) {
+    places[number] = at
+    hashes[number] = hashAt(bytes, at, suffix)
+  }
+  let [nextPlaces, nextHashes] = [new Uint32Array(count), new Uint32Array(count)]
+  for (let shift = 0; shift < HASH_BITS; shift += DIGIT_BITS) {
+    const starts = startsOf(hashes, shift)
+    for (let number = 0; number < count; number++) {
+      const to = starts[(hashes[number]! >>> shift) % DIGITS]!++
+      nextPlaces[to] = places[number]!
+      nextHashes[to] = hashes[number]!
+    }
+    ;[places, nextPlaces, hashes, nextHashes] = [nextPlaces, places, nextHashes, hashes]
+  }
+  return { places, hashes }
+}
+
+/** Where those of each digit begin, once they are sorted by it. */
+function startsOf(hashes: Uint32Array, shift: number): Uint32Array {
+  const starts = new Uint32Array(DIGITS + 1)
+  for (const hash of hashes) starts[((hash >>> shift) % DIGITS) + 1]!++
+  for (let digit = 1; digit < DIGITS; digit++) starts[digit]! += starts[digit - 1]!
+  return starts
 }
 
 /** The places of labels of one hash, each label once, bytewise. */
-function distinct(bytes: Uint8Array, keys: Float64Array): number[] {
-  const places = Array.from(keys, (key) => key % PLACE)
-  places.sort((a, b) => compareLabels(bytes, a, bytes, b))
-  return places.filter((at, index) => index === 0 || compareLabels(bytes, places[index - 1]!, bytes, at) !== 0)
+function distinct(bytes: Uint8Array, places: Uint32Array): number[] {
+  const sorted = Array.from(places).sort((a, b) => compareLabels(bytes, a, bytes, b))
+  return sorted.filter((at, index) => index === 0 || compareLabels(bytes, sorted[index - 1]!, bytes, at) !== 0)
 }
 
 /** Told of a label: it is the `length` bytes from `from` on. */
@@ -89,7 +108,7 @@ function inOrder(first: Uint8Array, a: number, second: Uint8Array, b: number, su
 
 /** What the hash of a label is within its part. */
 function hashAt(bytes: Uint8Array, at: number, suffix: Uint8Array): number {
-  return hashOf(bytes, at + 1, bytes[at]!, suffix) % HASH
+  return hashOf(bytes, at + 1, bytes[at]!, suffix) % 2 ** HASH_BITS
 }
 
 /** Negative, 0 or positive as the label at `a` comes before, equals or comes after that at `b`. */
