@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { CRAWL_SETTINGS, type CrawlSettings } from './config-crawl.ts'
 import { NAMES_SETTINGS, type NamesSettings } from './config-names.ts'
+import { NIGHT_SETTINGS, type NightSettings } from './config-night.ts'
 import {
   isOrigin,
   isRange,
@@ -23,7 +24,7 @@ export type { Listener } from './config-read.ts'
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type SettingsElsewhere = CrawlSettings & NamesSettings
+type SettingsElsewhere = CrawlSettings & NamesSettings & NightSettings
 
 /** All settings, read. */
 export type Settings = SettingsElsewhere & {
@@ -152,6 +153,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     read: (text) => LOG_LEVELS.find((level) => level === text),
   },
   ...NAMES_SETTINGS,
+  ...NIGHT_SETTINGS,
   ...CRAWL_SETTINGS,
 }
 

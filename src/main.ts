@@ -11,6 +11,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   crawl: ['visit domains, and keep what is seen', () => import('./commands/crawl.ts')],
   import: ['apply the observations of a file, or of standard input', () => import('./commands/import.ts')],
   build: ['build finished files by hand', () => import('./commands/build.ts')],
+  jobs: ['say what the nights have built, and what is next', () => import('./commands/jobs.ts')],
   account: ['make, show and change accounts and their tokens', () => import('./commands/account.ts')],
   check: ['recount the whole store and say what does not fit together', () => import('./commands/check.ts')],
   forget: ['remove all that is known of a name, for good', () => import('./commands/forget.ts')],

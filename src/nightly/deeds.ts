@@ -2,8 +2,7 @@
 
 import { RUN_SECONDS } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
-import type { Name } from '../words/name.ts'
-import type { Day, Instant } from '../words/time.ts'
+import type { Day } from '../words/time.ts'
 import type { Run } from './build.ts'
 import { buildDaily } from './daily.ts'
 import type { InHand } from './duty.ts'
@@ -11,21 +10,15 @@ import { buildFollowup, type Followup, queueFollowup } from './followup.ts'
 import type { Bounds } from './gate.ts'
 import type { Outcome } from './night.ts'
 import type { Known, Step } from './plan.ts'
+import type { Registrations } from './registrations/registrations.ts'
 import { FILE_KINDS, type FileKind, type Manifest, type Shelf } from './shelf.ts'
-
-/** Where the names of each day come from. */
-export type Sources = {
-  /** Every day of which registrations are known, and when what is known of it last changed. */
-  days(): Promise<readonly { day: Day; changed: Instant }[]>
-  /** The names that were registered on a day, rising bytewise, each once; some thousands at a time. */
-  registered(day: Day): AsyncIterable<readonly Name[]>
-}
 
 /** All that the files of the nights are made with. */
 export type Works = {
   store: Store
   shelf: Shelf
-  sources: Sources
+  /** Where the names of each day come from. */
+  sources: Pick<Registrations, 'days' | 'registered'>
   /** Null: every day is handed out. */
   bounds: Bounds | null
   /** Of the packing. */

@@ -25,7 +25,8 @@ const TAKEN = 20_000
 /** Milliseconds after a fault that is no step's own, such as a store that does not answer. */
 const FAULT = 60_000
 
-const DUTY_OF: Readonly<Record<Job, Duty>> = {
+/** The duty that a job belongs to. */
+export const DUTY_OF: Readonly<Record<Job, Duty>> = {
   inbox: 'inbox',
   daily: 'daily',
   'queue-7': 'followup',

@@ -1,17 +1,20 @@
 /** `domaindex build snapshot`: both editions of the list of all known names. */
 
 import { availableParallelism } from 'node:os'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Settings } from '../../config.ts'
+import type { InHand } from '../../nightly/duty.ts'
+import type { Step } from '../../nightly/plan.ts'
 import type { Manifest } from '../../nightly/shelf.ts'
 import { openShelfFolder } from '../../nightly/shelf-folder.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../nightly/snapshot.ts'
 import type { Store } from '../../store/store.ts'
-import { type Day, dayOf, parseDay } from '../../words/time.ts'
+import { type Day, dayOf } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
-import { listenForStop } from '../stop.ts'
 import { settingsOfStore, withStore } from '../store.ts'
+import { readDay } from './days.ts'
+import { byHand } from './hand.ts'
 
 const HELP = `
 Builds the list of all known names and the edition with columns, of the names that are known when it begins, beside all else
@@ -46,22 +49,16 @@ export function defineSnapshot(command: Command): void {
 async function build(store: Store, { files, snapshotsKept: kept }: Settings, date: Day | null): Promise<void> {
   const today = dayOf(await store.now())
   if (date !== null && date > today) throw new CommandFault(`${date} is not here yet: today is ${today} (UTC)`)
-  const stop = listenForStop()
   const steps = stepsOf()
-  try {
+  const work = async (hand: InHand) => {
     const parts = { shelf: openShelfFolder(files), listing: store.listing, date, kept, onStep: steps.show }
     const threads = Math.min(MOST_THREADS, availableParallelism())
-    const run = { signal: stop.signal, stands: async () => {}, onRows: () => {}, threads }
-    for (const manifest of await buildSnapshots(parts, run)) print(manifest)
-  } catch (error) {
-    if (!stop.signal.aborted) throw error
-    steps.end()
-    console.error('stopped; the former files are as they were')
-    process.exitCode = 1
-  } finally {
-    steps.end()
-    stop.end()
+    const built = await buildSnapshots(parts, { ...hand, onRows: () => {}, threads })
+    return { rows: built[0]!.rows, built }
   }
+  const step: Step = { job: 'snapshot', date: date ?? today }
+  const made = await byHand(store, step, work).finally(steps.end)
+  for (const manifest of made?.built ?? []) print(manifest)
 }
 
 /** A line of progress for each step, one after another. */
@@ -83,10 +80,4 @@ function stepsOf(): { show: OnStep; end: () => void } {
 function print({ name, rows, bytes }: Manifest): void {
   const [names, size] = [rows, bytes].map((number) => number.toLocaleString('en-US'))
   console.log(`${name}: ${names} names, ${size} bytes`)
-}
-
-function readDay(text: string): Day {
-  const day = parseDay(text)
-  if (day === null) throw new InvalidArgumentError('write it as in 2026-11-20.')
-  return day
 }

@@ -1,0 +1,35 @@
+/** What the files of the nights are made with, as the settings say it. */
+
+import { availableParallelism } from 'node:os'
+import type { Settings } from '../config.ts'
+import type { Works } from '../nightly/deeds.ts'
+import { type Report, takeInbox } from '../nightly/inbox.ts'
+import { openRegistrations } from '../nightly/registrations/registrations.ts'
+import { openShelfFolder } from '../nightly/shelf-folder.ts'
+import { buildSnapshots } from '../nightly/snapshot.ts'
+import type { Store } from '../store/store.ts'
+
+/** Threads that pack, at most: each takes some 20 MB. */
+const MOST_THREADS = 16
+
+/** `onReport` is told of each file of the inbox. */
+export function worksOf(settings: Settings, store: Store, onReport: (report: Report) => void): Works {
+  const { files, zones: root, inbox: folder, dailyBounds: bounds, snapshotsKept: kept } = settings
+  const shelf = openShelfFolder(files)
+  return {
+    store,
+    shelf,
+    sources: openRegistrations(root),
+    bounds,
+    threads: Math.min(MOST_THREADS, availableParallelism()),
+    async takeInbox({ signal }) {
+      const reports = await takeInbox({ folder, root, store, signal, now: Date.now, onReport })
+      signal.throwIfAborted()
+      return { rows: reports.filter(({ outcome }) => outcome === 'done').length }
+    },
+    async buildSnapshots(run) {
+      const [names] = await buildSnapshots({ shelf, listing: store.listing, date: null, kept }, run)
+      return { rows: names!.rows }
+    },
+  }
+}
