@@ -4,16 +4,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Crawler, openCrawler } from '../src/crawl/crawl.ts'
 import { openResolver } from '../src/crawl/dns.ts'
 import { makeGuard } from '../src/crawl/guard.ts'
+import type { Visit } from '../src/crawl/visit.ts'
 import { openWeb } from '../src/crawl/web.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { observe } from '../src/observe/observe.ts'
 import { below, diceOf } from './dice.ts'
 import { BLACK_HOLE, droppedBy, type Way } from './lossy-network.ts'
 import { makeRelays, type Relays } from './lossy-relay.ts'
-import { type LossyWorld, startWorld, type Visited } from './lossy-world.ts'
+import type { Place } from './lossy-servers.ts'
+import { namesIn, type Visited } from './lossy-world.ts'
+import { end, hears, start } from './process.ts'
 
 export type Task = { way: Way; percent: number; seed: number; visits: number; parallel: number; minutes: number }
-export type Wrong = { name: string; kind: string; what: string }
+/** `chains`: how those of the bare name and of `www.` ended. `at`: seconds since the first visit began. */
+export type Wrong = { name: string; kind: string; what: string; chains: string[]; at: number }
 export type Taken = {
   /** By what the servers of the names do. */
   visits: Record<string, number>
@@ -24,16 +28,20 @@ export type Taken = {
 }
 
 const SIXTH_ONLY = 'ipv6-only.example'
+const SERVERS_CORE = 1
 
 const task = JSON.parse(process.argv[2]!) as Task
-const world = await startWorld(task.way === 'relay' ? null : BLACK_HOLE)
+const hole = task.way === 'relay' ? null : BLACK_HOLE
+const servers = start([process.execPath, `${import.meta.dirname}/lossy-servers.ts`, hole ?? ''], { core: SERVERS_CORE })
+const [found] = await hears(servers, /^\{.*\}$/m)
+const place = JSON.parse(found) as Place
 const relays = task.way === 'relay' ? makeRelays(task.percent / 100, diceOf(task.seed, 0, 1)) : null
-console.log(JSON.stringify(await measure(await openWorld(world, relays))))
+console.log(JSON.stringify(await measure(await openWorld(place, relays))))
 relays?.close()
-await world.close()
+await end(servers)
 process.exit(0)
 
-async function openWorld({ servers, stands, root }: LossyWorld, relays: Relays | null): Promise<Crawler> {
+async function openWorld({ servers, stands, root }: Place, relays: Relays | null): Promise<Crawler> {
   const given = relays === null ? servers : await Promise.all(servers.map(relays.server))
   const doors = relays === null ? stands : await Promise.all(stands.map(relays.stand))
   const resolver = await openResolver({ servers: given })
@@ -48,8 +56,8 @@ async function openWorld({ servers, stands, root }: LossyWorld, relays: Relays |
 }
 
 async function measure(crawler: Crawler): Promise<Taken> {
-  const hasSixth = world.stands.some(({ address }) => address === '::1')
-  const names = world.names.filter(({ name }) => hasSixth || name !== SIXTH_ONLY)
+  const hasSixth = place.stands.some(({ address }) => address === '::1')
+  const names = namesIn(hole).filter(({ name }) => hasSixth || name !== SIXTH_ONLY)
   const visits: Taken['visits'] = {}
   const wrong: Wrong[] = []
   const begun = performance.now()
@@ -60,10 +68,13 @@ async function measure(crawler: Crawler): Promise<Taken> {
     while (next < task.visits && performance.now() < until) {
       if (next % names.length === 0) order = shuffled(names, Math.floor(next / names.length))
       const { name, kind, gives } = order[next++ % names.length]!
-      const observation = observe(await crawler.visit(name))
+      const visit = await crawler.visit(name)
+      const observation = observe(visit)
       const what = differences(observation, gives(observation.observed_at))
       visits[kind] = (visits[kind] ?? 0) + 1
-      if (what.length > 0) wrong.push({ name, kind, what: what.join(', ') })
+      if (what.length === 0) continue
+      const at = Math.round((performance.now() - begun) / 1000)
+      wrong.push({ name, kind, what: what.join(', '), chains: chainsOf(visit), at })
     }
   }
   const before = process.cpuUsage()
@@ -73,6 +84,10 @@ async function measure(crawler: Crawler): Promise<Taken> {
   const seconds = (performance.now() - begun) / 1000
   await crawler.close()
   return { visits, wrong, dropped, seconds, cpuSeconds: (user + system) / 1e6 }
+}
+
+function chainsOf({ web }: Visit): string[] {
+  return [web?.bare, web?.www].flatMap((chain) => (chain ? [`${chain.hops.length} hops, ${chain.end}`] : []))
 }
 
 /** Each pass in an order of its own. */

@@ -1,71 +1,35 @@
 /** The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give. */
 
-import { makeAuthority } from '../lab/authority.ts'
-import { startDns } from '../lab/dns.ts'
 import { DEAF, HARBOUR } from '../lab/machines.ts'
 import { NO_WEB, type Row, rows, type Told } from '../lab/row.ts'
-import { hostsByKind, internetOf, namesOf, ROWS, stateOf } from '../lab/scenarios.ts'
+import { namesOf, ROWS, stateOf } from '../lab/scenarios.ts'
 import { encrypted, page, type Site } from '../lab/site.ts'
-import { startWeb } from '../lab/web.ts'
-import type { Server } from '../src/crawl/dns.ts'
-import type { Stand } from '../src/crawl/guard.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { parseObservation } from '../src/observe/parse.ts'
-import type { Address } from '../src/words/address.ts'
 import type { Name } from '../src/words/name.ts'
 import { formatInstant, type Instant } from '../src/words/time.ts'
 
 /** `kind`: what its servers do. `gives`: the observation of a visit at a time. */
 export type Visited = { name: Name; kind: string; gives(at: Instant): Observation }
 
-export type LossyWorld = {
-  servers: Server[]
-  stands: Stand[]
-  root: string
-  names: Visited[]
-  close(): Promise<void>
-}
-
 /** Names of which the servers are dead, of a hundred. */
 export const DEAD_PERCENT = 5
 /** Answers otherwise each time that it is asked, so that no answer is right. */
 const MOODY = 'rebinding.example'
-const RESOLVERS = 2
-const HTTP = 80
-const HTTPS = 443
 
 const TEXT = 'Open every day.'
 const site = (name: string): Site => encrypted(name, page(TEXT))
 const found: Told['web'] = { redirect_to_https: true, text: TEXT }
 
-/** Starts it; `hole`: an address from which nothing ever comes back, null where there is none. */
-export async function startWorld(hole: string | null): Promise<LossyWorld> {
+/** All names; `hole`: an address from which nothing ever comes back, null where there is none. */
+export function namesIn(hole: string | null): Visited[] {
   const dead = deadRows(hole)
-  const living = ROWS.filter(({ name }) => name !== MOODY)
-  const all = [...living, ...dead, ...halfRows(hole)]
-  const internet = internetOf(all, 0)
-  const authority = await makeAuthority(Date.now())
-  const made = [...hostsByKind([internet])].map(
-    async ([kind, hosts]) => [kind, await authority.identity(kind, [...hosts])] as const,
-  )
-  const web = await startWeb({
-    siteAt: (host) => internet.sites.get(host),
-    identities: new Map(await Promise.all(made)),
-  })
-  const resolvers = await Promise.all(Array.from({ length: RESOLVERS }, () => startDns(internet.dns)))
-  return {
-    servers: resolvers.map(({ address, port }) => ({ address, port })),
-    stands: [...web.stands, ...(hole === null ? [] : standsOf(hole as Address))],
-    root: authority.root,
-    names: all.flatMap((row) => namesOf(row).map((name) => visited(row, name, dead.includes(row)))),
-    close: async () => {
-      await Promise.all([web.close(), ...resolvers.map((each) => each.close())])
-    },
-  }
+  return allRows(hole, dead).flatMap((row) => namesOf(row).map((name) => visited(row, name, dead.includes(row))))
 }
 
-function standsOf(address: Address): Stand[] {
-  return [HTTP, HTTPS].map((port) => ({ address, port, standsFor: port }))
+/** Every row of the world. */
+export function allRows(hole: string | null, dead = deadRows(hole)): Row[] {
+  return [...ROWS.filter(({ name }) => name !== MOODY), ...dead, ...halfRows(hole)]
 }
 
 function visited(row: Row, name: Name, isDead: boolean): Visited {

@@ -9,6 +9,7 @@ import { atLeast, figure, type Line, report } from './report.ts'
 
 const AIM_PERCENT = 99.9
 const MOST_NAMES = 5
+const CRAWLER_CORE = 0
 const SAID: Readonly<Record<Way, string>> = {
   netem: 'by netem on the loopback of a network namespace',
   netfilter: 'by netfilter (numgen) on the loopback of a network namespace, as this kernel has no netem',
@@ -19,7 +20,7 @@ const SAID: Readonly<Record<Way, string>> = {
 const { values } = parseArgs({
   options: {
     visits: { type: 'string', default: '20000' },
-    parallel: { type: 'string', default: '512' },
+    parallel: { type: 'string', default: '256' },
     loss: { type: 'string', default: '2' },
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '15' },
@@ -39,7 +40,7 @@ const task: Task = {
 }
 const child = new URL('./lossy-visits.ts', import.meta.url).pathname
 const command = [process.execPath, child, JSON.stringify(task)]
-const said = await run(way === 'relay' ? command : inNamespace(way, task.percent, command))
+const said = await run(way === 'relay' ? command : inNamespace(way, task.percent, command), { core: CRAWLER_CORE })
 conclude(JSON.parse(said.slice(said.indexOf('{"visits"'))))
 
 function conclude({ visits, wrong, dropped, seconds, cpuSeconds }: Taken): void {
@@ -54,7 +55,7 @@ function conclude({ visits, wrong, dropped, seconds, cpuSeconds }: Taken): void 
   ]
   for (const [what, names] of kindsOf(wrong))
     lines.push(figure(`  ${what} (${names.slice(0, MOST_NAMES).join(', ')})`, names.length, ''))
-  lines.push(figure('took', seconds, 's'), figure('  processor time', cpuSeconds, 's, the lab included'))
+  lines.push(figure('took', seconds, 's'), figure('  processor time of the crawler', cpuSeconds, 's'))
   const notes = [
     `${task.percent} % of all packets are lost ${SAID[way]}; ${DEAD_PERCENT} % of the names have dead servers; seed ${task.seed}, ${task.parallel} in flight`,
     'right: the whole observation is what the row of the lab says, every record and every field',

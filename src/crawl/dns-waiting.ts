@@ -2,6 +2,7 @@
 
 import { randomFillSync } from 'node:crypto'
 import { idOf, isAnswerTo, type Query } from './dns-query.ts'
+import { waitFor } from './patience.ts'
 
 /**
  * What one question to one server came to: a message that isAnswerTo lets pass; nothing in time; that the server closed
@@ -14,7 +15,7 @@ type Waiter = { query: Query; until: number; tell(heard: Heard): void }
 export class Waiting {
   readonly #waiters = new Map<number, Waiter>()
   readonly #told: (heard: Heard) => void
-  #timer: NodeJS.Timeout | undefined
+  #stop: () => void = () => {}
   /** When it goes off; Infinity where none is set. */
   #next = Number.POSITIVE_INFINITY
 
@@ -62,10 +63,10 @@ export class Waiting {
 
   /** One timer for all, as most are told long before. */
   #wind(until: number): void {
-    clearTimeout(this.#timer)
+    this.#stop()
     this.#next = until
     const milliseconds = Math.max(1, Math.ceil(until - performance.now()))
-    if (until !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#ring(), milliseconds)
+    if (until !== Number.POSITIVE_INFINITY) this.#stop = waitFor(milliseconds, () => this.#ring())
   }
 
   #ring(): void {

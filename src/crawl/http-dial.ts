@@ -1,6 +1,7 @@
 /** A connection to one of the vetted addresses of a host, by TCP or TLS. */
 
 import { connect, type Socket } from 'node:net'
+import { waitFor } from './patience.ts'
 import { codeOf, judge, judgeFailed, type Manner, startTls, type Trust } from './tls.ts'
 import type { Turns } from './turns.ts'
 import type { Certificate, Vetted } from './visit.ts'
@@ -82,9 +83,9 @@ function attemptAt(door: Vetted, manner: Manner, { host, trust, limits, opened }
     opened(socket)
     let connected = false
     let settled = false
-    let timer = setTimeout(() => fail(LATE), limits.connect)
+    let stop = waitFor(limits.connect, () => fail(LATE))
     const finish = (attempt: Attempt): void => {
-      clearTimeout(timer)
+      stop()
       settled = true
       resolve(attempt)
     }
@@ -100,8 +101,8 @@ function attemptAt(door: Vetted, manner: Manner, { host, trust, limits, opened }
     socket.once('connect', () => {
       connected = true
       if (tls === null) return finish({ socket, certificate: null })
-      clearTimeout(timer)
-      timer = setTimeout(() => fail(LATE), limits.handshake)
+      stop()
+      stop = waitFor(limits.handshake, () => fail(LATE))
     })
     tls?.once('secureConnect', () => finish({ socket: tls, certificate: judge(tls, manner) }))
   })

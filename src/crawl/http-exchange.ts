@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { type BodyBounds, encodingOf, type Unpacker, unpacker } from './http-body.ts'
 import type { Miss } from './http-dial.ts'
+import { waitFor } from './patience.ts'
 import type { WebLimits } from './web-limits.ts'
 
 /** The error by which a connection tells the request why it did not come about. */
@@ -45,7 +46,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   #allowance = 0
   #reused = false
   #controller: Dispatcher.DispatchController | null = null
-  #timer: NodeJS.Timeout | undefined
+  #stop: () => void = () => {}
   #interims = 0
   #mode: 'head' | 'waiting' | 'reading' | 'dropped' = 'head'
   #ended: Reading | null = null
@@ -98,7 +99,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
 
   onResponseStart(_: unknown, status: number, fields: Record<string, string | string[] | undefined>): void {
     if (status >= 200) {
-      clearTimeout(this.#timer)
+      this.#stop()
       this.status = status
       this.#fields = fields
       this.#mode = 'waiting'
@@ -172,14 +173,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   }
 
   #setTimer(milliseconds: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.cut(), milliseconds)
+    this.#stop()
+    this.#stop = waitFor(milliseconds, () => this.cut())
   }
 
   #end(how: Reading): void {
     if (this.#ended !== null) return
     this.#ended = how
-    clearTimeout(this.#timer)
+    this.#stop()
     this.#answered('silent') // heard only where nothing was answered before
     if (this.#mode === 'reading') this.#finish(how)
   }

@@ -3,6 +3,7 @@
 import robotsParser from 'robots-parser'
 import type { Miss } from './http-dial.ts'
 import type { Reply } from './http-exchange.ts'
+import { waitFor } from './patience.ts'
 import { Recent } from './recent.ts'
 import type { WebLimits } from './web-limits.ts'
 import { isLookedAt, locationOf } from './web-target.ts'
@@ -76,16 +77,16 @@ function agentOf(value: string, product: string): string {
 
 /** Null also after its time; then nothing more is asked, as the connections serve the page again. */
 async function fetchInTime(start: URL, get: Get, limits: WebLimits): Promise<string | null> {
-  let timer: NodeJS.Timeout | undefined
+  let stop = () => {}
   let isLate = false
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => {
+    stop = waitFor(limits.robots, () => {
       isLate = true
       resolve(null)
-    }, limits.robots)
+    })
   })
   const timely: Get = async (url) => (isLate ? 'silent' : get(url))
-  return Promise.race([fetchRobots(start, timely, limits), late]).finally(() => clearTimeout(timer))
+  return Promise.race([fetchRobots(start, timely, limits), late]).finally(stop)
 }
 
 /** The text of robots.txt: '' where there is none, null where that is not known (chapter 2.3.1.4). */

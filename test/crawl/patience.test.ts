@@ -1,0 +1,51 @@
+/** Time-outs after which this process is not what was late. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { test } from 'node:test'
+import { waitFor } from '../../src/crawl/patience.ts'
+
+const SOON = 20
+const PAUSE = 100
+
+/** Nothing runs in this process meanwhile; the system's side of a connection does. */
+const standStill = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+
+test('what came in while the process stood still is heard before the time-out', async () => {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const heard = await new Promise((resolve) => {
+    const stop = waitFor(SOON, () => resolve('nothing'))
+    socket.once('connect', () => {
+      stop()
+      resolve('the connection')
+    })
+    setImmediate(() => standStill(PAUSE))
+  })
+  socket.destroy()
+  server.close()
+  assert.equal(heard, 'the connection')
+})
+
+test('where nothing comes in, the time-out comes', async () => {
+  await new Promise<void>((resolve) => {
+    waitFor(1, resolve)
+  })
+})
+
+test('a wait that was stopped is over, also between its time and its call', async () => {
+  const calls: string[] = []
+  const stopEarly = waitFor(SOON, () => calls.push('stopped before its time'))
+  const stopLate = waitFor(SOON, () => calls.push('stopped after its time'))
+  stopEarly()
+  await new Promise<void>((resolve) => {
+    setTimeout(() => {
+      stopLate()
+      setImmediate(resolve)
+    }, SOON)
+    setImmediate(() => standStill(PAUSE)) // so that both timers run out in one turn
+  })
+  assert.deepEqual(calls, [])
+})
