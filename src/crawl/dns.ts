@@ -40,8 +40,8 @@ export type ResolverOptions = {
   sockets?: number
 }
 
-const TIMEOUT_MILLISECONDS = 3000
-const ATTEMPTS = 3
+const TIMEOUT_MILLISECONDS = 2000
+const ATTEMPTS = 4
 const SOCKETS = 16
 
 /** Sockets are opened when they are first needed. */
