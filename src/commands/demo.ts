@@ -55,7 +55,7 @@ function readPort(text: string): number {
 /** Two demos at once do not share a store, because they do not share a port. */
 function settingsOf(port: number, folder: string): Settings {
   const store = `sqlite:${join(folder, `demo-${port}.db`)}`
-  return { ...readSettings({}), store, files: join(folder, 'files'), port, admin: null, logLevel: 'warn' }
+  return { ...readSettings({}), store, files: join(folder, 'files'), port, admin: null, night: null, logLevel: 'warn' }
 }
 
 function storeFiles(folder: string, port: number): string[] {

@@ -31,7 +31,13 @@ export function serverOf(test: TestContext) {
 }
 
 async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, settings: Record<string, string>) {
-  const env = { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: '127.0.0.1:0', DOMAINDEX_WORKERS: '2', ...settings }
+  const env = {
+    DOMAINDEX_PORT: '0',
+    DOMAINDEX_ADMIN: '127.0.0.1:0',
+    DOMAINDEX_WORKERS: '2',
+    DOMAINDEX_NIGHT: 'off',
+    ...settings,
+  }
   const child = folder.start(['serve'], env)
   const outcome = outcomeOf(child)
   test.after(async () => {

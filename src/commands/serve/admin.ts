@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
 import type { Listener } from '../../config.ts'
+import type { Shelf } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
+import { addNightMetrics } from './night-metrics.ts'
 
 /** Milliseconds that whoever asks for metrics waits for the store's. */
 const PATIENCE = 2_000
@@ -38,9 +40,10 @@ export async function listen(server: Server, { host, port }: Listener): Promise<
 }
 
 /** The metrics of the workers, added up, and behind them those of the installation. */
-export function metricsOf(store: Store, workers: () => number): Read {
+export function metricsOf(store: Store, shelf: Shelf, workers: () => number): Read {
   const gathered = new AggregatorRegistry()
   const own = new Registry()
+  addNightMetrics(own, store, shelf)
   new Gauge({
     name: 'domaindex_workers',
     help: 'Processes that answer requests.',

@@ -1,4 +1,4 @@
-/** What the primary and its workers, and its crawler, tell each other; beside these the ledger's and the metrics' own messages pass. */
+/** What the primary and its workers, its crawler and its night, tell each other; beside these the ledger's and the metrics' own messages pass. */
 
 import type { Settings } from '../../config.ts'
 import type { Server } from '../../crawl/dns.ts'
@@ -19,6 +19,12 @@ export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; para
 /** From the primary. `stop`: finish what is in flight, save it, and end. */
 export type CrawlCommand = { to: 'crawler'; do: 'crawl'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
 
+/** What a process that builds files at night must know. */
+export type NightOrder = { settings: Settings }
+
+/** From the primary. `stop`: give up what is built, and end. */
+export type NightCommand = { to: 'night'; do: 'watch'; order: NightOrder } | { to: 'night'; do: 'stop' }
+
 /** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
 export type Report =
   | { to: 'primary'; is: 'listening' | 'stopped' }
@@ -34,4 +40,8 @@ export function isReport(message: unknown): message is Report {
 
 export function isCrawlCommand(message: unknown): message is CrawlCommand {
   return (message as Partial<CrawlCommand> | null)?.to === 'crawler'
+}
+
+export function isNightCommand(message: unknown): message is NightCommand {
+  return (message as Partial<NightCommand> | null)?.to === 'night'
 }

@@ -1,14 +1,16 @@
 /** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
 
 import { createServer, type Server } from 'node:http'
+import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
+import { openShelfFolder } from '../../nightly/shelf-folder.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { listen, metricsOf, openAdmin } from './admin.ts'
-import { type Crawling, startCrawling } from './crawling.ts'
+import { type Beside, startBeside } from './beside.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
-import type { CrawlOrder } from './messages.ts'
+import type { CrawlCommand, CrawlOrder, NightCommand } from './messages.ts'
 import { bracketed, faultOf } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
@@ -25,19 +27,19 @@ const PUBLIC = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 const POOL = 2
 
 /** What is to be ended, in this order. */
-type Parts = { crew: Crew; crawling: Crawling | null; admin: Server | null; store: Store; output: Log }
+type Parts = { crew: Crew; beside: Beside[]; admin: Server | null; store: Store; output: Log }
 
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
 export async function startServer(settings: Settings, { demo, crawl = null }: ServerOptions): Promise<Running> {
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
   const output = openLog(settings.logLevel)
-  const parts: Parts = { crew: new Crew(output.log), crawling: null, admin: null, store, output }
+  const parts: Parts = { crew: new Crew(output.log), beside: [], admin: null, store, output }
   try {
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
     const port = await startCrew(settings, demo, parts.crew)
-    if (crawl !== null) parts.crawling = startCrawling({ ...crawl, settings: { ...settings, port } }, output.log)
+    parts.beside = startAll({ ...settings, port }, crawl, output.log)
     const ended = asked().then(() => end(parts))
     return { address: `http://${bracketed(settings.host)}:${port}`, ended }
   } catch (error) {
@@ -46,13 +48,29 @@ export async function startServer(settings: Settings, { demo, crawl = null }: Se
   }
 }
 
+/** The crawl and the night, where they are wanted. */
+function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger): Beside[] {
+  const started: Beside[] = []
+  if (crawl) {
+    const begin: CrawlCommand = { to: 'crawler', do: 'crawl', order: { ...crawl, settings } }
+    const program = { name: 'crawler', file: new URL('./crawler.ts', import.meta.url), begin }
+    started.push(startBeside<CrawlCommand>({ ...program, stop: { to: 'crawler', do: 'stop' } }, log))
+  }
+  if (settings.night !== null) {
+    const begin: NightCommand = { to: 'night', do: 'watch', order: { settings } }
+    const program = { name: 'night watch', file: new URL('./night.ts', import.meta.url), begin }
+    started.push(startBeside<NightCommand>({ ...program, stop: { to: 'night', do: 'stop' } }, log))
+  }
+  return started
+}
+
 /** Null where the settings want none. */
-async function startAdmin({ admin }: Settings, { store, crew, output }: Parts): Promise<Server | null> {
+async function startAdmin({ admin, files }: Settings, { store, crew, output }: Parts): Promise<Server | null> {
   if (admin === null) return null
   try {
     const { server, port } = await openAdmin(
       admin,
-      metricsOf(store, () => crew.size),
+      metricsOf(store, openShelfFolder(files), () => crew.size),
     )
     output.log.info({ host: admin.host, port }, 'the admin listener is up')
     return server
@@ -93,8 +111,8 @@ function asked(): Promise<void> {
   })
 }
 
-async function end({ crew, crawling, admin, store, output }: Parts): Promise<void> {
-  await Promise.all([crew.end(), crawling?.end()])
+async function end({ crew, beside, admin, store, output }: Parts): Promise<void> {
+  await Promise.all([crew.end(), ...beside.map((each) => each.end())])
   admin?.closeAllConnections()
   admin?.close()
   await store.close()

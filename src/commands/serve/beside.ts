@@ -1,14 +1,17 @@
-/** The crawl beside the workers of `serve`: a process of its own, started again when it dies, and ended in order. */
+/** A process beside the workers of `serve`: started again when it dies, and ended in order. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { CrawlCommand, CrawlOrder } from './messages.ts'
+import type { CrawlCommand, NightCommand } from './messages.ts'
 
-export type Crawling = {
+export type Beside = {
   /** Resolves when it has ended. */
   end(): Promise<void>
 }
+
+/** What it is called, where its program lies, and what it is told at first and at the end. */
+type Program<Command> = { name: string; file: URL; begin: Command; stop: Command }
 
 /** Milliseconds until one that died is started again, at first and at most; one that lived so long begins anew. */
 const AGAIN = 1_000
@@ -17,22 +20,25 @@ const LONG = 300_000
 /** Milliseconds after which one that does not end is killed. */
 const PATIENCE = 40_000
 
-export function startCrawling(order: CrawlOrder, log: Logger): Crawling {
+export function startBeside<Command extends CrawlCommand | NightCommand>(
+  { name, file, begin, stop }: Program<Command>,
+  log: Logger,
+): Beside {
   let child: ChildProcess | null = null
   let timer: NodeJS.Timeout | undefined
   let isEnding = false
   let again = AGAIN
   const start = (): void => {
     const born = performance.now()
-    const started = fork(fileURLToPath(new URL('./crawler.ts', import.meta.url)))
+    const started = fork(fileURLToPath(file))
     child = started
-    started.once('error', (err) => log.error({ err }, 'the crawler cannot be started'))
-    send(started, { to: 'crawler', do: 'crawl', order })
+    started.once('error', (err) => log.error({ err }, `the ${name} cannot be started`))
+    send(started, begin)
     started.once('close', (code, signal) => {
       child = null
       if (isEnding) return
       if (performance.now() - born > LONG) again = AGAIN
-      log.error({ reason: signal ?? code, seconds: again / 1000 }, 'the crawler died and is started again')
+      log.error({ reason: signal ?? code, seconds: again / 1000 }, `the ${name} died and is started again`)
       timer = setTimeout(start, again)
       again = Math.min(2 * again, AGAIN_MOST)
     })
@@ -42,20 +48,20 @@ export function startCrawling(order: CrawlOrder, log: Logger): Crawling {
     async end() {
       isEnding = true
       clearTimeout(timer)
-      if (child !== null) await ended(child)
+      if (child !== null) await ended(child, stop)
     },
   }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, stop: CrawlCommand | NightCommand): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve))
-  send(child, { to: 'crawler', do: 'stop' })
+  send(child, stop)
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
   await closed
   clearTimeout(timer)
 }
 
 /** One that died meanwhile hears nothing: its end is heard of instead. */
-function send(child: ChildProcess, command: CrawlCommand): void {
+function send(child: ChildProcess, command: CrawlCommand | NightCommand): void {
   child.send(command, () => {})
 }

@@ -1,0 +1,72 @@
+/** The metrics of the nights: when each job last went well, how many days are held back, how old the newest daily file is. */
+
+import { Gauge, type Registry } from 'prom-client'
+import type { Shelf } from '../../nightly/shelf.ts'
+import type { Store } from '../../store/store.ts'
+import { addDays, startOf } from '../../words/time.ts'
+
+/** Milliseconds for which figures are good. */
+const GOOD_FOR = 60_000
+/** Seconds of runs that are looked at. */
+const RECENT = 40 * 86_400
+
+type Figures = { successes: Record<string, number>; held: number; ended: number | null; now: number }
+
+export function addNightMetrics(registry: Registry, store: Store, shelf: Shelf): void {
+  const figures = remembered(() => figuresOf(store, shelf))
+  const registers = [registry]
+  new Gauge({
+    name: 'domaindex_job_success_timestamp_seconds',
+    help: 'When a job of the nights last ended well.',
+    labelNames: ['job'],
+    registers,
+    async collect() {
+      const { successes } = await figures()
+      this.reset()
+      for (const [job, ended] of Object.entries(successes)) this.set({ job }, ended)
+    },
+  })
+  new Gauge({
+    name: 'domaindex_daily_held',
+    help: 'Days whose file is held back.',
+    registers,
+    async collect() {
+      this.set((await figures()).held)
+    },
+  })
+  new Gauge({
+    name: 'domaindex_daily_age_seconds',
+    help: 'Time since the end of the newest day whose file is handed out; absent while there is none.',
+    registers,
+    async collect() {
+      const { ended, now } = await figures()
+      this.reset()
+      if (ended === null) this.remove()
+      else this.set(now - ended)
+    },
+  })
+}
+
+async function figuresOf(store: Store, shelf: Shelf): Promise<Figures> {
+  const now = await store.now()
+  const successes: Figures['successes'] = {}
+  for (const { job, ended, error } of await store.jobs.runs(now - RECENT))
+    if (ended !== null && error === null) successes[job] = Math.max(ended, successes[job] ?? 0)
+  const files = await shelf.list('daily')
+  const newest = files.findLast(({ held }) => held === null)
+  const ended = newest === undefined ? null : startOf(addDays(newest.date, 1))
+  return { successes, held: files.filter(({ held }) => held !== null).length, ended, now }
+}
+
+/** What was read is good for a while; what cannot be read counts as nothing, and takes no other figure with it. */
+function remembered(read: () => Promise<Figures>): () => Promise<Figures> {
+  let asked = Number.NEGATIVE_INFINITY
+  let last: Promise<Figures> | null = null
+  return () => {
+    if (last === null || performance.now() - asked > GOOD_FOR) {
+      asked = performance.now()
+      last = read().catch(() => ({ successes: {}, held: 0, ended: null, now: 0 }))
+    }
+    return last
+  }
+}
