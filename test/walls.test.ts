@@ -23,7 +23,10 @@ const house: House = {
       { room: 'src/observe/', pure: true, why: 'owns Observation: what a Visit means' },
       { room: 'lab/', why: 'the internet that the crawler meets in demo and tests' },
     ],
-    [{ room: 'src/apply/', pure: true, why: 'owns Change: what an Observation does to what was known' }],
+    [
+      { room: 'src/czds/', why: 'fetches zones from ICANN, as files' },
+      { room: 'src/apply/', pure: true, why: 'owns Change: what an Observation does to what was known' },
+    ],
     [{ room: 'src/store/', why: 'the port: keeps a Change, answers who asks' }],
     [
       { room: 'src/store/sqlite/', why: 'an engine: knows the port, not the other engine' },
@@ -48,6 +51,7 @@ const house: House = {
       to: ['src/observe/', 'src/schedule/', 'src/config', 'src/commands/', 'lab/'],
       why: 'no answer waits for the internet',
     },
+    { room: 'src/czds/', to: ['src/commands/'], why: 'no answer waits for a download' },
     { room: 'src/schedule/', to: ['src/config', 'src/commands/'], why: 'no answer waits for a crawl' },
     { room: 'src/config', to: ['src/commands/'], why: 'settings come in as parameters' },
     { room: 'lab/', to: ['src/commands/'], why: 'only `demo` plays' },
@@ -62,6 +66,7 @@ const house: House = {
       rooms: ['src/crawl/', 'client/', 'lab/'],
       why: 'of src/, crawl is the only room that talks to the internet',
       except: [
+        { room: 'src/czds/', module: 'undici', names: ['Agent', 'request'] },
         { room: 'src/words/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
         { room: 'src/api/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
         { room: 'src/commands/', module: 'http', names: ['createServer', 'STATUS_CODES'] },

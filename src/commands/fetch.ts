@@ -1,0 +1,87 @@
+/** `domaindex fetch czds`: brings the zones of an account at ICANN's CZDS into the inbox. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Argument, type Command } from 'commander'
+import { loadSettings, type Settings } from '../config.ts'
+import { Czds } from '../czds/czds.ts'
+import { type Fetched, fetchZones } from '../czds/fetch.ts'
+import { InputFault } from '../input/fault.ts'
+import { openRegistrations } from '../nightly/registrations/registrations.ts'
+import { zoneName } from '../nightly/registrations/zone-reading.ts'
+import type { Day } from '../words/time.ts'
+import { CommandFault } from './fault.ts'
+import { progressOf } from './progress.ts'
+import { listenForStop } from './stop.ts'
+
+const HELP = `
+czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name the account; all zones
+that it may have are fetched, or those that are named, into the folder DOMAINDEX_INBOX. A zone that is there already is not
+fetched again, and a download that broke off is gone on with.
+
+Exit codes: 0 every zone is there, 1 some could not be fetched.`
+
+export function define(command: Command): void {
+  command
+    .addArgument(new Argument('<service>', 'where from').choices(['czds']))
+    .argument('[zone...]', 'the zones that are wanted, such as com')
+    .addHelpText('after', HELP)
+    .action((_, zones: string[]) => fetchCzds(zones))
+}
+
+async function fetchCzds(given: string[]): Promise<void> {
+  const settings = loadSettings()
+  const wanted = given.length === 0 ? null : given.map(zoneName)
+  const stop = listenForStop()
+  const czds = clientOf(settings, stop.signal)
+  const progress = progressOf('bytes')
+  try {
+    const fetched = await fetchZones({
+      czds,
+      folder: settings.inbox,
+      wanted,
+      signal: stop.signal,
+      has: (zone, day, file) => isThere(settings, zone, day, file),
+      onBytes: (zone, bytes, of) => progress.show(bytes, of === null ? null : bytes / of, { more: zone }),
+      onFetched: (each) => {
+        progress.end()
+        tell(each)
+      },
+    })
+    if (fetched.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+  } catch (error) {
+    if (error instanceof InputFault) throw new CommandFault(error.message)
+    if ((error as Error).name !== 'AbortError') throw error
+    console.error('stopped; run it again to go on')
+  } finally {
+    progress.end()
+    await czds.close()
+    stop.end()
+  }
+}
+
+/** Throws CommandFault where no account is set. */
+function clientOf(
+  { czdsUser: user, czdsPassword: password, czdsAccounts, czdsZones }: Settings,
+  signal: AbortSignal,
+): Czds {
+  if (user === null || password === null)
+    throw new CommandFault('DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD have to name an account at CZDS')
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const account = { user, password, accounts: czdsAccounts, zones: czdsZones, agent: `domaindex/${version}` }
+  return new Czds(account, signal, (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }))
+}
+
+/** Whether a zone lies in the inbox, taken or not, or was imported otherwise. */
+async function isThere({ inbox, zones }: Settings, zone: string, day: Day, file: string): Promise<boolean> {
+  if (['', 'done', 'failed'].some((place) => existsSync(join(inbox, place, file)))) return true
+  const sources = await openRegistrations(zones).sources(day)
+  return sources.some(({ source }) => source === `zone:${zone}`)
+}
+
+function tell(fetched: Fetched): void {
+  if (fetched.outcome === 'fetched') console.log(`${fetched.zone}: ${fetched.file}, ${fetched.bytes} bytes`)
+  else if (fetched.outcome === 'there') console.log(`${fetched.zone}: ${fetched.file} is there already`)
+  else console.error(`${fetched.zone}: ${fetched.reason}`)
+}

@@ -1,0 +1,183 @@
+/**
+ * A client of CZDS, ICANN's Centralized Zone Data Service (its REST API, version 1.0.9): signs in, lists the zones that an
+ * account may have, and hands over their bytes. One request at a time.
+ */
+
+import { Agent, type Dispatcher, request } from 'undici'
+import { InputFault } from '../input/fault.ts'
+import { type Name, registrable } from '../words/name.ts'
+
+/** `accounts`, `zones`: the base URLs of both APIs. `agent`: what the client calls itself; CZDS wants to know. */
+export type Account = { user: string; password: string; accounts: string; zones: string; agent: string }
+
+/** What a zone's file is, before it is fetched. `modified`: as the server writes it; `bytes`: null where it does not say. */
+export type ZoneHead = { modified: string; bytes: number | null }
+
+/** Waits so many milliseconds; ends with the signal. */
+type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
+type Answer = Dispatcher.ResponseData
+type Ask = { method: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string>; body?: string }
+
+/** A token is good for 24 hours, and eight may be had in five minutes. */
+const TOKEN_MILLISECONDS = 23 * 3_600_000
+const TIME_OUT = 60_000
+const TRIES = 4
+const FIRST_WAIT = 5_000
+const LONGEST_WAIT = 600_000
+const TOKEN_BYTES = 65_536
+const LIST_BYTES = 4_194_304
+const MOST_LINKS = 10_000
+
+/** What may be mended by asking again: the server is busy, or fails. */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
+
+export class Czds {
+  readonly #account: Account
+  readonly #wait: Wait
+  readonly #signal: AbortSignal
+  readonly #dispatcher = new Agent({
+    connections: 1,
+    headersTimeout: TIME_OUT,
+    bodyTimeout: TIME_OUT,
+    connect: { timeout: TIME_OUT },
+  })
+  #token: { text: string; until: number } | null = null
+
+  constructor(account: Account, signal: AbortSignal, wait: Wait) {
+    this.#account = account
+    this.#signal = signal
+    this.#wait = wait
+  }
+
+  /** The addresses of the zones that the account may have. */
+  async links(): Promise<string[]> {
+    const answer = await this.#asAccount(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
+    const links: unknown = JSON.parse(await textOf(answer, LIST_BYTES))
+    if (!Array.isArray(links) || links.length > MOST_LINKS || !links.every((link) => typeof link === 'string'))
+      throw new InputFault(`${this.#account.zones} did not answer with a list of zones`)
+    for (const link of links) this.#expectTrusted(link)
+    return links
+  }
+
+  async head(link: string): Promise<ZoneHead> {
+    const { headers, body } = await this.#asAccount(link, { method: 'HEAD' })
+    await body.dump()
+    return headOf(headers)
+  }
+
+  /** The bytes of a zone from `from` on, or from its beginning: `from` says which. One try: what comes may break off. */
+  async bytes(
+    link: string,
+    from: number,
+    modified: string,
+  ): Promise<{ from: number; bytes: AsyncIterable<Uint8Array>; modified: string }> {
+    const headers = from === 0 ? {} : { range: `bytes=${from}-`, 'if-range': modified }
+    const answer = await this.#asAccount(link, { method: 'GET', headers })
+    const isPart = answer.statusCode === 206 && String(answer.headers['content-range']).startsWith(`bytes ${from}-`)
+    if (answer.statusCode === 206 && !isPart) {
+      await answer.body.dump()
+      throw new InputFault('the server answered with another part than the one that was asked for')
+    }
+    return { from: isPart ? from : 0, bytes: answer.body, modified: headOf(answer.headers).modified }
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy()
+  }
+
+  /** Asks with a token; one that is no longer good is replaced once. */
+  async #asAccount(link: string, ask: Ask): Promise<Answer> {
+    for (let isSecond = false; ; isSecond = true) {
+      const authorization = `Bearer ${await this.#signIn()}`
+      const answer = await this.#ask(link, { ...ask, headers: { ...ask.headers, authorization } })
+      if (answer.statusCode === 200 || answer.statusCode === 206) return answer
+      await answer.body.dump()
+      if (answer.statusCode === 401 && !isSecond) this.#token = null
+      else throw new InputFault(wordsOf(answer.statusCode))
+    }
+  }
+
+  async #signIn(): Promise<string> {
+    if (this.#token !== null && Date.now() < this.#token.until) return this.#token.text
+    const { user, password, accounts } = this.#account
+    const body = JSON.stringify({ username: user, password })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await this.#ask(`${accounts}/api/authenticate`, { method: 'POST', headers, body })
+    const text = await textOf(answer, TOKEN_BYTES)
+    if (answer.statusCode === 401 || answer.statusCode === 400 || answer.statusCode === 404)
+      throw new InputFault('CZDS does not know the account: DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD say which')
+    const token = answer.statusCode === 200 ? tokenIn(text) : null
+    if (token === null) throw new InputFault(`${accounts} gave no token (status ${answer.statusCode})`)
+    this.#token = { text: token, until: Date.now() + TOKEN_MILLISECONDS }
+    return token
+  }
+
+  /** Asks until there is an answer that stands, at most TRIES times. */
+  async #ask(url: string, { method, headers, body }: Ask): Promise<Answer> {
+    const given = {
+      accept: 'application/json, application/gzip, */*;q=0.1',
+      'user-agent': this.#account.agent,
+      ...headers,
+    }
+    for (let tries = 1; ; tries++) {
+      const options = { method, headers: given, body: body ?? null, dispatcher: this.#dispatcher, signal: this.#signal }
+      const answer = await request(url, options).catch((error: Error) => error)
+      this.#signal.throwIfAborted()
+      if (!(answer instanceof Error) && !PASSING.has(answer.statusCode)) return answer
+      if (!(answer instanceof Error)) await answer.body.dump()
+      if (tries === TRIES)
+        throw new InputFault(
+          answer instanceof Error
+            ? `${new URL(url).host} cannot be reached: ${answer.message}`
+            : wordsOf(answer.statusCode),
+        )
+      const asked = answer instanceof Error ? Number.NaN : Number(answer.headers['retry-after']) * 1000
+      await this.#wait(Math.min(asked > 0 ? asked : FIRST_WAIT * 2 ** tries, LONGEST_WAIT), this.#signal)
+    }
+  }
+
+  /** The token goes to the host of the list, or to another one of its owner by TLS. */
+  #expectTrusted(link: string): void {
+    const [base, url] = [new URL(this.#account.zones), URL.canParse(link) ? new URL(link) : null]
+    const isOwn = url?.origin === base.origin
+    const isNear =
+      url?.protocol === 'https:' && registrable(url.hostname as Name) === registrable(base.hostname as Name)
+    if (!isOwn && !isNear)
+      throw new InputFault(
+        `${base.host} names a zone at an address that is not its own: ${JSON.stringify(link.slice(0, 200))}`,
+      )
+  }
+}
+
+function tokenIn(text: string): string | null {
+  try {
+    const { accessToken } = JSON.parse(text) as { accessToken?: unknown }
+    return typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken) ? accessToken : null
+  } catch {
+    return null
+  }
+}
+
+function headOf(headers: Answer['headers']): ZoneHead {
+  const bytes = Number(headers['content-length'] ?? Number.NaN)
+  return { modified: String(headers['last-modified'] ?? ''), bytes: Number.isSafeInteger(bytes) ? bytes : null }
+}
+
+function wordsOf(status: number): string {
+  if (status === 401 || status === 403)
+    return `the account may not have it (status ${status}): look at its approvals at CZDS`
+  if (status === 404) return 'there is no such zone (status 404)'
+  return `the server answered with status ${status}`
+}
+
+/** The text of an answer, which may not be longer than `most` bytes. */
+async function textOf({ body }: Answer, most: number): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > most) throw new InputFault(`an answer of CZDS has more than ${most} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
