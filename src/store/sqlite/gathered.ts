@@ -38,7 +38,7 @@ export function attachAside(database: DatabaseSync, path: string): void {
   for (const end of ['', '-journal']) rmSync(asidePath(path) + end, { force: true })
   database.prepare('attach ? as aside').run(asidePath(path))
   database.exec(`pragma aside.page_size = 8192; pragma aside.journal_mode = off; pragma aside.synchronous = off;
-    pragma aside.locking_mode = exclusive; pragma aside.cache_size = -16384;
+    pragma aside.locking_mode = exclusive; pragma aside.cache_size = -10240;
     create table aside.line (range integer, id integer, name text, told text, primary key (range, id)) without rowid;
     create temp table bound (name text primary key, range integer) without rowid;
     create temp table sorted (name text primary key, told text) without rowid`)

@@ -12,7 +12,7 @@ import { logOf } from './log.ts'
 /** Names a page: some 20 milliseconds with facts. Larger ones cost memory, and gain nothing. */
 const PAGE = 10000
 /** Kibibytes of pages that the walk keeps in memory: it reads each once. */
-const CACHE = 16_384
+const CACHE = 4_096
 
 const NAMES = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
   from (select name from listed where name > ? order by name limit ${PAGE})`
