@@ -173,7 +173,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const env = { ...CONTACT, DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
     writeFileSync(path('opt-out'), 'mail-1.example # by letter\nnonsense\n')
     const refused = await run(['crawl', ...options, 'mail-2.example'], { env })
-    assert.match(refused.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name/)
+    assert.match(refused.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name.*\(DOMAINDEX_CRAWL_OPT_OUT\)\n$/)
     writeFileSync(path('opt-out'), 'mail-1.example\n')
     const { stdout, code } = await run(['crawl', ...options, 'mail-1.example', 'mail-2.example'], { env })
     assert.match(counts(stdout), /^visited 1, ok 1, .*, opted-out 1$/)

@@ -1,6 +1,6 @@
 /** The eyes of a crawl that goes on and on: what visits are made with, their pace, and the questions by which it knows that it sees. */
 
-import type { Settings } from '../../config.ts'
+import { SETTINGS, type Settings } from '../../config.ts'
 import type { ControlPlan } from '../../crawl/control-plan.ts'
 import { openControls } from '../../crawl/controls.ts'
 import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
@@ -70,7 +70,7 @@ export function optOutOf({ crawlOptOut: path }: Settings, say: (words: string) =
   try {
     return openOptOut(path, { ticks, say })
   } catch (error) {
-    if (error instanceof OptOutFault) throw new CommandFault(error.message)
+    if (error instanceof OptOutFault) throw new CommandFault(`${error.message} (${SETTINGS.crawlOptOut.name})`)
     throw error
   }
 }
