@@ -309,6 +309,7 @@ test('visits that come to what no hour of the week came to are not saved, though
   await world.minutes(2)
   assert.equal(crawler.figures.pause?.reason, 'band')
   assert.match(crawler.figures.trouble!, /^nxdomain is 100\.0 % of /)
+  assert.equal(world.visits.length, names.length, 'none is visited again before the first trial')
   const clocks = (await world.store.frontier.visits(names.map(named))).flatMap((visit) => visit.clocks)
   assert.deepEqual(new Set(clocks), new Set([0]))
   isLying = false

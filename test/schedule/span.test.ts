@@ -4,14 +4,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_CLOCKS } from '../../src/apply/known.ts'
 import { makePace } from '../../src/crawl/pace.ts'
+import { admit } from '../../src/schedule/admission.ts'
 import type { Crawl } from '../../src/schedule/crawl.ts'
 import { Figures } from '../../src/schedule/figures.ts'
-import { type Candidate, type Held, isDone } from '../../src/schedule/range.ts'
+import { beginSweep, type Candidate, type Held, isDone, sweepOf } from '../../src/schedule/range.ts'
 import { newMemory, Span } from '../../src/schedule/span.ts'
 import { SHARES } from '../../src/schedule/turns.ts'
 import type { Store } from '../../src/store/store.ts'
+import { RANGE_SLOTS } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
-import { makeWorld } from './world.ts'
+import { BEGIN, DAY, makeWorld, visited } from './world.ts'
 
 /** A span over a store; what a span alone does not ask for is left out. */
 function spanOf(store: Store): Span {
@@ -54,4 +56,50 @@ test('a range in which a name comes up just as it is being given back is not giv
   assert.equal(range!.open.size, 1)
   assert.deepEqual(await store.schedule.renew([range!.lease]), [range!.lease], 'the lease stands')
   assert.ok(span.held.has(range!.lease.range))
+})
+
+test('the range of a name that goes back to its slot is swept again at once', async (t) => {
+  const { store, now } = await makeWorld(t)
+  const span = spanOf(store)
+  const [range] = await span.lease(1)
+  beginSweep(range!, 0)
+  range!.sweep!.read = RANGE_SLOTS
+  const candidate = candidateOf(range!)
+  span.admit(candidate)
+  span.leave(candidate)
+  assert.equal(sweepOf(range!, await store.now(), { least: 0, most: 60 })?.next, now())
+  assert.deepEqual([span.names.size, span.room.size, isDone(range!)], [0, 0, true])
+})
+
+test('what belongs to a lease that is another crawler’s is in hand no more', async (t) => {
+  const { store } = await makeWorld(t)
+  const span = spanOf(store)
+  const [range, other] = await span.lease(2)
+  span.admit(candidateOf(range!))
+  await store.schedule.release([{ lease: range!.lease, sweep: null }])
+  await store.schedule.lease('thief', 1, [range!.lease.range])
+  await span.renew()
+  assert.deepEqual([[...span.held.values()], span.names.size, span.room.size], [[other], 0, 0])
+})
+
+test('a name whose range is lost while its places are read does not come in', async (t) => {
+  const { store } = await makeWorld(t)
+  const [name] = ['a.example'].map(named)
+  await visited(store, [name!], 8 * DAY)
+  const [visit] = await store.frontier.visits([name!])
+  let lose = (): void => {}
+  const span = spanOf({
+    ...store,
+    frontier: {
+      ...store.frontier,
+      async currents(names) {
+        lose()
+        return store.frontier.currents(names)
+      },
+    },
+  })
+  const [range] = await span.lease(1)
+  lose = () => span.lose(range!)
+  await admit(span, [{ visit: visit!, range: range!, wish: null, read: BEGIN }])
+  assert.deepEqual([span.names.size, range!.open.size], [0, 0])
 })
