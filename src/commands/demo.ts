@@ -12,6 +12,7 @@ import { readSettings, SETTINGS, type Settings } from '../config.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { addDays, dayOf } from '../words/time.ts'
+import { type Filed, fileNames } from './demo/files.ts'
 import { type Crawled, crawlLab } from './demo/lab.ts'
 import { CommandFault } from './fault.ts'
 import { startServer } from './serve/primary.ts'
@@ -34,15 +35,17 @@ export function define(command: Command): void {
 async function demo({ port, folder }: Options): Promise<void> {
   const settings = settingsOf(port, folder)
   await expectFree(settings)
-  for (const file of storeFiles(folder, port)) rmSync(file, { force: true })
+  for (const path of pathsOf(settings, port, folder)) rmSync(path, { force: true, recursive: true })
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
   console.log(BEGINNING)
   const crawled = await crawlLab(store)
+  const filed = await fileNames(settings, store, crawled.names)
   const tokens = await makeAccounts(store)
   await store.close()
   const { address, ended } = await startServer(settings, { demo: true })
   console.log(words(address, crawled, folder, tokens))
+  console.log(fileWords(address, filed, tokens.premium))
   await ended
 }
 
@@ -52,15 +55,17 @@ function readPort(text: string): number {
   return port
 }
 
-/** Two demos at once do not share a store, because they do not share a port. */
+/** Two demos at once share nothing, because they do not share a port. */
 function settingsOf(port: number, folder: string): Settings {
-  const store = `sqlite:${join(folder, `demo-${port}.db`)}`
-  return { ...readSettings({}), store, files: join(folder, 'files'), port, admin: null, night: null, logLevel: 'warn' }
+  const path = (name: string): string => join(folder, `demo-${port}${name}`)
+  const places = { store: `sqlite:${path('.db')}`, files: path('-files'), zones: path('-zones'), inbox: path('-inbox') }
+  return { ...readSettings({}), ...places, port, admin: null, night: null, logLevel: 'warn' }
 }
 
-function storeFiles(folder: string, port: number): string[] {
-  const names = [`demo-${port}.db`, `demo-${port}-ledger.db`]
-  return names.flatMap((name) => ['', '-wal', '-shm'].map((ending) => join(folder, name + ending)))
+/** All that it leaves behind. */
+function pathsOf({ files, zones, inbox }: Settings, port: number, folder: string): string[] {
+  const stores = [`demo-${port}.db`, `demo-${port}-ledger.db`]
+  return [files, zones, inbox, ...stores.flatMap((name) => ['', '-wal', '-shm'].map((end) => join(folder, name + end)))]
 }
 
 /** Asks for the port before anything is removed: a demo that runs there keeps its store. Throws CommandFault. */
@@ -98,7 +103,7 @@ async function makeAccounts({ ledger, now }: Store): Promise<Tokens> {
 
 function words(
   address: string,
-  { domains, summaries }: Crawled,
+  { names, summaries }: Crawled,
   folder: string,
   { free, basic, premium }: Tokens,
 ): string {
@@ -106,7 +111,7 @@ function words(
     `  curl -sw '\\n' ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`
   return [
     ...summaries.map((summary) => `  ${summary}`),
-    `${domains} domains, each visited twice, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
+    `${names.length} domains, each visited twice, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
     `All of it lies in ${folder} and is made anew at every start. Ctrl-C ends it.`,
     '',
     `  free     ${free}`,
@@ -118,5 +123,20 @@ function words(
     curl('redirect', { token: free, query: SHOWN, limit: 5 }),
     curl('reverseip', { token: free, query: SHOWN, limit: 5 }),
     curl('dnshistory', { token: basic, query: SHOWN, type: 'A' }),
+  ].join('\n')
+}
+
+/** A line for each file; only errors would be JSON. */
+function fileWords(address: string, { daily, followup7, followup30, summary }: Filed, token: string): string {
+  const curl = (endpoint: string, body: object): string =>
+    `  curl -s ${address}/v1.0/${endpoint} -d '${JSON.stringify({ token, ...body })}' | gunzip | head -3`
+  return [
+    '',
+    `Files: ${summary}.`,
+    curl('daily', { date: daily }),
+    curl('daily', { date: followup7, followup: 7 }),
+    curl('daily', { date: followup30, followup: 30 }),
+    curl('snapshot', { download: '1' }),
+    curl('snapshot', { download: '1', enriched: '1' }),
   ].join('\n')
 }

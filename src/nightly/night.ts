@@ -60,6 +60,14 @@ async function watch(night: Night, { signal, stands }: InHand): Promise<void> {
   }
 }
 
+/** Does all that is to be done now, and returns. */
+export async function catchUp(night: Night, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { step } = planOf(await night.look())
+    if (step === null || !(await take(night, step, signal))) return
+  }
+}
+
 /** Milliseconds, at least one second's. */
 async function secondsUntil({ store }: Night, instant: number): Promise<number> {
   return Math.max(1, instant - (await store.now())) * 1_000

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { SHOWN } from '../../lab/lab.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
@@ -20,11 +21,11 @@ async function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<st
 }
 
 suite('domaindex demo', { concurrency: 2 }, () => {
-  test('crawls the lab twice, prints an address, a token a plan and four curl lines that answer with rows, and ends at Ctrl-C', async (t) => {
+  test('crawls the lab twice, files its names, prints an address, a token a plan and a curl line for each answer and file, and ends at Ctrl-C', async (t) => {
     const { start, run, path } = folderOf(t)
     const child = start(['demo', '--port', '0'])
     t.after(() => child.kill('SIGKILL'))
-    const said = await heard(child.stdout, /dnshistory.*\n/)
+    const said = await heard(child.stdout, /enriched.*\n/)
     const [, address] = /(http:\/\/127\.0\.0\.1:\d+)\/v1\.0\//.exec(said)!
     for (const plan of ['free', 'basic', 'premium']) assert.match(said, new RegExp(`^ {2}${plan} +\\S{20,}$`, 'm'))
     const lines = [...said.matchAll(/^ {2}curl -sw '\\n' (\S+) -d '(.*)'$/gm)].map(([, url, body]) => ({
@@ -44,6 +45,21 @@ suite('domaindex demo', { concurrency: 2 }, () => {
       if (Array.isArray(result)) assert.ok(result.length > 1, url)
       else assert.ok(result.has_website === 'yes' || result.A!.length === 2, url)
     }
+    const downloads = [...said.matchAll(/^ {2}curl -s (\S+) -d '(.*)' \| gunzip \| head -3$/gm)]
+    const first: (string | undefined)[] = []
+    for (const [, url, body] of downloads) {
+      const response = await fetch(url!, { method: 'POST', body: body! })
+      assert.equal(response.headers.get('content-type'), 'application/gzip')
+      const lines = gunzipSync(Buffer.from(await response.arrayBuffer()))
+        .toString()
+        .split('\n')
+      assert.ok(lines.length > 50, url)
+      first.push(/^[^,]*(,[^,]*)?/.exec(lines[0]!)?.[0])
+    }
+    assert.match(first[0]!, /\.example$/)
+    assert.deepEqual(first.slice(1, 3), ['domain,has_website', 'domain,has_website'])
+    assert.match(first[3]!, /\.example$/)
+    assert.equal(first[4], 'domain,has_website')
     assert.match(said, /visited (\d{3}), .*, applied \1, .*\n.*visited \1, .*, unchanged [1-9]/)
     const store = `sqlite:${path('.demo/demo-0.db')}`
     const served = await run(['serve'], { env: { DOMAINDEX_STORE: store } })

@@ -6,6 +6,7 @@ import { openResolver } from '../../crawl/dns.ts'
 import { makeGuard } from '../../crawl/guard.ts'
 import { openWeb } from '../../crawl/web.ts'
 import type { Store } from '../../store/store.ts'
+import type { Name } from '../../words/name.ts'
 import type { Instant } from '../../words/time.ts'
 import { storeDestination } from '../crawl/destination.ts'
 import { listOfArguments } from '../crawl/list.ts'
@@ -15,6 +16,7 @@ import { makeTally } from '../crawl/tally.ts'
 import { tellerOf } from '../crawl/tell.ts'
 import { crawlAll } from '../crawl/visits.ts'
 import { progressOf } from '../progress.ts'
+import { nextSecond } from './second.ts'
 
 /** Those of the lab that never answer are waited for as short as this, in milliseconds. */
 const LIMITS = { handshake: 3000, head: 3000, body: 3000, robots: 3000, visit: 8000 }
@@ -23,8 +25,8 @@ const PARALLEL = 32
 
 const now = (): Instant => Math.floor(Date.now() / 1000)
 
-/** How many domains there are, and what each crawl said of them. */
-export type Crawled = { domains: number; summaries: string[] }
+/** The domains that there are, and what each crawl said of them. */
+export type Crawled = { names: readonly Name[]; summaries: string[] }
 
 /** Starts the lab, crawls it twice and ends it. What is seen goes into the store. */
 export async function crawlLab(store: Store): Promise<Crawled> {
@@ -32,16 +34,11 @@ export async function crawlLab(store: Store): Promise<Crawled> {
   try {
     const first = await crawlOnce(lab, store)
     lab.change()
-    await nextSecond(now())
-    return { domains: lab.names.length, summaries: [first, await crawlOnce(lab, store)] }
+    await nextSecond()
+    return { names: lab.names, summaries: [first, await crawlOnce(lab, store)] }
   } finally {
     await lab.close()
   }
-}
-
-/** A visit in the same second as the one before would be no newer than it. */
-async function nextSecond(second: Instant): Promise<void> {
-  while (now() <= second) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
 async function crawlOnce(lab: Lab, store: Store): Promise<string> {
