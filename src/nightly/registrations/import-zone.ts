@@ -145,31 +145,36 @@ async function publish(
   source: string,
 ): Promise<Pick<Taken, 'registered' | 'dropped' | 'fresh'>> {
   const { root } = taking
-  const drafts = await draftsOf(root, { day: read.day, source }, mine)
-  expectNoLoss(taking, drafts, earlier)
-  const fresh = await bringAll(taking, { set, earlier, drafts })
-  const imported = await taking.store.now()
-  const made = await publishDay(root, drafts, {
-    basis: basisOf(set, earlier),
-    imported,
-    first: isFirst(read.day, earlier),
+  const made = await withDrafts(root, { day: read.day, source }, mine, async (drafts) => {
+    expectNoLoss(taking, drafts, earlier)
+    const fresh = await bringAll(taking, { set, earlier, drafts })
+    const first = isFirst(read.day, earlier)
+    const imported = await taking.store.now()
+    return { ...(await publishDay(root, drafts, { basis: basisOf(set, earlier), imported, first })), fresh }
   })
-  if (later !== null) {
-    const [basis, first] = [basisOf(later, set), isFirst(later.day, set)]
-    await publishDay(root, await draftsOf(root, { day: later.day, source }, theirs), { basis, imported, first })
-  }
+  if (later !== null)
+    await withDrafts(root, { day: later.day, source }, theirs, async (drafts) => {
+      const imported = await taking.store.now()
+      await publishDay(root, drafts, { basis: basisOf(later, set), imported, first: isFirst(later.day, set) })
+    })
   await publishSet(root, set)
-  return { ...made, fresh }
+  return made
 }
 
-async function draftsOf(
+/** Writes what differs as lists, which are gone where the work fails. */
+async function withDrafts<Result>(
   root: string,
   { day, source }: { day: Day; source: string },
   { added, gone }: Differences,
-): Promise<Drafts> {
-  return {
-    added: await draftList(root, day, source, added.sorted()),
-    gone: await draftList(root, day, source, gone.sorted()),
+  work: (drafts: Drafts) => Promise<Result>,
+): Promise<Result> {
+  const drafts: Draft[] = []
+  try {
+    for (const names of [added, gone]) drafts.push(await draftList(root, day, source, names.sorted()))
+    return await work({ added: drafts[0]!, gone: drafts[1]! })
+  } catch (error) {
+    for (const draft of drafts) await discardList(root, draft)
+    throw error
   }
 }
 

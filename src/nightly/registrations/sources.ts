@@ -71,7 +71,12 @@ export async function draftList(root: string, day: Day, source: string, names: I
   const digest = createHash('sha256')
   const gzip = createGzip(FAST)
   pipeline(Readable.from(textsOf(names, draft, digest)), gzip, () => {}) // whoever reads is told of a fault
-  await writeDurably(join(folder, draft.file), gzip)
+  try {
+    await writeDurably(join(folder, draft.file), gzip)
+  } catch (error) {
+    await discardList(root, draft)
+    throw error
+  }
   return { ...draft, sha256: digest.digest('hex') }
 }
 
@@ -115,9 +120,10 @@ export async function publishSource(
   for (const file of former?.data ?? []) await rm(join(folder, file), { force: true })
 }
 
-/** Removes a list that was written, and is not published. */
+/** Removes a list that was written, unless it was published. */
 export async function discardList(root: string, { source, day, file }: Draft): Promise<void> {
-  await rm(join(sourceFolder(root, day, source), file), { force: true })
+  const isPublished = (await sourceOf(root, day, source))?.data.includes(file)
+  if (!isPublished) await rm(join(sourceFolder(root, day, source), file), { force: true })
   endWriter(file)
 }
 

@@ -67,18 +67,21 @@ export async function writeSet(
   await tidy(folder, async () => (await daysKept(root, zone)).map((each) => join(folder, `${each}.json`)))
   const digest = createHash('sha256')
   const set: ZoneSet = { zone, day, names: 0, sha256: '', sizes: [], data: [writerName(day)] }
-  await writeDurably(
-    join(folder, set.data[0]),
-    (async function* () {
-      for await (const { bytes, count } of parts) {
-        const packed = zstdCompressSync(bytes, FAST)
-        set.sizes.push(packed.length)
-        set.names += count
-        digest.update(bytes)
-        yield packed
-      }
-    })(),
-  )
+  async function* packed(): AsyncGenerator<Uint8Array> {
+    for await (const { bytes, count } of parts) {
+      const part = zstdCompressSync(bytes, FAST)
+      set.sizes.push(part.length)
+      set.names += count
+      digest.update(bytes)
+      yield part
+    }
+  }
+  try {
+    await writeDurably(join(folder, set.data[0]), packed())
+  } catch (error) {
+    await discardSet(root, set)
+    throw error
+  }
   if (set.sizes.length !== PARTS) throw new Error(`${PARTS} parts belong to a set, ${set.sizes.length} were given`)
   return { ...set, sha256: digest.digest('hex') }
 }
@@ -93,9 +96,10 @@ export async function publishSet(root: string, set: ZoneSet): Promise<void> {
   await prune(root, set.zone)
 }
 
-/** Removes a set that was written and is not to be published. */
-export async function discardSet(root: string, { zone, data }: ZoneSet): Promise<void> {
-  await rm(join(zoneFolder(root, zone), data[0]), { force: true })
+/** Removes a set that was written, unless it was published. */
+export async function discardSet(root: string, { zone, day, data }: ZoneSet): Promise<void> {
+  const isPublished = (await readSet(root, zone, day))?.data[0] === data[0]
+  if (!isPublished) await rm(join(zoneFolder(root, zone), data[0]), { force: true })
   endWriter(data[0])
 }
 

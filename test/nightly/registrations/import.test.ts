@@ -113,7 +113,7 @@ test('in whatever order zones come, again and corrected, the days are those of t
         assert.ok((await known(world, of(labels))).every(Boolean))
       }
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   )
   assert.deepEqual(await faultsOf(world.store), [])
 })
@@ -170,10 +170,7 @@ test('a zone that lacks most of the names of the one before is refused, unless i
     /^InputFault: it lacks 1501 of the 3000 names of 2026-11-10: .*--accept-loss/,
   )
   assert.deepEqual(await world.dropped('2026-11-11'), [])
-  assert.deepEqual(
-    [...world.files().keys()].filter((path) => !path.startsWith('/days/2026-11-11')),
-    [...files.keys()],
-  )
+  assert.deepEqual(world.files(), files)
   assert.equal((await world.takeZone(cut, '2026-11-11', { acceptsLoss: true })).dropped, 1501)
   assert.equal((await world.takeZone(zoneOf(labels.slice(0, 750)), '2026-11-12')).dropped, 749)
 })
@@ -181,7 +178,10 @@ test('a zone that lacks most of the names of the one before is refused, unless i
 test('zones are kept for 14 days before the newest; one that would have to be compared with what is gone is refused', async (t) => {
   const world = await makeWorld(t)
   for (let at = 0; at <= 20; at++) await world.takeZone(zoneOf([`n${at}`]), addDays(day('2026-10-20'), at))
-  const kept = [...world.files().keys()].filter((path) => /^\/zones\/test\/2026-.*json$/.test(path))
+  const kept = world
+    .files()
+    .flatMap(([path]) => path)
+    .filter((path) => /^\/zones\/test\/2026-.*json$/.test(path))
   assert.deepEqual([kept.length, kept[0]], [15, '/zones/test/2026-10-26.json'])
   await assert.rejects(
     world.takeZone(zoneOf(['x']), '2026-10-30'),

@@ -73,7 +73,7 @@ export async function makeWorld(t: TestContext, url?: string) {
     registered: (on: string) => all(registrations.registered(day(on))),
     dropped: (on: string) => all(registrations.dropped(day(on))),
     /** All files of the folder with their content, but for what says when. */
-    files: (): Map<string, string> => filesOf(root),
+    files: () => filesOf(root),
   }
 }
 
@@ -83,15 +83,13 @@ async function* bytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-/** By path, and what lies there, the names of writers left out. */
-export function filesOf(root: string): Map<string, string> {
+/** Every file with what lies in it, by path; the names of writers and times of imports left out. */
+export function filesOf(root: string): [path: string, content: string][] {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const plain = (text: string): string =>
     text.replace(/\.[a-z0-9-]+\.\d+\.[0-9a-f]{12}/g, '').replace(/"imported":\d+/, '')
-  return new Map(
-    entries
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .map((path) => [plain(path.slice(root.length)), plain(readFileSync(path, 'latin1'))] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  )
+  return entries
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((path): [string, string] => [plain(path.slice(root.length)), plain(readFileSync(path, 'latin1'))])
+    .sort(([a, one], [b, other]) => (`${a} ${one}` < `${b} ${other}` ? -1 : 1))
 }
