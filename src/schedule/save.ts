@@ -49,8 +49,9 @@ async function postpone(span: Span, again: readonly Seen[]): Promise<void> {
   const now = await store.now()
   const changes = visits.flatMap((visit, place) => {
     const seen = again[place]!
-    const pause = isUnseen(seen) ? pauseAfter(span, seen) : SOON
-    if (seen.candidate.wishes.size > 0) span.rest(visit.name, isUnseen(seen) ? 1000 * pause : REST)
+    const wait = seen.held === null ? 0 : span.crawl.pace.wait({ addresses: [seen.held] }) // long where it asked for that
+    const pause = isUnseen(seen) ? pauseAfter(span, seen) : Math.max(SOON, Math.ceil(wait / 1000))
+    if (seen.candidate.wishes.size > 0) span.rest(visit.name, isUnseen(seen) ? 1000 * pause : Math.max(REST, wait))
     const due = seen.observation === null ? Math.max(now + pause, visit.due) : now + pause
     return visit.version > 0 && !visit.forgotten ? [postponed(visit, due)] : []
   })

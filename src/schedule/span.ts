@@ -3,6 +3,7 @@
 import { Recent } from '../crawl/recent.ts'
 import type { Observation } from '../observe/observation.ts'
 import { LEASE_SECONDS, type Lease } from '../store/schedule.ts'
+import type { Address } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
 import type { Instant } from '../words/time.ts'
 import { type Bell, makeBell } from './bell.ts'
@@ -27,13 +28,17 @@ export class Trouble extends Error {
   }
 }
 
-/** A visit that is over. `observation` is null where there is nothing to be written; `again`: it is visited again soon. */
+/**
+ * A visit that is over. `observation` is null where there is nothing to be written; `again`: it is visited again soon; `held`:
+ * the address where it had no turn in time, or null.
+ */
 export type Seen = {
   candidate: Candidate
   at: Instant
   observation: Observation | null
   end: End
   again: boolean
+  held: Address | null
 }
 
 /** What outlasts a span: names that are being visited, whoever wanted that; those that rest; what is known of places. */

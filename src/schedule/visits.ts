@@ -108,15 +108,13 @@ function endOf({ dns, web }: Observation): End {
  */
 function take(span: Span, candidate: Candidate, visited: Visited | null, end: End): void {
   const { clock, figures } = span.crawl
-  const held = visited?.visit.held
-  const again = visited === null || end === 'unseen' || held !== undefined
+  const held = visited?.visit.held ?? null
+  const again = visited === null || end === 'unseen' || held !== null
   const isKept =
-    visited !== null &&
-    end !== 'unseen' &&
-    (held === undefined || candidate.kind === 'fresh' || candidate.kind === 'asked')
+    visited !== null && end !== 'unseen' && (held === null || candidate.kind === 'fresh' || candidate.kind === 'asked')
   if (span.seen.length === 0) span.oldest = clock.ticks()
   const at = visited?.visit.at ?? candidate.read
-  const seen: Seen = { candidate, at, observation: isKept ? visited.observation : null, end, again }
+  const seen: Seen = { candidate, at, observation: isKept ? visited.observation : null, end, again, held }
   span.seen.push(seen)
   if (candidate.kind === 'due' && candidate.visit.due > 0) figures.lag(Math.max(0, at - candidate.visit.due))
 }

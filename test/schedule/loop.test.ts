@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Running } from '../../bench/simulation/crawler.ts'
 import { RHYTHM } from '../../src/apply/due.ts'
+import { makePace } from '../../src/crawl/pace.ts'
 import type { Visit } from '../../src/crawl/visit.ts'
 import type { Sight } from '../../src/schedule/crawl.ts'
+import { parseAddress } from '../../src/words/address.ts'
 import { type Name, rangeOf } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
 import { BEGIN, DAY, know, makeWorld, visited, type World } from './world.ts'
@@ -184,6 +186,27 @@ test('a name that could not be looked at is not written and comes up again soon,
   isDark = false
   await world.minutes(10)
   await finish(world, crawler)
+  await expectDone(world)
+})
+
+test('a name that leads to an address that rests is visited again when that does no more, also where it is asked for', async (t) => {
+  const world = await filled(t)
+  const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
+  const pace = makePace({ ticks: () => world.clock.ticks() })
+  pace.rest(address, 3_600_000)
+  const crawler = world.start('one', {
+    other: { pace },
+    visit: async (name, holder) => {
+      const visit = await world.visit(name, holder)
+      return dark.includes(name) && pace.wait({ addresses: [address] }) > 0 ? { ...visit, held: address } : visit
+    },
+  })
+  await world.minutes(59)
+  const seen = (): number[] => dark.map((each) => world.visits.filter(({ name }) => name === each).length)
+  assert.deepEqual(seen(), [1, 1])
+  await world.minutes(10)
+  await finish(world, crawler)
+  assert.deepEqual(seen(), [2, 2])
   await expectDone(world)
 })
 
