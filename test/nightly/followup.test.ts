@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Run } from '../../src/nightly/build.ts'
 import { buildFollowup, queueFollowup } from '../../src/nightly/followup.ts'
 import { fileName } from '../../src/nightly/shelf.ts'
+import { buildSnapshots } from '../../src/nightly/snapshot.ts'
 import type { Name } from '../../src/words/name.ts'
 import { addDays } from '../../src/words/time.ts'
 import { assertWhole, fetchFile, post } from '../spec/files.ts'
@@ -60,6 +61,29 @@ test('a row says what is known: website, mail servers by priority, certificate, 
   ]
   assert.equal(await textOf(world, FILE), `${rows.join('\n')}\n`)
   assert.deepEqual([manifest.rows, manifest.first, manifest.last], [6, names[0], names[5]])
+})
+
+test('the enriched snapshot says the same of a name in the columns that both files have', async () => {
+  const world = await makeWorld()
+  const MX = [{ priority: 5, mail_server: 'in,"side.example' }]
+  await world.ingest(
+    look('a.example', { dns: ok({ A: ['192.0.2.1'], MX: [...MX, { priority: 0, mail_server: 'z.example' }] }) }),
+    look('b.example', { dns: ok({ A: [], MX: [{ priority: 0, mail_server: '.' }] }), web: site({ ssl: 'invalid' }) }),
+    look('c.example', { dns: NXDOMAIN }),
+    look('d.example', { web: site({ has_website: false, redirects_to: 'a.example' }) }),
+    look('e.example'),
+  )
+  await makeDaily(
+    world,
+    DAY,
+    ['a', 'b', 'c', 'd', 'e'].map((word) => `${word}.example`),
+  )
+  await makeFollowup(world)
+  const { shelf, store } = world
+  const build = { shelf, listing: store.listing, date: DAY, kept: 1 }
+  const [, enriched] = await buildSnapshots(build, runOf())
+  const followup = (await textOf(world, FILE)).replace(/,(social_networks)?,(social_accounts)?$/gm, '')
+  assert.equal(followup, await textOf(world, enriched!.name))
 })
 
 test('rows whose facts are older than 24 hours are counted, those never looked at too', async () => {
