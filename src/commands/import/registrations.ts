@@ -50,16 +50,17 @@ export async function importRegistrations(format: RegistrationFormat, path: stri
     onLines: (lines) => progress.show(lines, source.stats.size > 0 ? bytes / source.stats.size : null),
     onNames: (names) => known.show(names, null),
   }
-  try {
-    const taken = await withStore((work) => importOne(format, source, { ...work, options, told }))
-    progress.end()
-    tell(taken, progress.seconds())
-  } catch (error) {
-    progress.end()
-    giveUp(path, error)
-  } finally {
-    rejects.close()
+  const work = async (given: Work): Promise<void> => {
+    try {
+      const taken = await importOne(format, source, { ...given, options, told })
+      progress.end()
+      tell(taken, progress.seconds())
+    } catch (error) {
+      progress.end()
+      giveUp(path, error)
+    }
   }
+  await withStore(work).finally(rejects.close)
 }
 
 async function importOne(
@@ -80,18 +81,17 @@ async function importOne(
 
 /** Takes all that lies in the inbox. */
 export async function takeWholeInbox(): Promise<void> {
-  const reports = await withStore(({ store, settings, signal }) =>
-    takeInbox({
-      folder: settings.inbox,
-      root: settings.zones,
-      store,
-      signal,
-      now: Date.now,
-      onReport: (report) => tellReport(report, settings.inbox),
-    }),
-  ).catch((error) => giveUp('the inbox', error))
-  if (reports?.length === 0) console.log('nothing lies in the inbox')
-  if (reports?.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+  await withStore(async ({ store, settings, signal }) => {
+    const { inbox: folder, zones: root } = settings
+    const onReport = (report: Report): void => tellReport(report, folder)
+    try {
+      const reports = await takeInbox({ folder, root, store, signal, now: Date.now, onReport })
+      if (reports.length === 0) console.log('nothing lies in the inbox')
+      if (reports.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+    } catch (error) {
+      giveUp('the inbox', error)
+    }
+  })
 }
 
 async function withStore<Result>(work: (given: Work) => Promise<Result>): Promise<Result> {

@@ -42,11 +42,11 @@ export type Taken = {
   isSame: boolean
 }
 
-/** Ends a strict import. */
+/** Ends a strict import; its message says at which line. */
 export class RefusedLine extends Error {}
 
 /** Throws RefusedLine where that is wanted. */
 export function refuse({ onReject, isStrict }: Taking, reject: Reject): void {
   onReject(reject)
-  if (isStrict) throw new RefusedLine(`line ${reject.line} cannot be used`)
+  if (isStrict) throw new RefusedLine(`line ${reject.line}`)
 }

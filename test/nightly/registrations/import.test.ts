@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { bytesOf } from '../../../src/nightly/registrations/file.ts'
+import { importZone } from '../../../src/nightly/registrations/import-zone.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { parseName } from '../../../src/words/name.ts'
 import { addDays } from '../../../src/words/time.ts'
@@ -174,6 +176,41 @@ test('a zone that lacks most of the names of the one before is refused, unless i
   assert.equal((await world.takeZone(cut, '2026-11-11', { acceptsLoss: true })).dropped, 1501)
   assert.equal((await world.takeZone(zoneOf(labels.slice(0, 750)), '2026-11-12')).dropped, 749)
 })
+
+test('a zone that is cut off, or no zone, is refused whole, and drops no name', async (t) => {
+  const world = await makeWorld(t)
+  const names = Array.from({ length: 4000 }, (_, number) => `n${number * 7919}`)
+  const text = zoneOf(names)
+  await world.takeZone(text, '2026-11-18')
+  const files = world.files()
+  const [packed, cut] = [gzipSync(text), text.indexOf('\n', 9000) + 1]
+  for (const [content, words] of [
+    [packed.subarray(0, -9), /it cannot be read: the gzip data is cut off/],
+    [Buffer.concat([packed.subarray(0, 5000), Buffer.alloc(50), packed.subarray(5050)]), /^InputFault: /],
+    [
+      Buffer.concat([packed, gzipSync('x NS n')]),
+      /^InputFault: line 4002: the file ends before the line does: it is cut off/,
+    ],
+    [Buffer.from(text.slice(0, -1)), /^InputFault: line 4001: the file ends before the line does/],
+    [Buffer.from(text.slice(0, cut)), /it lacks \d+ of the 4000 names/],
+    [Buffer.from(`${text}$INCLUDE x\n`), /^InputFault: line 4002: \$INCLUDE is not read/],
+    [Buffer.from('<!doctype html>\n'), /^InputFault: line 1: /],
+    [Buffer.from(''), /there is no SOA: it is no whole zone/],
+  ] as const) {
+    const given = {
+      path: 'a.zone',
+      bytes: bytesOf(streamOf(content), 'a.zone', () => {}),
+      day: day('2026-11-19'),
+      zone: null,
+    }
+    await assert.rejects(importZone(world.taking, given), words)
+    assert.deepEqual(world.files(), files)
+  }
+})
+
+async function* streamOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
 
 test('zones are kept for 14 days before the newest; one that would have to be compared with what is gone is refused', async (t) => {
   const world = await makeWorld(t)
