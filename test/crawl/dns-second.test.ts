@@ -119,6 +119,22 @@ test('the only resolver is asked a second time, however often it is named', asyn
   assert.equal(heard.length, 4)
 })
 
+test('the only resolver, where it denies a name and then does not, is believed neither', async (t) => {
+  const { resolver, servers, heard } = await several(t, 1)
+  servers[0].lie(() => (heard.length % 3 === 1 ? 'nxdomain' : undefined))
+  assert.equal(await resolver.ask('here.test', 'A'), null)
+  assert.ok(heard.length >= 2)
+})
+
+test('silence is the word of one resolver, however often it is asked', async (t) => {
+  const { resolver, servers, heard } = await several(t, 2, { ...TABLE, 'mute.test': 'silent' })
+  assert.deepEqual(await resolver.ask('mute.test', 'A'), { outcome: 'failed', why: 'timeout' })
+  resolver.leaveOut([servers[0]])
+  heard.length = 0
+  assert.equal(await resolver.ask('mute.test', 'A'), null)
+  assert.equal(heard.filter(({ host }) => host === 'mute.test').length, 3)
+})
+
 test('whatever a lying resolver beside an honest one denies or fails at, no visit says so', async (t) => {
   const hosts = Array.from({ length: 60 }, (_, index) => `name-${index}.test`)
   const { resolver, servers } = await several(t, 2, Object.fromEntries(hosts.map((host) => [host, HERE])))
