@@ -1,21 +1,11 @@
 /** What files with columns say of a name: website, mail, certificate, addresses and social accounts, as CSV (RFC 4180, LF). */
 
 import type { Current } from '../apply/known.ts'
+import { ROW_COLUMNS } from '../store/listing.ts'
 import type { Name } from '../words/name.ts'
 import { recordsOf } from '../words/record-text.ts'
 
-const FOLLOWUP_COLUMNS = [
-  'domain',
-  'has_website',
-  'redirect_to_domain',
-  'redirect_target',
-  'mx',
-  'mail_servers',
-  'ssl',
-  'ip',
-  'social_networks',
-  'social_accounts',
-] as const
+const FOLLOWUP_COLUMNS = [...ROW_COLUMNS, 'social_networks', 'social_accounts']
 
 export const FOLLOWUP_HEADER = `${FOLLOWUP_COLUMNS.join()}\n`
 
