@@ -2,7 +2,7 @@
 
 import { SETTINGS, type Settings } from '../../config.ts'
 import type { ControlPlan } from '../../crawl/control-plan.ts'
-import { openControls } from '../../crawl/controls.ts'
+import { openControls, type Verdict } from '../../crawl/controls.ts'
 import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
 import { openResolver } from '../../crawl/dns.ts'
 import { guardFamilies } from '../../crawl/families.ts'
@@ -24,14 +24,20 @@ export type Eyes = {
   pace: Pace
   /** How often resolvers disagreed. */
   disagreements(): number
+  leftOut(): LeftOut
   close(): Promise<void>
 }
+
+/** How many resolvers are not asked, and 1 for a family of addresses that is not connected to, as of the last look. */
+export type LeftOut = Readonly<Record<'resolvers' | 'ipv4' | 'ipv6', number>>
 
 type EyesOptions = Reach & {
   plan: ControlPlan
   optOut: Pick<OptOut, 'hasName'>
   /** The time that visits carry. */
   now: () => Instant
+  /** Told of what is looked at without, whenever that changes. */
+  say?: (news: string) => void
   /** PEM, trusted beside Node's own. */
   roots?: readonly string[]
   limits?: Partial<WebLimits>
@@ -45,23 +51,42 @@ const HTTPS = 443
 const ticks = (): number => performance.now()
 
 export async function openEyes(options: EyesOptions): Promise<Eyes> {
-  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, patience } = options
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, patience, say } = options
   const resolver = await openResolver({ servers, ...(timeout === undefined ? {} : { timeout }) })
   const guard = guardFamilies(options.guard)
   const controls = openControls({ servers, plan, resolver, guard, ...(patience === undefined ? {} : { patience }) })
   const pace = makePace({ ticks })
   const web = openWeb({ resolver, guard, pace, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
   const crawler = openCrawler({ resolver, web, now })
+  let leftOut: LeftOut = { resolvers: 0, ipv4: 0, ipv6: 0 }
+  let told = ''
+  const look = async (): Promise<Sight> => {
+    const verdict = await controls.check()
+    if (!verdict.sees) return verdict
+    const { without, families } = verdict
+    leftOut = { resolvers: without.length, ipv4: Number(!families[4]), ipv6: Number(!families[6]) }
+    const words = wordsOf(verdict)
+    if (words !== told) say?.(words === '' ? 'nothing is left out any more' : `left out: ${words}`)
+    told = words
+    return verdict
+  }
   return {
     visit: crawler.visit,
     isOwn: (address) => options.guard.vet(address, HTTPS)?.own === true,
-    look: () => controls.check(),
+    look,
     pace,
     disagreements: () => resolver.disagreements(),
+    leftOut: () => leftOut,
     async close() {
       await Promise.all([controls.close(), crawler.close()])
     },
   }
+}
+
+/** '' where nothing is left out. */
+function wordsOf({ without, families }: Verdict & { sees: true }): string {
+  const closed = ([4, 6] as const).filter((family) => !families[family])
+  return [...without, ...closed.map((family) => `no control address can be reached over IPv${family}`)].join('; ')
 }
 
 /** The list that the settings name. Throws CommandFault for one that cannot be used. */

@@ -66,9 +66,15 @@ export async function crawlForever(
   ends.defer(() => store.close())
   const pulse = await feelPulse(store)
   ends.defer(() => pulse.close())
-  const eyes = await openEyes({ ...reach, plan: planOf(settings), optOut, now: pulse.now })
+  const eyes = await openEyes({
+    ...reach,
+    plan: planOf(settings),
+    optOut,
+    now: pulse.now,
+    say: (news) => log.warn(news),
+  })
   ends.defer(() => eyes.close())
-  const read = metricsOf(store, figures, CLOCK.ticks, eyes.disagreements)
+  const read = metricsOf(store, figures, CLOCK.ticks, eyes)
   const admin = await openCrawlAdmin(settings.crawlAdmin, read, figures)
   ends.defer(() => admin.close())
   log.info({ holder, admin: admin.port }, 'the crawl begins')

@@ -6,6 +6,7 @@ import { type Figures, LAG_SECONDS, PAUSES } from '../../schedule/figures.ts'
 import { type Quantiles, quantiles } from '../../schedule/quantiles.ts'
 import { type Status, statusOf } from '../../schedule/status.ts'
 import type { Store } from '../../store/store.ts'
+import type { Eyes } from './eyes.ts'
 
 /** Milliseconds that whoever asks for metrics waits for the store's. */
 const PATIENCE = 2_000
@@ -16,13 +17,13 @@ export function metricsOf(
   store: Pick<Store, 'schedule' | 'wishes' | 'now'>,
   figures: Figures,
   ticks: () => number,
-  disagreements: () => number,
+  eyes: Pick<Eyes, 'disagreements' | 'leftOut'>,
 ): () => Promise<string> {
   const registry = new Registry()
   const own = ownMetrics(registry)
   const common = commonMetrics(registry)
   return async () => {
-    own(figures, ticks(), disagreements())
+    own(figures, ticks(), eyes)
     common(await Promise.race([statusOf(store), sleep(PATIENCE, null, { ref: false })]).catch(() => null))
     return registry.metrics()
   }
@@ -45,12 +46,13 @@ function ownMetrics(registry: Registry) {
     'resolver_disagreements_total',
     'Questions at which one resolver denied or failed and another did not.',
   )
+  const leftOut = gauge('left_out', 'Resolvers that are not asked, families that are not connected to.', ['what'])
   const paused = gauge('paused', '1 for the reason why the crawl pauses.', ['why'])
   const rate = gauge('rate', 'Visits a second in the last minute.')
   const lag = gauge('lag_seconds', 'What passed between the time a name was due and its visit, of the latest visits.', [
     'quantile',
   ])
-  return (figures: Figures, now: number, disagreements: number): void => {
+  return (figures: Figures, now: number, eyes: Pick<Eyes, 'disagreements' | 'leftOut'>): void => {
     for (const each of [visits, slices, twice, differed]) each.reset()
     for (const [kind, ends] of Object.entries(figures.visits)) {
       for (const [outcome, count] of Object.entries(ends)) visits.inc({ kind, outcome }, count)
@@ -58,7 +60,8 @@ function ownMetrics(registry: Registry) {
     for (const [end, count] of Object.entries(figures.slices)) slices.inc({ end }, count)
     twice.inc({ saw: 'the same' }, figures.twice.made - figures.twice.differed)
     twice.inc({ saw: 'something else' }, figures.twice.differed)
-    differed.inc(disagreements)
+    differed.inc(eyes.disagreements())
+    for (const [what, count] of Object.entries(eyes.leftOut())) leftOut.set({ what }, count)
     for (const why of PAUSES) paused.set({ why }, Number(figures.pause?.reason === why))
     rate.set(figures.rate(now))
     setQuantiles(lag, quantiles(LAG_SECONDS, figures.lags))

@@ -1,0 +1,32 @@
+/** The eyes of a crawl that goes on and on: what they are without is told. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startDns } from '../../lab/dns.ts'
+import { always } from '../../lab/lies.ts'
+import { openEyes } from '../../src/commands/crawl/eyes.ts'
+import { makeGuard } from '../../src/crawl/guard.ts'
+
+test('a resolver that is left out is named, also where it was wrong from the start, and so is its return', async () => {
+  const dns = [await startDns({ 'zone.example': { NS: ['ns.example'] } }), await startDns({})]
+  const said: string[] = []
+  const eyes = await openEyes({
+    servers: dns.map(({ address, port }) => ({ address, port })),
+    guard: makeGuard(),
+    userAgent: 'domaindex/test',
+    plan: { zones: [], missing: 'example', ipv4only: null, addresses: [] },
+    optOut: { hasName: () => false },
+    now: () => 0,
+    say: (news) => void said.push(news),
+  })
+  dns[1]!.lie(always({ A: ['192.0.2.1'] }))
+  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.look()).sees, true)
+  const [news] = said
+  assert.match(news!, new RegExp(`^left out: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
+  assert.deepEqual([said.length, eyes.leftOut()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
+  dns[1]!.lie(null)
+  await eyes.look()
+  assert.deepEqual([said.slice(1), eyes.leftOut().resolvers], [['nothing is left out any more'], 0])
+  await eyes.close()
+  for (const each of dns) await each.close()
+})
