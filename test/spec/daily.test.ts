@@ -143,7 +143,7 @@ for (const date of [
   })
 }
 
-for (const followup of [14, 0, -7, 7.5, '8', 'seven', '7,30', [7], { days: 7 }, true]) {
+for (const followup of [14, 0, -7, 7.5, '8', 'seven', '7,30', 'toString', '__proto__', [7], { days: 7 }, true]) {
   test(`400 followup_invalid: ${JSON.stringify(followup)}`, async () => {
     await refusal(ENTITLED, { date: '2026-11-01', followup }, 'followup_invalid')
   })

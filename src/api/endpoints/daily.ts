@@ -11,7 +11,10 @@ import type { Caller } from '../gate.ts'
 import { type Parameters, readText } from '../parameters.ts'
 
 /** The kinds of files by the days after registration at which they are made. */
-const KINDS: Readonly<Record<string, DailyKind>> = { 7: 'followup-7', 30: 'followup-30' }
+const KINDS: ReadonlyMap<string, DailyKind> = new Map([
+  ['7', 'followup-7'],
+  ['30', 'followup-30'],
+])
 
 type DailyKind = Extract<FileKind, 'daily' | `followup-${string}`>
 
@@ -51,7 +54,7 @@ export const daily: Endpoint = {
     find(caller, shelf, parameters) {
       const date = readDate(parameters)
       const followup = readText(parameters, 'followup', 'followup_invalid')
-      const kind = followup === null ? 'daily' : KINDS[followup]
+      const kind = followup === null ? 'daily' : KINDS.get(followup)
       if (kind === undefined) throw new Refusal('followup_invalid')
       return openDaily(caller, shelf, kind, date)
     },
