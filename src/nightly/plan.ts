@@ -85,10 +85,11 @@ function* followups(known: Known, book: Book, waits: Instant[]): Generator<Step>
   for (const { date, generated, after } of dueFollowups(files, now, times[0]!)) {
     const due = dueOf(date, after, times[0]!)
     const queued = book.since(`queue-${after}`, date, Math.max(due, generated))
-    if (crawl.lives && queued === null) yield { job: `queue-${after}`, date }
-    else if (!crawl.lives || crawl.wanted === 0 || now >= queued!.ended! + cutoff)
-      yield { job: `followup-${after}`, date }
-    else waits.push(Math.min(now + LOOK, queued!.ended! + cutoff))
+    const isLate = now - due >= DAY // what the crawler saw now would say nothing of that night
+    const until = queued === null ? now : queued.ended! + cutoff
+    if (crawl.lives && queued === null && !isLate) yield { job: `queue-${after}`, date }
+    else if (!crawl.lives || crawl.wanted === 0 || now >= until) yield { job: `followup-${after}`, date }
+    else waits.push(Math.min(now + LOOK, until))
   }
 }
 

@@ -34,8 +34,11 @@ function listsOf(folder: string): Works['sources'] {
   }
 }
 
-export async function openInstallation(folder: string, now: () => Instant): Promise<{ works: Works; store: Store }> {
-  const url = `sqlite:${join(folder, 'store.db')}`
+export async function openInstallation(
+  folder: string,
+  now: () => Instant,
+  url = `sqlite:${join(folder, 'store.db')}`,
+): Promise<{ works: Works; store: Store }> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now })
   const shelf = openShelfFolder(join(folder, 'files'))
   const works: Works = {

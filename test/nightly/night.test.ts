@@ -13,7 +13,9 @@ import { type InHand, withDuty } from '../../src/nightly/duty.ts'
 import { runNights } from '../../src/nightly/night.ts'
 import { STOPPED } from '../../src/nightly/plan.ts'
 import { DIED, HOLD_SECONDS } from '../../src/store/jobs.ts'
+import type { Name } from '../../src/words/name.ts'
 import { addDays, type Day, type Instant, startOf } from '../../src/words/time.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { DAY, some } from './built.ts'
 import { nightOf, openInstallation, runNight, still } from './installation.ts'
 import { contentOf } from './shelf-conformance.ts'
@@ -76,6 +78,24 @@ test('a night makes the day before and both follow-ups, and notes each run', asy
   clock.now += 86_400
   putList(folder, addDays(DAY, 1), some(4))
   assert.deepEqual(await runNight(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
+})
+
+test('on PostgreSQL a night makes the same files', { skip: noPostgres }, async (t) => {
+  const { url, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  const folder = folderOf(t)
+  for (const before of [0, 7]) putList(folder, addDays(DAY, -before), some(1_200))
+  const { works, store } = await openInstallation(folder, () => NIGHT, url)
+  await store.schedule.beat('crawler', '{}')
+  await store.frontier.forget('name000000.example' as Name)
+  const done = await runNight(works)
+  assert.deepEqual(done.slice(1, -1), ['daily 2026-11-12', 'daily 2026-11-19', 'queue-7 2026-11-12'])
+  await store.schedule.beat('crawler', null)
+  assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
+  const [followup] = await works.shelf.list('followup-7')
+  assert.deepEqual([followup!.rows, followup!.older_than_24h], [1_199, 1_199])
+  assert.deepEqual([await store.wishes.count('followup'), await store.jobs.holders()], [0, []])
+  await store.close()
 })
 
 test('a day that changed is made anew the next night; one that only was touched stays as it is', async (t) => {

@@ -202,6 +202,15 @@ test('at the cut-off the file is written from what is known, and at once where n
   }
 })
 
+test('a follow-up that is a day late or later waits for no crawler: a long outage floods nobody', () => {
+  const paper = new Paper()
+  for (let days = 8; days < 30; days++) paper.put('daily', addDays(TODAY, -days), startOf(addDays(TODAY, 1 - days)))
+  paper.crawl.lives = true
+  const made = paper.made()
+  assert.deepEqual(made.at(-1), `queue-7 ${addDays(TODAY, -8)}`)
+  assert.equal(made.filter((words) => words.startsWith('followup-7')).length, 21)
+})
+
 test('a snapshot does not wait for the crawler', () => {
   const paper = new Paper()
   paper.put('daily', addDays(TODAY, -8), START - 7 * DAY)
