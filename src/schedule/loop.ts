@@ -2,9 +2,10 @@
 
 import type { Crawl } from './crawl.ts'
 import { runErrands } from './errands.ts'
+import { type Memory, newMemory } from './memory.ts'
 import { readOn } from './reader.ts'
 import { settle, settleOn, trust } from './slices.ts'
-import { type Memory, newMemory, Span, Trouble } from './span.ts'
+import { Span, Trouble } from './span.ts'
 import { visitOn } from './visits.ts'
 
 /** Milliseconds until a crawl that pauses looks again, at first and at most. */

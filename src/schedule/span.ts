@@ -1,6 +1,5 @@
 /** A span of a crawl: all that it has in hand while it trusts its eyes and its store, and is given up as a whole where it does not. */
 
-import { Recent } from '../crawl/recent.ts'
 import type { Observation } from '../observe/observation.ts'
 import { LEASE_SECONDS, type Lease } from '../store/schedule.ts'
 import type { Address } from '../words/address.ts'
@@ -9,12 +8,10 @@ import type { Instant } from '../words/time.ts'
 import { type Bell, makeBell } from './bell.ts'
 import type { Crawl } from './crawl.ts'
 import type { End, Pause } from './figures.ts'
-import { Met } from './met.ts'
+import type { Memory } from './memory.ts'
 import { type Candidate, type Held, isDone, sweepOf } from './range.ts'
-import { makeRate, type Rate } from './rate.ts'
 import { Room } from './room.ts'
 import { turnsBy } from './turns.ts'
-import { NEW_WATCH, type Watch } from './watch.ts'
 
 /** Why a span is given up. `rest`: milliseconds until another one is tried, at least. */
 export class Trouble extends Error {
@@ -41,37 +38,9 @@ export type Seen = {
   held: Address | null
 }
 
-/** What outlasts a span: names that are being visited, whoever wanted that; those that rest; what is known of places. */
-export type Memory = {
-  rate: Rate
-  flight: Set<Name>
-  /** Wanted names that cannot be visited now: until when they are passed over, in milliseconds. */
-  resting: Recent<Name, number>
-  /** How often in a row names could not be looked at. */
-  unseen: Recent<Name, number>
-  /** Leases that could not be given back. */
-  owed: Lease[]
-  watch: Watch
-  met: Met
-}
-
 const LEASE_MILLISECONDS = LEASE_SECONDS * 1000
-/** Milliseconds for which a wanted name rests that has no turn, and how many are remembered. */
+/** Milliseconds for which a wanted name rests that has no turn. */
 export const REST = 60_000
-const MOST_RESTING = 10_000
-const MOST_UNSEEN = 100_000
-
-export function newMemory({ rate }: Pick<Crawl, 'rate'>): Memory {
-  return {
-    rate: makeRate(rate),
-    flight: new Set(),
-    resting: new Recent(MOST_RESTING),
-    unseen: new Recent(MOST_UNSEEN),
-    owed: [],
-    watch: NEW_WATCH,
-    met: new Met(),
-  }
-}
 
 export class Span {
   readonly crawl: Crawl
