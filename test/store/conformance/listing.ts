@@ -113,7 +113,7 @@ export function listing(engine: Engine): void {
   )
 
   testUnchecked(engine, 'a walk goes over more names than it takes at once', async (store, opened) => {
-    await fill(opened)
+    await fill(opened, MANY)
     const { names, rows } = await walked(store)
     const expected = Array.from({ length: MANY }, (_, n) => `n${n}.example`).sort()
     assert.deepEqual([names.length, rows.length], [MANY, MANY])
@@ -130,13 +130,27 @@ export function listing(engine: Engine): void {
     assert.equal((await walked(store)).names.length, WORLD.length - 1)
   })
 
+  testWithStore(
+    engine,
+    'a walk that was given up halfway lists nothing that is forgotten then',
+    async (store, opened) => {
+      await fill(opened, 3000)
+      let steps = 0
+      const halfway = { throwIfAborted: () => assert.ok(++steps < 2) } as AbortSignal
+      await begin(store, halfway).catch(() => {})
+      for (const each of ['n0.example', 'n999.example']) await store.frontier.forget(name(each))
+      const { names } = await walked(store)
+      assert.deepEqual([names.length, names[0], names.at(-1)], [2998, 'n1.example', 'n998.example'])
+    },
+  )
+
   property(engine)
 }
 
 /** Writes many names as a copy does, which takes a tenth of the time. */
-async function fill({ url }: Opened): Promise<void> {
+async function fill({ url }: Opened, count: number): Promise<void> {
   const bulk = await openBulk(url, 'write')
-  const names = Array.from({ length: MANY }, (_, n) => `n${n}.example` as Name)
+  const names = Array.from({ length: count }, (_, n) => `n${n}.example` as Name)
   await bulk.write(
     VISIT,
     names.map((each) => [slotOf(each), each, null, 1, 0, null, 0, 0, 0, 0]),
