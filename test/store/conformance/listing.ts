@@ -13,6 +13,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { type Name, slotOf } from '../../../src/words/name.ts'
 import { type Event, history, NAMES } from './arbitraries.ts'
 import type { Engine, Opened } from './engine.ts'
+import { Writer } from './newcomers.ts'
 import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, testWithStore, web } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
@@ -141,6 +142,28 @@ export function listing(engine: Engine): void {
       for (const each of ['n0.example', 'n999.example']) await store.frontier.forget(name(each))
       const { names } = await walked(store)
       assert.deepEqual([names.length, names[0], names.at(-1)], [2998, 'n1.example', 'n998.example'])
+    },
+  )
+
+  testWithStore(
+    engine,
+    'beside a writer a walk has what was known when it began, each name once',
+    async (store, opened) => {
+      await fill(opened, 3000)
+      const writer = new Writer(await opened.another())
+      const writing = writer.write()
+      for (let round = 0; round < 5; round++) {
+        const before = [...writer.done]
+        const walk = await begin(store)
+        const begun = new Set(writer.begun)
+        const lines = await linesOf(walk.names())
+        await walk.close()
+        assert.deepEqual(lines, [...new Set(lines)].sort())
+        const listed = new Set(lines)
+        for (const each of before) assert.ok(listed.has(each) || writer.forgotten.has(each), `${each} is missing`)
+        for (const each of lines) assert.ok(begun.has(each) || each.startsWith('n'), `${each} came later`)
+      }
+      await writing
     },
   )
 

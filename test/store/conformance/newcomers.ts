@@ -1,0 +1,33 @@
+/** A writer that brings new names while others read, and has some of them forgotten. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { name, seen } from './world.ts'
+
+export class Writer {
+  /** Names that are on their way or written, such that are written, and such that are to be forgotten. */
+  readonly begun = new Set<string>()
+  readonly done = new Set<string>()
+  readonly forgotten = new Set<string>()
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async write(): Promise<void> {
+    for (let batch = 0; batch < 40; batch++) {
+      const names = Array.from({ length: 25 }, (_, n) => name(`w${n}-${batch}.example`))
+      for (const each of names) this.begun.add(each)
+      await ingest(
+        this.#store,
+        names.map((each) => seen(each, 1, null)),
+      )
+      for (const each of names) this.done.add(each)
+      this.forgotten.add(names[batch % 25]!)
+      await this.#store.frontier.forget(names[batch % 25]!)
+      await turn()
+    }
+  }
+}
