@@ -84,6 +84,7 @@ async function makeDaily(
   if (held !== null)
     return {
       rows,
+      held: true,
       words: `${day} is held back: ${held}. If that is right: domaindex build daily --date ${day} --release`,
     }
   return { rows, words: isNew ? null : `${day} is as it was` }

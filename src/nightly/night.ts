@@ -5,8 +5,8 @@ import type { Store } from '../store/store.ts'
 import { type Clock, type InHand, withDuty } from './duty.ts'
 import { type Known, planOf, type Step } from './plan.ts'
 
-/** What came of a step. `words`: what somebody should hear of. */
-export type Outcome = { rows: number | null; words?: string | null }
+/** What came of a step. `words`: what there is to say of it; `held`: somebody has to look at it. */
+export type Outcome = { rows: number | null; words?: string | null; held?: true }
 
 export type Night = {
   store: Pick<Store, 'jobs' | 'now'>

@@ -61,7 +61,10 @@ export function planOf(known: Known): Plan {
 function* steps(known: Known, book: Book, waits: Instant[]): Generator<Step> {
   const { now, times } = known
   if (book.since('inbox', null, book.round) === null) yield { job: 'inbox', date: null }
-  for (const date of staleDays(known, book)) yield { job: 'daily', date }
+  for (const { day, changed } of staleDays(known, book)) {
+    if (changed < now) yield { job: 'daily', date: day }
+    else waits.push(changed + 1) // a file of the same second might be from before the change
+  }
   yield* followups(known, book, waits)
   const first = roundOf(now, times.slice(0, 1))
   const date = dayOf(first)
@@ -69,15 +72,14 @@ function* steps(known: Known, book: Book, waits: Instant[]): Generator<Step> {
 }
 
 /** Days whose sources changed since their file was last made; what changes during the day has to wait for the next round. */
-function staleDays({ days, files }: Known, book: Book): Day[] {
+function staleDays({ days, files }: Known, book: Book): Known['days'] {
   const seen = Math.max(book.round, book.since('inbox', null, book.round)?.ended ?? 0) + SKEW
   const made = new Map(files.daily.map(({ date, generated }) => [date, generated]))
   const isFresh = (day: Day, changed: Instant): boolean =>
     (made.get(day) ?? -1) > changed || book.since('daily', day, changed + 1) !== null
   return days
     .filter(({ day, changed }) => day < dayOf(book.round) && changed <= seen && !isFresh(day, changed))
-    .map(({ day }) => day)
-    .sort()
+    .sort((a, b) => (a.day < b.day ? -1 : 1))
 }
 
 function* followups(known: Known, book: Book, waits: Instant[]): Generator<Step> {

@@ -127,6 +127,18 @@ test('what the inbox brings is made in the same round, and what comes later in t
   assert.deepEqual(paper.made(), ['daily 2026-11-19'])
 })
 
+test('a day that changes in this very second is made in the next, and once', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.now = START + DAY
+  paper.run({ job: 'inbox', date: null })
+  paper.run({ job: 'snapshot', date: addDays(TODAY, 1) })
+  paper.days.set(TODAY, paper.now)
+  assert.deepEqual(paper.act(), [])
+  assert.equal(paper.wait(), START + DAY + 1)
+  assert.deepEqual(paper.act(), ['daily 2026-11-20'])
+})
+
 test('a day that was made anew without a change is not made again', () => {
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)

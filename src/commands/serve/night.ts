@@ -77,10 +77,7 @@ function lowerPriority(): void {
 
 function tellerOf(log: Logger): Night['tell'] {
   return {
-    made: (step, { rows, words }) => {
-      if (words) log.warn({ ...step, rows }, words)
-      else log.info({ ...step, rows }, 'done')
-    },
+    made: (step, { rows, words, held }) => log[held ? 'warn' : 'info']({ ...step, rows }, words ?? 'done'),
     failed(step, error) {
       const isPlain = error instanceof BuildFault || error instanceof StoreFault || plainWords(error) !== null
       if (isPlain) log.error({ ...step }, wordsOf(error))
