@@ -94,6 +94,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
   ] as const) {
     test(`build ${args.join(' ')} is refused in one line`, async (t) => {
       const { run, withStore } = installation(t)
+      await withStore(async () => {})
       const { code, stderr } = await run(['build', ...args])
       assert.equal(code, 1)
       assert.match(stderr, words)
