@@ -48,15 +48,19 @@ export async function importRegistrations(format: RegistrationFormat, path: stri
     onReject: (reject) => rejects.keep([reject]),
     onBytes: (more) => (bytes += more),
     onLines: (lines) => progress.show(lines, source.stats.size > 0 ? bytes / source.stats.size : null),
-    onNames: (names) => known.show(names, null),
+    onNames: (names) => known.show(names, null, { more: 'become known or due' }),
+  }
+  const endProgress = (): void => {
+    progress.end()
+    known.end()
   }
   const work = async (given: Work): Promise<void> => {
     try {
       const taken = await importOne(format, source, { ...given, options, told })
-      progress.end()
+      endProgress()
       tell(taken, progress.seconds())
     } catch (error) {
-      progress.end()
+      endProgress()
       giveUp(path, error)
     }
   }
