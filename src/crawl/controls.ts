@@ -38,7 +38,8 @@ export type ControlOptions = {
 type Sight = { faults: readonly (string | null)[]; reached: Readonly<Record<4 | 6, boolean | null>> }
 
 const PATIENCE_MILLISECONDS = 1200
-const NEITHER = 'no control address of any family can be reached'
+const NEITHER =
+  'no control address of any family can be reached: where TCP to port 53 of the root servers is closed to this machine, let it through, or set DOMAINDEX_CRAWL_CONTROLS to addresses that take a TCP connection whenever the internet is there, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to do without'
 
 export function openControls(options: ControlOptions): Controls {
   const { servers, plan, resolver, guard, patience = PATIENCE_MILLISECONDS } = options
