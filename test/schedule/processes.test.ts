@@ -1,6 +1,8 @@
 /** `crawl --loop` and `serve --crawl` as real processes, against a name server of the test. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -74,6 +76,29 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     child.kill('SIGTERM')
     assert.equal((await outcome).code, 0)
     assert.equal(said().filter(({ msg }) => msg === 'the crawl has ended').length, 1)
+  })
+
+  test('serve --crawl refuses to start where the admin listener of its crawl could not listen', async (t) => {
+    const { run } = await processWorld(t)
+    const server = createServer().listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const taken = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const [env, expected] of [
+      [{}, `${taken} is in use: name another port with DOMAINDEX_CRAWL_ADMIN`],
+      [
+        { DOMAINDEX_ADMIN: taken },
+        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_ADMIN both name ${taken}: name another port with one of them`,
+      ],
+      [
+        { DOMAINDEX_PORT: taken.split(':')[1]! },
+        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_PORT both name ${taken}: name another port with one of them`,
+      ],
+    ] as const) {
+      const given = { ...ENVIRONMENT, DOMAINDEX_CRAWL_ADMIN: taken, DOMAINDEX_LOG_LEVEL: 'silent', ...env }
+      const { code, stdout, stderr } = await run(['serve', '--crawl'], { env: given })
+      assert.deepEqual([code, stdout, stderr], [1, '', `domaindex: ${expected}\n`])
+    }
   })
 
   test('a crawler whose server was killed ends by itself', async (t) => {

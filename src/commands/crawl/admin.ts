@@ -1,11 +1,12 @@
 /** The admin listener of a crawl that goes on and on: its metrics, and whether it sees. */
 
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
-import { type Listener, SETTINGS } from '../../config.ts'
+import { type Listener, SETTINGS, type Settings } from '../../config.ts'
 import type { Figures } from '../../schedule/figures.ts'
-import { listen } from '../serve/admin.ts'
-import { faultOf } from '../serve/place.ts'
+import { CommandFault } from '../fault.ts'
+import { type Listening, listen } from '../serve/admin.ts'
+import { bracketed, faultOf } from '../serve/place.ts'
 
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 const { name } = SETTINGS.crawlAdmin
@@ -34,12 +35,37 @@ export async function openCrawlAdmin(
       response.writeHead(trouble === null ? 200 : 503, TEXT).end(`${trouble ?? 'ready'}\n`)
     } else response.writeHead(404, TEXT).end('/metrics, /readyz\n')
   })
-  const { port } = await listen(server, place).catch((error) => {
-    throw faultOf(error, place, { host: name, port: name })
-  })
+  const { port } = await listenAt(server, place)
   const close = (): void => {
     server.closeAllConnections()
     server.close()
   }
   return { port, close }
+}
+
+/** Throws CommandFault where nobody can listen there now. */
+export async function tryCrawlAdmin(place: Listener | null): Promise<void> {
+  if (place === null) return
+  const { server } = await listenAt(createServer(), place)
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** Throws CommandFault where another listener of the same server has that place. */
+export function expectOwnPlace({ crawlAdmin, admin, host, port }: Settings): void {
+  if (crawlAdmin === null || crawlAdmin.port === 0) return
+  const others = [
+    { setting: SETTINGS.admin.name, place: admin },
+    { setting: SETTINGS.port.name, place: { host, port } },
+  ]
+  for (const { setting, place } of others) {
+    if (place?.host !== crawlAdmin.host || place.port !== crawlAdmin.port) continue
+    const both = `${bracketed(place.host)}:${place.port}`
+    throw new CommandFault(`${name} and ${setting} both name ${both}: name another port with one of them`)
+  }
+}
+
+function listenAt(server: Server, place: Listener): Promise<Listening> {
+  return listen(server, place).catch((error) => {
+    throw faultOf(error, place, { host: name, port: name })
+  })
 }

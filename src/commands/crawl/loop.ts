@@ -13,7 +13,7 @@ import { crawlOn } from '../../schedule/loop.ts'
 import { openStore } from '../../store/open.ts'
 import { rhythmOf } from '../rhythm.ts'
 import { feelPulse } from '../serve/pulse.ts'
-import { openCrawlAdmin } from './admin.ts'
+import { expectOwnPlace, openCrawlAdmin } from './admin.ts'
 import { openEyes, optOutOf } from './eyes.ts'
 import { metricsOf } from './metrics.ts'
 import { adviceOn, planOf, reachOf } from './reach.ts'
@@ -38,11 +38,12 @@ export const CLOCK: Clock = {
     }),
 }
 
-/** Throws CommandFault where a crawl could not even begin. */
+/** Throws CommandFault where a crawl could not even begin beside a server. */
 export function expectCrawl(settings: Settings, { resolver, allow }: LoopOptions): void {
   rhythmOf(settings)
   reachOf(settings, resolver, allow)
   optOutOf(settings, () => {}).close()
+  expectOwnPlace(settings)
 }
 
 /** Crawls until the signal comes. Throws CommandFault and StoreFault where it cannot begin. */

@@ -6,6 +6,7 @@ import type { Settings } from '../../config.ts'
 import { openShelfFolder } from '../../nightly/shelf-folder.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
+import { tryCrawlAdmin } from '../crawl/admin.ts'
 import { listen, metricsOf, openAdmin } from './admin.ts'
 import { type Beside, startBeside } from './beside.ts'
 import { Crew } from './crew.ts'
@@ -39,6 +40,7 @@ export async function startServer(settings: Settings, { demo, crawl = null }: Se
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
     const port = await startCrew(settings, demo, parts.crew)
+    if (crawl) await tryCrawlAdmin(settings.crawlAdmin)
     parts.beside = startAll({ ...settings, port }, crawl, output.log)
     const ended = asked().then(() => end(parts))
     return { address: `http://${bracketed(settings.host)}:${port}`, ended }
