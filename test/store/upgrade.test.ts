@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/postgres/database.ts'
 import { migrate as migratePostgres, PARTS } from '../../src/store/postgres/migrate.ts'
 import { connect } from '../../src/store/sqlite/connection.ts'
 import { migrate as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
+import type { Store } from '../../src/store/store.ts'
 import { type Name, slotOf } from '../../src/words/name.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -46,6 +47,14 @@ function firstOf(engine: string, part: string, folder: string): URL {
   return pathToFileURL(`${to}/`)
 }
 
+async function listed(store: Store): Promise<string[]> {
+  const walk = await store.listing.begin({ signal: new AbortController().signal })
+  const pages: string[] = []
+  for await (const { text } of walk.names()) pages.push(Buffer.from(text).toString())
+  await walk.close()
+  return pages.join('').trimEnd().split('\n')
+}
+
 /** The store is refused until it is upgraded; then what was there is due at once, and counts as overdue. */
 async function upgrade(url: string, later: readonly string[]): Promise<void> {
   assert.ok(later.includes('facts/0002-schedule.sql') && later.includes('ledger/0002-wishes.sql'))
@@ -63,11 +72,7 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
     assert.deepEqual([visits[0]?.due, visits[0]?.version, visits[0]?.clocks[0]], [0, 3, NOW - 86_400])
     assert.deepEqual([count.names, count.due, count.overdue, count.fresh, count.ages[0]], [1, 1, 1, 0, 1])
     assert.equal((await store.schedule.lease('a', 1000)).length, 256)
-    const walk = await store.listing.begin({ signal: new AbortController().signal })
-    const pages: string[] = []
-    for await (const { text } of walk.names()) pages.push(Buffer.from(text).toString())
-    await walk.close()
-    assert.deepEqual(pages, [`${ONE}\n`])
+    assert.deepEqual(await listed(store), [ONE])
     assert.equal((await store.ledger.account('ann@example.com'))?.plan, 'basic')
     await store.wishes.want('followup', [ONE])
     assert.deepEqual(await store.wishes.ranges('followup'), [slot >> 8])
@@ -94,6 +99,13 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
     database.close()
   }
   await upgrade(`sqlite:${path}`, laterOf('sqlite'))
+  const database = connect(path)
+  database.exec(`insert into visit (${COLUMNS}) values (1, 'late.example', null, 1, 0, null, 0, 0);
+    update visit set id = 0 where name = '${ONE}'`)
+  database.close()
+  const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
+  assert.deepEqual(await listed(store), ['late.example'], 'also what the former release writes from then on')
+  await store.close()
 })
 
 test('a store of the first release in PostgreSQL is upgraded with its rows', { skip: noPostgres }, async (t) => {

@@ -57,7 +57,7 @@ async function insertComing(database: DatabaseSync, log: Log, rows: number, sign
 }
 
 /** How many names are in `listed`, kept beside it so that nobody has to count them. */
-export function counter(database: DatabaseSync): (more: number) => void {
+function counter(database: DatabaseSync): (more: number) => void {
   const add = database.prepare(
     `insert into mark values ('listed', cast(?1 as integer))
      on conflict do update set value = cast(value as integer) + excluded.value`,

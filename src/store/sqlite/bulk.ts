@@ -36,10 +36,7 @@ export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
         ledger.prepare('delete from sqlite_sequence where name = ?').run(table)
         ledger.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, number)
       }
-      transaction(facts, () => {
-        facts.exec(`delete from arrival; insert into arrival (name) select name from visit where id is not 0`)
-        facts.exec(`delete from mark where name = 'copy'`)
-      })
+      facts.exec(`delete from mark where name = 'copy'`)
     },
     async close() {
       if (access === 'write') for (const each of [facts, ledger]) each.exec('pragma wal_checkpoint(truncate)')

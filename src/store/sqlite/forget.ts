@@ -5,7 +5,6 @@ import { NO_CLOCKS } from '../../apply/known.ts'
 import { unpackHex } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import { packClocks } from '../columns.ts'
-import { counter } from './arrivals.ts'
 import { sharedRows } from './shared-rows.ts'
 
 type Own = { id: number | null; addresses: string | null; redirects_to: Name | null }
@@ -26,32 +25,16 @@ export function forgetter(database: DatabaseSync): (name: Name) => boolean {
     'delete from ever where id = ?',
     'delete from page where id = ?',
   ].map((sql) => database.prepare(sql))
-  const leave = leaver(database)
   const gather = sharedRows(database)
   return (name) => {
     const row = own.get(slotOf(name), name) as Own | undefined
     bury.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
     if (!row || row.id === 0) return false
-    leave(name)
     const shared = gather()
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.endRedirect(row.redirects_to, name)
     shared.finish()
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
-  }
-}
-
-/** Takes a name out of the listing, now and when what came before this moment is brought in. */
-function leaver(database: DatabaseSync): (name: Name) => void {
-  const unlist = database.prepare('delete from listed where name = ?')
-  const depart = database.prepare(
-    `insert into departure select ?, max(place) from arrival where true having max(place) is not null
-     on conflict do update set place = excluded.place`,
-  )
-  const count = counter(database)
-  return (name) => {
-    count(-Number(unlist.run(name).changes))
-    depart.run(name)
   }
 }

@@ -34,7 +34,7 @@ function currentOf(row: FactsRow | undefined): Current {
   return row ? unpackFacts(row) : NOTHING_KNOWN
 }
 
-/** The version gate: writes a narrow row where its version still stands, and notes a name that is new with it. */
+/** The version gate: writes a narrow row where its version still stands. */
 function gateOf(database: DatabaseSync): (visit: Visit, id: number | null) => boolean {
   const insert = database.prepare(
     `insert into visit (slot, name, id, version, clock, late, dns_print, web_print, due, failures)
@@ -44,14 +44,12 @@ function gateOf(database: DatabaseSync): (visit: Visit, id: number | null) => bo
     `update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ?, due = ?, failures = ?
      where slot = ? and name = ? and version = ?`,
   )
-  const arrive = database.prepare('insert into arrival (name) values (?)')
   return ({ name, version, clocks, dnsPrint, webPrint, due, failures }, id) => {
     const { clock, late } = packClocks(clocks)
     const { changes } =
       version === 0
         ? insert.run(slotOf(name), name, id, clock, late, dnsPrint, webPrint, due, failures)
         : update.run(clock, late, dnsPrint, webPrint, due, failures, slotOf(name), name, version)
-    if (changes === 1 && version === 0) arrive.run(name)
     return changes === 1
   }
 }
