@@ -1,7 +1,8 @@
 /** What zones and lists say of a day: registered and dropped names, known to the store and due. */
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -228,6 +229,58 @@ test('zones are kept for 14 days before the newest; one that would have to be co
   assert.equal((await world.takeZone(zoneOf(['n0']), '2026-10-20')).isSame, true)
   assert.equal((await world.takeZone(zoneOf(['x']), '2026-11-02')).registered, 1)
   assert.deepEqual(await world.registered('2026-10-21'), ['n1.test'])
+})
+
+test('what an import had not written when it was killed is written by the next one of that zone', async (t) => {
+  const world = await makeWorld(t)
+  await world.takeZone(zoneOf(['a', 'b']), '2026-11-10')
+  await world.takeZone(zoneOf(['a', 'c', 'd']), '2026-11-14')
+  const late = (): Promise<unknown> => world.takeZone(zoneOf(['a', 'b', 'c']), '2026-11-12')
+  await late()
+  const files = world.files()
+  const steps = ['days/2026-11-12/zone-test.json', 'days/2026-11-14/zone-test.json', 'zones/test/2026-11-12.json']
+  for (let missing = 1; missing < 8; missing++) {
+    for (const [place, path] of steps.entries()) if ((missing >> place) & 1) rmSync(join(world.root, path))
+    await late()
+    assert.deepEqual(world.files(), files, String(missing))
+  }
+})
+
+test('a store that fails at any moment leaves nothing that is seen by half, and the next import completes it', async (t) => {
+  const world = await makeWorld(t)
+  const whole = await makeWorld(t)
+  for (const each of [world, whole]) await each.takeZone(zoneOf(['a', 'b', 'c']), '2026-11-18')
+  const files = world.files()
+  await whole.takeZone(zoneOf(['c', 'd', 'e']), '2026-11-19')
+  let calls = 0
+  const failingAt = (call: number): World['store'] => {
+    const counted =
+      <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
+      async (...given: Given): Promise<Result> => {
+        if (++calls === call) throw new Error('the store is away')
+        return work(...given)
+      }
+    const { frontier, now } = world.store
+    return {
+      ...world.store,
+      now: counted(now),
+      frontier: { ...frontier, visits: counted(frontier.visits), save: counted(frontier.save) },
+    }
+  }
+  const take = (store: World['store']): Promise<unknown> =>
+    world.takeZone(zoneOf(['c', 'd', 'e']), '2026-11-19', { store })
+  for (let call = 1; ; call++) {
+    calls = 0
+    const failed = await take(failingAt(call)).then(
+      () => false,
+      (error) => /the store is away/.test(String(error)),
+    )
+    if (!failed) break
+    assert.deepEqual(world.files(), files)
+  }
+  assert.ok(calls > 5)
+  assert.deepEqual(world.files(), whole.files())
+  assert.ok((await known(world, ['d.test', 'e.test'])).every(Boolean))
 })
 
 test('two imports at once are one and a refusal, or two refusals, and never both', async (t) => {
