@@ -28,7 +28,8 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     fallback: '',
     meaning:
       'Where the owner of a site reaches whoever crawls it. It stands in the User-Agent of every request; unset, nothing public is crawled.',
-    may: 'the address of a page (https://example.com/crawler) or a mailbox (crawler@example.com)',
+    may: 'the address of a page (https://example.com/crawler), without a user and a password, or a mailbox (crawler@example.com): 3 to 200 printable ASCII characters, no blank, ( ) or \\ among them',
+    show: (text) => text,
     read: (text) => (text === '' ? null : isContact(text) ? text : undefined),
   },
   crawlOptOut: {
@@ -44,14 +45,14 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     fallback: '',
     meaning:
       'What a crawl asks to know whether it sees: zones whose SOA every resolver must give, a suffix under which made-up names must not exist, a name without IPv6, addresses that must take a TCP connection. What is left out is as by default: the root and five top-level domains, com, ipv4only.arpa, the root servers.',
-    may: 'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53, each of them none for nothing',
+    may: 'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53, each of them none for nothing, zones and addresses 32 at most',
     read: parsePlan,
   },
   crawlRate: {
     name: 'DOMAINDEX_CRAWL_RATE',
     fallback: '20',
     meaning: 'How many visits a second the crawlers of an installation begin, all of them together.',
-    may: 'a number above 0 and up to 100000, such as 50 or 0.5, or off for as many as may be',
+    may: 'a number from 0.001 to 100000, of three decimals at most, such as 50 or 0.5, or off for as many as may be',
     read: (text) => (text === 'off' ? null : readRate(text)),
   },
   crawlShares: {
@@ -59,21 +60,22 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     fallback: 'asked=10,fresh=30,followup=20,due=40',
     meaning:
       'The parts of the rate: of names that callers looked up in vain, of those that were never visited, of those that a file of the night needs, and of those whose time has come again. What one leaves is lent to the others.',
-    may: 'all four, separated by commas, each a whole number up to 1000, not all of them 0',
+    may: 'asked, fresh, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, not all of them 0',
     read: readShares,
   },
   crawlSoonest: {
     name: 'DOMAINDEX_CRAWL_SOONEST',
     fallback: '1d',
     meaning: 'The least time between two visits of a name, also after an import.',
-    may: 'a whole number of minutes, hours or days, as 90m, 12h or 1d',
+    may: 'a whole number of minutes, hours or days, 3650d at most, as 90m, 12h or 1d',
     read: readSpan,
   },
   crawlLatest: {
     name: 'DOMAINDEX_CRAWL_LATEST',
     fallback: '30d',
-    meaning: 'The most time between two visits of a name, also after an import; at least DOMAINDEX_CRAWL_SOONEST.',
-    may: 'a whole number of minutes, hours or days, as 12h or 30d',
+    meaning:
+      'The most time between two visits of a name, also after an import; at least DOMAINDEX_CRAWL_SOONEST. A change counts for each name from its next visit or import on: times that were set before stay.',
+    may: 'a whole number of minutes, hours or days, 3650d at most, as 12h or 30d',
     read: readSpan,
   },
   crawlAsked: {

@@ -34,7 +34,7 @@ export const NIGHT_SETTINGS: { readonly [Key in keyof NightSettings]: Setting<Ni
     fallback: '12h',
     meaning:
       'How long a follow-up file waits for the crawler to visit its names, at most; then it is written from what is known.',
-    may: 'a whole number of minutes, hours or days, as 90m, 12h or 1d',
+    may: 'a whole number of minutes, hours or days, 3650d at most, as 90m, 12h or 1d',
     read: readSpan,
   },
 }

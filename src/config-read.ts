@@ -60,21 +60,25 @@ export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-/** Seconds: a whole number of minutes, hours or days, as `90m`, `12h` or `30d`. */
+/** Seconds: a whole number of minutes, hours or days, as `90m`, `12h` or `30d`; 3,650 days at most. */
 export function readSpan(text: string): number | undefined {
-  const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
+  const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([mhd])$/.exec(text) ?? []
   const seconds = Number(digits) * (SECONDS[unit] ?? Number.NaN)
   return seconds <= MOST_SPAN ? seconds : undefined
 }
 
-/** A number above 0, at most 100,000. */
+/** A number from 0.001 to 100,000. */
 export function readRate(text: string): number | undefined {
   const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
   return value > 0 && value <= MOST_RATE ? value : undefined
 }
 
-/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5). */
+/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5), and without a password for all to read. */
 export function isContact(text: string): boolean {
   if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
-  return /^https?:\/\//i.test(text) ? URL.canParse(text) : /^[^@:/]+@[^@:/]+$/.test(text)
+  return /^https?:\/\//i.test(text) ? URL.canParse(text) && !hasUser(new URL(text)) : /^[^@:/]+@[^@:/]+$/.test(text)
+}
+
+function hasUser({ username, password }: URL): boolean {
+  return username !== '' || password !== ''
 }

@@ -84,6 +84,7 @@ for (const [name, text, key, value] of [
     { ...DEFAULT_PLAN, zones: ['.', 'org'], addresses: [] },
   ],
   ['DOMAINDEX_CRAWL_RATE', '0.5', 'crawlRate', 0.5],
+  ['DOMAINDEX_CRAWL_RATE', '0.001', 'crawlRate', 0.001],
   ['DOMAINDEX_CRAWL_RATE', 'off', 'crawlRate', null],
   [
     'DOMAINDEX_CRAWL_SHARES',
@@ -93,6 +94,8 @@ for (const [name, text, key, value] of [
   ],
   ['DOMAINDEX_CRAWL_SOONEST', '90m', 'crawlSoonest', 5_400],
   ['DOMAINDEX_CRAWL_LATEST', '12h', 'crawlLatest', 43_200],
+  ['DOMAINDEX_CRAWL_LATEST', '3650d', 'crawlLatest', 3_650 * 86_400],
+  ['DOMAINDEX_CRAWL_LATEST', '5256000m', 'crawlLatest', 3_650 * 86_400],
   ['DOMAINDEX_CRAWL_ASKED', '100', 'crawlAsked', 100],
   ['DOMAINDEX_CRAWL_ADMIN', 'off', 'crawlAdmin', null],
   ['DOMAINDEX_CRAWL_ADMIN', '[::1]:9191', 'crawlAdmin', { host: '::1', port: 9191 }],
@@ -129,17 +132,18 @@ for (const [name, text] of [
   ['DOMAINDEX_CORS', 'https://a.example/'],
   ['DOMAINDEX_LOG_LEVEL', 'loud'],
   ['DOMAINDEX_CRAWL_CONTACT', 'me'],
-  ['DOMAINDEX_CRAWL_CONTACT', 'me@example.com) evil'],
   ['DOMAINDEX_CRAWL_CONTACT', 'https://'],
   ['DOMAINDEX_CRAWL_CONTROLS', 'zones=a..b'],
   ['DOMAINDEX_CRAWL_RATE', '0'],
+  ['DOMAINDEX_CRAWL_RATE', '0.0001'],
+  ['DOMAINDEX_CRAWL_RATE', '100001'],
   ['DOMAINDEX_CRAWL_RATE', 'fast'],
   ['DOMAINDEX_CRAWL_SHARES', 'due=1'],
   ['DOMAINDEX_CRAWL_SHARES', 'asked=0,fresh=0,followup=0,due=0'],
   ['DOMAINDEX_CRAWL_SHARES', 'asked=1,fresh=1,followup=1,late=1'],
   ['DOMAINDEX_CRAWL_SOONEST', '30s'],
   ['DOMAINDEX_CRAWL_LATEST', '30'],
-  ['DOMAINDEX_CRAWL_LATEST', '99999d'],
+  ['DOMAINDEX_CRAWL_LATEST', '3651d'],
   ['DOMAINDEX_CRAWL_ASKED', '-1'],
   ['DOMAINDEX_CRAWL_ADMIN', '9091'],
 ] as const) {
@@ -149,6 +153,36 @@ for (const [name, text] of [
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
   })
 }
+
+test('a contact that every site may read holds no user and no password, and what it held is not told', () => {
+  for (const [text, told] of [
+    ['https://me:hush@example.com/crawler', '…@example.com/crawler'],
+    ['https://hush@example.com', '…@example.com'],
+    ['crawler@example.com) evil', '…@example.com) evil'],
+  ]) {
+    const { name, may } = SETTINGS.crawlContact
+    assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; it is "${told}"` })
+  }
+  const mastodon = 'https://social.example/@crawler'
+  assert.equal(readSettings({ DOMAINDEX_CRAWL_CONTACT: mastodon }).crawlContact, mastodon)
+})
+
+test('settings of a crawl that are refused for their size say how large they may be', () => {
+  for (const [name, text, bound] of [
+    ['DOMAINDEX_CRAWL_LATEST', '5000d', '3650d at most'],
+    ['DOMAINDEX_CRAWL_SOONEST', '5000d', '3650d at most'],
+    ['DOMAINDEX_CRAWL_RATE', '0.0001', 'from 0.001 to 100000'],
+    ['DOMAINDEX_CRAWL_SHARES', 'due=1', 'asked, fresh, followup and due'],
+    ['DOMAINDEX_CRAWL_CONTROLS', `zones=${Array(33).fill('com')}`, '32 at most'],
+    ['DOMAINDEX_CRAWL_CONTACT', `https://example.com/${'a'.repeat(200)}`, '3 to 200'],
+  ] as const) {
+    assert.throws(
+      () => readSettings({ [name]: text }),
+      ({ message }: Error) => message.includes(bound),
+      text,
+    )
+  }
+})
 
 test('a password that stands in a wrong value is not told', () => {
   for (const text of ['postgres:/me:hush@db', 'postgres://me:hu@sh@[db', 'postgres:db?password=hush', 'me:hush@db']) {
