@@ -76,7 +76,15 @@ export const LEDGER_TABLES: readonly Table[] = [
   { name: 'download', columns: ['account', 'day', 'file'], key: 3 },
 ]
 
-export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES]
+/** Of the schedule, what a crawl judges itself by; the rest is made anew. */
+const OUTCOME: Table = {
+  name: 'outcome',
+  columns: ['hour', 'kind', 'visits', 'servfail', 'nxdomain', 'none'],
+  key: 2,
+}
+
+/** In the order in which they are copied, which the place of a copy under way counts by. */
+export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME]
 
 /** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
 export type Numbered = { account: number; token: number }

@@ -25,9 +25,14 @@ async function worldOf(t: TestContext) {
   for (const email of ['ann@example.com', 'bob@example.com']) await folder.run(['account', 'create', email])
   await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
   await folder.run(['rotate-secret'])
-  await folder.withStore(async ({ wishes, schedule }) => {
+  await folder.withStore(async ({ wishes, schedule, now }) => {
     await wishes.ask({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, most: 5 })
     await schedule.beat('a crawler', '{}')
+    const hour = 3600 * Math.floor((await now()) / 3600)
+    await schedule.add([
+      { hour: hour - 3600, kind: 'due', visits: 900, servfail: 1, nxdomain: 20, none: 300 },
+      { hour, kind: 'fresh', visits: 70, servfail: 0, nxdomain: 2, none: 30 },
+    ])
   })
   const copy = (from: string, to: string) =>
     folder.run(['copy'], { env: { DOMAINDEX_STORE: from, DOMAINDEX_STORE_TO: to } })
@@ -50,6 +55,7 @@ async function answersOf(url: string): Promise<unknown> {
     secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
     wanted: await store.wishes.wanted('asked', rangeOf(name), 10),
     ranges: await store.schedule.ranges(),
+    outcomes: await store.schedule.outcomes(0),
   }
   await store.close()
   return JSON.parse(JSON.stringify(answers))
@@ -63,7 +69,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal(tablesOf(there.stdout).length, TABLES.length)
     assert.match(there.stdout, new RegExp(`visit: ${NAMES} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
-    assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,/s)
+    assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,.*outcome: 2 rows,/s)
     const again = await copy(postgres, back)
     assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
     for (const store of [postgres, back]) {
