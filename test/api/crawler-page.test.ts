@@ -49,7 +49,8 @@ test('says who crawls, by which User-Agent and token, what is asked for, how oft
     'User-agent: domaindex\nDisallow: /',
     'Retry-After',
     `at most ${MOST_HOPS}`,
-    'after 1 day at the earliest and about 30 days at the latest',
+    'due again about 1 day after a visit at the earliest and about 30 days at the latest',
+    'is made again some minutes later',
     `At most ${inWords[address.least]} visit a second begins at an address, and at most ${inWords[network.least]} at all`,
     `up to ${address.most} and ${network.most}.`,
   ])
@@ -101,5 +102,5 @@ test('the contact of the settings reaches the workers of serve', async (t) => {
   const text = await (await fetch(`${address}/crawler/`)).text()
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.ok(text.includes(`domaindex/${version} (+crawler@example.com)`))
-  assert.ok(text.includes('1 day at the earliest'))
+  assert.ok(text.includes('1 day after a visit at the earliest'))
 })
