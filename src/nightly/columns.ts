@@ -9,9 +9,13 @@ const FOLLOWUP_COLUMNS = [...ROW_COLUMNS, 'social_networks', 'social_accounts']
 
 export const FOLLOWUP_HEADER = `${FOLLOWUP_COLUMNS.join()}\n`
 
-/** The row of a name; fields are empty for what was never observed, but yes/no fields "no" and `ssl` "nocert", as in /lookup. */
+/**
+ * The row of a name; fields are empty for what was never observed, but yes/no fields "no" and `ssl` "nocert", as in /lookup.
+ * An MX whose server is the root says that there is no mail (RFC 7505, chapter 3), and so does the row.
+ */
 export function followupRow(name: Name, { ip, states, web }: Current): string {
-  const servers = states.MX === undefined ? [] : recordsOf('MX', states.MX.records)
+  const servers =
+    states.MX === undefined ? [] : recordsOf('MX', states.MX.records).filter(({ mail_server }) => mail_server !== '.')
   const fields = [
     name,
     yesNo(web?.has_website),

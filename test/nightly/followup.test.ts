@@ -46,8 +46,9 @@ test('a row says what is known: website, mail servers by priority, certificate, 
       web: site({ has_website: false, redirects_to: 'all.example', ssl: 'invalid' }),
     }),
     look('named.example'),
+    look('nomail.example', { dns: ok({ MX: [mx(0, '.')] }) }),
   )
-  const names = ['all', 'failing', 'gone', 'moved', 'named', 'unknown'].map((word) => `${word}.example`)
+  const names = ['all', 'failing', 'gone', 'moved', 'named', 'nomail', 'unknown'].map((word) => `${word}.example`)
   await makeDaily(world, DAY, names)
   const { manifest } = await makeFollowup(world)
   const rows = [
@@ -57,10 +58,11 @@ test('a row says what is known: website, mail servers by priority, certificate, 
     'gone.example,no,no,,no,,nocert,nxdomain,,',
     'moved.example,no,yes,all.example,no,,invalid,v4only,,',
     'named.example,no,no,,no,,nocert,,,',
+    'nomail.example,no,no,,no,,nocert,,,', // a null MX (RFC 7505)
     'unknown.example,no,no,,no,,nocert,,,',
   ]
   assert.equal(await textOf(world, FILE), `${rows.join('\n')}\n`)
-  assert.deepEqual([manifest.rows, manifest.first, manifest.last], [6, names[0], names[5]])
+  assert.deepEqual([manifest.rows, manifest.first, manifest.last], [7, names[0], names[6]])
 })
 
 test('the enriched snapshot says the same of a name in the columns that both files have', async () => {

@@ -20,7 +20,7 @@ const NAMES = {
 }
 /** Fields in quotes where they have to be: only names of hosts can have what needs them. */
 const SERVERS = `(select case when s ~ '[",]' then '"' || replace(s, '"', '""') || '"' else s end
-  from (select string_agg(m ->> 1, ' ') as s from json_array_elements(f.states::json #> '{MX,3}') m) servers)`
+  from (select string_agg(m ->> 1, ' ') as s from json_array_elements(f.states::json #> '{MX,3}') m where m ->> 1 <> '.') servers)`
 const TOLD = `case when coalesce(f.flags, 0) & ${FLAG.has_website} <> 0 then ',yes,' else ',no,' end
   || coalesce('yes,' || f.redirects_to, 'no,') || ',' || coalesce('yes,' || ${SERVERS}, 'no,')
   || ',' || coalesce(f.ssl, 'nocert') || ',' || coalesce(f.ip, '')`

@@ -23,7 +23,7 @@ const MIB = 2 ** 20
 
 /** What `rows` says of a name behind it, of a row `f` of facts; and of a name that has none. */
 const SERVERS = `(select iif(s glob '*[",]*', '"' || replace(s, '"', '""') || '"', s) from
-  (select group_concat(value ->> 1, ' ') as s from json_each(f.states, '$.MX[3]')))`
+  (select group_concat(value ->> 1, ' ') as s from json_each(f.states, '$.MX[3]') where value ->> 1 <> '.'))`
 const TOLD = `iif(f.flags & ${FLAG.has_website}, ',yes,', ',no,')
   || iif(f.redirects_to is null, 'no,,', 'yes,' || f.redirects_to || ',')
   || coalesce('yes,' || ${SERVERS}, 'no,') || ',' || coalesce(f.ssl, 'nocert') || ',' || coalesce(f.ip, '')`

@@ -70,6 +70,7 @@ const WORLD = [
   ),
   seen('odd.example', 1, dns({ MX: [{ priority: 0, mail_server: 'a,"b".example' }] })),
   seen('no-mail.example', 1, dns({ MX: [] })),
+  seen('null-mx.example', 1, dns({ MX: [{ priority: 0, mail_server: '.' }] })),
 ]
 
 export function listing(engine: Engine): void {
@@ -91,6 +92,7 @@ export function listing(engine: Engine): void {
     assert.ok(rows.includes('mail.example,no,no,,yes,mx10.example mx20.example,nocert,'))
     assert.ok(rows.includes('odd.example,no,no,,yes,"a,""b"".example",nocert,'))
     assert.ok(rows.includes('only-known.example,no,no,,no,,nocert,'))
+    assert.ok(rows.includes('null-mx.example,no,no,,no,,nocert,'))
     assert.equal(rows[0]!.split(',').length, ROW_COLUMNS.length)
   })
 
