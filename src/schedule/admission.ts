@@ -9,6 +9,7 @@ import type { Address } from '../words/address.ts'
 import type { Instant } from '../words/time.ts'
 import { lastSeen } from './count.ts'
 import type { Crawl } from './crawl.ts'
+import { pastOf } from './past.ts'
 import type { Candidate, Held } from './range.ts'
 import type { Span } from './span.ts'
 import type { Kind } from './turns.ts'
@@ -33,7 +34,7 @@ export async function admit(span: Span, all: readonly Read[]): Promise<Map<Kind,
     const left = free.get(kind) ?? room.free(kind)
     free.set(kind, left - 1)
     const wishes = new Set(wish === null ? [] : [wish])
-    if (left > 0) admitted.push({ name: visit.name, visit, kind, range, read: at, places: {}, wishes })
+    if (left > 0) admitted.push({ name: visit.name, visit, kind, past: 'new', range, read: at, places: {}, wishes })
     else if (range.sweep !== null) range.sweep.isLeft = true
   }
   await findPlaces(span, admitted)
@@ -63,14 +64,17 @@ export async function leaveOut(span: Span, visits: readonly Visit[], at: Instant
   return others
 }
 
-/** Reads where names that were visited before are, and how crowded it is there. */
+/** Reads where names that were visited before are, what they had, and how crowded it is there. */
 async function findPlaces(span: Span, candidates: readonly Candidate[]): Promise<void> {
-  const { store, isOwn } = span.crawl
+  const { store, isOwn, rhythm } = span.crawl
   const known = candidates.filter(({ visit }) => lastSeen(visit) > 0)
   for (let from = 0; from < known.length; from += BATCH) {
     const batch = known.slice(from, from + BATCH)
     const currents = await store.frontier.currents(batch.map(({ name }) => name))
-    for (const [index, candidate] of batch.entries()) candidate.places = withoutOwn(placesOf(currents[index]!), isOwn)
+    for (const [index, candidate] of batch.entries()) {
+      candidate.places = withoutOwn(placesOf(currents[index]!), isOwn)
+      candidate.past = pastOf(candidate.visit, currents[index]!, rhythm)
+    }
     await learnCrowds(
       span,
       batch.flatMap(({ places }) => places.addresses ?? []),

@@ -1,29 +1,35 @@
-/** Bands: whether the shares of servfail, nxdomain and no website among visits are such as the week before had. Pure. */
+/** Bands: whether more names fail, are gone or have lost their website than in the week before. Pure. */
 
 import type { Outcomes } from '../store/schedule.ts'
+import type { Past } from './past.ts'
 
 /** The shares that are watched, by the name of their count. */
 const SHARES = { servfail: 'servfail', nxdomain: 'nxdomain', none: 'no website' } as const
 type Share = keyof typeof SHARES
 
+/**
+ * The shares that are watched of names with this past. Names that are new, that failed or that changed lately are not judged:
+ * what they come to changes with the lists that are imported, and with the waves in which such names come up again.
+ */
+const WATCHED: Partial<Record<string, readonly Share[]>> = {
+  website: ['servfail', 'nxdomain', 'none'],
+  dns: ['servfail', 'nxdomain'],
+} satisfies Partial<Record<Past, readonly Share[]>>
+
 /** Visits of a kind, and how many of them came to each. */
 export type Counts = Omit<Outcomes, 'hour'>
-
-/** From the smallest to the largest share, 0 to 1, that a block of the week had. */
-type Band = { least: number; most: number }
 
 /** Visits of one block of the week, at least: an hour, or as many as it takes. */
 const BLOCK = 2_000
 /** No band without so many blocks, on so many seconds at least. */
 const LEAST_BLOCKS = 12
 const LEAST_SPAN = 86_400
-/** Fewer visits of a kind are not judged. */
-export const LEAST_VISITS = 100
-/** How far outside of its band a share must be, in parts of all visits, whatever the number of visits. */
+/** Fewer visits of a kind are not judged: where others are nearly all that comes up, those few are no sample of their kind. */
+export const LEAST_VISITS = 200
+/** How far above all that the week had a share must be, in parts of all visits, whatever the number of visits. */
 const FLOOR = 0.02
 /**
- * And how improbable, were its true value that of the band's edge: e to the power of minus this, at most. With a slice a
- * second, three shares and four windows each, noise at the very edge of a band leaves it about once in seven years.
+ * And how improbable, were its true value the largest of the week: e to the power of minus this, at most.
  */
 const NATS = 20
 
@@ -61,8 +67,8 @@ export function isEnough(blocks: readonly Outcomes[]): boolean {
 }
 
 /**
- * Why the counts of one kind lie outside of what its blocks had, a sentence; null where they do not, or are too few. `nats`
- * and `floor`: how improbable and how far outside is outside.
+ * Why the counts of one kind lie above what its blocks had, a sentence; null where they do not, are too few, or of a kind
+ * that is not judged. `nats` and `floor`: how improbable and how far above is too much.
  */
 export function whyOutside(
   counts: Counts,
@@ -71,20 +77,14 @@ export function whyOutside(
 ): string | null {
   const { kind, visits } = counts
   if (visits < LEAST_VISITS || blocks.length === 0) return null
-  for (const share of Object.keys(SHARES) as Share[]) {
-    const band = bandOf(blocks, share)
+  for (const share of WATCHED[kind] ?? []) {
+    const most = Math.max(...blocks.map((block) => block[share] / block.visits))
     const part = counts[share] / visits
-    const edge = Math.min(Math.max(part, band.least), band.most)
-    if (Math.abs(part - edge) <= floor || visits * divergence(part, edge) <= nats) continue
-    const week = `${percent(band.least)} to ${percent(band.most)} %`
+    if (part - most <= floor || visits * divergence(part, most) <= nats) continue
+    const week = `${percent(most)} % at most`
     return `${SHARES[share]} is ${percent(part)} % of the last ${visits} visits (${kind}), where the week had ${week}`
   }
   return null
-}
-
-function bandOf(blocks: readonly Counts[], share: Share): Band {
-  const parts = blocks.map((block) => block[share] / block.visits)
-  return { least: Math.min(...parts), most: Math.max(...parts) }
 }
 
 /**

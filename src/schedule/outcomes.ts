@@ -1,18 +1,18 @@
-/** What visits came to, counted by the hour and by the kind of turn that they had. Pure. */
+/** What visits came to, counted by the hour and by what was known of the names before. Pure. */
 
 import type { Outcomes } from '../store/schedule.ts'
 import type { Seen } from './span.ts'
 
 const HOUR = 3_600
 
-/** By hour and kind; what was not looked at is none. */
+/** By hour and past; what was not looked at is none. */
 export function outcomesOf(cut: readonly Seen[]): Outcomes[] {
   const all = new Map<string, Outcomes>()
   for (const { at, end, candidate } of cut) {
     if (end === 'unseen' || end === 'failed') continue
     const hour = at - (at % HOUR)
-    const key = `${hour} ${candidate.kind}`
-    const outcomes = all.get(key) ?? { hour, kind: candidate.kind, visits: 0, servfail: 0, nxdomain: 0, none: 0 }
+    const key = `${hour} ${candidate.past}`
+    const outcomes = all.get(key) ?? { hour, kind: candidate.past, visits: 0, servfail: 0, nxdomain: 0, none: 0 }
     outcomes.visits++
     if (end !== 'ok') outcomes[end]++
     all.set(key, outcomes)

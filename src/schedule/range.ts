@@ -7,6 +7,7 @@ import type { WishKind } from '../store/wishes.ts'
 import { type Name, RANGE_SLOTS } from '../words/name.ts'
 import type { Instant } from '../words/time.ts'
 import { NOTHING } from './count.ts'
+import type { Past } from './past.ts'
 import type { Kind } from './turns.ts'
 
 /** A name whose turn is to come, or that is being visited, or whose visit is not saved yet. */
@@ -14,6 +15,7 @@ export type Candidate = {
   name: Name
   visit: Visit
   kind: Kind
+  past: Past
   range: Held
   /** When it was read. */
   read: Instant

@@ -3,6 +3,7 @@
 import type { Outcomes } from '../store/schedule.ts'
 import type { Instant } from '../words/time.ts'
 import { add, blocksOf, type Counts, isEnough, LEAST_VISITS, whyOutside } from './bands.ts'
+import type { Past } from './past.ts'
 
 /**
  * Why slices are thrown away, of which kind, since when, and the last of those that were tried since. `again`: when the
@@ -18,11 +19,11 @@ export type Doubt = {
 }
 
 /**
- * What is kept from slice to slice. `latest`: by kind, slices that were believed, the newest first. `accepted`: outcomes of
+ * What is kept from slice to slice. `latest`: slices that were believed, the newest first. `accepted`: outcomes of
  * trials that count as part of the week though no slice of theirs was saved.
  */
 export type Watch = {
-  latest: ReadonlyMap<string, readonly Outcomes[]>
+  latest: readonly (readonly Outcomes[])[]
   doubt: Doubt | null
   accepted: readonly Outcomes[]
 }
@@ -30,16 +31,17 @@ export type Watch = {
 /** `why`: the slice is to be thrown away; null: it is to be saved. `news`: what an operator is to be told, once; else null. */
 export type Judgement = { watch: Watch; why: string | null; news: string | null }
 
-export const NEW_WATCH: Watch = { latest: new Map(), doubt: null, accepted: [] }
+export const NEW_WATCH: Watch = { latest: [], doubt: null, accepted: [] }
 
 /** Blocks of the history of each kind that has enough of one. */
 type Known = ReadonlyMap<string, readonly Counts[]>
 
+const NEW: Past = 'new'
 const WEEK = 604_800
 const DAY = 86_400
 /** Outcomes of so many seconds are no history yet: what goes wrong now must not judge itself. */
 const RECENT = 10_800
-/** Visits of a kind that are looked back on. */
+/** Visits of names that are not new, of all kinds, that are looked back on. */
 const WINDOW = 2_000
 /** Seconds until the first trial, doubled at each, and at most. */
 const PAUSE = 300
@@ -67,13 +69,15 @@ export function judgeSlice(
   const history = week.filter(({ hour }) => hour > now - WEEK && hour <= now - RECENT)
   const known = knownOf(history, accepted)
   if (watch.doubt !== null) return judgeTrial({ ...watch, accepted }, watch.doubt, slice, known, now)
-  const latest = new Map(watch.latest)
-  for (const row of slice) latest.set(row.kind, windowOf([row, ...(latest.get(row.kind) ?? [])], now))
+  const latest = windowOf([slice, ...watch.latest], now)
   for (const { kind } of slice) {
-    const why = whyAnyOutside(latest.get(kind)!, known.get(kind) ?? [])
+    const why = whyAnyOutside(
+      latest.flat().filter((row) => row.kind === kind),
+      known.get(kind) ?? [],
+    )
     if (why === null) continue
     const doubt: Doubt = { why, kind, since: now, again: now + PAUSE, pause: PAUSE, trials: [] }
-    return { watch: { latest: new Map(), doubt, accepted }, why, news: `nothing is saved for now: ${why}` }
+    return { watch: { latest: [], doubt, accepted }, why, news: `nothing is saved for now: ${why}` }
   }
   return { watch: { latest, doubt: null, accepted }, why: null, news: null }
 }
@@ -114,8 +118,13 @@ function agree(trials: readonly (readonly Outcomes[])[]): boolean {
   const later = countsByKind(trials.slice(trials.length / 2))
   return [...later.values()].every((counts) => {
     const before = earlier.get(counts.kind)
-    return before === undefined || whyOutside(counts, [before], { nats: ALIKE }) === null
+    return before === undefined || isAlike(counts, before)
   })
+}
+
+function isAlike(one: Counts, other: Counts): boolean {
+  const isAbove = (a: Counts, b: Counts): boolean => whyOutside(a, [b], { nats: ALIKE }) !== null
+  return !isAbove(one, other) && !isAbove(other, one)
 }
 
 function knownOf(history: readonly Outcomes[], accepted: readonly Outcomes[]): Known {
@@ -124,12 +133,12 @@ function knownOf(history: readonly Outcomes[], accepted: readonly Outcomes[]): K
   return new Map(blocks.map(([kind, each]) => [kind, [...each, ...(more.get(kind) ?? [])]]))
 }
 
-/** Slices of one kind, the newest first and in any case: as far back as the window goes, and a day at most. */
-function windowOf(rows: readonly Outcomes[], now: Instant): Outcomes[] {
+/** The newest slice in any case, and others as far back as the window goes, a day at most. */
+function windowOf(slices: Watch['latest'], now: Instant): Watch['latest'] {
   let visits = 0
-  return rows.filter((row, place) => {
-    visits += row.visits
-    return place === 0 || (visits <= WINDOW && row.hour > now - DAY)
+  return slices.filter((slice, place) => {
+    for (const row of slice) if (row.kind !== NEW) visits += row.visits
+    return place === 0 || (visits <= WINDOW && slice.every(({ hour }) => hour > now - DAY))
   })
 }
 

@@ -48,7 +48,7 @@ export type RangeState = {
 /** A crawler that was heard of within LEASE_SECONDS. `report`: its own words, JSON. */
 export type Heard = { holder: string; heard: Instant; report: string }
 
-/** Visits that ended in one hour (a multiple of 3600), by the kind of turn that they had. `none`: ok, and no website. */
+/** Visits that ended in one hour (a multiple of 3600), by what was known of the names before (`kind`, the crawler's word). `none`: ok, and no website. */
 export type Outcomes = {
   hour: Instant
   kind: string

@@ -3,9 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { RHYTHM } from '../../src/apply/due.ts'
+import { NO_CLOCKS, type Visit, type Website } from '../../src/apply/known.ts'
 import { blocksOf, whyOutside } from '../../src/schedule/bands.ts'
+import { type Past, pastOf } from '../../src/schedule/past.ts'
 import { type Judgement, judgeSlice, NEW_WATCH, type Watch } from '../../src/schedule/watch.ts'
 import type { Outcomes } from '../../src/store/schedule.ts'
+import { named } from '../crawl/internet.ts'
 
 const HOUR = 3600
 const NOW = 1_800_000_000
@@ -16,6 +20,17 @@ const SLICES_A_YEAR = 31_536_000
 
 const SHARES = 3
 const WINDOWS = 4
+
+const VISIT: Visit = {
+  name: named('a.example'),
+  version: 1,
+  clocks: NO_CLOCKS,
+  dnsPrint: 0,
+  webPrint: 0,
+  due: 0,
+  failures: 0,
+  forgotten: false,
+}
 
 type Levels = { servfail: number; nxdomain: number; none: number }
 
@@ -31,7 +46,7 @@ function dice(seed: number): () => number {
 }
 
 /** One row of visits that each come to one thing at most. */
-function sample(random: () => number, visits: number, levels: Levels, hour: number, kind = 'due'): Outcomes {
+function sample(random: () => number, visits: number, levels: Levels, hour: number, kind = 'website'): Outcomes {
   const row: Outcomes = { hour, kind, visits, servfail: 0, nxdomain: 0, none: 0 }
   for (let visit = 0; visit < visits; visit++) {
     const thrown = random()
@@ -81,7 +96,7 @@ test('binomial noise around any level that the week had leaves a band less than 
       for (const visits of [SLICE, FULL]) {
         let alarm = 0
         for (let nxdomain = 0; nxdomain <= visits; nxdomain++) {
-          const counts = { kind: 'due', visits, servfail: 0, nxdomain, none: 0 }
+          const counts = { kind: 'website', visits, servfail: 0, nxdomain, none: 0 }
           if (whyOutside(counts, blocks) !== null) alarm += probability(visits, nxdomain, now)
         }
         assert.ok(alarm * SLICES_A_YEAR * SHARES * WINDOWS < 1, `${alarm} at ${now} between ${low} and ${high}`)
@@ -119,7 +134,10 @@ test('a resolver that turns a fifth of all answers into NXDOMAIN is caught withi
         watch = judged.watch
         caught = judged.why
       }
-      assert.match(caught ?? 'not caught', /^nxdomain is [\d.]+ % of the last \d+ visits \(due\), where the week had/)
+      assert.match(
+        caught ?? 'not caught',
+        /^nxdomain is [\d.]+ % of the last \d+ visits \(website\), where the week had/,
+      )
     }),
     { numRuns: 60 },
   )
@@ -132,20 +150,58 @@ test('a slice of more visits than are looked back on is judged all the same', ()
   assert.match(judgeSlice(NEW_WATCH, slice, week, NOW).why ?? 'saved', /^nxdomain is .* of the last 4000 visits/)
 })
 
-test('shares that fall are an alarm as well: everything has a website, or every name exists', () => {
+test('no alarm is made of shares that fall, nor of names that are new, failed before or changed lately', () => {
   const random = dice(3)
   const week = weekOf(random, () => USUAL)
-  for (const share of ['nxdomain', 'none'] as const) {
-    const { why } = judgeSlice(NEW_WATCH, [sample(random, FULL, { ...USUAL, [share]: 0 }, NOW)], week, NOW)
-    assert.match(why!, /is 0\.0 % of the last 2000 visits/)
+  const well = sample(random, FULL, { servfail: 0, nxdomain: 0, none: 0 }, NOW)
+  assert.equal(judgeSlice(NEW_WATCH, [well], week, NOW).why, null)
+  for (const kind of ['new', 'failed', 'lively'] satisfies Past[]) {
+    const history = week.map((row) => ({ ...row, kind }))
+    assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, lied(USUAL, 0.9), NOW, kind)], history, NOW).why, null)
   }
+})
+
+test('names without a website are judged by whether they exist, not by whether they have one', () => {
+  const random = dice(9)
+  const week = weekOf(random, () => USUAL).map((row) => ({ ...row, kind: 'dns' }))
+  const judged = (levels: Levels) => judgeSlice(NEW_WATCH, [sample(random, FULL, levels, NOW, 'dns')], week, NOW).why
+  assert.equal(judged({ ...USUAL, none: 0.9 }), null)
+  assert.match(judged({ ...USUAL, servfail: 0.2 })!, /^servfail is .* \(dns\), where the week had/)
+})
+
+test('a few visits of a kind among very many others are no sample of it, and many slices of a few are', () => {
+  const random = dice(10)
+  const week = weekOf(random, () => USUAL)
+  const slicesOf = (others: Outcomes): (string | null)[] => {
+    const whys: (string | null)[] = []
+    for (let slice = 0, watch = NEW_WATCH; slice < 40; slice++) {
+      const judged = judgeSlice(watch, [sample(random, 20, lied(USUAL, 0.5), NOW), others], week, NOW)
+      watch = judged.watch
+      whys.push(judged.why)
+    }
+    return whys
+  }
+  assert.ok(slicesOf(sample(random, 480, USUAL, NOW, 'lively')).every((why) => why === null))
+  assert.ok(slicesOf(sample(random, 480, USUAL, NOW, 'new')).some((why) => why !== null))
+})
+
+test('a name counts as what it was found to be when it was looked at last', () => {
+  const past = (days: number, web: boolean | null, other: Partial<Visit> = {}) =>
+    pastOf(
+      { ...VISIT, clocks: NO_CLOCKS.with(0, NOW), due: NOW + days * 24 * HOUR, ...other },
+      { web: web === null ? null : ({ has_website: web } as Website) },
+      RHYTHM,
+    )
+  assert.deepEqual([past(7, true), past(7, false), past(7, null)], ['website', 'dns', 'dns'])
+  assert.deepEqual([past(2, true), past(7, true, { failures: 1 })], ['lively', 'failed'])
+  assert.deepEqual([past(7, true, { clocks: NO_CLOCKS }), pastOf(VISIT, null, RHYTHM)], ['new', 'new'])
 })
 
 test('each kind has a band of its own, and none before there is a day of history', () => {
   const random = dice(4)
   const week = weekOf(random, () => USUAL)
   const bad = lied(USUAL, 0.5)
-  assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW, 'fresh')], week, NOW).why, null)
+  assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW, 'dns')], week, NOW).why, null)
   assert.notEqual(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW)], week, NOW).why, null)
   const short = week.filter(({ hour }) => hour > NOW - 26 * HOUR)
   assert.equal(judgeSlice(NEW_WATCH, [sample(random, FULL, bad, NOW)], short, NOW).why, null)
@@ -206,6 +262,6 @@ test('slices during a doubt are thrown away, and those before the next trial do 
   assert.equal(watch.doubt?.again, NOW + 300)
   const early = judgeSlice(watch, [sample(random, FULL, USUAL, NOW)], week, NOW + 299)
   assert.deepEqual([early.why, early.watch.doubt?.trials], [why, []])
-  const other = judgeSlice(watch, [sample(random, FULL, USUAL, NOW, 'fresh')], week, NOW + 300)
+  const other = judgeSlice(watch, [sample(random, FULL, USUAL, NOW, 'dns')], week, NOW + 300)
   assert.equal(other.why, why, 'a trial without visits of the kind in doubt says nothing of it')
 })

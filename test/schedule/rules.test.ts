@@ -76,7 +76,7 @@ test('a piece is made longer while it is short, and shorter when it took too lon
 
 function candidate(name: string, kind: Candidate['kind'] = 'due', places: Places = {}): Candidate {
   const visit = visitOf(name, 0, 0)
-  return { name: named(name), visit, kind, range: held(), read: NOW, places, wishes: new Set() }
+  return { name: named(name), visit, kind, past: 'new', range: held(), read: NOW, places, wishes: new Set() }
 }
 
 function visitOf(name: string, last: number, due: number): Visit {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RHYTHM } from '../../src/apply/due.ts'
 import { NO_CLOCKS } from '../../src/apply/known.ts'
 import { makePace } from '../../src/crawl/pace.ts'
 import { admit } from '../../src/schedule/admission.ts'
@@ -25,6 +26,7 @@ function spanOf(store: Store): Span {
     pace: makePace(clock),
     shares: SHARES,
     rate: null,
+    rhythm: RHYTHM,
     figures: new Figures(),
     holder: 'one',
   }
@@ -36,7 +38,7 @@ function spanOf(store: Store): Span {
 function candidateOf(range: Held): Candidate {
   const name = named('a.example')
   const visit = { name, version: 1, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, due: 0, failures: 0, forgotten: false }
-  return { name, visit, kind: 'asked', range, read: 0, places: {}, wishes: new Set(['asked']) }
+  return { name, visit, kind: 'asked', past: 'new', range, read: 0, places: {}, wishes: new Set(['asked']) }
 }
 
 test('a range in which a name comes up just as it is being given back is not given back', async (t) => {
