@@ -14,10 +14,12 @@ export type OptOut = {
 }
 
 /** `example.com` is that name and its `www.`; `.example.com`, or `*.example.com`, everything under it and itself. */
-type Entries = { names: ReadonlySet<string>; suffixes: ReadonlySet<string>; ranges: readonly Range[] }
+type Entries = { names: Set<string>; suffixes: Set<string>; ranges: Range[] }
 
 /** A list in use. */
 type List = Pick<OptOut, 'hasName' | 'hasAddress'>
+/** A list that is being read, some lines at each step. */
+type Reading = Generator<undefined, List>
 
 /** The file cannot be read, or a line of it is none: in words, with the number of the line. */
 export class OptOutFault extends Error {
@@ -29,20 +31,24 @@ type OptOutOptions = { ticks: () => number; say: (words: string) => void }
 
 /** Milliseconds between two looks at the file. */
 const LOOK = 1000
-const MOST_BYTES = 16 * 1024 * 1024
+const MOST_BYTES = 8 * 1024 * 1024
+/** Lines that are read at once, a few milliseconds; behind them others have their turn. */
+const LINES = 5_000
 /** Each connection is compared with all of them. */
 const RANGES = 10_000
 const WWW = 'www.'
 
 /**
- * Reads the list, and looks at the file again whenever it is asked, at most once a second. What is new on it counts at once;
- * what is no longer on it counts until the next look finds the file as it is, because it may be half written. While the file
- * cannot be used the list stays what it was. Throws OptOutFault.
+ * Reads the list, and looks at the file again whenever it is asked, at most once a second. What is new on it counts at once,
+ * in a file of over 5,000 lines when all are read, between which others have their turn; what is no longer on it counts until
+ * the next look finds the file as it is, because it may be half written. While the file cannot be used the list stays what it
+ * was. Throws OptOutFault.
  */
 export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut {
   let print = printOf(path)
-  let current = listOf(readEntries(path))
+  let current = allOf(readList(path))
   let former: List | null = null
+  let reading: Reading | null = null
   let isBad = false
   let looked = ticks()
   let isClosed = false
@@ -55,18 +61,25 @@ export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut 
       return
     }
     print = now
+    reading = readList(path)
+    readOn(reading)
+  }
+  const readOn = (some: Reading): void => {
+    if (isClosed) return
     try {
-      const read = listOf(readEntries(path))
+      const { done, value } = some.next()
+      if (!done) return void setImmediate(readOn, some)
       former ??= current
-      current = read
+      current = value
       isBad = false
     } catch (error) {
       isBad = true
       say(`the opt-out list stays what it was: ${(error as Error).message}`)
     }
+    reading = null
   }
   const lists = (): List[] => {
-    if (!isClosed && ticks() - looked >= LOOK) look()
+    if (!isClosed && reading === null && ticks() - looked >= LOOK) look()
     return former === null ? [current] : [current, former]
   }
 
@@ -79,26 +92,41 @@ export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut 
   }
 }
 
-/** The lines of a list; empty ones, and what follows a `#`, are passed over. Throws OptOutFault. */
-function readEntries(path: string): Entries {
-  const names = new Set<string>()
-  const suffixes = new Set<string>()
-  const ranges: Range[] = []
-  for (const [index, line] of readText(path)
-    .split(/\r\n|\r|\n/)
-    .entries()) {
-    const text = line.replace(/#.*$/s, '').trim()
-    if (text === '') continue
-    const range = parseRange(text)
-    const suffix = suffixOf(text)
-    const name = parseName(text)
-    if (range !== null) ranges.push(range)
-    else if (suffix !== null) suffixes.add(suffix)
-    else if (name !== null) names.add(name)
-    else throw new OptOutFault(`${path}, line ${index + 1}: ${JSON.stringify(text.slice(0, 100))} is ${NEITHER}`)
+/** The lines of a file; empty ones, and what follows a `#`, are passed over. Throws OptOutFault. */
+function* readList(path: string): Reading {
+  const text = readText(path)
+  const entries: Entries = { names: new Set(), suffixes: new Set(), ranges: [] }
+  let number = 0
+  for (const [line] of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n|$)/g)) {
+    if (number > 0 && number % LINES === 0) yield
+    number++
+    const entry = line.replace(/#.*$/s, '').trim()
+    if (entry !== '' && !add(entries, entry)) {
+      throw new OptOutFault(`${path}, line ${number}: ${JSON.stringify(entry.slice(0, 100))} is ${NEITHER}`)
+    }
   }
-  if (ranges.length > RANGES) throw new OptOutFault(`${path} holds ${ranges.length} ranges, at most ${RANGES} may be`)
-  return { names, suffixes, ranges }
+  const { length } = entries.ranges
+  if (length > RANGES) throw new OptOutFault(`${path} holds ${length} ranges, at most ${RANGES} may be`)
+  return listOf(entries)
+}
+
+function allOf(reading: Reading): List {
+  for (;;) {
+    const { done, value } = reading.next()
+    if (done) return value
+  }
+}
+
+/** False for a text that is none. */
+function add({ names, suffixes, ranges }: Entries, text: string): boolean {
+  const range = parseRange(text)
+  const suffix = suffixOf(text)
+  const name = parseName(text)
+  if (range !== null) ranges.push(range)
+  else if (suffix !== null) suffixes.add(suffix)
+  else if (name !== null) names.add(name)
+  else return false
+  return true
 }
 
 const NEITHER = 'no name (example.com), suffix (.example.com) or range (192.0.2.0/24, 2001:db8::/32)'

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { OptOutFault, openOptOut } from '../../src/crawl/opt-out.ts'
 import { type Address, parseAddress } from '../../src/words/address.ts'
 import type { Name } from '../../src/words/name.ts'
@@ -74,8 +75,8 @@ test('a line that is none is refused at the start with its number, and so is a f
   }
   write(`10.0.0.1\n`.repeat(10_001))
   assert.throws(open, /holds 10001 ranges, at most 10000/)
-  write('a'.repeat(17 * 1024 * 1024))
-  assert.throws(open, /over 16 MiB/)
+  write('a'.repeat(9 * 1024 * 1024))
+  assert.throws(open, /over 8 MiB/)
   rmSync(file)
   assert.throws(open, /opt-out cannot be read: there is no such file/)
 })
@@ -123,7 +124,39 @@ test('while the file cannot be used the list stays what it was, and that is said
   assert.equal(said.length, 2)
 })
 
-test('once closed it reads nothing anew', (t) => {
+const MANY = Array.from({ length: 12_000 }, (_, index) => `name-${index}.example\n`).join('')
+
+test('a long list is read in pieces, between which others have their turn; until it is read the list stays what it was', async (t) => {
+  const { open, write, clock, said } = listOf(t, 'a.example\n')
+  const list = open()
+  write(`${MANY}b.example\n`)
+  clock.now += 1000
+  let turns = 0
+  for (; !list.hasName(named('b.example')); turns++) {
+    assert.deepEqual(namesOn(list, 'a.example', 'name-0.example'), ['a.example'])
+    clock.now += 1000
+    await turn()
+  }
+  assert.equal(turns, 2, 'of 12,001 lines 5,000 at once')
+  assert.deepEqual(namesOn(list, 'a.example', 'name-0.example'), ['name-0.example'])
+  write(`${MANY}nonsense\n`)
+  for (clock.now += 1000; said.length === 0; ) {
+    assert.deepEqual(namesOn(list, 'b.example'), ['b.example'])
+    await turn()
+  }
+  assert.match(said[0]!, /stays what it was: .*line 12001: "nonsense" is no name/)
+})
+
+test('once closed it reads nothing anew, nor further', async (t) => {
+  const long = listOf(t, 'a.example\n')
+  const half = long.open()
+  long.write(`${MANY}nonsense\n`)
+  long.clock.now += 1000
+  assert.deepEqual(namesOn(half, 'a.example'), ['a.example'])
+  half.close()
+  for (let turns = 0; turns < 9; turns++) await turn()
+  assert.deepEqual([namesOn(half, 'a.example'), long.said], [['a.example'], []])
+
   const { open, write, clock } = listOf(t, 'a.example\n')
   const list = open()
   list.close()
