@@ -60,7 +60,7 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
     request.raw.headers['content-type'] = 'application/json' // whatever it says, a body is read as JSON
-    done()
+    awaitTurn(reply, done)
   })
   app.setNotFoundHandler(refuse)
   app.setErrorHandler((error, request, reply) => {
@@ -68,6 +68,15 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
     else void send(site.outlet, request, reply, refusalReply(refusalOf(site, request.id, error), 'top'))
   })
   return app
+}
+
+/**
+ * Requests that were sent ahead on a connection are begun one after another: an answer that is not on the connection yet would
+ * never hear of its end, and keep what it holds. One whose turn does not come holds nothing.
+ */
+function awaitTurn({ raw }: FastifyReply, begin: () => void): void {
+  if (raw.socket === null) raw.once('socket', begin)
+  else begin()
 }
 
 /** `endpoint_unknown`, with the methods that the path has, where it has any. */

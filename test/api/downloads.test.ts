@@ -134,3 +134,19 @@ test('a client that takes nothing for long is closed', async () => {
 
 /** Bytes of the head of an answer. */
 const headOf = ([first]: readonly Buffer[]): number => first!.indexOf('\r\n\r\n') + 4
+
+test('of requests that were sent ahead on a connection nothing is left when it is gone', async () => {
+  const { token } = await holder()
+  await end(await slowReaders(1, token))
+  const files = openFiles()
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  const ask = `GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  socket.write(ask.repeat(3))
+  await new Promise((resolve) => socket.once('data', resolve))
+  socket.pause()
+  while ((await unsent()) < PIECE) await turn()
+  const other = await slowReader(token) // asked later, so that the others would be under way by now
+  await end([socket, other])
+  while (openFiles() > files) await turn()
+})
