@@ -84,14 +84,14 @@ async function takeFile(inbox: Inbox, labelled: Labelled): Promise<Report | null
     await mkdir(join(folder, TAKING), { recursive: true })
     if ((await rename(join(folder, file), join(folder, claimed)).catch(orNull)) === null) return null
     const report = await importFile(inbox, labelled, join(folder, claimed))
-    if (report.outcome === 'failed' && !isSame(before, await lstat(join(folder, claimed)))) {
-      await rename(join(folder, claimed), join(folder, file))
+    if (!isSame(before, await lstat(join(folder, claimed)))) {
+      await putBack(folder, claimed, file)
       return { file, outcome: 'left', reason: 'it was written to while it was read', rejects: [] }
     }
     await putAway(folder, claimed, report)
     return report
   } catch (error) {
-    await rename(join(folder, claimed), join(folder, file)).catch(orNull)
+    await putBack(folder, claimed, file)
     throw error
   } finally {
     endWriter(claimed)
@@ -137,8 +137,14 @@ async function putBackLeft(folder: string): Promise<void> {
   const place = join(folder, TAKING)
   for (const entry of await entriesOf(place)) {
     if (!(await isLeft(place, entry))) continue
-    const file = entry.replace(/\.[a-z0-9-]*\.\d+\.[0-9a-f]{12}$/, '')
-    if ((await lstat(join(folder, file)).catch(orNull)) === null)
-      await rename(join(place, entry), join(folder, file)).catch(orNull)
+    await putBack(folder, join(TAKING, entry), entry.replace(/\.[a-z0-9-]*\.\d+\.[0-9a-f]{12}$/, ''))
   }
+}
+
+/** Puts a file back, unless a newer one has its name by now: that one is taken in its stead. */
+async function putBack(folder: string, claimed: string, file: string): Promise<void> {
+  const reason = 'a newer file of its name has come'
+  const isReplaced = (await lstat(join(folder, file)).catch(orNull)) !== null
+  if (isReplaced) await putAway(folder, claimed, { file, outcome: 'failed', reason, rejects: [] })
+  else await rename(join(folder, claimed), join(folder, file)).catch(orNull)
 }

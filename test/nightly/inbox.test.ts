@@ -186,3 +186,46 @@ test('where the store fails, the file is back in the inbox', async (t) => {
   Object.assign(store.frontier, { visits })
   assert.equal((await take())[0]!.outcome, 'done')
 })
+
+test('a file that is replaced while it is taken never takes the place of the newer one', async (t) => {
+  const { put, take, inbox, in: lies, report, store, registered } = await inboxOf(t)
+  const file = '2026-11-10.names'
+  put(file, 'old.example\n')
+  const { visits } = store.frontier
+  const replace = (): Promise<never> => {
+    put(file, 'new.example\n')
+    return Promise.reject(new Error('away'))
+  }
+  Object.assign(store.frontier, { visits: replace })
+  await assert.rejects(take(), /away/)
+  assert.equal(readFileSync(join(inbox, file), 'utf8'), 'new.example\n')
+  assert.deepEqual(lies('taking'), [])
+  assert.equal((report(`failed/${file}`) as { reason: string }).reason, 'a newer file of its name has come')
+  Object.assign(store.frontier, { visits })
+  assert.equal((await take())[0]!.outcome, 'done')
+  assert.deepEqual(await registered('2026-11-10'), ['new.example'])
+})
+
+test('a file that grows while it is taken is taken again', async (t) => {
+  const { put, take, inbox, in: lies, store, registered } = await inboxOf(t)
+  const file = 'ours-2026-11-10.names'
+  put(file, 'a.example\n')
+  const { visits } = store.frontier
+  const grow: typeof visits = (names) => {
+    const [claimed] = lies('taking')
+    writeFileSync(join(inbox, 'taking', claimed!), 'a.example\nb.example\n')
+    utimesSync(join(inbox, 'taking', claimed!), WRITTEN, WRITTEN)
+    return visits(names)
+  }
+  Object.assign(store.frontier, { visits: grow })
+  assert.deepEqual(
+    (await take()).map(({ outcome }) => outcome),
+    ['left'],
+  )
+  Object.assign(store.frontier, { visits })
+  assert.deepEqual(
+    (await take()).map(({ outcome }) => outcome),
+    ['done'],
+  )
+  assert.deepEqual(await registered('2026-11-10'), ['a.example', 'b.example'])
+})
