@@ -2,6 +2,7 @@
 
 import { SettingsFault } from '../config.ts'
 import { InputFault } from '../input/fault.ts'
+import { BuildFault } from '../nightly/fault.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
 import { CommandFault } from './fault.ts'
 
@@ -9,6 +10,7 @@ import { CommandFault } from './fault.ts'
 export function report(error: unknown): number {
   const isPlain =
     error instanceof CommandFault ||
+    error instanceof BuildFault ||
     error instanceof SettingsFault ||
     error instanceof StoreFault ||
     error instanceof InputFault

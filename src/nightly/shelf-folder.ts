@@ -6,6 +6,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { orNull, syncFolder, writeDurably } from './durable.ts'
+import { BuildFault } from './fault.ts'
 import { type FileKind, type FileName, type Manifest, type Opened, parseFileName, type Shelf } from './shelf.ts'
 import { endWriter, sweep, writerName } from './shelf-leftovers.ts'
 
@@ -74,19 +75,19 @@ async function openFile(folder: string, name: FileName): Promise<Opened | null> 
     const kept = await readManifest(folder, name)
     if (kept === null) return null
     const handle = await open(join(folder, kept.data)).catch(orNull)
-    if (handle !== null) return opened(handle, kept)
-    if (missing === kept.data) throw new Error(`${join(folder, kept.data)} is missing, and its manifest speaks of it`)
+    if (handle !== null) return opened(folder, handle, kept)
+    if (missing === kept.data) throw damaged(folder, name, `${kept.data} is missing`)
     missing = kept.data
   }
 }
 
-async function opened(handle: FileHandle, kept: Kept): Promise<Opened> {
+async function opened(folder: string, handle: FileHandle, kept: Kept): Promise<Opened> {
   const { size } = await handle.stat()
   if (size === kept.bytes) {
     return { manifest: shown(kept), read: (start, end) => read(handle, start, end), close: () => handle.close() }
   }
   await handle.close()
-  throw new Error(`${kept.data} has ${size} bytes, and its manifest says ${kept.bytes}`)
+  throw damaged(folder, kept.name, `${kept.data} has ${size} bytes, and not ${kept.bytes}`)
 }
 
 /** One buffer for all pieces: many slow readers cost one each. */
@@ -138,11 +139,16 @@ async function readManifest(folder: string, name: FileName): Promise<Kept | null
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error(`${path} is no manifest: the file that it belongs to has to be built anew`)
+    throw damaged(folder, name, 'it is no manifest')
   }
 }
 
 const manifestName = (name: string): string => `${name}.json`
+
+/** A build of the same content would leave what is there: so its manifest has to go first. */
+function damaged(folder: string, name: FileName, why: string): BuildFault {
+  return new BuildFault(`${join(folder, manifestName(name))}: ${why}. Remove that manifest, and build its file anew`)
+}
 
 function shown(kept: Kept): Manifest
 function shown(kept: Kept | null): Manifest | null

@@ -1,7 +1,7 @@
 /** `domaindex build daily`, `build followup` and `jobs`: files of a day by hand, and what is told of the nights. */
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -101,6 +101,21 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
       assert.equal(stderr.split('\n').length, 2)
     })
   }
+
+  test('a manifest that is damaged is told in one line that says what to do, which helps', async (t) => {
+    const { run, list, path } = installation(t)
+    await list(before(1), ['a.example'])
+    const manifest = path(`data/files/daily/${fileName('daily', before(1))}.json`)
+    assert.equal((await run(['build', 'daily'])).code, 0)
+    writeFileSync(manifest, '{')
+    for (const args of [['build', 'daily'], ['jobs']]) {
+      const { code, stderr } = await run(args)
+      assert.equal(code, 1)
+      assert.match(stderr, /^domaindex: .*\.json: it is no manifest\. Remove that manifest, and build its file anew\n$/)
+    }
+    rmSync(manifest)
+    assert.equal((await run(['build', 'daily'])).code, 0)
+  })
 
   test('what another process builds at the moment is left to it', async (t) => {
     const { run, list, withStore } = installation(t)

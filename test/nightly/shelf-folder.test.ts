@@ -86,17 +86,20 @@ test('files that are not ours stay where they are', async (t) => {
   assert.equal(readdirSync(join(folder, 'daily')).length, 5)
 })
 
-test('data that was damaged, or is gone, is a fault that names the file', async (t) => {
+test('data that was damaged, or is gone, is a fault that names the file and says what to do', async (t) => {
   const folder = folderOf(t)
   const shelf = openShelfFolder(folder)
   await shelf.publish(NAME, pieces(bytes(10)), () => description())
   const data = join(folder, 'daily', readdirSync(join(folder, 'daily')).find((name) => !name.endsWith('.json'))!)
   truncateSync(data, 9)
-  await assert.rejects(shelf.open(NAME), /2026-11-19\.txt\.gz\..* has 9 bytes, and its manifest says 10/)
+  await assert.rejects(
+    shelf.open(NAME),
+    /^BuildFault: .*2026-11-19\.txt\.gz\.json: .* has 9 bytes, and not 10\. Remove that manifest/,
+  )
   rmSync(data)
-  await assert.rejects(shelf.open(NAME), /2026-11-19\.txt\.gz\..* is missing/)
+  await assert.rejects(shelf.open(NAME), /2026-11-19\.txt\.gz\.json: .* is missing\. Remove/)
   writeFileSync(join(folder, 'daily', '2026-11-19.txt.gz.json'), '{')
-  await assert.rejects(shelf.manifest(NAME), /2026-11-19\.txt\.gz\.json is no manifest/)
+  await assert.rejects(shelf.manifest(NAME), /2026-11-19\.txt\.gz\.json: it is no manifest\. Remove/)
 })
 
 for (const [text, kind] of [
