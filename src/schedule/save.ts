@@ -41,7 +41,7 @@ async function write(span: Span, seen: readonly Seen[]): Promise<Seen[]> {
   return observed.filter((_, place) => outcomes[place] === 'lost')
 }
 
-/** Wanted names rest in memory besides. One that another writer was faster with is left as that made it. */
+/** Wanted names rest in memory besides: a first time for a turn that is known of by now, and that will be waited for, only shortly. One that another writer was faster with is left as that made it. */
 async function postpone(span: Span, again: readonly Seen[]): Promise<void> {
   if (again.length === 0) return
   const { store } = span.crawl
@@ -50,16 +50,13 @@ async function postpone(span: Span, again: readonly Seen[]): Promise<void> {
   const changes = visits.flatMap((visit, place) => {
     const seen = again[place]!
     const wait = seen.held === null ? 0 : span.crawl.pace.wait({ addresses: [seen.held] }) // long where it asked for that
-    const pause = isUnseen(seen) ? pauseAfter(span, seen) : Math.max(SOON, Math.ceil(wait / 1000))
-    if (seen.candidate.wishes.size > 0) span.rest(visit.name, isUnseen(seen) ? 1000 * pause : Math.max(REST, wait))
+    const isFirstHeld = seen.held !== null && span.memory.unseen.get(visit.name) === undefined
+    const pause = Math.max(pauseAfter(span, seen), Math.ceil(wait / 1000))
+    if (seen.candidate.wishes.size > 0) span.rest(visit.name, isFirstHeld ? Math.max(REST, wait) : 1000 * pause)
     const due = seen.observation === null ? Math.max(now + pause, visit.due) : now + pause
     return visit.version > 0 && !visit.forgotten ? [postponed(visit, due)] : []
   })
   await store.frontier.save(changes, span.leases())
-}
-
-function isUnseen({ end }: Seen): boolean {
-  return end === 'unseen' || end === 'failed'
 }
 
 /** Seconds: each further time in a row that a name could not be looked at, twice as long. */

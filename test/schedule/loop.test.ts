@@ -234,6 +234,27 @@ test('a name that can never be looked at is visited more and more seldom, also w
   await expectDone(world)
 })
 
+test('a name that leads to an address that is always crowded is visited more and more seldom, also where it is asked for', async (t) => {
+  const world = await filled(t)
+  const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
+  const crawler = world.start('one', {
+    visit: async (name, holder) => {
+      const visit = await world.visit(name, holder)
+      return dark.includes(name) ? { ...visit, held: address } : visit
+    },
+  })
+  await world.minutes(70)
+  const times = dark.map((each) =>
+    world.visits.filter(({ name }) => name === each).map(({ at }) => Math.round(at / 60)),
+  )
+  const pauses = times.map((all) => all.slice(1).map((time, place) => Math.round((time - all[place]!) / 5) * 5))
+  assert.deepEqual(pauses, [
+    [5, 10, 20],
+    [0, 10, 20],
+  ])
+  await finish(world, crawler)
+})
+
 test('names that are asked for and cannot be looked at keep no other one waiting, wherever that is', async (t) => {
   const world = await makeWorld(t)
   const all = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`))
