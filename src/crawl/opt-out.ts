@@ -20,6 +20,8 @@ type Entries = { names: Set<string>; suffixes: Set<string>; ranges: Range[] }
 type List = Pick<OptOut, 'hasName' | 'hasAddress'>
 /** A list that is being read, some lines at each step. */
 type Reading = Generator<undefined, List>
+/** Told of each step: the list, what is wrong with it, or null where it goes on; false where it shall not. */
+type Take = (read: List | Error | null) => boolean
 
 /** The file cannot be read, or a line of it is none: in words, with the number of the line. */
 export class OptOutFault extends Error {
@@ -48,7 +50,7 @@ export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut 
   let print = printOf(path)
   let current = allOf(readList(path))
   let former: List | null = null
-  let reading: Reading | null = null
+  let isReading = false
   let isBad = false
   let looked = ticks()
   let isClosed = false
@@ -61,25 +63,22 @@ export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut 
       return
     }
     print = now
-    reading = readList(path)
-    readOn(reading)
+    isReading = true
+    readOn(readList(path), take)
   }
-  const readOn = (some: Reading): void => {
-    if (isClosed) return
-    try {
-      const { done, value } = some.next()
-      if (!done) return void setImmediate(readOn, some)
+  const take: Take = (read) => {
+    if (isClosed) return false
+    isReading = read === null
+    isBad = read instanceof Error
+    if (read instanceof Error) say(`the opt-out list stays what it was: ${read.message}`)
+    else if (read !== null) {
       former ??= current
-      current = value
-      isBad = false
-    } catch (error) {
-      isBad = true
-      say(`the opt-out list stays what it was: ${(error as Error).message}`)
+      current = read
     }
-    reading = null
+    return isReading
   }
   const lists = (): List[] => {
-    if (!isClosed && reading === null && ticks() - looked >= LOOK) look()
+    if (!isClosed && !isReading && ticks() - looked >= LOOK) look()
     return former === null ? [current] : [current, former]
   }
 
@@ -108,6 +107,20 @@ function* readList(path: string): Reading {
   const { length } = entries.ranges
   if (length > RANGES) throw new OptOutFault(`${path} holds ${length} ranges, at most ${RANGES} may be`)
   return listOf(entries)
+}
+
+/** The first lines at once, some more at each turn of the event loop. */
+function readOn(reading: Reading, take: Take): void {
+  if (take(stepOf(reading))) setImmediate(readOn, reading, take)
+}
+
+function stepOf(reading: Reading): Parameters<Take>[0] {
+  try {
+    const { done, value } = reading.next()
+    return done ? value : null
+  } catch (error) {
+    return error as Error
+  }
 }
 
 function allOf(reading: Reading): List {
