@@ -47,7 +47,7 @@ async function spanOf(crawl: Crawl, memory: Memory, signal: AbortSignal): Promis
   const lane = (walk: (span: Span) => Promise<void>): Promise<void> =>
     walk(span).catch((error) => giveUp(span, troubleOf(crawl, error)))
   await lane(open)
-  const keeping = lane(keepOn)
+  const keeping = keepOn(span)
   await Promise.all([readOn, runErrands, visitOn, settleOn].map(lane))
   await awaitVisits(span, signal)
   if (span.trouble === null) await lane(settle)
@@ -91,11 +91,11 @@ async function awaitVisits(span: Span, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Renews the leases until the span is finished. */
+/** Renews the leases until the span is finished, also where the store was away: visits in flight may outlast that. */
 async function keepOn(span: Span): Promise<void> {
   while (!span.isFinished) {
     await span.keep.wait(span.crawl.times.beat)
-    if (!span.isFinished) await span.renew()
+    if (!span.isFinished) await span.renew().catch((error) => giveUp(span, troubleOf(span.crawl, error)))
   }
 }
 

@@ -42,6 +42,38 @@ test('a crawler that cannot renew its leases begins no visit while one stands fo
   world.bury('one', crawler)
 })
 
+test('leases are renewed while visits in flight last, also where the store was away once', async (t) => {
+  const world = await makeWorld(t)
+  await know(world.store, namesOf(1))
+  let isAway = true
+  const store = withSchedule(world.store, {
+    async renew(leases) {
+      if (!isAway) return world.store.schedule.renew(leases)
+      isAway = false
+      throw new Error('the server closed the connection')
+    },
+  })
+  const ends: number[] = []
+  const visit = async (name: Name, holder: string): Promise<Visit> => {
+    const seen = await world.visit(name, holder)
+    await world.clock.wait(80_000)
+    ends.push(world.clock.ticks() / 1000)
+    return seen
+  }
+  const one = world.start('one', { store, visit, other: { onFault() {} } })
+  await world.clock.run(20_000)
+  assert.equal(one.figures.pause?.reason, 'store')
+  const two = world.start('two')
+  await world.minutes(4)
+  const begun = world.visits.filter(({ crawler }) => crawler === 'two').map(({ at }) => at)
+  assert.ok(
+    begun.every((at) => at >= ends[0]!),
+    `begun at ${begun}, while a visit lasted until ${ends}`,
+  )
+  world.bury('one', one)
+  world.bury('two', two)
+})
+
 test('what was seen of a range that is another crawler’s by then is dropped, and its wish stays', async (t) => {
   const world = await makeWorld(t)
   const asked = named('asked.example')
