@@ -41,7 +41,8 @@ export async function readOn(span: Span): Promise<void> {
         reading = null
         await span.release()
       }
-      await span.need.wait(restAfter(span, piece))
+      if (wasInVain(span, piece)) look = clock.ticks() + Math.max(piece.took * (SHARE - 1), times.look)
+      else await span.need.wait(restAfter(piece))
     }
   }
 }
@@ -91,12 +92,15 @@ export function nextLength(most: number, { slots, took, due }: Piece): number {
   return isShort ? Math.min(2 * most, RANGE_SLOTS) : most
 }
 
-/** Milliseconds: none where names are wanted and found, and find their turn. */
-function restAfter({ tide, crawl }: Span, { took, due, gained }: Piece): number {
+/** Whether names were found and find no turn: then reading rests, whoever is wanted. */
+function wasInVain({ tide }: Span, { due, gained }: Piece): boolean {
   const isInVain = (due > 0 && gained === 0) || tide.left > tide.begun
   tide.begun = 0
   tide.left = 0
-  const rest = took * (SHARE - 1)
-  if (isInVain) return Math.max(rest, crawl.times.look)
-  return gained > 0 ? 0 : rest
+  return isInVain
+}
+
+/** Milliseconds: none where names are wanted and found. */
+function restAfter({ took, gained }: Piece): number {
+  return gained > 0 ? 0 : took * (SHARE - 1)
 }

@@ -18,6 +18,8 @@ export type RoomOptions = {
   turns: NextTurn
   /** Told of a name whose turn at its place does not come soon. */
   onLeft: (candidate: Candidate) => void
+  /** Told when fewer than LOW names of a kind wait, each time that it comes to that. */
+  onLow: (kind: Kind) => void
 }
 
 export class Room {
@@ -29,6 +31,8 @@ export class Room {
   readonly #ready = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])) as Record<Kind, Set<Candidate>>
   /** By the time of their turn, ascending. */
   readonly #timed: { at: number; candidate: Candidate }[] = []
+
+  readonly #low = new Set<Kind>(KINDS)
 
   constructor(options: RoomOptions) {
     this.#options = options
@@ -54,6 +58,7 @@ export class Room {
   add(candidate: Candidate): void {
     this.#names.set(candidate.name, candidate)
     this.#waiting[candidate.kind].add(candidate)
+    this.#tellLow()
   }
 
   remove(candidate: Candidate): void {
@@ -61,6 +66,7 @@ export class Room {
     this.#names.delete(candidate.name)
     this.#waiting[candidate.kind].delete(candidate)
     this.#ready[candidate.kind].delete(candidate)
+    this.#tellLow()
   }
 
   /** It waits as one of another kind from now on. */
@@ -69,6 +75,7 @@ export class Room {
       if (places[candidate.kind].delete(candidate)) places[kind].add(candidate)
     }
     candidate.kind = kind
+    this.#tellLow()
   }
 
   /** The next one to begin, which is then in the room no more and has its turn at its place; null where none may begin now. */
@@ -79,12 +86,23 @@ export class Room {
       const candidate = this.#first(kind, now)
       if (candidate !== null) first.set(kind, candidate)
     }
+    this.#tellLow()
     const kind = this.#options.turns([...first.keys()])
     if (kind === null) return null
     const candidate = first.get(kind)!
     if (this.#waiting[kind].has(candidate)) this.#options.pace.take(candidate.places)
     this.remove(candidate)
     return candidate
+  }
+
+  #tellLow(): void {
+    for (const kind of KINDS) {
+      if (this.waiting(kind) >= LOW) this.#low.delete(kind)
+      else if (!this.#low.has(kind)) {
+        this.#low.add(kind)
+        this.#options.onLow(kind)
+      }
+    }
   }
 
   /** When the next turn at a place comes, of those that somebody waits for. */

@@ -71,7 +71,12 @@ export class Span {
     this.memory = memory
     this.trusted = crawl.clock.ticks()
     const { pace, clock, shares } = crawl
-    this.room = new Room({ pace, turns: turnsBy(shares), onLeft: (candidate) => this.#crowdOut(candidate) })
+    this.room = new Room({
+      pace,
+      turns: turnsBy(shares),
+      onLeft: (candidate) => this.#crowdOut(candidate),
+      onLow: () => this.need.ring(),
+    })
     this.turn = makeBell(clock)
     this.need = makeBell(clock)
     this.over = makeBell(clock)

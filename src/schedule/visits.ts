@@ -6,7 +6,6 @@ import type { Observation } from '../observe/observation.ts'
 import { observe } from '../observe/observe.ts'
 import type { End } from './figures.ts'
 import type { Candidate } from './range.ts'
-import { LOW } from './room.ts'
 import type { Seen, Span } from './span.ts'
 
 /** Visits that wait to be trusted and saved, at most, before none is begun any more. */
@@ -35,7 +34,6 @@ function beginSome(span: Span): number {
     if (wait > 0) return wait
     const candidate = room.take(now)
     if (candidate === null) return Math.min(LOOK, room.nextTurn() - now)
-    if (room.waiting(candidate.kind) === LOW - 1) span.need.ring()
     if (mayBegin(span, candidate, now)) begin(span, candidate, now)
     else span.leave(candidate)
   }

@@ -11,7 +11,7 @@ import { Met } from '../../src/schedule/met.ts'
 import { quantiles } from '../../src/schedule/quantiles.ts'
 import { beginSweep, type Candidate, type Held, isDone, nextSlots, sweepOf } from '../../src/schedule/range.ts'
 import { nextLength } from '../../src/schedule/reader.ts'
-import { PATIENCE, PLACES, Room } from '../../src/schedule/room.ts'
+import { LOW, PATIENCE, PLACES, Room } from '../../src/schedule/room.ts'
 import { SHARES, turnsBy } from '../../src/schedule/turns.ts'
 import { AGE_DAYS, type Count } from '../../src/store/schedule.ts'
 import { parseAddress } from '../../src/words/address.ts'
@@ -94,8 +94,14 @@ function roomOf(waits: Record<string, number>) {
     return wait(places)
   }
   const pace = { wait, take, restOf: () => 0 }
-  const room = new Room({ pace, turns: turnsBy(SHARES), onLeft: ({ name }) => left.push(name) })
-  return { room, left, taken }
+  const low: string[] = []
+  const room = new Room({
+    pace,
+    turns: turnsBy(SHARES),
+    onLeft: ({ name }) => left.push(name),
+    onLow: (kind) => low.push(kind),
+  })
+  return { room, left, taken, low }
 }
 
 test('a name whose turn comes soon waits for it, one whose turn is far off goes back, and others pass them', () => {
@@ -117,7 +123,12 @@ test('no name begins at an address that came to rest while it waited for its tur
   const address = parseAddress('192.0.2.1')!
   const pace = makePace({ ticks: () => now })
   const left: string[] = []
-  const room = new Room({ pace, turns: turnsBy(SHARES), onLeft: ({ name }) => left.push(name) })
+  const room = new Room({
+    pace,
+    turns: turnsBy(SHARES),
+    onLeft: ({ name }) => left.push(name),
+    onLow() {},
+  })
   for (const name of ['a.example', 'b.example', 'c.example']) room.add(candidate(name, 'due', { addresses: [address] }))
   assert.equal(room.take(now)?.name, 'a.example')
   assert.equal(room.take(now), null)
@@ -144,6 +155,25 @@ test('a name that is taken away while it waits for its turn does not come up', (
   room.remove(gone)
   assert.equal(room.take(5_000), null)
   assert.equal(room.waiting('due'), 0)
+})
+
+test('names are wanted again whenever too few wait, whether they begin, wait for their turn, leave or are taken away', () => {
+  const far = roomOf({ far: PATIENCE + 1, soon: 5_000 })
+  const fill = (kind: Candidate['kind'], servers: string): Candidate[] => {
+    const all = Array.from({ length: LOW }, (_, index) =>
+      candidate(`${kind}${servers}${index}.example`, kind, { servers }),
+    )
+    for (const each of all) far.room.add(each)
+    return all
+  }
+  fill('due', 'far')
+  fill('fresh', 'soon')
+  far.room.take(0)
+  assert.deepEqual(far.low.toSorted(), ['due', 'fresh'])
+  for (let round = 0; round < 2; round++) for (const each of fill('asked', '')) far.room.remove(each)
+  fill('followup', '')
+  assert.equal(far.room.take(0)?.kind, 'followup')
+  assert.deepEqual(far.low.slice(2), ['asked', 'asked', 'followup'])
 })
 
 test('the room has so many places of a kind, and one that is wished for changes its kind', () => {
