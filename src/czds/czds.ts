@@ -52,7 +52,7 @@ export class Czds {
   /** The addresses of the zones that the account may have. */
   async links(): Promise<string[]> {
     const answer = await this.#asAccount(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
-    const links: unknown = JSON.parse(await textOf(answer, LIST_BYTES))
+    const links = jsonIn(await textOf(answer, LIST_BYTES))
     if (!Array.isArray(links) || links.length > MOST_LINKS || !links.every((link) => typeof link === 'string'))
       throw new InputFault(`${this.#account.zones} did not answer with a list of zones`)
     for (const link of links) this.#expectTrusted(link)
@@ -150,9 +150,14 @@ export class Czds {
 }
 
 function tokenIn(text: string): string | null {
+  const { accessToken } = (jsonIn(text) ?? {}) as { accessToken?: unknown }
+  return typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken) ? accessToken : null
+}
+
+/** Null for a text that is no JSON, such as the page of a proxy. */
+function jsonIn(text: string): unknown {
   try {
-    const { accessToken } = JSON.parse(text) as { accessToken?: unknown }
-    return typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken) ? accessToken : null
+    return JSON.parse(text)
   } catch {
     return null
   }
