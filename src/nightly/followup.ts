@@ -8,7 +8,7 @@ import { type Built, expectRoom, publish, type Run } from './build.ts'
 import { FOLLOWUP_HEADER, followupRow } from './columns.ts'
 import { BuildFault } from './fault.ts'
 import { namesOf } from './names.ts'
-import { type Description, fileName, type Opened, type Shelf } from './shelf.ts'
+import { type Description, type FileName, fileName, type Opened, type Shelf } from './shelf.ts'
 import { type Rows, Tally } from './tally.ts'
 
 /** Days after registration at which a follow-up file is made. */
@@ -50,12 +50,17 @@ export async function queueFollowup(
  * What the crawler has not visited of it by now is no longer wanted. Throws BuildFault where the day has no file that is handed out.
  */
 export async function buildFollowup(day: Day, after: Followup, build: FollowupBuild, run: Run): Promise<Built> {
-  const { shelf, now } = build
-  const opened = await openDay(shelf, day)
-  await expectRoom(shelf, `the follow-up file of ${day}`, ROW_BYTES * opened.manifest.rows).catch(async (error) => {
+  const opened = await openDay(build.shelf, day)
+  try {
+    await expectRoom(build.shelf, `the follow-up file of ${day}`, ROW_BYTES * opened.manifest.rows)
+    return await publishRows(fileName(`followup-${after}`, day), opened, build, run)
+  } finally {
     await opened.close()
-    throw error
-  })
+  }
+}
+
+function publishRows(name: FileName, opened: Opened, build: FollowupBuild, run: Run): Promise<Built> {
+  const { shelf, now } = build
   const tally = new Tally()
   let older_than_24h = 0
   const rows = rowsOf(build, opened, (clocks) => {
@@ -64,8 +69,7 @@ export async function buildFollowup(day: Day, after: Followup, build: FollowupBu
   })
   const describe = (): Description => ({ generated: now, ...tally.counts(), older_than_24h, held: null })
   const isSame = (): boolean => false // that nothing has changed since is told by when it was made
-  const content = tally.content(FOLLOWUP_HEADER, rows)
-  return publish(shelf, fileName(`followup-${after}`, day), content, { describe, isSame }, run)
+  return publish(shelf, name, tally.content(FOLLOWUP_HEADER, rows), { describe, isSame }, run)
 }
 
 /** `onClocks` is told when each name was last looked at; 0 for never. */

@@ -48,6 +48,7 @@ export type Opened = {
   manifest: Manifest
   /** The bytes from `start` to before `end`, in pieces of at most 128 KiB, each good until the next one is asked for. */
   read(start: number, end: number): AsyncIterable<Uint8Array>
+  /** Nothing happens where it is closed already. */
   close(): Promise<void>
 }
 

@@ -156,3 +156,22 @@ test('a follow-up that is given up leaves the former one', async () => {
   const { manifest } = await makeFollowup(world)
   assert.deepEqual([manifest.revision, manifest.generated], [2, world.clock.now])
 })
+
+test('a follow-up that cannot be written leaves no file open', async () => {
+  const world = await makeWorld()
+  await makeDaily(world, DAY, some(3))
+  const { shelf } = world
+  const open = new Set()
+  const counting: World['shelf'] = {
+    ...shelf,
+    publish: () => Promise.reject(new Error('the disk is full')),
+    async open(name) {
+      const opened = await shelf.open(name)
+      if (opened === null) return null
+      open.add(opened)
+      return { ...opened, close: () => opened.close().finally(() => open.delete(opened)) }
+    },
+  }
+  await assert.rejects(makeFollowup({ ...world, shelf: counting }), /the disk is full/)
+  assert.equal(open.size, 0)
+})
