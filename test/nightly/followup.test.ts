@@ -17,7 +17,11 @@ const HEADER =
   'domain,has_website,redirect_to_domain,redirect_target,mx,mail_servers,ssl,ip,social_networks,social_accounts'
 const FILE = fileName('followup-7', DAY)
 
-function makeFollowup({ shelf, store, clock }: World, given: Partial<Run> = {}, after: 7 | 30 = 7) {
+function makeFollowup(
+  { shelf, store, clock }: Pick<World, 'shelf' | 'store' | 'clock'>,
+  given: Partial<Run> = {},
+  after: 7 | 30 = 7,
+) {
   const { frontier, wishes } = store
   return buildFollowup(DAY, after, { shelf, frontier, wishes, now: clock.now }, runOf(given))
 }
