@@ -50,35 +50,28 @@ export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut 
   let print = printOf(path)
   let current = allOf(readList(path))
   let former: List | null = null
-  let isReading = false
-  let isBad = false
+  let state: 'sound' | 'bad' | 'reading' = 'sound'
   let looked = ticks()
   let isClosed = false
 
   const look = (): void => {
     looked = ticks()
     const now = printOf(path)
-    if (now === print) {
-      if (!isBad) former = null
-      return
-    }
-    print = now
-    isReading = true
-    readOn(readList(path), take)
+    if (now !== print) {
+      print = now
+      state = 'reading'
+      readOn(readList(path), take)
+    } else if (state === 'sound') former = null
   }
   const take: Take = (read) => {
-    if (isClosed) return false
-    isReading = read === null
-    isBad = read instanceof Error
+    if (isClosed || read === null) return !isClosed
+    state = read instanceof Error ? 'bad' : 'sound'
     if (read instanceof Error) say(`the opt-out list stays what it was: ${read.message}`)
-    else if (read !== null) {
-      former ??= current
-      current = read
-    }
-    return isReading
+    else [former, current] = [former ?? current, read]
+    return false
   }
   const lists = (): List[] => {
-    if (!isClosed && !isReading && ticks() - looked >= LOOK) look()
+    if (!isClosed && state !== 'reading' && ticks() - looked >= LOOK) look()
     return former === null ? [current] : [current, former]
   }
 
