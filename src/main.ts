@@ -9,10 +9,7 @@ type CommandFile = { define: (command: Command) => void }
 const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile>]> = {
   serve: ['answer requests over HTTP', () => import('./commands/serve.ts')],
   crawl: ['visit domains, and keep what is seen', () => import('./commands/crawl.ts')],
-  import: [
-    'take in observations, zones and lists of names, of a file or of standard input',
-    () => import('./commands/import.ts'),
-  ],
+  import: ['take in observations, zones and lists of names', () => import('./commands/import.ts')],
   fetch: ['bring zones into the inbox', () => import('./commands/fetch.ts')],
   build: ['build finished files by hand', () => import('./commands/build.ts')],
   jobs: ['say what the nights have built, and what is next', () => import('./commands/jobs.ts')],
