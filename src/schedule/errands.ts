@@ -10,6 +10,9 @@ import type { Span } from './span.ts'
 const RANGES = 8
 /** Wanted names of a range that are looked at. */
 const NAMES = 1_000
+/** Milliseconds that a name which a caller asked for is wanted; and after which it counts as asked for anew. */
+const ASKED = 86_400_000
+const FORGOTTEN = 3_600_000
 
 export async function runErrands(span: Span): Promise<void> {
   const last = new Map<WishKind, number>()
@@ -52,7 +55,12 @@ async function fetchFrom(span: Span, kind: WishKind, range: Held): Promise<void>
   const { store, clock } = span.crawl
   const wanted = await store.wishes.wanted(kind, range.lease.range, NAMES)
   const now = clock.ticks()
-  const missing = wanted.filter((name) => !promote(span, name, kind) && !isResting(span, name, now))
+  const inVain = kind === 'asked' ? wanted.filter((name) => isInVain(span, name, now)) : []
+  if (inVain.length > 0) await store.wishes.fulfil(kind, inVain)
+  for (const name of inVain) span.memory.asked.delete(name)
+  const missing = wanted.filter(
+    (name) => !inVain.includes(name) && !promote(span, name, kind) && !isResting(span, name, now),
+  )
   if (missing.length === 0) return
   const at = await store.now()
   const visits = await store.frontier.visits(missing)
@@ -77,6 +85,14 @@ function promote(span: Span, name: Name, kind: WishKind): boolean {
   candidate.wishes.add(kind)
   if (candidate.kind === 'due' || candidate.kind === 'fresh') span.room.promote(candidate, kind)
   return true
+}
+
+/** A name that a caller asked for and that has no turn for a day is wanted no more: whoever asked may ask again. */
+function isInVain({ memory }: Span, name: Name, now: number): boolean {
+  const before = memory.asked.get(name)
+  const since = before !== undefined && now - before.latest < FORGOTTEN ? before.since : now
+  memory.asked.use(name, { since, latest: now })
+  return now - since >= ASKED
 }
 
 function isResting({ memory }: Span, name: Name, now: number): boolean {

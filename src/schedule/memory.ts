@@ -14,6 +14,8 @@ export type Memory = {
   flight: Set<Name>
   /** Wanted names that cannot be visited now: until when they are passed over, in milliseconds. */
   resting: Recent<Name, number>
+  /** Since when names that a caller asked for are wanted in vain, and when they last were, in milliseconds. */
+  asked: Recent<Name, { since: number; latest: number }>
   /** How often in a row names could not be looked at. */
   unseen: Recent<Name, number>
   /** Leases that could not be given back. */
@@ -31,6 +33,7 @@ export function newMemory({ rate }: Pick<Crawl, 'rate'>): Memory {
     rate: makeRate(rate),
     flight: new Set(),
     resting: new Recent(MOST_RESTING),
+    asked: new Recent(MOST_RESTING),
     unseen: new Recent(MOST_UNSEEN),
     owed: [],
     watch: NEW_WATCH,

@@ -12,6 +12,8 @@ import { REST, type Seen, type Span, Trouble } from './span.ts'
 /** Seconds after which a name is visited again that could not be looked at, at first and at most. */
 const SOON = 300
 const LATEST = 86_400
+/** A name that a caller asked for and that could not be looked at so often is wanted no more. */
+const MOST_IN_VAIN = 3
 
 const AHEAD = 'the clock of this machine is more than 5 minutes ahead of that of the store: set it right'
 
@@ -57,6 +59,15 @@ async function postpone(span: Span, again: readonly Seen[]): Promise<void> {
     return visit.version > 0 && !visit.forgotten ? [postponed(visit, due)] : []
   })
   await store.frontier.save(changes, span.leases())
+  await giveUpAsked(span, again)
+}
+
+/** Whoever asked may ask again. */
+async function giveUpAsked({ crawl, memory }: Span, again: readonly Seen[]): Promise<void> {
+  const asked = again.filter(({ candidate }) => candidate.wishes.has('asked')).map(({ candidate }) => candidate.name)
+  const inVain = asked.filter((name) => (memory.unseen.get(name) ?? 0) >= MOST_IN_VAIN)
+  for (const name of inVain) memory.asked.delete(name)
+  if (inVain.length > 0) await crawl.store.wishes.fulfil('asked', inVain)
 }
 
 /** Seconds: each further time in a row that a name could not be looked at, twice as long. */
@@ -87,7 +98,10 @@ function meet({ crawl, memory }: Span, { observation }: Seen): void {
 /** It is due no more, and in hand no more. */
 function conclude(span: Span, { candidate, again }: Seen): void {
   const { name, range, visit, read } = candidate
-  if (!again) span.memory.unseen.delete(name)
+  if (!again) {
+    span.memory.unseen.delete(name)
+    span.memory.asked.delete(name)
+  }
   const wasDue = candidate.visit.due <= read && range.sweep !== null
   if (wasDue && !again)
     range.sweep!.count = afterVisit(range.sweep!.count, visit, read, read + span.crawl.rhythm.soonest)

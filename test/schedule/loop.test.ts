@@ -6,7 +6,7 @@ import type { Running } from '../../bench/simulation/crawler.ts'
 import { RHYTHM } from '../../src/apply/due.ts'
 import { makePace } from '../../src/crawl/pace.ts'
 import type { Visit } from '../../src/crawl/visit.ts'
-import type { Sight } from '../../src/schedule/crawl.ts'
+import { type Sight, TIMES } from '../../src/schedule/crawl.ts'
 import { parseAddress } from '../../src/words/address.ts'
 import { type Name, rangeOf } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
@@ -229,7 +229,8 @@ test('a name that can never be looked at is visited more and more seldom, also w
       assert.ok(Math.abs(pause - 5 * 2 ** place) <= 2, `${name} after ${pauses}`)
   }
   isDark = false
-  await world.minutes(18)
+  await world.store.wishes.want('asked', [named(ASKED)])
+  await world.minutes(28)
   await finish(world, crawler)
   await expectDone(world)
 })
@@ -252,6 +253,35 @@ test('a name that leads to an address that is always crowded is visited more and
     [5, 10, 20],
     [0, 10, 20],
   ])
+  await finish(world, crawler)
+})
+
+test('a wish of a caller is given up after three visits that saw nothing, one for a file is not', async (t) => {
+  const world = await makeWorld(t)
+  await world.store.wishes.want('asked', [named(ASKED)])
+  await world.store.wishes.want('followup', [named(FOLLOWED)])
+  const crawler = world.start('one', {
+    visit: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
+  })
+  const wishes = async () => [await world.store.wishes.count('asked'), await world.store.wishes.count('followup')]
+  await world.minutes(14)
+  assert.deepEqual(await wishes(), [1, 1])
+  await world.minutes(100)
+  assert.deepEqual(await wishes(), [0, 1])
+  assert.equal(world.visits.filter(({ name }) => name === ASKED).length, 3)
+  await finish(world, crawler)
+})
+
+test('a wish of a caller whose name never has its turn is given up after a day', async (t) => {
+  const world = await makeWorld(t)
+  await world.store.wishes.want('asked', [named(DUE[0]!)])
+  await visited(world.store, [DUE[0]!], DAY)
+  const pace = { ...makePace({ ticks: () => world.clock.ticks() }), wait: () => 3_600_000 }
+  const crawler = world.start('one', { other: { pace, times: { ...TIMES, look: 600_000 } } })
+  await world.minutes(23 * 60)
+  assert.equal(await world.store.wishes.count('asked'), 1)
+  await world.minutes(2 * 60)
+  assert.deepEqual([await world.store.wishes.count('asked'), world.visits.length], [0, 0])
   await finish(world, crawler)
 })
 
