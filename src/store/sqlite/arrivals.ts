@@ -29,7 +29,7 @@ export async function mergeArrivals(database: DatabaseSync, log: Log, options: W
     for (let place = first - 1; place < mark; place += SORTED) {
       const end = Math.min(place + SORTED, mark)
       const rows = Number(sort.run(place, end).changes)
-      await insertComing(database, log, rows, signal)
+      await insertComing(database, log, { rows, place, end }, signal)
       await removeArrivals(database, log, place, end)
       database.exec('delete from coming')
       onStage?.('names', end - first + 1, mark - first + 1)
@@ -39,10 +39,22 @@ export async function mergeArrivals(database: DatabaseSync, log: Log, options: W
   }
 }
 
-/** Writes what was sorted, in transactions of some milliseconds, with pauses in which others have their turn. */
-async function insertComing(database: DatabaseSync, log: Log, rows: number, signal: AbortSignal): Promise<void> {
+/** So many names that were sorted, of the places behind `place` up to `end`. */
+type Coming = { rows: number; place: number; end: number }
+
+/**
+ * Writes what was sorted, in transactions of some milliseconds, with pauses in which others have their turn. Where those places
+ * are gone another walk has brought all of it in, and nobody notes any more which of its names are forgotten.
+ */
+async function insertComing(
+  database: DatabaseSync,
+  log: Log,
+  { rows, place, end }: Coming,
+  signal: AbortSignal,
+): Promise<void> {
   const insert = database.prepare(
     `insert or ignore into listed select name from coming c where number between ? and ?
+       and exists (select 1 from arrival where place > ? and place <= ?)
        and not exists (select 1 from departure d where d.name = c.name)`,
   )
   const count = counter(database)
@@ -50,7 +62,7 @@ async function insertComing(database: DatabaseSync, log: Log, rows: number, sign
   for (let done = 0; done < rows; ) {
     signal.throwIfAborted()
     const from = done
-    const took = await timed(log, database, () => count(Number(insert.run(from + 1, from + size).changes)))
+    const took = await timed(log, database, () => count(Number(insert.run(from + 1, from + size, place, end).changes)))
     done += size
     size = Math.round(Math.min(MOST, size * Math.min(2, Math.max(0.2, TARGET / took))) + 1)
   }

@@ -4,8 +4,9 @@ create table listed (
 ) strict, without rowid;
 
 -- Names that became known and are not in listed yet, in the order of coming: appended, so that a new name costs no place of its own.
+-- No place comes again: a walk that was held up may remove those that it knew.
 create table arrival (
-  place integer primary key,
+  place integer primary key autoincrement,
   name text not null
 ) strict;
 

@@ -1,0 +1,46 @@
+/** Names that came, brought into the list while another process does the same: one that was held up counts on nothing. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { ingest } from '../../src/store/ingest.ts'
+import { openStore } from '../../src/store/open.ts'
+import { name, seen } from './conformance/world.ts'
+
+/** More than are brought in by the first transaction. */
+const MANY = 1_500
+
+/** What another process does that brings all names in at once. */
+const MERGE = `insert or ignore into listed select name from arrival; delete from departure; delete from arrival`
+
+test('a walk that was held up loses no name that came meanwhile, and lists none that was forgotten', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-arrivals-'))
+  const path = join(folder, 'store.db')
+  const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
+  const other = new DatabaseSync(path)
+  t.after(async () => {
+    other.close()
+    await store.close()
+    await rm(folder, { recursive: true })
+  })
+  other.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MANY})
+    insert into arrival (name) select format('n%05d.example', i) from n`)
+  await ingest(store, [seen('z-forgotten.example', 1, null)])
+  let steps = 0
+  const held = {
+    throwIfAborted() {
+      if (++steps === 2)
+        other.exec(`${MERGE}; update visit set id = 0 where name = 'z-forgotten.example';
+        insert into arrival (name) values ('new.example')`)
+    },
+  } as AbortSignal
+  await (await store.listing.begin({ signal: held })).close()
+  assert.ok(steps >= 2)
+  await (await store.listing.begin({ signal: new AbortController().signal })).close()
+  const listed = (each: string) => other.prepare('select 1 from listed where name = ?').get(each) !== undefined
+  assert.deepEqual([listed('new.example'), listed(name('z-forgotten.example'))], [true, false])
+  assert.equal((other.prepare('select count(*) as names from listed').get() as { names: number }).names, MANY + 1)
+})
