@@ -1,15 +1,24 @@
-/** The names of a daily file, read back from the shelf. */
+/** Names out of what was packed, one a line: a daily file on the shelf, and any other list. */
 
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Name } from '../words/name.ts'
 import type { Opened } from './shelf.ts'
 
-/** Its names in its order, some thousands at a time; it is closed at the end, and where it is given up. */
+/** The names of a daily file in its order, some thousands at a time; it is closed at the end, and where it is given up. */
 export async function* namesOf(opened: Opened): AsyncGenerator<Name[]> {
+  try {
+    yield* namesIn(Readable.from(copies(opened), { highWaterMark: 1 }))
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The names of a gzipped list in its order, some thousands at a time; the stream ends with them, and where they are given up. */
+export async function* namesIn(packed: Readable): AsyncGenerator<Name[]> {
   const gunzip = createGunzip()
   try {
-    pipeline(Readable.from(copies(opened), { highWaterMark: 1 }), gunzip, () => {}) // who reads is told of a fault
+    pipeline(packed, gunzip, () => {}) // who reads is told of a fault
     let rest = ''
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       const lines = (rest + piece.toString('latin1')).split('\n')
@@ -18,7 +27,7 @@ export async function* namesOf(opened: Opened): AsyncGenerator<Name[]> {
     }
   } finally {
     gunzip.destroy()
-    await opened.close()
+    packed.destroy()
   }
 }
 

@@ -5,10 +5,11 @@ import { createReadStream } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
-import { createGunzip, createGzip } from 'node:zlib'
+import { createGzip } from 'node:zlib'
 import type { Name } from '../../words/name.ts'
 import { type Day, type Instant, parseDay } from '../../words/time.ts'
 import { orNull, writeDurably } from '../durable.ts'
+import { namesIn } from '../names.ts'
 import { endWriter, writerName } from '../shelf-leftovers.ts'
 import { dayFolder, entriesOf, putJson, readJson, tidy } from './place.ts'
 
@@ -133,21 +134,5 @@ export async function openList(
   { source, day, file }: Pick<Draft, 'source' | 'day' | 'file'>,
 ): Promise<AsyncGenerator<Name[]> | null> {
   const handle = await open(join(sourceFolder(root, day, source), file)).catch(orNull)
-  return handle === null ? null : namesOf(createReadStream('', { fd: handle }))
-}
-
-async function* namesOf(packed: Readable): AsyncGenerator<Name[]> {
-  const gunzip = createGunzip()
-  try {
-    pipeline(packed, gunzip, () => {}) // whoever reads is told of a fault
-    let rest = ''
-    for await (const piece of gunzip as AsyncIterable<Buffer>) {
-      const lines = (rest + piece.toString('latin1')).split('\n')
-      rest = lines.pop()!
-      if (lines.length > 0) yield lines as Name[]
-    }
-  } finally {
-    gunzip.destroy()
-    packed.destroy()
-  }
+  return handle === null ? null : namesIn(createReadStream('', { fd: handle }))
 }
