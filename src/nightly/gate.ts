@@ -20,7 +20,7 @@ export function windowOf<File extends Pick<Manifest, 'date'>>(day: Day, files: r
   return files.filter(({ date }) => date >= from && date < day)
 }
 
-/** Judges the rows of a day by the files that are handed out; without bounds no day is held back. */
+/** Judges the rows of a day by the files that are handed out; without bounds, and where most days were empty, no day is held back. */
 export function judge(
   day: Day,
   rows: number,
@@ -29,8 +29,9 @@ export function judge(
 ): Verdict {
   const median = medianOf(windowOf(day, files).map((file) => file.rows))
   const ratio = median ? rounded(rows / median) : null
-  const isJudged = bounds !== null && median !== null && files.filter(({ date }) => date < day).length >= FEWEST
-  if (!isJudged || (rows >= bounds.least * median && rows <= bounds.most * median)) return { ratio, held: null }
+  const isJudged = bounds !== null && ratio !== null && files.filter(({ date }) => date < day).length >= FEWEST
+  if (!isJudged || median === null || (rows >= bounds.least * median && rows <= bounds.most * median))
+    return { ratio, held: null }
   const [word, bound] = rows < bounds.least * median ? ['below', bounds.least] : ['above', bounds.most]
   const held = `${rows} rows, where the median of the ${WINDOW_DAYS} days before is ${median}: ${word} ${bound} times that`
   return { ratio, held }

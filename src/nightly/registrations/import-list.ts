@@ -1,6 +1,7 @@
 /** Takes a list of names, one a line: every usable one of it was registered on its day. */
 
 import { createHash } from 'node:crypto'
+import { InputFault } from '../../input/fault.ts'
 import { beginningOf, isBlank, type Line, lineCutter, lineText, whyNoText } from '../../input/lines.ts'
 import { type Sorter, sorter } from '../../input/runs.ts'
 import { parseName, whyNotName } from '../../words/name.ts'
@@ -16,8 +17,8 @@ const DIGITS = 16
 /** What a list may be called. */
 export const LIST_NAME = /^[a-z0-9_-][a-z0-9._-]{0,63}$/
 
-/** A list that was read. */
-type ReadList = { names: Sorter; unusable: number; sha256: string }
+/** A list that was read: how many lines of it were not blank, and how many of these no names. */
+type ReadList = { names: Sorter; filled: number; unusable: number; sha256: string }
 
 /**
  * Takes a list whole or not at all: its names become known to the store and due, and then the day's. `name`: what it is
@@ -27,7 +28,8 @@ export function importList(taking: Taking, given: Given & { name: string | null 
   return alone(taking.root, async () => {
     const { root, store } = taking
     const day = dayOfFile([given.day, dayInName(given.path)], await store.now())
-    const { names, unusable, sha256 } = await readNames(taking, given.bytes)
+    const { names, filled, unusable, sha256 } = await readNames(taking, given.bytes)
+    if (unusable > 0 && unusable === filled) throw new InputFault('none of its lines is a name')
     const source = `list:${given.name ?? sha256.slice(0, DIGITS)}`
     const drafts: Draft[] = [await draftList(root, day, source, distinct(names.sorted()))]
     drafts.push(await draftList(root, day, source, []))
@@ -50,11 +52,13 @@ export function importList(taking: Taking, given: Given & { name: string | null 
 async function readNames(taking: Taking, bytes: AsyncIterable<Uint8Array>): Promise<ReadList> {
   const cutter = lineCutter()
   const digest = createHash('sha256')
-  const read = { names: sorter(), unusable: 0 }
+  const read = { names: sorter(), filled: 0, unusable: 0 }
   let number = 0
   const take = (line: Line): void => {
     number++
-    const reason = isBlank(line) ? null : whyUnusable(line, number, read.names)
+    if (isBlank(line)) return
+    read.filled++
+    const reason = whyUnusable(line, number, read.names)
     if (reason === null) return
     read.unusable++
     refuse(taking, { line: number, reason, length: line.length, text: beginningOf(line) })

@@ -153,6 +153,15 @@ test('names of a list are registered on its day, unusable lines are told and lef
   ])
 })
 
+test('a file none of whose lines is a name is no list, and one without any line has no names', async (t) => {
+  const world = await makeWorld(t)
+  const page = '<!doctype html>\n<title>404 Not Found</title>\n'
+  await assert.rejects(world.takeList(page, '2026-11-19'), /^InputFault: none of its lines is a name$/)
+  assert.deepEqual(await world.registrations.sources(day('2026-11-19')), [])
+  const taken = await world.takeList('\n', '2026-11-19')
+  assert.deepEqual([taken.registered, taken.unusable], [0, 0])
+})
+
 test('a list that has a name takes the place of the one that had it on that day', async (t) => {
   const world = await makeWorld(t)
   await world.takeList('a.example\n', '2026-11-18', 'ours')
