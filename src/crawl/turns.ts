@@ -8,7 +8,7 @@ import type { WebLimits } from './web-limits.ts'
 
 type TurnsOptions = {
   /** Null where nobody has to wait. */
-  pace: Pick<Pace, 'wait' | 'take'> | null
+  pace: Pick<Pace, 'wait' | 'take' | 'restOf'> | null
   limits: Pick<WebLimits, 'firstTurn' | 'turns'>
   /** Addresses where the visit has its turn already. */
   given: readonly Address[]
@@ -49,7 +49,9 @@ export class Turns {
     const wait = pace.take(places)
     this.#had.add(reachedAt(door.address))
     if (wait > 0) await this.#sleep(wait, door.address)
-    return !this.#isCut
+    if (this.#isCut || wait === 0 || pace.restOf(places) <= 0) return !this.#isCut
+    this.#had.delete(reachedAt(door.address)) // it came to rest since the turn was taken
+    return this.at(door)
   }
 
   /** The visit has no time left: nobody waits any longer, and where somebody has, what was seen does not count. */

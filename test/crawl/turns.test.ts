@@ -7,6 +7,7 @@ import { type Guard, makeGuard } from '../../src/crawl/guard.ts'
 import { makePace, type Pace, type Places } from '../../src/crawl/pace.ts'
 import { openRests } from '../../src/crawl/rests.ts'
 import { restAsked } from '../../src/crawl/retry-after.ts'
+import { Turns } from '../../src/crawl/turns.ts'
 import { openWeb } from '../../src/crawl/web.ts'
 import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
 import { type Address, parseAddress } from '../../src/words/address.ts'
@@ -115,14 +116,31 @@ test('a turn that is near is waited for', async (t) => {
   assert.ok(isLater, 'the turn comes after 100 ms')
 })
 
+test('a visit that waited for its turn at an address that came to rest meanwhile waits for another one, or is held', async () => {
+  for (const [rest, isOver] of [
+    [20, true],
+    [60_000, false],
+  ] as const) {
+    let [left, takes] = [0, 0]
+    const take = (): number => {
+      left = takes++ === 0 ? rest : 0
+      return 5
+    }
+    const pace = { wait: () => left, take, restOf: () => left }
+    const turns = new Turns({ pace, limits: { firstTurn: 1_000, turns: 1_000 }, given: [] })
+    const door = { address: at(HOME), port: 80 }
+    assert.deepEqual([await turns.at(door), takes], [isOver, isOver ? 2 : 1])
+  }
+})
+
 test('of the addresses of a host the one whose turn comes first is taken', async (t) => {
   const internet = new Others(t).name('example.com', HOME, SECOND)
   for (const address of [HOME, SECOND]) {
     await internet.plain(SITE, address)
     await internet.refuse(443, address)
   }
-  internet.pace.rest(at(HOME), 500)
-  internet.hurry(SECOND)
+  for (const address of [HOME, SECOND]) internet.hurry(address)
+  for (let turn = 0; turn < 10; turn++) internet.pace.take({ addresses: [at(HOME)] })
   assert.equal((await internet.paced(t).look('example.com', [HOME, SECOND]))?.bare.end, 'answered')
   assert.deepEqual([...new Set(internet.taken)], [`${SECOND}:80`])
   assert.deepEqual(internet.held, [])
@@ -157,10 +175,9 @@ test('a visit whose time is up while it waits, or after it has waited, is held',
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(() => {})
   await internet.refuse(443)
-  internet.hurry(HOME)
-  internet.pace.rest(at(HOME), 900)
+  internet.pace.take({ addresses: [at(HOME)] })
   assert.equal(await internet.paced(t, { visit: 50 }).look('example.com'), null)
-  internet.clock.now += 850
+  internet.clock.now += 1_950
   assert.equal(await internet.paced(t, { visit: 300 }).look('example.com'), null)
   assert.deepEqual([internet.held, internet.taken], [[HOME, HOME], [`${HOME}:80`]])
 })
