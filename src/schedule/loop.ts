@@ -15,6 +15,8 @@ const AGAIN_MOST = 60_000
 const PATIENCE = 15_000
 /** Milliseconds that they have where it goes on: longer than any visit takes. */
 const OVER = 75_000
+/** Milliseconds until a crawler hears of those that were started together with it. */
+const SECOND_BEAT = 2_000
 
 /**
  * Crawls until the signal comes: visits in flight are then finished, what they saw is saved, every range given back. Never
@@ -99,11 +101,13 @@ async function keepOn(span: Span): Promise<void> {
   }
 }
 
-/** Beats until the signal comes, and then says that this crawler has ended. */
+/** Beats until the signal comes, soon for the first time, and then says that this crawler has ended. */
 async function beatOn(crawl: Crawl, memory: Memory, signal: AbortSignal): Promise<void> {
+  let wait = Math.min(SECOND_BEAT, crawl.times.beat)
   while (!signal.aborted) {
-    await crawl.clock.wait(crawl.times.beat, signal)
+    await crawl.clock.wait(wait, signal)
     if (!signal.aborted) await beat(crawl, memory)
+    wait = crawl.times.beat
   }
   await crawl.store.schedule.beat(crawl.holder, null).catch(crawl.onFault)
 }

@@ -285,6 +285,19 @@ test('a wish of a caller whose name never has its turn is given up after a day',
   await finish(world, crawler)
 })
 
+test('crawlers that are started together share the rate after two seconds', async (t) => {
+  const world = await makeWorld(t)
+  await know(
+    world.store,
+    Array.from({ length: 500 }, (_, index) => `n${index}.example`),
+  )
+  const crawlers = ['one', 'two', 'three'].map((holder) => [holder, world.start(holder, { rate: 9 })] as const)
+  await world.clock.run(12_000)
+  const begun = world.visits.filter(({ at }) => at >= 4).length
+  assert.ok(begun > 40 && begun <= 8 * 9 + 3, `${begun} in 8 seconds`)
+  for (const [holder, crawler] of crawlers) world.bury(holder, crawler)
+})
+
 test('names that are asked for and cannot be looked at keep no other one waiting, wherever that is', async (t) => {
   const world = await makeWorld(t)
   const all = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`))
