@@ -52,7 +52,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     const { stdout } = await run(['crawl', '--status', '--json'])
     const status = JSON.parse(stdout)
     assert.deepEqual([status.count.names, status.crawlers.length, status.wished], [60, 1, { asked: 0, followup: 0 }])
-    assert.equal(status.day[0].kind, 'fresh')
+    assert.equal(status.day[0].kind, 'new')
     assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never visited \d+/)
   })
 
