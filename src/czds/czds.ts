@@ -179,10 +179,15 @@ function wordsOf(status: number): string {
 async function textOf({ body }: Answer, most: number): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    bytes += piece.length
-    if (bytes > most) throw new InputFault(`an answer of CZDS has more than ${most} bytes`)
-    pieces.push(piece)
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      bytes += piece.length
+      if (bytes > most) throw new InputFault(`an answer of CZDS has more than ${most} bytes`)
+      pieces.push(piece)
+    }
+  } catch (error) {
+    if (error instanceof InputFault || (error as Error).name === 'AbortError') throw error
+    throw new InputFault(`an answer of CZDS broke off: ${(error as Error).message}`)
   }
   return Buffer.concat(pieces).toString()
 }

@@ -183,10 +183,12 @@ test('the token goes to no other host, and what is no list, or no token, is refu
   state.answers['GET /czds/downloads/links'] = [
     (_, response) => response.end('{"a":1}'),
     (_, response) => response.end('<p>sign in first</p>'),
+    (_, response) => response.writeHead(200, { 'content-length': '9' }).write('[', () => response.destroy()),
     (_, response) => response.end('x'.repeat(5_000_000)),
   ]
   await assert.rejects(fetch(), /did not answer with a list of zones/)
   await assert.rejects(fetch(), /^InputFault: .* did not answer with a list of zones/)
+  await assert.rejects(fetch(), /^InputFault: an answer of CZDS broke off/)
   await assert.rejects(fetch(), /more than 4194304 bytes/)
   const other = await world(t, {})
   other.state.answers['POST /api/authenticate'] = [(_, response) => response.end('{"accessToken":"a\\r\\nb"}')]
