@@ -26,10 +26,12 @@ async function inboxOf(t: TestContext) {
   const world = await makeWorld(t)
   const folder = join(world.folder, 'inbox')
   mkdirSync(folder)
-  const { signal } = new AbortController()
+  const controller = new AbortController()
+  const { signal } = controller
   return {
     ...world,
     inbox: folder,
+    stop: () => controller.abort(),
     put(file: string, content: string | Uint8Array): void {
       writeFileSync(join(folder, file), content)
       utimesSync(join(folder, file), WRITTEN, WRITTEN)
@@ -228,4 +230,12 @@ test('a file that grows while it is taken is taken again', async (t) => {
     ['done'],
   )
   assert.deepEqual(await registered('2026-11-10'), ['a.example', 'b.example'])
+})
+
+test('after a stop the rest stays in the inbox', async (t) => {
+  const { put, take, stop, inbox, in: lies } = await inboxOf(t)
+  put('2026-11-10.names', 'a.example\n')
+  put('2026-11-11.names', 'b.example\n')
+  assert.equal((await take(LATER, stop)).length, 1)
+  assert.deepEqual([readdirSync(inbox).sort(), lies('taking')], [['2026-11-11.names', 'done', 'taking'], []])
 })
