@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refusalReply, send } from './answer.ts'
 import { type Download, type Part, partOf, sendPart } from './download.ts'
 import { enterLane } from './entry.ts'
-import { Refusal } from './errors.ts'
+import { overloaded, Refusal } from './errors.ts'
 import type { Caller } from './gate.ts'
 import { type Headers, rateHeaders } from './headers.ts'
 import { refusalOf, type Site } from './site.ts'
@@ -30,7 +30,7 @@ export async function walkFile(
     const leave = await enterLane(site, caller, request.visit, reply)
     found = await attempt(find, caller)
     const part = found instanceof Refusal ? null : partOf(request, found)
-    if (part?.range) enterDownloads(site, caller, request)
+    if (part?.range) enterDownloads(site, caller, request, reply)
     remaining = await settle(site, caller, endpoint, request.method, found, part)
     if (found instanceof Refusal || part === null) throw found
     leave()
@@ -81,8 +81,14 @@ async function settle(
   return permit.remaining
 }
 
-/** Downloads do not take the place of calls: they have lanes of their own. Throws where there are too many. */
-function enterDownloads({ downloads }: Site, { account }: Caller, { visit }: FastifyRequest): void {
+/** Downloads do not take the place of calls: they have lanes of their own. Throws where there are too many, or the client is gone. */
+function enterDownloads(
+  { downloads }: Site,
+  { account }: Caller,
+  { visit }: FastifyRequest,
+  { raw }: FastifyReply,
+): void {
+  if (raw.destroyed) throw overloaded('The client is gone.') // its visit has ended, and would not end this
   void downloads.enter(account.id)
   visit.end.push(() => downloads.leave(account.id))
 }

@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import type { FileName } from '../../src/nightly/shelf.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { noise, publish } from '../spec/files.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -149,4 +150,25 @@ test('of requests that were sent ahead on a connection nothing is left when it i
   const other = await slowReader(token) // asked later, so that the others would be under way by now
   await end([socket, other])
   while (openFiles() > files) await turn()
+})
+
+test('a client that goes before its file is found keeps no place', async () => {
+  const { token } = await holder()
+  const { open } = world.shelf
+  for (let number = 0; number < 65; number++) {
+    const seen = lines.length
+    const socket = connect({ port, host: '127.0.0.1' })
+    const leave = async (): Promise<void> => {
+      socket.destroy()
+      while (lines.length === seen) await turn()
+    }
+    Object.assign(world.shelf, { open: (name: FileName) => leave().then(() => open(name)) })
+    socket.write(`GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+    await new Promise((resolve) => socket.once('close', resolve))
+    while (lines.length === seen) await turn()
+  }
+  Object.assign(world.shelf, { open })
+  const socket = await slowReader(token)
+  assert.match(String(socket.read()), /^HTTP\/1.1 200 /)
+  await end([socket])
 })
