@@ -75,7 +75,7 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
  * never hear of its end, and keep what it holds. One whose turn does not come holds nothing.
  */
 function awaitTurn({ raw }: FastifyReply, begin: () => void): void {
-  if (raw.socket === null) raw.once('socket', begin)
+  if (raw.socket === null) raw.once('socket', () => begin())
   else begin()
 }
 

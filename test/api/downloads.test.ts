@@ -172,3 +172,17 @@ test('a client that goes before its file is found keeps no place', async () => {
   assert.match(String(socket.read()), /^HTTP\/1.1 200 /)
   await end([socket])
 })
+
+test('requests that were sent ahead on a connection are all answered', async () => {
+  const { token } = await holder()
+  const socket = connect({ port, host: '127.0.0.1' })
+  const body = JSON.stringify({ token, date: '2026-11-01' })
+  const ask = `POST /v1.0/daily HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  socket.write(ask.repeat(3))
+  let text = ''
+  for await (const piece of socket.setEncoding('latin1')) {
+    text += piece
+    if (text.split('"no_data"').length === 4) break
+    assert.doesNotMatch(text, /HTTP\/1.1 [^4]/)
+  }
+})
