@@ -20,8 +20,11 @@ export type Plan = Pick<Visit, 'due' | 'failures'>
 const SHORTER = 0.5
 const LONGER = 1.5
 const MOST_FAILURES = 31
-/** The share of a span by which it may be shorter, so that names that were seen together do not come back together. */
-const SPREAD = 0.1
+/**
+ * The share of a span by which it is shorter, half of it for all names: a visit that comes a little late still comes within
+ * the ceiling. The other half is more or less by the name, so that names that were seen together do not come back together.
+ */
+const SHORTER_BY = 0.1
 const SLOTS = 65_536
 
 /**
@@ -41,8 +44,8 @@ function spanAfter(span: number, changed: boolean): number {
   return span * (changed ? SHORTER : LONGER)
 }
 
-/** Within the bounds, and a little shorter for some names than for others. */
+/** Within the bounds, and a little shorter. */
 function spread(name: Name, span: number, { soonest, latest }: Rhythm): number {
   const bounded = Math.min(Math.max(span, soonest), latest)
-  return Math.floor(bounded * (1 - (SPREAD * slotOf(name)) / SLOTS))
+  return Math.floor(bounded * (1 - (SHORTER_BY / 2) * (1 + slotOf(name) / SLOTS)))
 }
