@@ -68,15 +68,23 @@ export async function sendPart(
   }
 }
 
-/** Resolves when the connection has taken a piece, and to false where it is gone. */
+/**
+ * Resolves when the connection has taken a piece, and to false where it is gone: what is written after the client has gone,
+ * and before the answer has heard of it, is never called back.
+ */
 function handOver(outlet: Outlet, raw: FastifyReply['raw'], piece: Uint8Array): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (raw.destroyed) return resolve(false)
-    outlet.unsent += piece.length
+  if (raw.destroyed) return Promise.resolve(false)
+  outlet.unsent += piece.length
+  const taken = new Promise<boolean>((resolve) => {
+    const gone = (): void => resolve(false)
+    raw.once('close', gone)
     raw.write(piece, (error) => {
-      outlet.unsent -= piece.length
+      raw.off('close', gone)
       resolve(!error)
     })
+  })
+  return taken.finally(() => {
+    outlet.unsent -= piece.length
   })
 }
 
