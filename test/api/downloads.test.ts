@@ -173,6 +173,31 @@ test('a client that goes before its file is found keeps no place', async () => {
   await end([socket])
 })
 
+test('a connection that is lost just before a piece is handed over leaves nothing behind', async () => {
+  const { token } = await holder()
+  const { open } = world.shelf
+  const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
+  let isClosed = false
+  const losing = async (name: FileName) => {
+    const opened = (await open(name))!
+    const close = () => opened.close().finally(() => (isClosed = true))
+    async function* read(start: number, end: number) {
+      const served = await connected
+      for await (const piece of opened.read(start, end)) {
+        served.destroy()
+        yield piece
+      }
+    }
+    return { ...opened, read, close }
+  }
+  Object.assign(world.shelf, { open: losing })
+  const socket = connect({ port, host: '127.0.0.1' }).on('error', () => {})
+  socket.write(`GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  await new Promise((resolve) => socket.once('close', resolve))
+  Object.assign(world.shelf, { open })
+  while (!isClosed || (await unsent()) > 0) await turn()
+})
+
 test('requests that were sent ahead on a connection are all answered', async () => {
   const { token } = await holder()
   const socket = connect({ port, host: '127.0.0.1' })
