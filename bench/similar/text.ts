@@ -14,6 +14,8 @@ const DEVIATION_ABOVE = 1.1
 
 const WITH_TEMPLATE = 0.57
 const TEMPLATE_FROM_WORDS = 40
+/** Of the words of a page: those that it takes up again, as people do with what they write of. */
+const AGAIN = 0.22
 /** Different words: of a language, of a category in it, and at least of a subject; where each begin that are rare elsewhere. */
 const COMMON_WORDS = 30_000
 const CATEGORY_WORDS = 600
@@ -28,14 +30,18 @@ const OWN = 2 ** 23
 export function textOf(dice: Dice, topic: Topic): string {
   const gap = gapOf(topic.language)
   let words = lengthOf(dice)
-  let text = ''
+  let start = ''
   if (words >= TEMPLATE_FROM_WORDS && dice() < WITH_TEMPLATE) {
     const template = templateOf(topic.language, zipf(dice(), TEMPLATES, 1))
-    text = template.text
+    start = template.text
     words = Math.max(words - template.words, words * 0.4)
   }
-  for (let at = 0; at < words; at++) text += drawn(dice, topic) + gap
-  return text
+  const said: string[] = []
+  for (let at = 0; at < words; at++) {
+    const word = at > 0 && dice() < AGAIN ? said[below(dice, at)]! : drawn(dice, topic)
+    said.push(word)
+  }
+  return start + said.join(gap)
 }
 
 /** Log-normal, in words. */
@@ -54,7 +60,8 @@ function drawn(dice: Dice, { language, category, subject, second, shares }: Topi
   if (rest < 0) return subjectWord(dice, language, second!)
   rest -= shares.category
   if (rest < 0) return categoryWord(dice, language, category)
-  return wordOf(language, zipf(dice(), COMMON_WORDS, 2.7))
+  const chance = dice()
+  return wordOf(language, zipf(chance * Math.sqrt(chance), COMMON_WORDS, 5))
 }
 
 /** Names that no other page has, and numbers that few others have. */
