@@ -29,6 +29,8 @@ export const WEIGHTING: Weighting = {
 const STEPS = 10_000
 /** A vector's entry is the number of its word times this, plus how often the page says it. */
 const TIMES = 65_536
+/** V8 cuts a string of at least so many UTF-16 units by pointing into the whole. */
+const CUT_UNITS = 13
 
 /**
  * The `depth` nearest of each query among all pages, exactly. Pages that say the same words as often are one vector, by which
@@ -120,11 +122,11 @@ function vectorOf(text: string, words: Map<string, number>): Float64Array {
   return numbers.slice(0, length)
 }
 
-/** A copy of the word is kept, since one cut from a page would keep the page. */
+/** Of a long word a copy is kept, since one cut from a page would keep the page. */
 function numberOf(word: string, words: Map<string, number>): number {
   const known = words.get(word)
   if (known !== undefined) return known
-  words.set(Buffer.from(word, 'utf16le').toString('utf16le'), words.size)
+  words.set(word.length < CUT_UNITS ? word : Buffer.from(word, 'utf16le').toString('utf16le'), words.size)
   return words.size - 1
 }
 
