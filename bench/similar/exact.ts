@@ -1,6 +1,7 @@
 /** The yardstick of /similar: exact cosines of every page with some of them, by words themselves and in one pass over all. */
 
 import { hash } from 'node:crypto'
+import { Dictionary } from './dictionary.ts'
 import { wordsOf } from './words.ts'
 
 type Page = { name: string; text: string }
@@ -29,8 +30,6 @@ export const WEIGHTING: Weighting = {
 const STEPS = 10_000
 /** A vector's entry is the number of its word times this, plus how often the page says it. */
 const TIMES = 65_536
-/** V8 cuts a string of at least so many UTF-16 units by pointing into the whole. */
-const CUT_UNITS = 13
 
 /**
  * The `depth` nearest of each query among all pages, exactly. Pages that say the same words as often are one vector, by which
@@ -89,7 +88,7 @@ type Gathered = { vectors: Float64Array[]; dfs: Uint32Array; names: string[][]; 
 type Weigh = (entry: number) => number
 
 function gather(pages: Iterable<Page>): Gathered {
-  const words = new Map<string, number>()
+  const words = new Dictionary()
   const vectors: Float64Array[] = []
   const names: string[][] = []
   const places = new Map<string, number>()
@@ -110,8 +109,8 @@ function gather(pages: Iterable<Page>): Gathered {
 }
 
 /** Ascending by word. */
-function vectorOf(text: string, words: Map<string, number>): Float64Array {
-  const numbers = new Float64Array(wordsOf(text).map((word) => numberOf(word, words))).sort()
+function vectorOf(text: string, words: Dictionary): Float64Array {
+  const numbers = new Float64Array(wordsOf(text).map((word) => words.numberOf(word))).sort()
   let length = 0
   for (let at = 0; at < numbers.length; ) {
     const word = numbers[at]!
@@ -120,14 +119,6 @@ function vectorOf(text: string, words: Map<string, number>): Float64Array {
     numbers[length++] = word * TIMES + Math.min(at - start, TIMES - 1)
   }
   return numbers.slice(0, length)
-}
-
-/** Of a long word a copy is kept, since one cut from a page would keep the page. */
-function numberOf(word: string, words: Map<string, number>): number {
-  const known = words.get(word)
-  if (known !== undefined) return known
-  words.set(word.length < CUT_UNITS ? word : Buffer.from(word, 'utf16le').toString('utf16le'), words.size)
-  return words.size - 1
 }
 
 function dfsOf(vectors: readonly Float64Array[], words: number): Uint32Array {
