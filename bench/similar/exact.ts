@@ -33,7 +33,7 @@ const TIMES = 65_536
 
 /**
  * The `depth` nearest of each query among all pages, exactly. Pages that say the same words as often are one vector, by which
- * words are counted. 500,000 pages and 200 queries take some 2 minutes and 3 GB, most of it for cutting texts into words.
+ * words are counted. 500,000 pages and 200 queries take some 130 s of a core and 1.7 GB, most of it for cutting texts into words.
  */
 export function exactTruth(
   pages: Iterable<Page>,
