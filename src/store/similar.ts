@@ -1,0 +1,98 @@
+/** The similar texts' part of the port: who asks which start pages read alike, and who keeps the index that answers it. */
+
+import type { Name } from '../words/name.ts'
+import type { Instant } from '../words/time.ts'
+import type { Hold } from './jobs.ts'
+
+/**
+ * A wording is what a start page says, as a packed vector of its words (src/similar/vector.ts): pages that say the same words
+ * the same number of times share one. Its number is above those of all before it, and never given again.
+ */
+export type Wording = { wording: number; vector: Uint8Array }
+
+/** A start page on record. `terms`: of a page that the index has not followed yet; otherwise its wording, null without a word. */
+export type PageOfName = { terms: Uint32Array } | { wording: number | null; vector: Uint8Array | null }
+
+/**
+ * A part of the index that never changes: the postings of the wordings from `first` to `last` (both included) that were there
+ * when it was written, `wordings` of them. Segments follow one another: what one ends with, the next begins after.
+ */
+export type Segment = { segment: number; first: number; last: number; wordings: number }
+
+/**
+ * A row of about a hundred postings (src/similar/postings.ts). The postings of a segment are one sequence, ordered by
+ * place (the word and how much it matters to the page, at most 2^28) and then by wording; a row is found by its last posting.
+ */
+export type PostingRow = { place: number; wording: number; postings: Uint8Array }
+
+/** How many wordings of a segment have each word, for some hundred words up to `last` (src/similar/frequencies.ts). */
+export type FrequencyRow = { last: number; counts: Uint8Array }
+
+/** A read of one word: in each segment, rows from the first that may hold postings at or after `place`; `rows` over all. */
+export type Wanted = { place: number; rows: number }
+
+/** For who answers /similar. Every method is one look-up by key or one range by key for each thing that it is asked for. */
+export interface Similar {
+  /** What the start page of a name says; null where no text is on record. */
+  page(name: Name): Promise<PageOfName | null>
+  /** The wording of exactly this vector; null for none. */
+  wordingOf(digest: number, vector: Uint8Array): Promise<number | null>
+  /** The vectors in the order asked; null for a wording that no page has any more. */
+  vectors(wordings: readonly number[]): Promise<(Uint8Array | null)[]>
+  /** For each wording the names whose start pages say it, bytewise, the first `limit` of them. */
+  names(wordings: readonly number[], limit: number): Promise<Name[][]>
+  /** The segments that answer now, by their first wording. */
+  segments(): Promise<Segment[]>
+  /** A segment's rows by word, those after `after` (-1: from the first); none when it is gone meanwhile. */
+  frequencies(segment: number, after: number, limit: number): Promise<FrequencyRow[]>
+  /**
+   * For each read the rows of all segments, one after another as bytes: in each segment the read's `rows` in proportion to
+   * the segment's share of the wordings, at least one. All as of one moment.
+   */
+  postings(wanted: readonly Wanted[]): Promise<Uint8Array[]>
+  /** Until when everything that was observed is in the index; null where nobody ever kept it. */
+  followed(): Promise<Instant | null>
+}
+
+/** A start page that was observed and that the index has not followed yet. `terms`: null where it is gone. */
+export type PendingPage = { id: number; name: Name; digest: string; terms: Uint32Array | null }
+
+/** What a pending page is filed under. `digest`: that of the page as it was read, `key` that of the vector; null: no words. */
+export type Filing = { id: number; name: Name; digest: string; filed: { key: number; vector: Uint8Array } | null }
+
+/**
+ * For who keeps the index: the holder of the duty `index`. Every write says its hold; false (or null) is returned where the
+ * hold no longer stands, and then nothing was written. Every write is one transaction of some 50 milliseconds at most, as
+ * long as it is given some hundred pages or some thousand rows.
+ */
+export interface Indexing {
+  /** Pages that wait, at most `limit`, in any order; those that are left are handed out again. */
+  pending(limit: number): Promise<PendingPage[]>
+  /**
+   * Files pages: each gets the wording of its vector, a new one where there is none, and waits no longer, unless another
+   * digest has come meanwhile. Wordings that no page has any more are dropped (those of forgotten names too), and noted as
+   * gone where a segment may hold them.
+   */
+  file(hold: Hold, filings: readonly Filing[]): Promise<boolean>
+  /** Wordings above `after`, ascending, at most `limit`. */
+  wordings(after: number, limit: number): Promise<Wording[]>
+  /** Begins a segment that does not answer yet, and ends what others left unfinished; its number. */
+  begin(hold: Hold, first: number, last: number): Promise<number | null>
+  /** Adds rows to a segment that was begun. */
+  write(
+    hold: Hold,
+    segment: number,
+    postings: readonly PostingRow[],
+    frequencies: readonly FrequencyRow[],
+  ): Promise<boolean>
+  /** From now on the segment answers, in place of those that it covers; `dropped` are gone for good. */
+  publish(hold: Hold, segment: number, wordings: number, dropped: readonly number[]): Promise<boolean>
+  /** Removes at most `limit` rows of segments that no longer answer; true where more are left. */
+  sweep(hold: Hold, limit: number): Promise<boolean>
+  /** A segment's rows in their order, those after `after` (null: from the first), at most `limit`. */
+  rows(segment: number, after: { place: number; wording: number } | null, limit: number): Promise<PostingRow[]>
+  /** Wordings of a range that are gone and that segments may still hold, ascending. */
+  gone(first: number, last: number): Promise<number[]>
+  /** Notes until when everything that was observed is in the index. */
+  follow(hold: Hold, until: Instant): Promise<boolean>
+}
