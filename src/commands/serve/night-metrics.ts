@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Shelf } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
 import { addDays, startOf } from '../../words/time.ts'
+import { remembered } from './remembered.ts'
 
 /** Milliseconds for which figures are good. */
 const GOOD_FOR = 60_000
@@ -12,8 +13,10 @@ const RECENT = 40 * 86_400
 
 type Figures = { successes: Record<string, number>; held: number; ended: number | null; now: number }
 
+const NONE: Figures = { successes: {}, held: 0, ended: null, now: 0 }
+
 export function addNightMetrics(registry: Registry, store: Store, shelf: Shelf): void {
-  const figures = remembered(() => figuresOf(store, shelf))
+  const figures = remembered(() => figuresOf(store, shelf), GOOD_FOR, NONE)
   const registers = [registry]
   new Gauge({
     name: 'domaindex_job_success_timestamp_seconds',
@@ -56,17 +59,4 @@ async function figuresOf(store: Store, shelf: Shelf): Promise<Figures> {
   const newest = files.findLast(({ held }) => held === null)
   const ended = newest === undefined ? null : startOf(addDays(newest.date, 1))
   return { successes, held: files.filter(({ held }) => held !== null).length, ended, now }
-}
-
-/** What was read is good for a while; what cannot be read counts as nothing, and takes no other figure with it. */
-function remembered(read: () => Promise<Figures>): () => Promise<Figures> {
-  let asked = Number.NEGATIVE_INFINITY
-  let last: Promise<Figures> | null = null
-  return () => {
-    if (last === null || performance.now() - asked > GOOD_FOR) {
-      asked = performance.now()
-      last = read().catch(() => ({ successes: {}, held: 0, ended: null, now: 0 }))
-    }
-    return last
-  }
 }
