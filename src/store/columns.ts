@@ -164,3 +164,7 @@ export function unpackStates(text: string): Current['states'] {
 export function packTerms(counts: Uint32Array): Uint8Array {
   return new Uint8Array(counts.buffer, counts.byteOffset, counts.byteLength)
 }
+
+export function unpackTerms(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(Uint8Array.from(bytes).buffer)
+}

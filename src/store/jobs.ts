@@ -7,8 +7,11 @@ export const HOLD_SECONDS = 60
 /** Seconds for which runs are kept. */
 export const RUN_SECONDS = 400 * 86_400
 
-/** What one process alone does at a time: `night` is who goes through all the others when their time comes. */
-export const DUTIES = ['night', 'inbox', 'daily', 'followup', 'snapshot'] as const
+/**
+ * What one process alone does at a time: `night` is who goes through the others when their time comes, `index` who keeps the
+ * index of similar texts.
+ */
+export const DUTIES = ['night', 'inbox', 'daily', 'followup', 'snapshot', 'index'] as const
 export type Duty = (typeof DUTIES)[number]
 
 /** Every new hold of a duty has a higher fence. */

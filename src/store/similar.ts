@@ -76,7 +76,7 @@ export interface Indexing {
   file(hold: Hold, filings: readonly Filing[]): Promise<boolean>
   /** Wordings above `after`, ascending, at most `limit`. */
   wordings(after: number, limit: number): Promise<Wording[]>
-  /** Begins a segment that does not answer yet, and ends what others left unfinished; its number. */
+  /** Begins a segment that does not answer yet, and ends what was begun under other holds and not published; its number. */
   begin(hold: Hold, first: number, last: number): Promise<number | null>
   /** Adds rows to a segment that was begun. */
   write(

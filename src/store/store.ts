@@ -1,6 +1,7 @@
 /**
  * The port of the store, split by who asks: Frontier (crawler and imports), Schedule (crawlers), Facts (API), Ledger
- * (accounts), Wishes (API and nightly jobs of crawlers), Listing (snapshots), Archive (upkeep), Jobs (the night).
+ * (accounts), Wishes (API and nightly jobs of crawlers), Listing (snapshots), Archive (upkeep), Jobs (the night), Similar (API),
+ * Indexing (who keeps the index that Similar asks).
  *
  * Every method is asynchronous and hands over batches or pages, never an iterator over an open transaction.
  * Names and addresses are canonical words already; "nothing" is null or an empty page, never an exception.
@@ -18,6 +19,7 @@ import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
 import type { Lease, Schedule } from './schedule.ts'
+import type { Indexing, Similar } from './similar.ts'
 import type { Wishes } from './wishes.ts'
 
 export interface Store {
@@ -29,6 +31,8 @@ export interface Store {
   readonly listing: Listing
   readonly archive: Archive
   readonly jobs: Jobs
+  readonly similar: Similar
+  readonly indexing: Indexing
   /** The store's clock: the only one whose times two machines may compare. */
   now(): Promise<Instant>
   /** Ends every connection; what was acknowledged is on disk. */

@@ -9,11 +9,13 @@ import { archiveOf } from './archive.ts'
 import { factsOf } from './facts.ts'
 import { openFile } from './file.ts'
 import { frontierOf } from './frontier.ts'
+import { indexingOf } from './indexing.ts'
 import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
 import { listingOf } from './listing.ts'
 import { logOf } from './log.ts'
 import { scheduleOf } from './schedule.ts'
+import { similarOf } from './similar.ts'
 
 export const FACTS_SCHEMA = new URL('./schema/facts/', import.meta.url)
 
@@ -42,6 +44,8 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
     listing: listingOf(path, now),
     archive: archiveOf(database, path),
     jobs: jobsOf(database, log, now),
+    similar: similarOf(database),
+    indexing: indexingOf(database, log),
     now: async () => now(),
     async close() {
       try {

@@ -1,0 +1,106 @@
+/** The upkeep of the index of similar texts on SQLite: every write looks at its hold in its transaction. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { unpackTerms } from '../columns.ts'
+import type { Hold } from '../jobs.ts'
+import type { FrequencyRow, Indexing, PendingPage, PostingRow, Wording } from '../similar.ts'
+import { transaction } from './connection.ts'
+import { filer } from './filing.ts'
+import type { Log } from './log.ts'
+
+type PageRow = Omit<PendingPage, 'terms'> & { terms: Uint8Array }
+
+export function indexingOf(database: DatabaseSync, log: Log): Indexing {
+  const stands = database.prepare(`select 1 from duty where duty = 'index' and fence = ? and holder is not null`)
+  const pending = database.prepare(
+    'select p.id, f.name, p.digest, p.terms from page p join facts f on f.id = p.id order by p.id limit ?',
+  )
+  const wordings = database.prepare(
+    'select number as wording, vector from wording where number > ? order by number limit ?',
+  )
+  const gone = database.prepare('select wording from gone where wording between ? and ? order by wording')
+  const follow = database.prepare(`insert or replace into mark values ('followed', ?)`)
+  const file = filer(database)
+  const { begin, write, publish, rows } = segmentsOf(database)
+  const sweep = sweeper(database)
+  /** `work` where the hold stands, and `refused` where it does not. */
+  const held = <Result>({ fence }: Hold, refused: Result, work: () => Result): Promise<Result> =>
+    log.bounded(() => transaction(database, () => (stands.get(fence) === undefined ? refused : work())))
+  const done = (hold: Hold, work: () => void): Promise<boolean> =>
+    held(hold, false, () => {
+      work()
+      return true
+    })
+  return {
+    pending: async (limit) => (pending.all(limit) as PageRow[]).map(pendingOf),
+    file: (hold, filings) => done(hold, () => file(filings)),
+    wordings: async (after, limit) => (wordings.all(after, limit) as Wording[]).map((row) => ({ ...row })),
+    begin: (hold, first, last) => held(hold, null, () => begin(hold, first, last)),
+    write: (hold, segment, postings, frequencies) => done(hold, () => write(segment, postings, frequencies)),
+    publish: (hold, segment, count, dropped) => done(hold, () => publish(segment, count, dropped)),
+    sweep: (hold, limit) => held(hold, false, () => sweep(limit)),
+    rows: async (segment, after, limit) => rows(segment, after, limit),
+    gone: async (first, last) => (gone.all(first, last) as { wording: number }[]).map(({ wording }) => wording),
+    follow: (hold, until) => done(hold, () => follow.run(String(until))),
+  }
+}
+
+function pendingOf({ id, name, digest, terms }: PageRow): PendingPage {
+  return { id, name, digest, terms: digest === '' ? null : unpackTerms(terms) }
+}
+
+function segmentsOf(database: DatabaseSync) {
+  const end = database.prepare(`update segment set state = 'replaced' where state = 'building' and fence <> ?`)
+  const begin = database.prepare(
+    `insert into segment (first, last, wordings, state, fence) values (?, ?, 0, 'building', ?) returning number`,
+  )
+  const post = database.prepare('insert into posting values (?, ?, ?, ?)')
+  const count = database.prepare('insert into frequency values (?, ?, ?)')
+  const answer = database.prepare(
+    `update segment set state = 'answering', wordings = ? where number = ? returning first, last`,
+  )
+  const replace = database.prepare(
+    `update segment set state = 'replaced' where state = 'answering' and first >= ? and last <= ? and number <> ?`,
+  )
+  const drop = database.prepare('delete from gone where wording = ?')
+  const rows = database.prepare(
+    `select place, wording, postings from posting where segment = ? and (place, wording) > (?, ?)
+     order by place, wording limit ?`,
+  )
+  return {
+    begin({ fence }: Hold, first: number, last: number): number {
+      end.run(fence)
+      return begin.get(first, last, fence)!.number as number
+    },
+    write(segment: number, postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]): void {
+      for (const { place, wording, postings: bytes } of postings) post.run(segment, place, wording, bytes)
+      for (const { last, counts } of frequencies) count.run(segment, last, counts)
+    },
+    publish(segment: number, wordings: number, dropped: readonly number[]): void {
+      const { first, last } = answer.get(wordings, segment) as { first: number; last: number }
+      replace.run(first, last, segment)
+      for (const wording of dropped) drop.run(wording)
+    },
+    rows: (segment: number, after: { place: number; wording: number } | null, limit: number): PostingRow[] =>
+      (rows.all(segment, after?.place ?? -1, after?.wording ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
+  }
+}
+
+/** Rows of segments that no longer answer, and each segment with its last row; true where more are left. */
+function sweeper(database: DatabaseSync): (limit: number) => boolean {
+  const next = database.prepare(`select number from segment where state = 'replaced' order by number limit 1`)
+  const removals = [
+    `delete from posting where segment = ?1 and (place, wording) in
+       (select place, wording from posting where segment = ?1 order by place, wording limit ?2)`,
+    'delete from frequency where segment = ?1 and last in (select last from frequency where segment = ?1 order by last limit ?2)',
+    'delete from segment where number = ?1 and ?2 > 0',
+  ].map((sql) => database.prepare(sql))
+  return (limit) => {
+    let left = limit
+    for (let row = next.get(); row !== undefined; row = next.get()) {
+      for (const removal of removals) left -= Number(removal.run(row.number!, left).changes)
+      if (left <= 0) return next.get() !== undefined
+    }
+    return false
+  }
+}
