@@ -6,7 +6,7 @@ import { BuildFault } from '../../nightly/fault.ts'
 import { DUTY_OF, type Outcome } from '../../nightly/night.ts'
 import type { Step } from '../../nightly/plan.ts'
 import type { Store } from '../../store/store.ts'
-import { CLOCK } from '../crawl/loop.ts'
+import { CLOCK } from '../clock.ts'
 import { CommandFault } from '../fault.ts'
 import { listenForStop } from '../stop.ts'
 

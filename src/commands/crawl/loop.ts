@@ -6,11 +6,11 @@ import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
 import type { Server } from '../../crawl/dns.ts'
 import type { Range } from '../../crawl/guard.ts'
-import type { Clock } from '../../schedule/bell.ts'
 import { type Crawl, TIMES } from '../../schedule/crawl.ts'
 import { Figures } from '../../schedule/figures.ts'
 import { crawlOn } from '../../schedule/loop.ts'
 import { openStore } from '../../store/open.ts'
+import { CLOCK } from '../clock.ts'
 import { rhythmOf } from '../rhythm.ts'
 import { feelPulse } from '../serve/pulse.ts'
 import { expectOwnPlace, openCrawlAdmin } from './admin.ts'
@@ -20,23 +20,6 @@ import { adviceOn, planOf, reachOf } from './reach.ts'
 
 /** What is typed, not set. */
 export type LoopOptions = { resolver: readonly Server[]; allow: readonly Range[]; parallel: number }
-
-const MOST_MILLISECONDS = 2 ** 31 - 1
-
-export const CLOCK: Clock = {
-  ticks: () => performance.now(),
-  wait: (milliseconds, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve()
-      const end = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = setTimeout(end, Math.min(milliseconds, MOST_MILLISECONDS))
-      signal.addEventListener('abort', end)
-    }),
-}
 
 /** Throws CommandFault where a crawl could not even begin beside a server. */
 export function expectCrawl(settings: Settings, { resolver, allow }: LoopOptions): void {

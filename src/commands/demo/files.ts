@@ -8,7 +8,7 @@ import { importList } from '../../nightly/registrations/import-list.ts'
 import type { Store } from '../../store/store.ts'
 import type { Name } from '../../words/name.ts'
 import { addDays, type Day, dayOf } from '../../words/time.ts'
-import { CLOCK } from '../crawl/loop.ts'
+import { CLOCK } from '../clock.ts'
 import { worksOf } from '../works.ts'
 import { nextSecond } from './second.ts'
 
