@@ -14,10 +14,10 @@ export type Table = {
   /** Its rows are filed under the id of a name. */
   owned?: true
   /** By which of its columns its rows would be spread over machines. */
-  spread?: 'slot' | 'name' | 'address' | 'target'
+  spread?: 'slot' | 'name' | 'address' | 'target' | 'number'
 }
 
-export const FACTS_TABLES: readonly Table[] = [
+const FACTS_TABLES: readonly Table[] = [
   {
     name: 'visit',
     columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print', 'due', 'failures'],
@@ -83,11 +83,22 @@ const OUTCOME: Table = {
   key: 2,
 }
 
+/** What start pages say. The index of it is made anew. */
+const SIMILAR_TABLES: readonly Table[] = [
+  { name: 'reading', columns: ['id', 'wording', 'name'], key: 1, owned: true },
+  { name: 'wording', columns: ['number', 'digest', 'vector'], key: 1, spread: 'number' },
+]
+
 /** In the order in which they are copied, which the place of a copy under way counts by. */
-export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME]
+export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME, ...SIMILAR_TABLES]
+
+/** The rows of a table that are copied, as a condition in any engine; of others all are. */
+export const COPIED: Readonly<Record<string, string>> = {
+  wording: 'exists (select 1 from reading r where r.wording = t.number)',
+}
 
 /** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
-export type Numbered = { account: number; token: number }
+export type Numbered = { account: number; token: number; wording: number }
 
 /** One side of a copy. Nothing else may write to the store meanwhile. */
 export interface Bulk {

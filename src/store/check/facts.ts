@@ -21,7 +21,13 @@ export type CheckedFacts = FactsRow & {
   ever: string
   /** Null where `addresses` cannot be read. */
   present: string | null
+  /** The digest of the start page that waits for the index, '' of one that is gone; null where none waits. */
   page: string | null
+  /** The name that the index has the start page under, and the wording that it has there. */
+  reading: Name | null
+  wording: number | null
+  /** Whether that wording is there. */
+  worded: 0 | 1 | boolean
   sourced: 0 | 1 | boolean
 }
 /** A superseded state. `whole`: 1 with records, 0 with a serial alone; `addresses`: the records of A and AAAA. */
@@ -49,7 +55,7 @@ export function lookAtFacts(row: CheckedFacts, report: Report): void {
   firstTimesCheck(since, superseded, current.states, report)
   presenceCheck(current.addresses, JSON.parse(row.present ?? '[]'), since, report)
   if (row.redirects_to !== null && !row.sourced) report(`is not among the sources of ${row.redirects_to}`)
-  if (row.page !== row.digest) report('has terms of another text')
+  pageCheck(row, report)
 }
 
 function derivedCheck(current: Current, report: Report): void {
@@ -109,4 +115,13 @@ function presenceCheck(addresses: readonly Address[], present: (string | null)[]
     if (listed == null) report(`is not listed on ${address}`)
     else if (first === undefined || listed !== formatInstant(first)) report(`has another date on ${address}`)
   }
+}
+
+/** A start page waits for the index with the text that it has now; otherwise the index has it just where there is a text. */
+function pageCheck({ name, digest, page, reading, wording, worded }: CheckedFacts, report: Report): void {
+  if (page !== null && page !== (digest ?? '')) report('has terms of another text')
+  if (page === null && digest !== null && reading === null) report('has a start page without terms')
+  if (page === null && digest === null && reading !== null) report('has terms without a start page')
+  if (reading !== null && reading !== name) report(`has the terms of ${reading}`)
+  if (wording !== null && !worded) report(`has lost wording ${wording}`)
 }

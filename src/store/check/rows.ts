@@ -21,6 +21,8 @@ export type CheckedRedirect = Placed & { target: Name; source: Name; owned: Trut
 type Counter = Placed & { counter: number; rows: number }
 export type CheckedAddress = Counter & { address: Uint8Array }
 export type CheckedTarget = Counter & { target: Name }
+/** `read`: a start page has it, or it is noted that none may have it any more. */
+export type CheckedWording = Placed & { wording: number; read: Truth }
 
 /** Each lies in its slot, and its id is that of the facts of its name. */
 export function checkedVisits(rows: readonly CheckedVisit[]): Slice {
@@ -75,6 +77,18 @@ export function checkedRedirects(rows: readonly CheckedRedirect[]): Slice {
 /** Counters of targets. */
 export function checkedTargets(rows: readonly CheckedTarget[]): Slice {
   return checked('target', rows, ({ target }) => [target], counterCheck)
+}
+
+/** Wordings: a start page has each. */
+export function checkedWordings(rows: readonly CheckedWording[]): Slice {
+  return checked(
+    'wording',
+    rows,
+    ({ wording }) => [wording],
+    ({ read }, report) => {
+      if (!read) report('is that of no start page')
+    },
+  )
 }
 
 function counterCheck({ counter, rows }: Counter, report: Report): void {

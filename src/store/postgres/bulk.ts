@@ -8,7 +8,7 @@ import type { Name } from '../../words/name.ts'
 import {
   type Bulk,
   type BulkRow,
-  FACTS_TABLES,
+  COPIED,
   type Numbered,
   readRowText,
   rowText,
@@ -27,7 +27,13 @@ import { partOf, partOfPacked } from './part.ts'
 import { inWords } from './trouble.ts'
 
 /** Secrets that an operator gives are known by a digest alone, and stay where they are. */
-const WHERE: Record<string, string> = { secret: 't.bytes is not null' }
+const WHERE: Record<string, string> = { ...COPIED, secret: 't.bytes is not null' }
+/** What gives the numbers of a table. */
+const SEQUENCES: Record<keyof Numbered, string> = {
+  account: 'account_id_seq',
+  token: 'token_id_seq',
+  wording: 'wording_number',
+}
 /** As SQLite keeps them: a JSON array in hexadecimal. */
 const ADDRESSES = `'["' || array_to_string(array(select encode(a, 'hex') from unnest(t.addresses) a), '","') || '"]'`
 const MARK = `insert into mark values ('copy', $1) on conflict (name) do update set value = excluded.value`
@@ -71,6 +77,7 @@ function bulkOf(client: pg.Client): Bulk {
     numbered: async () => ({
       account: Number(await one(numberOf('account'))),
       token: Number(await one(numberOf('token'))),
+      wording: Number(await one(numberOf('wording'))),
     }),
     finish: (numbered) => finish(client, numbered),
     close: () => client.end(),
@@ -79,12 +86,12 @@ function bulkOf(client: pg.Client): Bulk {
 
 /** The highest number that was ever given in a table. */
 function numberOf(table: keyof Numbered): string {
-  return `select case when is_called then last_value else 0 end from ${table}_id_seq`
+  return `select case when is_called then last_value else 0 end from ${SEQUENCES[table]}`
 }
 
 async function finish(client: pg.Client, numbered: Numbered): Promise<void> {
-  for (const [table, number] of Object.entries(numbered))
-    if (number > 0) await client.query(`select setval('${table}_id_seq', $1)`, [number])
+  for (const table of Object.keys(SEQUENCES) as (keyof Numbered)[])
+    if (numbered[table] > 0) await client.query(`select setval('${SEQUENCES[table]}', $1)`, [numbered[table]])
   const { rows } = await client.query('select coalesce(max(id), 0) as last from visit')
   const block = ID_BLOCK * Math.floor(rows[0].last / ID_BLOCK)
   if (block > 0) await client.query(`select setval('name_id', $1)`, [block])
@@ -99,7 +106,7 @@ function sourceOf({ name }: Table): string {
 
 async function read(client: pg.Client, table: Table, after: string | null, limit: number) {
   const { name, columns, key, owned } = table
-  const isSpread = FACTS_TABLES.includes(table)
+  const isSpread = hasParts(table)
   const keys = [...(isSpread ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
   const from = after === null ? '' : `and (${keys}) > (${keys.map((_, place) => `$${place + 1}`)})`
   const selected = columns.map((column) =>
@@ -120,7 +127,7 @@ async function read(client: pg.Client, table: Table, after: string | null, limit
 }
 
 async function copyIn(client: pg.Client, table: Table, rows: readonly BulkRow[]): Promise<void> {
-  const isSpread = FACTS_TABLES.includes(table)
+  const isSpread = hasParts(table)
   const columns = [...(isSpread ? ['part'] : []), ...table.columns].map((column) => `"${column}"`)
   const lines = function* (): Generator<string> {
     for (const row of rows) yield lineOf(isSpread ? [partOfRow(table, row), ...valuesOf(table, row)] : row)
@@ -129,6 +136,10 @@ async function copyIn(client: pg.Client, table: Table, rows: readonly BulkRow[])
     Readable.from(lines(), { highWaterMark: 1000 }),
     client.query(copyFrom(`copy "${table.name}" (${columns}) from stdin`)),
   )
+}
+
+function hasParts({ owned, spread }: Table): boolean {
+  return owned === true || spread !== undefined
 }
 
 function valuesOf({ name, columns }: Table, row: BulkRow): BulkRow {
@@ -144,6 +155,7 @@ function partOfRow({ columns, spread, owned }: Table, row: BulkRow): number {
   const value = owned ? row[columns.length] : row[columns.indexOf(spread!)]
   if (value == null) return 0
   if (spread === 'slot') return (value as number) >> 8
+  if (spread === 'number') return (value as number) & 255
   return spread === 'address' ? partOfPacked(value as Uint8Array) : partOf(value as Name)
 }
 

@@ -8,7 +8,7 @@ import type { Slice } from '../check/slice.ts'
 import type { Archive } from '../store.ts'
 import { checkFacts } from './check/facts.ts'
 import { checkArrivals, checkKnown, checkListed } from './check/listing.ts'
-import { checkAddresses, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
+import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
 import { checkVisits } from './check/visits.ts'
 import { logBytes, snapshot } from './connection.ts'
 
@@ -19,6 +19,7 @@ const PARTS: readonly [string, (database: DatabaseSync, after: string | null) =>
   ['address', checkAddresses],
   ['redirect', checkRedirects],
   ['target', checkTargets],
+  ['wording', checkWordings],
   ['known', checkKnown],
   ['listed', checkListed],
   ['arrival', checkArrivals],

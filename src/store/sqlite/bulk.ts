@@ -3,7 +3,16 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { type Bulk, type BulkRow, LEDGER_TABLES, type Numbered, readRowText, rowText, type Table } from '../bulk.ts'
+import {
+  type Bulk,
+  type BulkRow,
+  COPIED,
+  LEDGER_TABLES,
+  type Numbered,
+  readRowText,
+  rowText,
+  type Table,
+} from '../bulk.ts'
 import { StoreFault } from '../fault.ts'
 import { transaction } from './connection.ts'
 import { openFile } from './file.ts'
@@ -19,7 +28,9 @@ export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
   const databaseOf = (table: Table): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
   return {
     count: async (table) =>
-      databaseOf(table).prepare(`select count(*) as rows from "${table.name}"`).get()!.rows as number,
+      databaseOf(table)
+        .prepare(`select count(*) as rows from ${sourceOf(table)}`)
+        .get()!.rows as number,
     read: async (table, after, limit) => read(databaseOf(table), table, after, limit),
     async write(table, rows, mark) {
       if (databaseOf(table) === ledger) transaction(ledger, () => insert(ledger, table, rows))
@@ -30,12 +41,14 @@ export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
     },
     mark: async () =>
       (facts.prepare(`select value from mark where name = 'copy'`).get()?.value ?? null) as string | null,
-    numbered: async () => numbersOf(ledger),
-    async finish(numbered) {
-      for (const [table, number] of Object.entries(numbered)) {
-        ledger.prepare('delete from sqlite_sequence where name = ?').run(table)
-        ledger.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, number)
-      }
+    numbered: async () => ({
+      account: numberOf(ledger, 'account'),
+      token: numberOf(ledger, 'token'),
+      wording: numberOf(facts, 'wording'),
+    }),
+    async finish({ wording, ...ofLedger }) {
+      goOnBehind(facts, 'wording', wording)
+      for (const [table, number] of Object.entries(ofLedger)) goOnBehind(ledger, table, number)
       facts.exec(`delete from mark where name = 'copy'`)
     },
     async close() {
@@ -46,13 +59,17 @@ export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
   }
 }
 
+function sourceOf({ name }: Table): string {
+  return `"${name}" t where ${COPIED[name] ?? 'true'}`
+}
+
 function read(database: DatabaseSync, table: Table, after: string | null, limit: number) {
-  const { name, columns, key, owned } = table
+  const { columns, key, owned } = table
   const keys = columns.slice(0, key).map((column) => `t."${column}"`)
-  const from = after === null ? '' : `where (${keys}) > (${keys.map(() => '?')})`
+  const from = after === null ? '' : `and (${keys}) > (${keys.map(() => '?')})`
   const owner = owned ? ', (select name from facts f where f.id = t.id)' : ''
   const statement = database.prepare(
-    `select ${columns.map((column) => `t."${column}"`)}${owner} from "${name}" t ${from} order by ${keys} limit ${limit}`,
+    `select ${columns.map((column) => `t."${column}"`)}${owner} from ${sourceOf(table)} ${from} order by ${keys} limit ${limit}`,
   )
   statement.setReturnArrays(true)
   const rows = statement.all(...((after === null ? [] : readRowText(after)) as SQLInputValue[])) as unknown as BulkRow[]
@@ -67,8 +84,12 @@ function insert(database: DatabaseSync, { name, columns }: Table, rows: readonly
   for (const row of rows) statement.run(...(row.slice(0, columns.length) as SQLInputValue[]))
 }
 
-function numbersOf(ledger: DatabaseSync): Numbered {
-  const rows = ledger.prepare('select name, seq from sqlite_sequence').all() as { name: string; seq: number }[]
-  const numberOf = (table: string): number => rows.find(({ name }) => name === table)?.seq ?? 0
-  return { account: numberOf('account'), token: numberOf('token') }
+/** The highest number that was ever given in a table. */
+function numberOf(database: DatabaseSync, table: keyof Numbered): number {
+  return (database.prepare('select seq from sqlite_sequence where name = ?').get(table)?.seq ?? 0) as number
+}
+
+function goOnBehind(database: DatabaseSync, table: string, number: number): void {
+  database.prepare('delete from sqlite_sequence where name = ?').run(table)
+  database.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, number)
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { NOTHING_KNOWN } from '../../../src/apply/known.ts'
 import { followupRow } from '../../../src/nightly/columns.ts'
-import { FACTS_TABLES } from '../../../src/store/bulk.ts'
+import { TABLES } from '../../../src/store/bulk.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { type ListedPage, ROW_COLUMNS, type Walk } from '../../../src/store/listing.ts'
 import { openBulk } from '../../../src/store/open.ts'
@@ -17,7 +17,7 @@ import { Writer } from './newcomers.ts'
 import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, testWithStore, web } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
-const VISIT = FACTS_TABLES.find((table) => table.name === 'visit')!
+const VISIT = TABLES.find((table) => table.name === 'visit')!
 /** More than a walk sorts, or hands over, at once. */
 const MANY = 101_000
 
@@ -181,7 +181,7 @@ async function fill({ url }: Opened, count: number): Promise<void> {
     names.map((each) => [slotOf(each), each, null, 1, 0, null, 0, 0, 0, 0]),
     'whole',
   )
-  await bulk.finish({ account: 0, token: 0 })
+  await bulk.finish({ account: 0, token: 0, wording: 0 })
   await bulk.close()
 }
 

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
+import { fileAll } from './filed.ts'
 import {
   address,
   dns,
@@ -35,6 +37,15 @@ const FILLED = [
   seen('c.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'] }), web({ has_website: true, text: 'Some text.' })),
   seen('d.example', 1, null),
 ]
+/** A start page that waits for the index, which follows those before it. */
+const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other text.' }))
+
+async function fill(store: Store): Promise<void> {
+  await ingest(store, FILLED)
+  await store.frontier.forget(name('e.example'))
+  await fileAll(store, (await store.jobs.take('index', 'upkeep'))!)
+  await ingest(store, [WAITING])
+}
 
 export function upkeep(engine: Engine): void {
   testWithStore(engine, 'check finds nothing in an empty store, looks at every name, and ends', async (store) => {
@@ -53,8 +64,7 @@ export function upkeep(engine: Engine): void {
 
   for (const { what, plant } of engine.damages) {
     testUnchecked(engine, `check finds ${what}`, async (store, opened) => {
-      await ingest(store, FILLED)
-      await store.frontier.forget(name('e.example'))
+      await fill(store)
       assert.deepEqual(await faults(store), [])
       await plant(opened)
       assert.notDeepEqual(await faults(await opened.another()), [])

@@ -15,7 +15,7 @@ function idsAfter(database: DatabaseSync, after: number): number[] {
   const some = (table: string): string =>
     `select * from (select distinct id from ${table} where id > ?1 order by id limit ${SLICE})`
   const rows = database
-    .prepare(`${['facts', 'state', 'ever', 'page'].map(some).join(' union ')} order by id limit ${SLICE}`)
+    .prepare(`${['facts', 'state', 'ever', 'page', 'reading'].map(some).join(' union ')} order by id limit ${SLICE}`)
     .all(after) as { id: number }[]
   return rows.map(({ id }) => id)
 }
@@ -30,8 +30,9 @@ function rowsOf(database: DatabaseSync, first: number, last: number): Iterable<C
        iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
           left join presence p on p.address = unhex(j.value) and p.name = f.name), null) as present,
        (select digest from page g where g.id = f.id) as page,
+       t.name as reading, t.wording, exists (select 1 from wording w where w.number = t.wording) as worded,
        exists (select 1 from redirect r where r.target = f.redirects_to and r.source = f.name) as sourced
-     from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name
+     from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name left join reading t on t.id = f.id
      where f.id between ? and ? order by f.id`,
   )
   return statement.iterate(first, last) as Iterable<never>

@@ -6,10 +6,12 @@ import {
   type CheckedPresence,
   type CheckedRedirect,
   type CheckedTarget,
+  type CheckedWording,
   checkedAddresses,
   checkedPresence,
   checkedRedirects,
   checkedTargets,
+  checkedWordings,
 } from '../../check/rows.ts'
 import { SLICE, type Slice } from '../../check/slice.ts'
 
@@ -65,4 +67,17 @@ export function checkTargets(database: DatabaseSync, after: string | null): Slic
     )
     .all(target)
   return checkedTargets(rows as CheckedTarget[])
+}
+
+/** Wordings: a start page has each, unless who keeps the index has yet to look. */
+export function checkWordings(database: DatabaseSync, after: string | null): Slice {
+  const [wording] = after === null ? [0] : (JSON.parse(after) as [number])
+  const rows = database
+    .prepare(
+      `select number as wording, exists (select 1 from reading r where r.wording = w.number)
+         or exists (select 1 from orphan o where o.wording = w.number) as read
+       from wording w where number > ? order by number limit ${SLICE}`,
+    )
+    .all(wording)
+  return checkedWordings(rows as CheckedWording[])
 }
