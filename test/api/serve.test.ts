@@ -149,6 +149,8 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     assert.match(text, /^domaindex_workers 2$/m)
     assert.match(text, /^domaindex_store_bytes\{file="log"\} \d+$/m)
     assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
+    for (const name of ['wordings', 'segments']) assert.match(text, new RegExp(`^domaindex_similar_${name} 0$`, 'm'))
+    assert.doesNotMatch(text, /^domaindex_similar_lag_seconds /m, 'of an index that nobody ever kept')
     assert.equal((await fetch(`${server.address}/metrics`)).status, 404)
   })
 

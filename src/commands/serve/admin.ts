@@ -8,6 +8,7 @@ import type { Listener } from '../../config.ts'
 import type { Shelf } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
 import { addNightMetrics } from './night-metrics.ts'
+import { addSimilarMetrics } from './similar-metrics.ts'
 
 /** Milliseconds that whoever asks for metrics waits for the store's. */
 const PATIENCE = 2_000
@@ -44,6 +45,7 @@ export function metricsOf(store: Store, shelf: Shelf, workers: () => number): Re
   const gathered = new AggregatorRegistry()
   const own = new Registry()
   addNightMetrics(own, store, shelf)
+  addSimilarMetrics(own, store)
   new Gauge({
     name: 'domaindex_workers',
     help: 'Processes that answer requests.',
