@@ -12,7 +12,13 @@ export const LOAD_CORE = 1
 
 export type Server = { started: Started; origin: string }
 
-const SETTINGS = { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: '127.0.0.1:0', DOMAINDEX_NIGHT: 'off', NODE_ENV: 'production' }
+const SETTINGS = {
+  DOMAINDEX_PORT: '0',
+  DOMAINDEX_ADMIN: '127.0.0.1:0',
+  DOMAINDEX_NIGHT: 'off',
+  DOMAINDEX_INDEX: 'off',
+  NODE_ENV: 'production',
+}
 
 /** On one core, its access log going to a file beside the store; with one worker unless told otherwise. */
 export async function serve(

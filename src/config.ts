@@ -50,6 +50,8 @@ export type Settings = SettingsElsewhere & {
   /** The origins that may read answers; `*` for all, an empty list for none. */
   cors: '*' | readonly string[]
   logLevel: LogLevel
+  /** Whether this installation's server keeps the index of /similar. */
+  index: boolean
 }
 
 const STORES =
@@ -151,6 +153,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     meaning: 'The least that is logged; `info` has a line for every request.',
     may: LOG_LEVELS.join(', '),
     read: (text) => LOG_LEVELS.find((level) => level === text),
+  },
+  index: {
+    name: 'DOMAINDEX_INDEX',
+    fallback: 'on',
+    meaning:
+      'Whether `serve` keeps the index of /similar, in a process of its own. Of several servers on one store one does, and the others stand by.',
+    may: 'on or off',
+    read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
   },
   ...NAMES_SETTINGS,
   ...NIGHT_SETTINGS,

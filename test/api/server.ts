@@ -36,6 +36,7 @@ async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, set
     DOMAINDEX_ADMIN: '127.0.0.1:0',
     DOMAINDEX_WORKERS: '2',
     DOMAINDEX_NIGHT: 'off',
+    DOMAINDEX_INDEX: 'off',
     ...settings,
   }
   const child = folder.start(['serve'], env)
