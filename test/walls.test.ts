@@ -33,6 +33,7 @@ const house: House = {
       { room: 'src/store/postgres/', why: 'an engine: knows the port, not the other engine' },
     ],
     [{ room: 'src/store/open.ts', why: 'URL in, engine out' }],
+    [{ room: 'src/retrieval/', why: 'keeps the index of what start pages say, and answers from it' }],
     [{ room: 'src/schedule/', why: 'whose turn it is: brings what visits see into the store, given both' }],
     [{ room: 'src/nightly/', why: 'reads the store, makes the files that the API hands out' }],
     [{ room: 'src/api/', why: 'answers from the store and the shelf' }],

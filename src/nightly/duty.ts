@@ -1,74 +1,31 @@
-/** A duty in this process's hands: taken, held while it works, noted run by run, and given back. */
+/** A duty of the nights in this process's hands, whose work is noted run by run. */
 
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
+import { type Clock, type Hand, withDuty } from '../store/duty.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
-import type { Duty, Hold, Holder, Jobs } from '../store/jobs.ts'
+import type { Duty, Jobs } from '../store/jobs.ts'
 import { BuildFault } from './fault.ts'
 import { STOPPED, type Step } from './plan.ts'
 
-/** `wait` resolves after so many milliseconds or when the signal comes, and never rejects. */
-export type Clock = { wait(milliseconds: number, signal: AbortSignal): Promise<void> }
-
-/** Milliseconds between two renewals of a hold. */
-const RENEW = 20_000
-
-/** A duty that this process has. `signal`: that of whoever wants the work, and also ends it where the hold is lost. */
-export type InHand = {
-  signal: AbortSignal
-  /** Throws where the hold no longer stands. */
-  stands(): Promise<void>
+/** A duty that this process has, and a book of what it does. */
+export type InHand = Pick<Hand, 'signal' | 'stands'> & {
   /** Does a step and notes it: when it began and ended, its rows, or why it failed. Throws what the work throws. */
   note<Result extends { rows: number | null }>(step: Step, work: () => Promise<Result>): Promise<Result>
 }
 
-/** What a process is called: unlike any other, and such that this machine knows whether it still runs. */
-export function holderName(): string {
-  return `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
-}
-
 /** Takes a duty for the length of `work`. Null where another process has it, and then nothing is done. */
-export async function withDuty<Result>(
+export function withNotes<Result>(
   duty: Duty,
-  { jobs, holder, clock }: { jobs: Jobs; holder: string; clock: Clock },
+  site: { jobs: Jobs; holder: string; clock: Clock },
   signal: AbortSignal,
   work: (hand: InHand) => Promise<Result>,
 ): Promise<{ result: Result } | null> {
-  await releaseDead(jobs)
-  const hold = await jobs.take(duty, holder)
-  if (hold === null) return null
-  const [ended, lost] = [new AbortController(), new AbortController()]
-  const lose = (): BuildFault => {
-    lost.abort(new BuildFault(`${duty}: another process has taken it over`))
-    return lost.signal.reason
-  }
-  const kept = keep(jobs, hold, { clock, signal: ended.signal, lose })
-  try {
-    return { result: await work(handOf(jobs, hold, { signal, lost: lost.signal, lose })) }
-  } finally {
-    ended.abort()
-    await kept
-    await jobs.release(hold).catch(() => {}) // it runs out by itself
-  }
+  return withDuty(duty, site, signal, (hand) => work(notedBy(site.jobs, hand)))
 }
 
-type Losing = { signal: AbortSignal; lose: () => BuildFault }
-
-/** Renews a hold now and then, until the signal comes. */
-async function keep(jobs: Jobs, hold: Hold, { clock, signal, lose }: Losing & { clock: Clock }): Promise<void> {
-  for (;;) {
-    await clock.wait(RENEW, signal)
-    if (signal.aborted) return
-    if (!(await jobs.renew(hold).catch(() => true))) lose() // a store that is away for a moment takes no hold
-  }
-}
-
-function handOf(jobs: Jobs, hold: Hold, { signal, lost, lose }: Losing & { lost: AbortSignal }): InHand {
+function notedBy(jobs: Jobs, { hold, signal, stands, lose }: Hand): InHand {
   return {
-    signal: AbortSignal.any([signal, lost]),
-    async stands() {
-      if (!(await jobs.renew(hold))) throw lose()
-    },
+    signal,
+    stands,
     async note({ job, date }, work) {
       const run = await jobs.begin(hold, job, date)
       if (run === null) throw lose()
@@ -82,22 +39,6 @@ function handOf(jobs: Jobs, hold: Hold, { signal, lost, lose }: Losing & { lost:
         throw error
       }
     },
-  }
-}
-
-/** Nobody need wait until a hold runs out whose process was one of this machine, and runs no more. */
-async function releaseDead(jobs: Jobs): Promise<void> {
-  for (const each of await jobs.holders()) if (isGone(each)) await jobs.release(each)
-}
-
-/** Whether a holder was a process of this machine that runs no more. */
-function isGone({ holder }: Holder): boolean {
-  const [, host, pid] = /^(\S+) (\d+) \S+$/.exec(holder) ?? []
-  if (host !== hostname()) return false
-  try {
-    return !process.kill(Number(pid), 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 

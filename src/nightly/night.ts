@@ -1,8 +1,9 @@
 /** The nights: a loop that takes the plan's first step again and again, in one process of all, until it is stopped. */
 
+import type { Clock } from '../store/duty.ts'
 import type { Duty, Job } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
-import { type Clock, type InHand, withDuty } from './duty.ts'
+import { type InHand, withNotes } from './duty.ts'
 import { type Known, planOf, type Step } from './plan.ts'
 
 /** What came of a step. `words`: what there is to say of it; `held`: somebody has to look at it. */
@@ -41,7 +42,7 @@ export async function runNights(night: Night, signal: AbortSignal): Promise<void
   const { clock, tell } = night
   while (!signal.aborted) {
     try {
-      const ran = await withDuty('night', duties(night), signal, (hand) => watch(night, hand))
+      const ran = await withNotes('night', duties(night), signal, (hand) => watch(night, hand))
       if (ran === null) await clock.wait(TAKEN, signal)
     } catch (error) {
       if (signal.aborted) return
@@ -77,7 +78,7 @@ async function secondsUntil({ store }: Night, instant: number): Promise<number> 
 async function take(night: Night, step: Step, signal: AbortSignal): Promise<boolean> {
   const { tell, make } = night
   try {
-    const done = await withDuty(DUTY_OF[step.job], duties(night), signal, (hand) =>
+    const done = await withNotes(DUTY_OF[step.job], duties(night), signal, (hand) =>
       hand.note(step, () => make(step, hand)),
     )
     if (done !== null) tell.made(step, done.result)

@@ -119,7 +119,7 @@ export class BitReader {
     const bits = zeros + 1 + parameter
     if (bits > WINDOW) return this.longRice(parameter)
     this.at += bits
-    return (zeros << parameter) | ((window << (zeros + 1)) >>> 1 >>> (31 - parameter))
+    return (zeros << parameter) | (((window << (zeros + 1)) >>> 1) >>> (31 - parameter))
   }
 
   /** Reads `size` ascending numbers by their distances from one another, the first from `before`. */

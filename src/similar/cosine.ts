@@ -19,7 +19,11 @@ export function weigh(vector: Vector, rarities: Rarities): Weighed {
 }
 
 /** From 0, where no word is the same, to 1; 0 where nothing of one weighs anything. */
-export function cosine({ vector: { size, words }, weights, length }: Weighed, other: Vector, rarities: Rarities): number {
+export function cosine(
+  { vector: { size, words }, weights, length }: Weighed,
+  other: Vector,
+  rarities: Rarities,
+): number {
   let [dot, squares, at] = [0, 0, 0]
   for (let place = 0; place < other.size; place++) {
     const word = other.words[place]!

@@ -40,7 +40,8 @@ export class Rarities {
       }
       if (this.codeAt(at) < this.codeAt(least)) least = at
     }
-    const [kept, left] = codeOf(pages) > this.codeAt(least) ? [entry, this.codeAt(least)] : [this.entries[least]!, codeOf(pages)]
+    const [kept, left] =
+      codeOf(pages) > this.codeAt(least) ? [entry, this.codeAt(least)] : [this.entries[least]!, codeOf(pages)]
     this.entries[least] = kept
     this.words++
     this.pages += counted[left]!

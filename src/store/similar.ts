@@ -21,7 +21,8 @@ export type Segment = { segment: number; first: number; last: number; wordings: 
 
 /**
  * A row of about a hundred postings (src/similar/postings.ts). The postings of a segment are one sequence, ordered by
- * place (the word and how much it matters to the page, at most 2^28) and then by wording; a row is found by its last posting.
+ * place (the word and how much it matters to the page, below 2^30) and then by wording; a row is found by its last posting, and
+ * holds places of one part only (their first 8 bits).
  */
 export type PostingRow = { place: number; wording: number; postings: Uint8Array }
 

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { doStep, lookAround, type Works } from '../../src/nightly/deeds.ts'
-import { type Clock, holderName } from '../../src/nightly/duty.ts'
+import { type Clock, holderName } from '../../src/store/duty.ts'
 import { type Night, runNights } from '../../src/nightly/night.ts'
 import { planOf, type Step } from '../../src/nightly/plan.ts'
 import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { doStep } from '../../src/nightly/deeds.ts'
-import { type InHand, withDuty } from '../../src/nightly/duty.ts'
+import { type InHand, withNotes } from '../../src/nightly/duty.ts'
 import { runNights } from '../../src/nightly/night.ts'
 import { STOPPED } from '../../src/nightly/plan.ts'
 import { DIED, HOLD_SECONDS } from '../../src/store/jobs.ts'
@@ -175,8 +175,8 @@ test('a process that was silent too long and lost its duty publishes nothing', a
     assert.notEqual(await store.jobs.take('daily', 'faster'), null)
     await doStep(works, { job: 'daily', date: DAY }, hand, { onRows: () => {} })
   }
-  const work = withDuty('daily', { jobs: store.jobs, holder: 'slow', clock: still }, new AbortController().signal, take)
-  await assert.rejects(work, /^BuildFault: daily: another process has taken it over$/)
+  const work = withNotes('daily', { jobs: store.jobs, holder: 'slow', clock: still }, new AbortController().signal, take)
+  await assert.rejects(work, /daily: another process has taken it over$/)
   assert.deepEqual(await works.shelf.list('daily'), [])
   assert.deepEqual(
     (await store.jobs.holders()).map(({ holder }) => holder),

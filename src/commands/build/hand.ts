@@ -1,10 +1,11 @@
 /** A step of the nights by hand: its duty is taken, its run noted, its progress shown, and it can be stopped. */
 
 import type { InHand } from '../../nightly/duty.ts'
-import { holderName, withDuty } from '../../nightly/duty.ts'
+import { withNotes } from '../../nightly/duty.ts'
 import { BuildFault } from '../../nightly/fault.ts'
 import { DUTY_OF, type Outcome } from '../../nightly/night.ts'
 import type { Step } from '../../nightly/plan.ts'
+import { holderName } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
 import { CLOCK } from '../clock.ts'
 import { CommandFault } from '../fault.ts'
@@ -20,7 +21,7 @@ export async function byHand<Made extends Outcome>(
   const duty = DUTY_OF[step.job]
   try {
     const own = { jobs, holder: holderName(), clock: CLOCK }
-    const done = await withDuty(duty, own, stop.signal, (hand) => hand.note(step, () => work(hand)))
+    const done = await withNotes(duty, own, stop.signal, (hand) => hand.note(step, () => work(hand)))
     if (done !== null) return done.result
     const who = (await jobs.holders()).find((each) => each.duty === duty)?.holder ?? 'another process'
     throw new CommandFault(`${who} is building this at the moment: wait until it is done (domaindex jobs)`)

@@ -2,9 +2,9 @@
 
 import type { Settings } from '../../config.ts'
 import { doStep, lookAround } from '../../nightly/deeds.ts'
-import { holderName } from '../../nightly/duty.ts'
 import { catchUp, type Night } from '../../nightly/night.ts'
 import { importList } from '../../nightly/registrations/import-list.ts'
+import { holderName } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
 import type { Name } from '../../words/name.ts'
 import { addDays, type Day, dayOf } from '../../words/time.ts'

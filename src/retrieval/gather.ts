@@ -1,0 +1,87 @@
+/** The postings of new wordings, gathered by word: what a new segment is made of. */
+
+import { type Group, placeOf } from '../similar/postings.ts'
+import type { Rarities } from '../similar/rarities.ts'
+import { emptyVector, unpackVector } from '../similar/vector.ts'
+import { countWeight, LEVELS, levelOf, rarity } from '../similar/weights.ts'
+import type { Wording } from '../store/similar.ts'
+
+/** The most wordings of a new segment. */
+export const FRESH = 4096
+
+/** A word of a page in one number, so that they can be sorted: 26 bits of the word, 12 of the page's place, 8 of the count. */
+const COUNTS = 2 ** 8
+const PLACES = FRESH * COUNTS
+
+/** A word with its postings in order of place, and how many wordings have it. */
+export type Gathered = { word: number; groups: Group[]; count: number }
+
+/** The words of at most 4,096 wordings (ascending), each with its postings. */
+export function* gather(wordings: readonly Wording[], known: Rarities): Generator<Gathered> {
+  const entries = entriesOf(wordings)
+  const lengths = lengthsOf(entries, wordings.length, known)
+  for (const [word, from, end] of wordsOf(entries)) {
+    const levels: number[][] = Array.from({ length: LEVELS }, () => [])
+    for (let at = from; at < end; at++) {
+      const place = placeAt(entries[at]!)
+      levels[levelOf(countWeight(countAt(entries[at]!)) / lengths[place]!)]!.push(wordings[place]!.wording)
+    }
+    yield { word, groups: groupsOf(word, levels), count: end - from }
+  }
+}
+
+/** Every word of every wording, in order of word and wording. */
+function entriesOf(wordings: readonly Wording[]): Float64Array {
+  const vectors = wordings.map(({ vector }) => {
+    const unpacked = emptyVector(256)
+    unpackVector(vector, unpacked)
+    return unpacked
+  })
+  const entries = new Float64Array(vectors.reduce((sum, { size }) => sum + size, 0))
+  let next = 0
+  for (const [place, { size, words, counts }] of vectors.entries())
+    for (let at = 0; at < size; at++)
+      entries[next++] = words[at]! * PLACES + place * COUNTS + Math.min(COUNTS - 1, counts[at]!)
+  return entries.sort()
+}
+
+function placeAt(entry: number): number {
+  return Math.floor((entry % PLACES) / COUNTS)
+}
+
+function countAt(entry: number): number {
+  return entry % COUNTS
+}
+
+/** Each word with where its entries begin and end. */
+function* wordsOf(entries: Float64Array): Generator<[word: number, from: number, end: number]> {
+  for (let from = 0; from < entries.length; ) {
+    const word = Math.floor(entries[from]! / PLACES)
+    let end = from + 1
+    while (end < entries.length && entries[end]! < (word + 1) * PLACES) end++
+    yield [word, from, end]
+    from = end
+  }
+}
+
+/** The length of each wording's vector, in rarities of which the highest is 1: so it depends little on how many wordings there are. */
+function lengthsOf(entries: Float64Array, fresh: number, known: Rarities): Float64Array {
+  const lengths = new Float64Array(fresh)
+  const all = known.wordings + fresh
+  for (const [word, from, end] of wordsOf(entries)) {
+    const before = known.wordings === 0 ? 0 : known.pagesOf(word)
+    const share = rarity(all, Math.min(all, before + end - from)) / Math.log(all + 1)
+    for (let at = from; at < end; at++)
+      lengths[placeAt(entries[at]!)]! += (countWeight(countAt(entries[at]!)) * share) ** 2
+  }
+  return lengths.map((squares) => Math.sqrt(squares))
+}
+
+function groupsOf(word: number, levels: readonly number[][]): Group[] {
+  const groups: Group[] = []
+  for (let level = LEVELS - 1; level >= 0; level--) {
+    const wordings = levels[level]!
+    if (wordings.length > 0) groups.push({ place: placeOf(word, level), wordings: Float64Array.from(wordings) })
+  }
+  return groups
+}

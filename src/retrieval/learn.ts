@@ -1,0 +1,73 @@
+/** Learns how rare each word is, from the frequencies of all segments. */
+
+import { emptyFrequencies, type Frequencies, ROW_WORDS, unpackFrequencies } from '../similar/frequencies.ts'
+import { Rarities } from '../similar/rarities.ts'
+import type { Segment, Similar } from '../store/similar.ts'
+import { turn } from '../store/turn.ts'
+
+/** Rows of frequencies read at a time: some 50 KB. */
+const ROWS = 64
+
+/** A walk along the words of a segment. */
+export type WordWalk = {
+  /** The word it is at; above all words at the end. */
+  word: number
+  count: number
+  /** Goes to the next word. A promise only where more has to be read. */
+  next(): Promise<void> | void
+}
+
+/** A table of rarities as of the segments given; the event loop has its turns meanwhile. */
+export async function learn(similar: Pick<Similar, 'frequencies'>, segments: readonly Segment[]): Promise<Rarities> {
+  const rarities = new Rarities()
+  const walks = await Promise.all(segments.map(({ segment }) => wordsOf(similar, segment)))
+  for (;;) {
+    const word = Math.min(...walks.map((walk) => walk.word))
+    if (word === Number.POSITIVE_INFINITY) break
+    let count = 0
+    for (const walk of walks) {
+      if (walk.word !== word) continue
+      count += walk.count
+      const more = walk.next()
+      if (more) await more
+    }
+    rarities.add(word, count)
+  }
+  rarities.finish(segments.reduce((sum, { wordings }) => sum + wordings, 0))
+  return rarities
+}
+
+/** The words of a segment, ascending, each with how many wordings have it. */
+export async function wordsOf(similar: Pick<Similar, 'frequencies'>, segment: number): Promise<WordWalk> {
+  const row: Frequencies = emptyFrequencies(ROW_WORDS)
+  let [rows, at, place, last] = [await similar.frequencies(segment, -1, ROWS), 0, -1, -1]
+  const walk: WordWalk = { word: -1, count: 0, next }
+  function next(): Promise<void> | void {
+    place++
+    if (place < row.size) {
+      walk.word = row.words[place]!
+      walk.count = row.counts[place]!
+      return
+    }
+    if (at < rows.length) return openRow()
+    return rows.length === 0 ? end() : readOn()
+  }
+  function openRow(): void {
+    last = rows[at]!.last
+    unpackFrequencies(rows[at++]!.counts, row)
+    place = -1
+    next()
+  }
+  function end(): void {
+    walk.word = Number.POSITIVE_INFINITY
+  }
+  async function readOn(): Promise<void> {
+    await turn()
+    rows = await similar.frequencies(segment, last, ROWS)
+    at = 0
+    if (rows.length === 0) end()
+    else openRow()
+  }
+  await next()
+  return walk
+}

@@ -1,0 +1,108 @@
+/** Makes one segment of several that follow one another: their rows are read side by side, and wordings that are gone are left out. */
+
+import { type Group, unpackRow, wordAt } from '../similar/postings.ts'
+import type { Indexing, PostingRow, Similar } from '../store/similar.ts'
+import { wordsOf } from './learn.ts'
+import type { SegmentWriter } from './segment-writer.ts'
+
+/** Rows read at a time: some 150 KB. */
+const ROWS = 512
+
+/** A walk along the groups of a segment. */
+type GroupWalk = { group: Group | null; next(): Promise<void> | void }
+
+/** Where segments are read. */
+export type Source = Pick<Similar, 'frequencies'> & Pick<Indexing, 'rows'>
+
+/** Adds all of the segments (in their order) to a writer; yields whenever something else may have its turn. False: lost. */
+export async function* merge(
+  source: Source,
+  segments: readonly number[],
+  gone: ReadonlySet<number>,
+  writer: SegmentWriter,
+): AsyncGenerator<void, boolean> {
+  const walks = await Promise.all(segments.map((segment) => groupsOf(source, segment)))
+  const counts = await Promise.all(segments.map((segment) => wordsOf(source, segment)))
+  for (;;) {
+    const word = counts.reduce((least, walk) => Math.min(least, walk.word), Number.POSITIVE_INFINITY)
+    if (word === Number.POSITIVE_INFINITY) break
+    const { groups, dropped } = await groupsOfWord(walks, word, gone)
+    let count = -dropped
+    for (const walk of counts) {
+      if (walk.word !== word) continue
+      count += walk.count
+      const more = walk.next()
+      if (more) await more
+    }
+    if (count > 0 && groups.length > 0) writer.add(word, groups, count)
+    if (!writer.isFull) continue
+    if (!(await writer.flush())) return false
+    yield
+  }
+  return writer.end()
+}
+
+/** The groups of a word, those of one place joined: a later segment has higher wordings. `dropped`: wordings left out. */
+async function groupsOfWord(
+  walks: readonly GroupWalk[],
+  word: number,
+  gone: ReadonlySet<number>,
+): Promise<{ groups: Group[]; dropped: number }> {
+  const byPlace = new Map<number, Float64Array[]>()
+  let dropped = 0
+  for (const walk of walks) {
+    while (walk.group !== null && wordAt(walk.group.place) === word) {
+      const { place, wordings } = walk.group
+      const kept = gone.size === 0 ? wordings : wordings.filter((wording) => !gone.has(wording))
+      dropped += wordings.length - kept.length
+      if (kept.length > 0) {
+        const parts = byPlace.get(place)
+        if (parts) parts.push(kept)
+        else byPlace.set(place, [kept])
+      }
+      const more = walk.next()
+      if (more) await more
+    }
+  }
+  const groups = [...byPlace].map(([place, parts]) => ({ place, wordings: joined(parts) }))
+  return { groups: groups.sort((a, b) => a.place - b.place), dropped }
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  if (parts.length === 1) return parts[0]!
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** The groups of a segment in their order; one that lies in two rows comes in two parts. */
+async function groupsOf(source: Source, segment: number): Promise<GroupWalk> {
+  let rows: PostingRow[] = []
+  let groups: Group[] = []
+  let [row, place] = [0, 0]
+  let last: { place: number; wording: number } | null = null
+  const walk: GroupWalk = { group: null, next }
+  function next(): Promise<void> | void {
+    if (place < groups.length) walk.group = groups[place++]!
+    else if (row < rows.length) openRow()
+    else return readOn()
+  }
+  function openRow(): void {
+    last = rows[row]!
+    groups = unpackRow(rows[row++]!.postings)
+    walk.group = groups[0]!
+    place = 1
+  }
+  async function readOn(): Promise<void> {
+    rows = await source.rows(segment, last, ROWS)
+    row = 0
+    if (rows.length === 0) walk.group = null
+    else openRow()
+  }
+  await next()
+  return walk
+}

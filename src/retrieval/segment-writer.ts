@@ -1,0 +1,97 @@
+/** Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on in portions. */
+
+import { emptyFrequencies, packFrequencies, ROW_WORDS } from '../similar/frequencies.ts'
+import { type Group, packRow, ROW_POSTINGS } from '../similar/postings.ts'
+import { WORD_BITS } from '../similar/vector.ts'
+import type { FrequencyRow, PostingRow } from '../store/similar.ts'
+
+/** Postings of a word that a segment keeps, those that matter most: more than a query ever reads. */
+export const KEPT = 4096
+/** A row ends before a word that it has no room for once it has so many postings: a word of fewer is never in two rows. */
+const ENOUGH = ROW_POSTINGS / 2
+/** No row has words of two parts, by which an engine may spread rows: the first eight bits of a word. */
+const PART_BITS = WORD_BITS - 8
+/** Rows handed on at a time: some 20 milliseconds of writing. */
+const PORTION = 1000
+
+/** Where rows go. False: it is no longer ours to write. */
+type Write = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<boolean>
+
+export class SegmentWriter {
+  private readonly write: Write
+  private rows: PostingRow[] = []
+  private frequencies: FrequencyRow[] = []
+  private groups: Group[] = []
+  private size = 0
+  private part = 0
+  private readonly words = emptyFrequencies(ROW_WORDS)
+
+  constructor(write: Write) {
+    this.write = write
+  }
+
+  /** Adds a word with its groups in order of place; `count`: how many wordings have it, also beyond those groups. */
+  add(word: number, groups: readonly Group[], count: number): void {
+    const total = Math.min(KEPT, sizeOf(groups))
+    const part = word >>> PART_BITS
+    if (part !== this.part || (this.size >= ENOUGH && this.size + total > ROW_POSTINGS)) this.endRow()
+    this.part = part
+    let left = KEPT
+    for (const { place, wordings } of groups) {
+      for (let at = 0; at < wordings.length && left > 0; ) {
+        const now = Math.min(wordings.length - at, ROW_POSTINGS - this.size, left)
+        this.groups.push({ place, wordings: wordings.subarray(at, at + now) })
+        this.size += now
+        at += now
+        left -= now
+        if (this.size === ROW_POSTINGS) this.endRow()
+      }
+    }
+    this.count(word, count)
+  }
+
+  /** True where so much has come together that `flush` should be waited for. */
+  get isFull(): boolean {
+    return this.rows.length >= PORTION
+  }
+
+  async flush(): Promise<boolean> {
+    const [rows, frequencies] = [this.rows, this.frequencies]
+    this.rows = []
+    this.frequencies = []
+    return this.write(rows, frequencies)
+  }
+
+  async end(): Promise<boolean> {
+    this.endRow()
+    this.endWords()
+    return this.flush()
+  }
+
+  private endRow(): void {
+    const last = this.groups.at(-1)
+    if (last === undefined) return
+    this.rows.push({ place: last.place, wording: last.wordings.at(-1)!, postings: packRow(this.groups) })
+    this.groups = []
+    this.size = 0
+  }
+
+  private count(word: number, count: number): void {
+    const { words, counts, size } = this.words
+    words[size] = word
+    counts[size] = count
+    this.words.size++
+    if (this.words.size === ROW_WORDS) this.endWords()
+  }
+
+  private endWords(): void {
+    const { words, size } = this.words
+    if (size === 0) return
+    this.frequencies.push({ last: words[size - 1]!, counts: packFrequencies(this.words, 0, size) })
+    this.words.size = 0
+  }
+}
+
+function sizeOf(groups: readonly Group[]): number {
+  return groups.reduce((sum, { wordings }) => sum + wordings.length, 0)
+}
