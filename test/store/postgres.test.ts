@@ -11,10 +11,12 @@ import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 
 const FACTS = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
-const TABLES = [...FACTS, 'crawler', 'outcome', 'run', 'wish', 'asking', 'account']
+const SIMILAR = ['reading', 'wording', 'orphan', 'gone', 'segment', 'posting', 'frequency']
+const TABLES = [...FACTS, 'crawler', 'outcome', 'run', 'wish', 'asking', 'account', ...SIMILAR]
 const LEASES = `update lease set holder = null, fence = 0, until = null, next = 0, swept = null, count = null
   where (holder, fence, until, next, swept, count) is distinct from (null, 0, null, 0, null, null);
-  update duty set holder = null, fence = 0, until = null where (holder, fence, until) is distinct from (null, 0, null)`
+  update duty set holder = null, fence = 0, until = null where (holder, fence, until) is distinct from (null, 0, null);
+  delete from mark where name = 'followed'`
 /** A table that so many rows were deleted from is slow from then on, since nothing sweeps it. */
 const MANY = 1_000
 
@@ -147,6 +149,18 @@ const damages: readonly Damage[] = [
   ),
   statement('a start page of no name', `update page set id = 1`),
   statement('a missing start page', `delete from page`),
+  statement('a waiting start page of another text', `update page set digest = 'another'`),
+  statement('a start page under a wording of no name', `update reading set id = 1`),
+  statement('a start page under a wording of another name', `update reading set name = 'z.example'`),
+  statement('a start page under a wording in another part', `update reading set part = (part + 1) % 256`),
+  statement('a missing start page that the index had', `delete from reading`),
+  statement(
+    'a start page that the index has of a name without one',
+    `insert into reading select id, null, part, name from facts where name = 'a.example'`,
+  ),
+  statement('a missing wording', `delete from wording`),
+  statement('a wording of no start page', `insert into wording values (1000000, 1, 1000000 & 255, '\\x00')`),
+  statement('a wording in another part', `update wording set part = (part + 1) % 256`),
   statement('a tombstone with facts', `update visit set id = 0 where name = 'a.example'`),
   statement('a name in the slot of another', `update visit set slot = slot # 1 where name = 'a.example'`),
   statement('a name in another part', `update visit set part = (part + 1) % 256 where name = 'a.example'`),

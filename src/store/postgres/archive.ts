@@ -4,7 +4,7 @@ import { checkOf } from '../check/parts.ts'
 import type { Slice } from '../check/slice.ts'
 import type { Archive } from '../store.ts'
 import { checkFacts } from './check/facts.ts'
-import { checkAddresses, checkPresence, checkRedirects, checkTargets } from './check/shared.ts'
+import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
 import { checkVisits } from './check/visits.ts'
 import type { Database } from './database.ts'
 import type { Session } from './writer.ts'
@@ -16,6 +16,7 @@ const PARTS: readonly [string, (session: Session, after: string | null) => Promi
   ['address', checkAddresses],
   ['redirect', checkRedirects],
   ['target', checkTargets],
+  ['wording', checkWordings],
 ]
 
 /** The tables of the current schema; what was logged since the last checkpoint is not written back yet. */

@@ -8,11 +8,13 @@ import { archiveOf } from './archive.ts'
 import { type Database, openDatabase } from './database.ts'
 import { factsOf } from './facts.ts'
 import { frontierOf } from './frontier.ts'
+import { indexingOf } from './indexing.ts'
 import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
 import { listingOf } from './listing.ts'
 import { migrate, PARTS, pending } from './migrate.ts'
 import { scheduleOf } from './schedule.ts'
+import { similarOf } from './similar.ts'
 
 /** Connections of a process that was not told how many. */
 const POOL = 8
@@ -42,6 +44,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       listing: listingOf({ ...database, now: now ? async () => now() : database.now }),
       archive: archiveOf(database),
       jobs: jobsOf(database, now),
+      similar: similarOf(database),
+      indexing: indexingOf(database),
       now: now ? async () => now() : database.now,
       async close() {
         await ledger.close()

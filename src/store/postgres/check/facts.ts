@@ -17,7 +17,7 @@ const some = (table: string): string =>
 /** What any table has rows of. */
 const IDS = {
   name: 'check.ids',
-  text: `${['facts', 'state', 'ever', 'page'].map(some).join(' union ')} order by part, id limit ${SLICE}`,
+  text: `${['facts', 'state', 'ever', 'page', 'reading'].map(some).join(' union ')} order by part, id limit ${SLICE}`,
 }
 const OWNERS = {
   name: 'check.owners',
@@ -36,12 +36,14 @@ const FACTS = {
         where e.part = f.part and e.id = f.id), '[]')::text as ever,
       coalesce((select json_agg(p.since) from unnest(f.addresses) a
         left join presence p on p.part = ${addressPart('a')} and p.address = a and p.name = f.name), '[]')::text as present,
-      (select digest from page g where g.part = f.part and g.id = f.id) as page,
+      (select digest from page g where g.part = f.part and g.id = f.id) as page, t.name as reading, t.wording,
+      exists (select 1 from wording w where w.part = (t.wording & 255)::smallint and w.number = t.wording) as worded,
       exists (select 1 from redirect r where r.part = k.target_part and r.target = f.redirects_to and r.source = f.name) as sourced
     from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[], $5::smallint[])
       as k(part, id, name_part, slot, target_part)
     join facts f on f.part = k.part and f.id = k.id
-    left join visit v on v.part = k.name_part and v.slot = k.slot and v.name = f.name`,
+    left join visit v on v.part = k.name_part and v.slot = k.slot and v.name = f.name
+    left join reading t on t.part = f.part and t.id = f.id`,
 }
 
 export async function checkFacts(session: Session, after: string | null): Promise<Slice> {

@@ -6,10 +6,12 @@ import {
   type CheckedPresence,
   type CheckedRedirect,
   type CheckedTarget,
+  type CheckedWording,
   checkedAddresses,
   checkedPresence,
   checkedRedirects,
   checkedTargets,
+  checkedWordings,
 } from '../../check/rows.ts'
 import { SLICE, type Slice } from '../../check/slice.ts'
 import { bytesArray, plainArray } from '../arrays.ts'
@@ -55,6 +57,12 @@ const TARGETS = {
       (select count(*) from redirect r where r.part = t.part and r.target = t.target) as rows
     from target t where (part, target) > ($1, $2) order by part, target limit ${SLICE}`,
 }
+const WORDINGS = {
+  name: 'check.wordings',
+  text: `select part, number as wording, exists (select 1 from reading r where r.wording = w.number)
+      or exists (select 1 from orphan o where o.wording = w.number) as read
+    from wording w where (part, number) > ($1, $2) order by part, number limit ${SLICE}`,
+}
 
 /** Rows of presence: their name is there, and on that address. */
 export async function checkPresence(session: Session, after: string | null): Promise<Slice> {
@@ -90,6 +98,13 @@ export async function checkTargets(session: Session, after: string | null): Prom
   const [target, part] = after === null ? ['', -1] : (JSON.parse(after) as [Name, number])
   const rows = await session.rows<CheckedTarget>(TARGETS, [part, target])
   return checkedTargets(rows.map((row) => ({ ...row, rightPart: partOf(row.target) })))
+}
+
+/** Wordings: a start page has each, unless who keeps the index has yet to look. */
+export async function checkWordings(session: Session, after: string | null): Promise<Slice> {
+  const [wording, part] = after === null ? [0, -1] : (JSON.parse(after) as [number, number])
+  const rows = await session.rows<CheckedWording>(WORDINGS, [part, wording])
+  return checkedWordings(rows.map((row) => ({ ...row, rightPart: row.wording & 255 })))
 }
 
 /** The places, from 1 on, of the names of which the statement finds what it looks for. */

@@ -1,0 +1,102 @@
+/** Filing: start pages that wait are noted under the wording that they have, and wordings that none has any more are dropped. */
+
+import type { Filing } from '../similar.ts'
+import { bytesArray, plainArray } from './arrays.ts'
+import { partOf } from './part.ts'
+import { WORDING_PART } from './similar.ts'
+import type { Session } from './writer.ts'
+
+/** Orphans that are looked at in one transaction. */
+const ORPHANS = 1000
+
+/**
+ * What a writer has locked waits for the next round: so nothing is waited for here, and no writer of observations waits for one
+ * that waits for it. Once a row is locked, nobody takes away the reading of its page before this transaction has ended.
+ */
+const TAKE = {
+  name: 'filing.take',
+  text: `with taken as materialized (
+      select k.place, p.part, p.id from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, place)
+      join page p on p.part = k.part and p.id = k.id and p.digest = k.digest for update of p skip locked)
+    delete from page p using taken t where p.part = t.part and p.id = t.id returning t.place`,
+}
+const NUMBER = {
+  name: 'filing.number',
+  text: `with found as materialized (
+      select k.*, (select min(w.number) from wording w where w.digest = k.digest and w.vector = k.vector) as former
+      from unnest($1::bigint[], $2::bytea[]) with ordinality k(digest, vector, place)),
+    numbered as materialized (
+      select place, digest, vector, former, coalesce(former, nextval('wording_number')) as wording from found),
+    made as (
+      insert into wording (number, digest, part, vector)
+      select k.wording, k.digest, ${WORDING_PART}, k.vector from numbered k where k.former is null)
+    select wording from numbered order by place`,
+}
+/** Answers the wordings that pages have no more. */
+const KEEP = {
+  name: 'filing.keep',
+  text: `with k as materialized (
+      select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[]) k(part, id, wording, name)),
+    former as materialized (
+      select r.wording from k join reading r on r.part = k.part and r.id = k.id where r.wording is distinct from k.wording),
+    kept as (
+      insert into reading (part, id, wording, name) select * from k
+      on conflict (part, id) do update set wording = excluded.wording
+      where reading.wording is distinct from excluded.wording)
+    select wording from former where wording is not null`,
+}
+const UNREAD = {
+  name: 'filing.unread',
+  text: `delete from orphan where ctid = any (array(select ctid from orphan limit ${ORPHANS})) returning wording`,
+}
+const DROP = {
+  name: 'filing.drop',
+  text: `with dropped as (
+      delete from wording w using (select distinct wording from unnest($1::bigint[]) wording) k
+      where w.part = ${WORDING_PART} and w.number = k.wording
+        and not exists (select 1 from reading r where r.wording = k.wording)
+      returning w.number)
+    insert into gone select number from dropped where number <= (select max(last) from segment where state <> 'replaced')
+    on conflict do nothing`,
+}
+
+type Wordings = { wording: number }[]
+
+export async function file(session: Session, filings: readonly Filing[]): Promise<void> {
+  const taken = await take(session, filings)
+  const wordings = await numbersOf(session, taken)
+  const [former, unread] = await Promise.all([keep(session, taken, wordings), session.rows<Wordings[number]>(UNREAD)])
+  const lost = [...former, ...unread].map(({ wording }) => wording)
+  if (lost.length > 0) await session.run(DROP, [plainArray(lost)])
+}
+
+/** Those whose page is as it was read. */
+async function take(session: Session, filings: readonly Filing[]): Promise<Filing[]> {
+  if (filings.length === 0) return []
+  const digests = plainArray(filings.map(({ digest }) => digest))
+  const rows = await session.rows<{ place: number }>(TAKE, [...keyColumns(filings), digests])
+  return rows.map(({ place }) => filings[place - 1]!)
+}
+
+/** The number of each one's wording, null without a word. Wordings that are new are numbered in the order given. */
+async function numbersOf(session: Session, filings: readonly Filing[]): Promise<(number | null)[]> {
+  const texts = filings.map(({ filed }) => filed && `${filed.key} ${Buffer.from(filed.vector).toString('latin1')}`)
+  const distinct = new Map(filings.flatMap(({ filed }, place) => (filed ? [[texts[place]!, filed] as const] : [])))
+  if (distinct.size === 0) return filings.map(() => null)
+  const rows = await session.rows<Wordings[number]>(NUMBER, [
+    plainArray([...distinct.values()].map(({ key }) => key)),
+    bytesArray([...distinct.values()].map(({ vector }) => vector)),
+  ])
+  const numbers = new Map([...distinct.keys()].map((text, place) => [text, rows[place]!.wording]))
+  return texts.map((text) => (text === null ? null : numbers.get(text)!))
+}
+
+async function keep(session: Session, filings: readonly Filing[], wordings: (number | null)[]): Promise<Wordings> {
+  if (filings.length === 0) return []
+  const names = plainArray(filings.map(({ name }) => name))
+  return session.rows<Wordings[number]>(KEEP, [...keyColumns(filings), plainArray(wordings), names])
+}
+
+function keyColumns(filings: readonly Filing[]): [string, string] {
+  return [plainArray(filings.map(({ name }) => partOf(name))), plainArray(filings.map(({ id }) => id))]
+}

@@ -1,0 +1,104 @@
+/** The similar texts on PostgreSQL: every answer is a look-up by key or a range of one key for each thing asked, in one statement. */
+
+import type { Name } from '../../words/name.ts'
+import { unpackTerms } from '../columns.ts'
+import type { FrequencyRow, PageOfName, Segment, Similar } from '../similar.ts'
+import { plainArray } from './arrays.ts'
+import type { Database } from './database.ts'
+import { keyOf } from './facts.ts'
+
+/** The part of a wording's number. */
+export const WORDING_PART = '(k.wording & 255)::smallint'
+
+const PAGE = {
+  name: 'similar.page',
+  text: `select g.digest, g.terms, r.id as reading, k.wording, w.vector
+    from visit v left join page g on g.part = v.part and g.id = v.id
+    left join reading r on r.part = v.part and r.id = v.id
+    left join lateral (select r.wording) k on true
+    left join wording w on w.part = ${WORDING_PART} and w.number = k.wording
+    where v.part = $1 and v.slot = $2 and v.name = $3`,
+}
+const WORDING = { name: 'similar.wording', text: 'select number from wording where digest = $1 and vector = $2' }
+const VECTORS = {
+  name: 'similar.vectors',
+  rowMode: 'array',
+  text: `select w.vector from unnest($1::bigint[]) with ordinality k(wording, place)
+    left join wording w on w.part = ${WORDING_PART} and w.number = k.wording order by k.place`,
+} as const
+const NAMES = {
+  name: 'similar.names',
+  rowMode: 'array',
+  text: `select (select string_agg(name, ',' order by name) from
+      (select r.name from reading r where r.wording = k.wording order by r.name limit $2) r)
+    from unnest($1::bigint[]) with ordinality k(wording, place) order by k.place`,
+} as const
+const SEGMENTS = {
+  name: 'similar.segments',
+  text: `select number as segment, first, last, wordings from segment where state = 'answering' order by first`,
+}
+const FREQUENCIES = {
+  name: 'similar.frequencies',
+  text: `select last, counts from frequency where segment = $1 and last > $2
+      and exists (select 1 from segment where number = $1 and state = 'answering') order by last limit $3`,
+}
+/** A statement sees one moment: the segments that answer, and the rows of all of them. */
+const POSTINGS = {
+  name: 'similar.postings',
+  rowMode: 'array',
+  text: `with answering as materialized (
+      select number, first, wordings::float8 / nullif(sum(wordings) over (), 0)::float8 as share from segment
+      where state = 'answering')
+    select (select string_agg(p.postings, ''::bytea order by a.first, p.place, p.wording)
+      from answering a cross join lateral (
+        select p.postings, p.place, p.wording from posting p
+        where p.segment = a.number and p.place >= k.place
+        order by p.place, p.wording limit greatest(1, ceil(k.rows * a.share))::bigint) p)
+    from unnest($1::integer[], $2::integer[]) with ordinality k(place, rows, number) order by k.number`,
+} as const
+const FOLLOWED = { name: 'similar.followed', text: `select value from mark where name = 'followed'` }
+
+type PageRow = { digest: string | null; terms: Buffer } & {
+  reading: number | null
+  wording: number | null
+  vector: Uint8Array | null
+}
+
+/** Answers of hundreds of rows go the way of what takes milliseconds. */
+export function similarOf({ read, readLong }: Pick<Database, 'read' | 'readLong'>): Similar {
+  return {
+    async page(name) {
+      const [row] = await read<PageRow>(PAGE, keyOf(name))
+      return row ? pageOf(row) : null
+    },
+    async wordingOf(digest, vector) {
+      const [row] = await read<{ number: number }>(WORDING, [digest, vector])
+      return row?.number ?? null
+    },
+    async vectors(wordings) {
+      const rows = await readLong<[Uint8Array | null]>(VECTORS, [plainArray(wordings)])
+      return rows.map(([vector]) => vector)
+    },
+    async names(wordings, limit) {
+      const rows = await read<[string | null]>(NAMES, [plainArray(wordings), limit])
+      return rows.map(([names]) => (names?.split(',') ?? []) as Name[])
+    },
+    segments: () => read<Segment>(SEGMENTS),
+    frequencies: (segment, after, limit) => readLong<FrequencyRow>(FREQUENCIES, [segment, after, limit]),
+    async postings(wanted) {
+      const columns = [plainArray(wanted.map(({ place }) => place)), plainArray(wanted.map(({ rows }) => rows))]
+      const answers = await readLong<[Uint8Array | null]>(POSTINGS, columns)
+      return answers.map(([postings]) => postings ?? new Uint8Array())
+    },
+    async followed() {
+      const [row] = await read<{ value: string }>(FOLLOWED)
+      return row ? Number(row.value) : null
+    },
+  }
+}
+
+/** What waits for the index is newer than what it was filed under. */
+function pageOf({ digest, terms, reading, wording, vector }: PageRow): PageOfName | null {
+  if (digest !== null) return { terms: unpackTerms(terms) }
+  return reading === null ? null : { wording, vector }
+}
