@@ -1,10 +1,12 @@
-/** Start pages filed as who keeps the index files them, but for the vector: it is the terms as they are. */
+/** Start pages, and their filing as who keeps the index does it, but for the vector: it is the terms as they are. */
 
 import assert from 'node:assert/strict'
+import type { Observation } from '../../../src/observe/observation.ts'
 import { termsOf } from '../../../src/similar/terms.ts'
 import type { Hold } from '../../../src/store/jobs.ts'
 import type { Filing, PendingPage } from '../../../src/store/similar.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { seen, web } from './world.ts'
 
 /** Every vector has this digest, so that it decides nothing. */
 export const KEY = 2 ** 52 - 1
@@ -26,6 +28,25 @@ export async function fileAll({ indexing }: Pick<Store, 'indexing'>, hold: Hold)
     assert.equal(await indexing.file(hold, pages.map(filingOf)), true)
     if (pages.length === 0) return
   }
+}
+
+/** A start page with a text, or without one. */
+export function saying(domain: string, at: number, text: string | null): Observation {
+  return seen(domain, at, null, web({ has_website: true, text }))
+}
+
+/** The hold of the index. */
+export async function holdOf({ jobs }: Pick<Store, 'jobs'>): Promise<Hold> {
+  return (await jobs.take('index', 'a keeper'))!
+}
+
+/** The number of a text's wording; null where there is none. */
+export async function wordingOf({ similar }: Pick<Store, 'similar'>, text: string): Promise<number | null> {
+  return similar.wordingOf(KEY, vectorOf(text)!)
+}
+
+export async function vectorsOf({ similar }: Store, wordings: readonly number[]): Promise<(Buffer | null)[]> {
+  return (await similar.vectors(wordings)).map((vector) => vector && Buffer.from(vector))
 }
 
 function bytesOf(terms: Uint32Array): Buffer | null {

@@ -2,7 +2,9 @@
 
 import { describe } from 'node:test'
 import { crowd } from './crowd.ts'
+import { dropping } from './dropping.ts'
 import type { Engine } from './engine.ts'
+import { filings } from './filings.ts'
 import { forgetting } from './forgetting.ts'
 import { gate } from './gate.ts'
 import { histories } from './histories.ts'
@@ -12,6 +14,8 @@ import { listing } from './listing.ts'
 import { lists } from './lists.ts'
 import { looking } from './looking.ts'
 import { schedule } from './schedule.ts'
+import { segments } from './segments.ts'
+import { similar } from './similar.ts'
 import { states } from './states.ts'
 import { threads } from './threads.ts'
 import { upkeep } from './upkeep.ts'
@@ -33,6 +37,10 @@ export function conformance(engine: Engine): void {
       forgetting,
       crowd,
       listing,
+      similar,
+      dropping,
+      filings,
+      segments,
       threads,
       upkeep,
       histories,

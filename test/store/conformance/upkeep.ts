@@ -6,7 +6,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { fileAll } from './filed.ts'
+import { fileAll, holdOf } from './filed.ts'
 import {
   address,
   dns,
@@ -43,7 +43,7 @@ const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other
 async function fill(store: Store): Promise<void> {
   await ingest(store, FILLED)
   await store.frontier.forget(name('e.example'))
-  await fileAll(store, (await store.jobs.take('index', 'upkeep'))!)
+  await fileAll(store, await holdOf(store))
   await ingest(store, [WAITING])
 }
 

@@ -1,0 +1,121 @@
+/** Sentences about what goes from the index of similar texts: pages that say nothing any more, forgotten names, wordings of none. */
+
+import assert from 'node:assert/strict'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { Hold } from '../../../src/store/jobs.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { Engine } from './engine.ts'
+import { fileAll, holdOf, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
+import { name, testWithStore } from './world.ts'
+
+const ONE = name('one.example')
+const TWO = name('two.example')
+const HIGHEST = Number.MAX_SAFE_INTEGER
+
+/** A segment of all wordings up to `last` that answers. */
+async function cover({ indexing }: Store, hold: Hold, last: number, dropped: readonly number[] = []): Promise<void> {
+  const segment = (await indexing.begin(hold, 1, last))!
+  assert.equal(await indexing.publish(hold, segment, last, dropped), true)
+}
+
+export function dropping(engine: Engine): void {
+  testWithStore(engine, 'a page whose text went is in no answer, filed or not', async (store) => {
+    const hold = await holdOf(store)
+    await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
+    await fileAll(store, hold)
+    const gone = (await wordingOf(store, 'one'))!
+    await ingest(store, [saying('one.example', 2, null), saying('three.example', 1, 'three')])
+    await ingest(store, [saying('three.example', 2, null)])
+    assert.deepEqual([await store.similar.page(ONE), await store.similar.page(name('three.example'))], [null, null])
+    await fileAll(store, hold)
+    assert.equal(await store.similar.page(ONE), null)
+    assert.deepEqual(await store.similar.names([gone], 5), [[]])
+    assert.deepEqual([await wordingOf(store, 'one'), await wordingOf(store, 'three')], [null, null])
+    await ingest(store, [saying('one.example', 3, 'one')])
+    await fileAll(store, hold)
+    assert.deepEqual(await store.similar.names([(await wordingOf(store, 'one'))!], 5), [[ONE]])
+  })
+
+  testWithStore(
+    engine,
+    'a wording that no page has any more is dropped, and noted where a segment may hold it',
+    async (store) => {
+      const hold = await holdOf(store)
+      await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
+      await fileAll(store, hold)
+      const [one, two] = [(await wordingOf(store, 'one'))!, (await wordingOf(store, 'two'))!]
+      const last = Math.max(one, two)
+      await cover(store, hold, last)
+      await ingest(store, [saying('three.example', 1, 'three')])
+      await fileAll(store, hold)
+      await ingest(
+        store,
+        [1, 2, 3].map((n) => saying(`${['one', 'two', 'three'][n - 1]}.example`, 2, n === 2 ? 'two' : 'both')),
+      )
+      await fileAll(store, hold)
+      assert.deepEqual([await wordingOf(store, 'one'), await wordingOf(store, 'three')], [null, null])
+      assert.deepEqual(await vectorsOf(store, [one, two]), [null, vectorOf('two')])
+      assert.deepEqual(await store.indexing.gone(0, HIGHEST), [one], 'no segment holds the third')
+      assert.deepEqual(await store.indexing.gone(one + 1, HIGHEST), [])
+      await cover(store, hold, last, [one])
+      assert.deepEqual(await store.indexing.gone(0, HIGHEST), [])
+    },
+  )
+
+  testWithStore(engine, 'a wording that goes while a segment is made of it is noted as gone', async (store) => {
+    const hold = await holdOf(store)
+    await ingest(store, [saying('one.example', 1, 'one')])
+    await fileAll(store, hold)
+    const one = (await wordingOf(store, 'one'))!
+    const segment = (await store.indexing.begin(hold, 1, one))!
+    await ingest(store, [saying('one.example', 2, 'other')])
+    await fileAll(store, hold)
+    await store.indexing.publish(hold, segment, 1, [])
+    assert.deepEqual(await store.indexing.gone(1, one), [one])
+  })
+
+  testWithStore(
+    engine,
+    'a forgotten name is in no answer at once, and its wording goes with the next filing',
+    async (store) => {
+      const hold = await holdOf(store)
+      await ingest(store, [
+        saying('one.example', 1, 'both'),
+        saying('two.example', 1, 'both'),
+        saying('b.example', 1, 'alone'),
+      ])
+      await fileAll(store, hold)
+      const [both, alone] = [(await wordingOf(store, 'both'))!, (await wordingOf(store, 'alone'))!]
+      await cover(store, hold, Math.max(both, alone))
+      await ingest(store, [saying('c.example', 1, 'waiting')])
+      for (const each of [ONE, name('b.example'), name('c.example')]) {
+        await store.frontier.forget(each)
+        assert.equal(await store.similar.page(each), null)
+      }
+      assert.deepEqual(await store.indexing.pending(10), [])
+      assert.deepEqual(await store.similar.names([both, alone], 5), [[TWO], []])
+      assert.equal(await store.indexing.file(hold, []), true)
+      assert.deepEqual(await vectorsOf(store, [both, alone]), [vectorOf('both'), null])
+      assert.deepEqual(await store.indexing.gone(1, HIGHEST), [alone])
+    },
+  )
+
+  testWithStore(engine, 'a number is never given again', async (store, opened) => {
+    const hold = await holdOf(store)
+    let highest = 0
+    for (const [at, text] of ['one', 'two', '...', 'three', 'one'].entries()) {
+      await ingest(store, [saying('one.example', 1 + at, text)])
+      await fileAll(store, hold)
+      if (vectorOf(text) === null) continue
+      const wording = (await wordingOf(store, text))!
+      assert.ok(wording > highest, `${wording} after ${highest}`)
+      highest = wording
+    }
+    await ingest(store, [saying('one.example', 9, null)])
+    await fileAll(store, hold)
+    const reopened = await opened.reopen()
+    await ingest(reopened, [saying('one.example', 10, 'four')])
+    await fileAll(reopened, hold)
+    assert.ok((await wordingOf(reopened, 'four'))! > highest)
+  })
+}

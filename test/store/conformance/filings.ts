@@ -1,0 +1,154 @@
+/** A property of filing: whatever pages say, and whenever they are filed, wordings and names are those of a plain model. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { termsOf } from '../../../src/similar/terms.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { Hold } from '../../../src/store/jobs.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { Name } from '../../../src/words/name.ts'
+import { NAMES } from './arbitraries.ts'
+import type { Engine } from './engine.ts'
+import { fileAll, filingOf, holdOf, vectorOf } from './filed.ts'
+import { minute, NOW, seen, testWithStore, web } from './world.ts'
+
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
+const HIGHEST = Number.MAX_SAFE_INTEGER
+/** Two say the same words; one has no word; null is no text. */
+const TEXTS = ['one two', 'two one', 'three', '...', null]
+
+type Saying = { name: Name; text: string | null }
+/** `late`: what a name says between the reading of what waits and its filing. */
+type Deed = Saying | { forget: Name } | { file: number; late: Saying | null } | 'cover'
+
+const saying: fc.Arbitrary<Saying> = fc.record({ name: fc.constantFrom(...NAMES), text: fc.constantFrom(...TEXTS) })
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  { weight: 6, arbitrary: saying },
+  { weight: 1, arbitrary: fc.constantFrom(...NAMES).map((forget) => ({ forget })) },
+  { weight: 3, arbitrary: fc.record({ file: fc.integer({ min: 1, max: 4 }), late: fc.option(saying) }) },
+  { weight: 2, arbitrary: fc.constant<Deed>('cover') },
+)
+
+export function filings(engine: Engine): void {
+  testWithStore(
+    engine,
+    'whatever pages say, and whenever they are filed, their wordings are those of the model',
+    async () => {
+      const property = fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 25 }), async (deeds) => {
+        const opened = await engine.open({ now: NOW })
+        try {
+          const keeper = new Keeper(opened.store, await holdOf(opened.store))
+          for (const each of deeds) await keeper.act(each)
+          await keeper.cover()
+        } finally {
+          await opened.close()
+        }
+      })
+      await fc.assert(property, { numRuns: RUNS })
+    },
+  )
+}
+
+/** Keeps a store, and knows what it must answer. */
+class Keeper {
+  readonly #store: Store
+  readonly #hold: Hold
+  /** What names say now, which of that waits, and what was filed of them. */
+  readonly #said = new Map<Name, string | null>()
+  readonly #filed = new Map<Name, string>()
+  readonly #waiting = new Set<Name>()
+  readonly #forgotten = new Set<Name>()
+  /** The wordings that there were when all was filed last, and up to which a segment holds them. */
+  #known = new Map<number, string | null>()
+  #highest = 0
+  #minutes = 0
+
+  constructor(store: Store, hold: Hold) {
+    this.#store = store
+    this.#hold = hold
+  }
+
+  async act(deed: Deed): Promise<void> {
+    if (deed === 'cover') await this.cover()
+    else if ('forget' in deed) await this.#forget(deed.forget)
+    else if ('file' in deed) await this.#file(deed.file, deed.late)
+    else await this.#say(deed)
+    for (const name of NAMES) assert.deepEqual(await this.#page(name), this.#expected(name))
+  }
+
+  /** Files all, and makes a segment of all. */
+  async cover(): Promise<void> {
+    await fileAll(this.#store, this.#hold)
+    for (const name of NAMES) this.#note(name)
+    const { similar, indexing } = this.#store
+    const wordings = await indexing.wordings(0, 100)
+    const living = new Map(wordings.map(({ wording, vector }) => [wording, hexOf(vector)]))
+    const texts = new Set([...this.#filed.values()].map((text) => hexOf(vectorOf(text))))
+    assert.deepEqual([...living.values()].sort(), [...texts].filter((text) => text !== null).sort())
+    for (const [wording, vector] of living)
+      assert.ok(this.#known.get(wording) === vector || wording > this.#highest, `${wording} was given again`)
+    const names = await similar.names([...living.keys()], 9)
+    assert.deepEqual(
+      names,
+      [...living.values()].map((vector) => this.#namesOf(vector)),
+    )
+    const gone = [...this.#known.keys()].filter((wording) => !living.has(wording))
+    assert.deepEqual(await indexing.gone(0, HIGHEST), gone)
+    this.#highest = Math.max(this.#highest, ...living.keys())
+    const segment = (await indexing.begin(this.#hold, 1, this.#highest))!
+    await indexing.publish(this.#hold, segment, living.size, gone)
+    this.#known = living
+  }
+
+  async #say({ name, text }: Saying): Promise<void> {
+    const observation = seen(name, 0, null, web({ has_website: true, text }))
+    await ingest(this.#store, [{ ...observation, observed_at: minute(1) + this.#minutes++ }])
+    if (this.#forgotten.has(name) || (this.#said.get(name) ?? null) === text) return
+    this.#said.set(name, text)
+    this.#waiting.add(name)
+  }
+
+  async #forget(name: Name): Promise<void> {
+    await this.#store.frontier.forget(name)
+    this.#forgotten.add(name)
+    this.#said.delete(name)
+    this.#filed.delete(name)
+  }
+
+  async #file(limit: number, late: Saying | null): Promise<void> {
+    const pages = await this.#store.indexing.pending(limit)
+    assert.ok(pages.length <= limit)
+    const before = new Map(this.#said)
+    if (late) await this.#say(late)
+    assert.equal(await this.#store.indexing.file(this.#hold, pages.map(filingOf)), true)
+    for (const { name } of pages) if (before.get(name) === this.#said.get(name)) this.#note(name)
+  }
+
+  /** What a name says is filed. */
+  #note(name: Name): void {
+    const text = this.#said.get(name) ?? null
+    this.#waiting.delete(name)
+    if (text === null) this.#filed.delete(name)
+    else this.#filed.set(name, text)
+  }
+
+  #namesOf(vector: string | null): Name[] {
+    return NAMES.filter((name) => this.#filed.has(name) && hexOf(vectorOf(this.#filed.get(name)!)) === vector)
+  }
+
+  #expected(name: Name): unknown {
+    const text = this.#said.get(name) ?? null
+    if (text === null) return null
+    return this.#waiting.has(name) ? { terms: termsOf(text).counts } : { vector: hexOf(vectorOf(text)) }
+  }
+
+  async #page(name: Name): Promise<unknown> {
+    const page = await this.#store.similar.page(name)
+    if (page === null || 'terms' in page) return page
+    return { vector: page.vector && hexOf(page.vector) }
+  }
+}
+
+function hexOf(bytes: Uint8Array | null): string | null {
+  return bytes && Buffer.from(bytes).toString('hex')
+}

@@ -1,0 +1,151 @@
+/** Sentences about who keeps the index of similar texts: what waits, what is filed, which wordings there are. */
+
+import assert from 'node:assert/strict'
+import { termsOf } from '../../../src/similar/terms.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import { HOLD_SECONDS, type Hold } from '../../../src/store/jobs.ts'
+import type { Indexing } from '../../../src/store/similar.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { Engine } from './engine.ts'
+import { fileAll, filingOf, holdOf, KEY, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
+import { name, testWithStore } from './world.ts'
+
+const ONE = name('one.example')
+const TWO = name('two.example')
+
+export function similar(engine: Engine): void {
+  testWithStore(engine, 'a start page waits with its terms, and has its wording once it is filed', async (store) => {
+    assert.equal(await store.similar.page(ONE), null)
+    await ingest(store, [saying('one.example', 1, 'one two two'), saying('two.example', 1, null)])
+    const { digest, counts } = termsOf('one two two')
+    assert.deepEqual(await store.similar.page(ONE), { terms: counts })
+    const [page, ...others] = await store.indexing.pending(10)
+    assert.deepEqual([page!.name, page!.digest, page!.terms, others], [ONE, digest, counts, []])
+    assert.equal(await store.indexing.file(await holdOf(store), [filingOf(page!)]), true)
+    assert.deepEqual(await store.indexing.pending(10), [])
+    const wording = (await wordingOf(store, 'one two two'))!
+    const filed = (await store.similar.page(ONE)) as { wording: number; vector: Uint8Array }
+    assert.deepEqual([filed.wording, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
+    assert.equal(await store.similar.page(TWO), null)
+  })
+
+  testWithStore(
+    engine,
+    'pages of one vector share a wording; that of another one with its digest is another',
+    async (store) => {
+      const hold = await holdOf(store)
+      await ingest(store, [saying('two.example', 1, 'one two'), saying('b.example', 1, 'three')])
+      await fileAll(store, hold)
+      await ingest(store, [saying('one.example', 2, 'Two, one!')])
+      await fileAll(store, hold)
+      const shared = (await wordingOf(store, 'one two'))!
+      const other = (await wordingOf(store, 'three'))!
+      assert.notEqual(shared, other)
+      assert.equal(await store.similar.wordingOf(KEY - 1, vectorOf('three')!), null)
+      assert.equal(await wordingOf(store, 'four'), null)
+      const asked = [other, 99, shared, other]
+      assert.deepEqual(await store.similar.names(asked, 5), [['b.example'], [], [ONE, TWO], ['b.example']])
+      assert.deepEqual(await store.similar.names([shared], 1), [[ONE]])
+      assert.deepEqual(
+        await vectorsOf(store, asked),
+        ['three', null, 'one two', 'three'].map((text) => text && vectorOf(text)),
+      )
+      const both = [vectorOf('one two'), vectorOf('three')]
+      const [least, most] = shared < other ? both : both.toReversed()
+      assert.deepEqual(await pageOf(store.indexing, 0, 10), [least, most])
+      assert.deepEqual(await pageOf(store.indexing, 0, 1), [least])
+      assert.deepEqual(await pageOf(store.indexing, Math.min(shared, other), 10), [most])
+      assert.deepEqual([await store.similar.names([], 5), await store.similar.vectors([])], [[], []])
+    },
+  )
+
+  testWithStore(engine, 'a page without a word is followed, and has no wording', async (store) => {
+    await ingest(store, [saying('one.example', 1, '...')])
+    await fileAll(store, await holdOf(store))
+    assert.deepEqual(await store.similar.page(ONE), { wording: null, vector: null })
+    assert.deepEqual(await store.indexing.wordings(0, 10), [])
+  })
+
+  testWithStore(
+    engine,
+    'a page that says something else meanwhile is left, and handed out again',
+    async (store, opened) => {
+      const hold = await holdOf(store)
+      await ingest(store, [saying('one.example', 1, 'old'), saying('two.example', 1, 'two')])
+      const filings = (await store.indexing.pending(10)).map(filingOf)
+      await ingest(await opened.another(), [saying('one.example', 2, 'new')])
+      assert.equal(await store.indexing.file(hold, filings), true)
+      assert.deepEqual(await store.similar.page(ONE), { terms: termsOf('new').counts })
+      const waiting = await store.indexing.pending(10)
+      assert.deepEqual(
+        waiting.map((page) => page.name),
+        [ONE],
+      )
+      assert.equal(await wordingOf(store, 'old'), null)
+      await fileAll(store, hold)
+      assert.deepEqual(await store.similar.names([(await wordingOf(store, 'new'))!], 5), [[ONE]])
+    },
+  )
+
+  testWithStore(
+    engine,
+    'a page that waits anew answers with what it says now, and leaves its wording once it is filed',
+    async (store) => {
+      const hold = await holdOf(store)
+      await ingest(store, [saying('one.example', 1, 'old'), saying('two.example', 1, 'old')])
+      await fileAll(store, hold)
+      const old = (await wordingOf(store, 'old'))!
+      await ingest(store, [saying('one.example', 2, 'new')])
+      assert.deepEqual(await store.similar.page(ONE), { terms: termsOf('new').counts })
+      await fileAll(store, hold)
+      assert.deepEqual(await store.similar.names([old, (await wordingOf(store, 'new'))!], 5), [[TWO], [ONE]])
+    },
+  )
+
+  testWithStore(engine, 'whoever lost the index writes nothing', async (store, opened, clock) => {
+    const lost = await holdOf(store)
+    await ingest(store, [saying('one.example', 1, 'one')])
+    const segment = (await store.indexing.begin(lost, 1, 9))!
+    clock.now += HOLD_SECONDS
+    const other = await opened.another()
+    const hold = await holdOf(other)
+    await writesNothing(store, lost, segment)
+    await other.jobs.release(hold)
+    await writesNothing(store, hold, segment)
+    assert.deepEqual([await store.similar.segments(), await store.similar.followed()], [[], null])
+    assert.deepEqual([await store.indexing.wordings(0, 9), await store.indexing.rows(segment, null, 9)], [[], []])
+    assert.equal((await store.indexing.pending(9)).length, 1)
+  })
+
+  testWithStore(engine, 'until when the index follows is as it was noted last', async (store, opened) => {
+    const hold = await holdOf(store)
+    assert.equal(await store.similar.followed(), null)
+    for (const until of [1_795_176_000, 1_795_176_060]) {
+      assert.equal(await store.indexing.follow(hold, until), true)
+      assert.equal(await (await opened.another()).similar.followed(), until)
+    }
+  })
+}
+
+async function writesNothing({ indexing }: Store, hold: Hold, segment: number): Promise<void> {
+  const filings = (await indexing.pending(10)).map(filingOf)
+  const row = { place: 16, wording: 1, postings: Buffer.from('a') }
+  assert.deepEqual(
+    [
+      await indexing.file(hold, filings),
+      await indexing.begin(hold, 1, 9),
+      await indexing.write(hold, segment, [row], [{ last: 1, counts: Buffer.from('a') }]),
+      await indexing.publish(hold, segment, 1, []),
+      await indexing.sweep(hold, 10),
+      await indexing.follow(hold, 1),
+    ],
+    [false, null, false, false, false, false],
+  )
+}
+
+/** The vectors of a page of wordings, whose numbers ascend. */
+async function pageOf(indexing: Indexing, after: number, limit: number): Promise<Buffer[]> {
+  const page = await indexing.wordings(after, limit)
+  for (const [place, { wording }] of page.entries()) assert.ok(wording > (page[place - 1]?.wording ?? after))
+  return page.map(({ vector }) => Buffer.from(vector))
+}
