@@ -4,17 +4,30 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { copyRows } from '../../src/commands/copy/rows.ts'
+import type { Observation } from '../../src/observe/observation.ts'
 import { TABLES } from '../../src/store/bulk.ts'
+import { ingest } from '../../src/store/ingest.ts'
 import { openBulk, openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
 import { parseName, rangeOf } from '../../src/words/name.ts'
 import type { Day } from '../../src/words/time.ts'
+import { fileAll, holdOf, saying, wordingOf } from '../store/conformance/filed.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { fileOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 60
+const [ONE, TWO, THREE] = ['p1.example', 'p2.example', 'p3.example']
 
-/** A filled store of SQLite with an account that asked for a name, a name that was forgotten and a page; a place in a PostgreSQL; another file. */
+/** What a start page says on a day of January. */
+function saidBy(domain: string, day: number, text: string): Observation {
+  return { ...saying(domain, 1, text), observed_at: Date.UTC(2026, 0, day) / 1000 }
+}
+
+/**
+ * A filled store of SQLite with an account that asked for a name, a name that was forgotten, and start pages:
+ * followed ones, one that waits, and the wording of one that is gone. A place in a PostgreSQL; another file.
+ */
 async function worldOf(t: TestContext) {
   const folder = folderOf(t)
   const { url: postgres, drop } = await (await postgresServer()).schema()
@@ -25,7 +38,16 @@ async function worldOf(t: TestContext) {
   for (const email of ['ann@example.com', 'bob@example.com']) await folder.run(['account', 'create', email])
   await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
   await folder.run(['rotate-secret'])
-  await folder.withStore(async ({ wishes, schedule, now }) => {
+  await folder.withStore(async (store) => {
+    const { wishes, schedule, now } = store
+    const hold = await holdOf(store)
+    for (const pages of [[saidBy(ONE, 1, 'the same'), saidBy(TWO, 1, 'the same')], [saidBy(THREE, 1, 'the last')]]) {
+      await ingest(store, pages)
+      await fileAll(store, hold)
+    }
+    await store.jobs.release(hold)
+    await ingest(store, [saidBy(TWO, 2, 'another')])
+    await store.frontier.forget(parseName(THREE)!)
     await wishes.ask({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, most: 5 })
     await schedule.beat('a crawler', '{}')
     const hour = 3600 * Math.floor((await now()) / 3600)
@@ -44,6 +66,31 @@ function tablesOf(stdout: string): string[] {
   return stdout.split('\n').filter((line) => /^\w+: \d+ rows, [\da-f]{32}$/.test(line))
 }
 
+/** The terms of a page that waits, or its wording and vector. */
+async function pageOf({ similar }: Store, domain: string): Promise<unknown> {
+  const page = (await similar.page(parseName(domain)!))!
+  return 'terms' in page ? [...page.terms] : [page.wording, [...page.vector!]]
+}
+
+/** The highest number of a wording, which the one that is gone has. */
+async function highestOf(url: string): Promise<number> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  const { wording } = (await store.indexing.wordings(0, 1000)).at(-1)!
+  assert.equal(wording, await wordingOf(store, 'the last'))
+  await store.close()
+  return wording
+}
+
+/** The number of a wording that is new in a store. */
+async function nextOf(url: string): Promise<number> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  await ingest(store, [saidBy(ONE, 3, 'what nobody said before')])
+  await fileAll(store, await holdOf(store))
+  const wording = (await wordingOf(store, 'what nobody said before'))!
+  await store.close()
+  return wording
+}
+
 async function answersOf(url: string): Promise<unknown> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
   const name = parseName(nameOf(3))!
@@ -56,6 +103,8 @@ async function answersOf(url: string): Promise<unknown> {
     wanted: await store.wishes.wanted('asked', rangeOf(name), 10),
     ranges: await store.schedule.ranges(),
     outcomes: await store.schedule.outcomes(0),
+    pages: await Promise.all([ONE, TWO].map((page) => pageOf(store, page))),
+    same: await store.similar.names([(await wordingOf(store, 'the same'))!], 10),
   }
   await store.close()
   return JSON.parse(JSON.stringify(answers))
@@ -67,8 +116,9 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
     assert.equal(tablesOf(there.stdout).length, TABLES.length)
-    assert.match(there.stdout, new RegExp(`visit: ${NAMES} rows,`))
+    assert.match(there.stdout, new RegExp(`visit: ${NAMES + 3} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
+    assert.match(there.stdout, /page: 1 rows,.*reading: 55 rows,.*wording: 54 rows,/s)
     assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,.*outcome: 2 rows,/s)
     const again = await copy(postgres, back)
     assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
@@ -78,7 +128,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     }
   })
 
-  test('what is written to a copy goes on behind what was there: new names, new accounts', async (t) => {
+  test('what is written to a copy goes on behind what was there: new names, new accounts, new wordings', async (t) => {
     const { url, postgres, back, copy, run } = await worldOf(t)
     await copy(url, postgres)
     await copy(postgres, back)
@@ -89,7 +139,10 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
       assert.match((await run(['check'], { env })).stdout, /faults 0\n$/)
       await run(['account', 'create', 'cyd@example.com'], { env })
     }
+    const highest = await highestOf(url)
     for (const store of [postgres, back]) {
+      const next = await nextOf(store)
+      assert.ok(next > highest, `${next} after ${highest}`)
       const { accounts } = (await answersOf(store)) as { accounts: { id: number }[] }
       assert.deepEqual(
         accounts.map(({ id }) => id),
