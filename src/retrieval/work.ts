@@ -151,8 +151,8 @@ export function openIndexer(store: Site, { hold, lose }: Hand): Indexer {
 
 /** What a page is filed under: the wording of its words, or none where it has no word. */
 function filingOf({ id, name, digest, terms }: PendingPage): Filing {
-  const vector = terms === null ? null : vectorOf(terms)
-  if (vector === null || vector.size === 0) return { id, name, digest, filed: null }
+  const vector = vectorOf(terms)
+  if (vector.size === 0) return { id, name, digest, filed: null }
   const packed = packVector(vector)
   return { id, name, digest, filed: { key: digestOfVector(packed), vector: packed } }
 }

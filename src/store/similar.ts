@@ -55,8 +55,8 @@ export interface Similar {
   followed(): Promise<Instant | null>
 }
 
-/** A start page that was observed and that the index has not followed yet. `terms`: null where it is gone. */
-export type PendingPage = { id: number; name: Name; digest: string; terms: Uint32Array | null }
+/** A start page that was observed and that the index has not followed yet. */
+export type PendingPage = { id: number; name: Name; digest: string; terms: Uint32Array }
 
 /** What a pending page is filed under. `digest`: that of the page as it was read, `key` that of the vector; null: no words. */
 export type Filing = { id: number; name: Name; digest: string; filed: { key: number; vector: Uint8Array } | null }

@@ -21,7 +21,7 @@ export type CheckedFacts = FactsRow & {
   ever: string
   /** Null where `addresses` cannot be read. */
   present: string | null
-  /** The digest of the start page that waits for the index, '' of one that is gone; null where none waits. */
+  /** The digest of the start page that waits for the index; null where none waits. */
   page: string | null
   /** The name that the index has the start page under, and the wording that it has there. */
   reading: Name | null
@@ -119,7 +119,7 @@ function presenceCheck(addresses: readonly Address[], present: (string | null)[]
 
 /** A start page waits for the index with the text that it has now; otherwise the index has it just where there is a text. */
 function pageCheck({ name, digest, page, reading, wording, worded }: CheckedFacts, report: Report): void {
-  if (page !== null && page !== (digest ?? '')) report('has terms of another text')
+  if (page !== null && page !== digest) report('has terms of another text')
   if (page === null && digest !== null && reading === null) report('has a start page without terms')
   if (page === null && digest === null && reading !== null) report('has terms without a start page')
   if (reading !== null && reading !== name) report(`has the terms of ${reading}`)

@@ -21,7 +21,7 @@ export function filer(database: DatabaseSync): (filings: readonly Filing[]) => v
     for (const { id, name, digest, filed } of filings) {
       if (take.run(id, digest, name).changes === 0) continue
       had.run(id)
-      if (digest !== '') read.run(id, filed && numberOf(filed), name)
+      read.run(id, filed && numberOf(filed), name)
     }
     drop()
   }

@@ -32,7 +32,8 @@ export function indexingOf(database: DatabaseSync, log: Log): Indexing {
       return true
     })
   return {
-    pending: async (limit) => (pending.all(limit) as PageRow[]).map(pendingOf),
+    pending: async (limit) =>
+      (pending.all(limit) as PageRow[]).map((row) => ({ ...row, terms: unpackTerms(row.terms) })),
     file: (hold, filings) => done(hold, () => file(filings)),
     wordings: async (after, limit) => (wordings.all(after, limit) as Wording[]).map((row) => ({ ...row })),
     begin: (hold, first, last) => held(hold, null, () => begin(hold, first, last)),
@@ -43,10 +44,6 @@ export function indexingOf(database: DatabaseSync, log: Log): Indexing {
     gone: async (first, last) => (gone.all(first, last) as { wording: number }[]).map(({ wording }) => wording),
     follow: (hold, until) => done(hold, () => follow.run(String(until))),
   }
-}
-
-function pendingOf({ id, name, digest, terms }: PageRow): PendingPage {
-  return { id, name, digest, terms: digest === '' ? null : unpackTerms(terms) }
 }
 
 function segmentsOf(database: DatabaseSync) {

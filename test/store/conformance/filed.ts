@@ -17,7 +17,7 @@ export function vectorOf(text: string): Buffer | null {
 }
 
 export function filingOf({ id, name, digest, terms }: PendingPage): Filing {
-  const vector = terms && bytesOf(terms)
+  const vector = bytesOf(terms)
   return { id, name, digest, filed: vector && { key: KEY, vector } }
 }
 
