@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { ingest } from '../../src/store/ingest.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { migrate as migratePostgres, PARTS } from '../../src/store/postgres/migrate.ts'
@@ -13,6 +14,7 @@ import { connect } from '../../src/store/sqlite/connection.ts'
 import { migrate as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Name, slotOf } from '../../src/words/name.ts'
+import { fileAll, holdOf, saying, wordingOf } from './conformance/filed.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const NOW = 1_795_176_000
@@ -81,6 +83,28 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
   }
 }
 
+/** `write` runs what the former release writes when a text goes, and when a name is forgotten. */
+async function unread(url: string, write: (sql: string) => Promise<void>): Promise<void> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
+  try {
+    await ingest(
+      store,
+      ['p1.example', 'p2.example'].map((each) => saying(each, 1, 'the same')),
+    )
+    const hold = await holdOf(store)
+    await fileAll(store, hold)
+    const wording = (await wordingOf(store, 'the same'))!
+    await write(`update facts set digest = null where name = 'p1.example'`)
+    assert.deepEqual(await store.similar.names([wording], 5), [['p2.example']], 'also what the former release writes')
+    await write(`delete from facts where name = 'p2.example'`)
+    assert.deepEqual(await store.similar.names([wording], 5), [[]])
+    await fileAll(store, hold)
+    assert.equal(await wordingOf(store, 'the same'), null)
+  } finally {
+    await store.close()
+  }
+}
+
 test('a store of the first release in SQLite is upgraded with its rows', async (t) => {
   const folder = folderOf(t)
   const path = join(folder, 'store.db')
@@ -106,6 +130,11 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
   assert.deepEqual(await listed(store), ['late.example'], 'also what the former release writes from then on')
   await store.close()
+  await unread(`sqlite:${path}`, async (sql) => {
+    const former = connect(path)
+    former.exec(sql)
+    former.close()
+  })
 })
 
 test('a store of the first release in PostgreSQL is upgraded with its rows', { skip: noPostgres }, async (t) => {
@@ -118,6 +147,7 @@ test('a store of the first release in PostgreSQL is upgraded with its rows', { s
     script(`insert into visit (part, ${COLUMNS}) values (${slotOf(ONE) >> 8}, ${slotOf(ONE)}, ${ROW});
       insert into account (email, role, plan, created) values ('ann@example.com', 'user', 'basic', 5)`),
   )
-  await database.close()
   await upgrade(url, laterOf('postgres'))
+  await unread(url, (sql) => database.once(({ script }) => script(sql)))
+  await database.close()
 })
