@@ -92,7 +92,10 @@ test('a token that is revoked is refused by both servers within a second', { ski
     assert.equal(await ledger.revokeToken(account.id, token!.id, now()), true)
   })
   const revoked = performance.now()
-  while (performance.now() - revoked < 1_000) await ask()
+  while (performance.now() - revoked < 1_000) {
+    await ask()
+    await sleep(10)
+  }
   assert.deepEqual(await ask(), [401, 401])
 })
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { named } from '../crawl/internet.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
@@ -23,9 +24,10 @@ test('two crawlers share the names of one PostgreSQL, and go on when their conne
   )
   await client.end()
   await until(() => new Set(asked).size === NAMES.length)
-  const isSaved = async () =>
-    withStore(async ({ frontier }) => (await frontier.visits(NAMES.map(named))).every(({ clocks }) => clocks[0]! > 0))
-  while (!(await isSaved()));
+  await withStore(async ({ frontier }) => {
+    const isSaved = async () => (await frontier.visits(NAMES.map(named))).every(({ clocks }) => clocks[0]! > 0)
+    while (!(await isSaved())) await sleep(50)
+  })
   for (const { child } of crawlers) child.kill('SIGTERM')
   for (const { outcome } of crawlers) assert.equal((await outcome).signal, 'SIGTERM')
   await withStore(async ({ schedule }) => {
