@@ -13,7 +13,8 @@ import { listenForStop } from './stop.ts'
 const HELP = `
 From the store that DOMAINDEX_STORE names to the one of DOMAINDEX_STORE_TO, which is made where it is not there. End all that
 writes to them first. A copy that was stopped goes on where it was when it is run again; until it is whole, the new store is
-opened by nothing else. In the end the rows of every table are counted and compared on both sides.
+opened by nothing else. In the end the rows of every table are counted and compared on both sides. The index of /similar is
+made anew in the new store, by its server or domaindex index.
 
 Exit codes: 0 both hold the same, 1 they do not, or the copy failed.`
 
