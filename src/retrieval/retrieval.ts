@@ -1,16 +1,12 @@
-/** Answers /similar: the exact cosines of the few hundred wordings that the index finds closest, and the names that say them. */
+/** Answers /similar: the wordings closest to that of a page, and the names whose start pages say them. */
 
-import { chooseWords, QUERY } from '../similar/choice.ts'
-import { cosine, type Weighed, weigh } from '../similar/cosine.ts'
-import { type Found, findPostings, placeOf, ROW_POSTINGS } from '../similar/postings.ts'
-import type { Rarities } from '../similar/rarities.ts'
-import { Scores } from '../similar/scores.ts'
+import { weigh } from '../similar/cosine.ts'
 import { digestOfVector, emptyVector, packVector, unpackVector, type Vector, vectorOf } from '../similar/vector.ts'
-import { LEVELS, shareOf } from '../similar/weights.ts'
 import type { PageOfName } from '../store/similar.ts'
 import type { Store } from '../store/store.ts'
 import type { Name } from '../words/name.ts'
 import { compareBytewise } from '../words/order.ts'
+import { openNearest, type Scored, WHOLE } from './nearest.ts'
 import { keepRarities } from './rarity-keeper.ts'
 
 /** Who answers /similar in one process. */
@@ -25,48 +21,12 @@ export interface Retrieval {
 
 export type SimilarRow = { target: Name; similarity: number }
 
-/** A wording and its similarity in ten thousandths. */
-type Scored = { wording: number; score: number }
-
-const WHOLE = 10_000
-
-const SHARES = Float64Array.from({ length: LEVELS }, (_, level) => shareOf(level))
-
 export function openRetrieval(
   { similar }: Pick<Store, 'similar'>,
   milliseconds: () => number = () => performance.now(),
 ): Retrieval {
   const keeper = keepRarities(similar, milliseconds)
-  const [scores, candidate] = [new Scores(), emptyVector(1024)]
-  const found: Found = foundOf(QUERY.rows * ROW_POSTINGS)
-
-  /** The wordings that share the heaviest words, the best by what the postings alone say. */
-  async function candidates(page: Weighed, rarities: Rarities, own: number | null): Promise<number[]> {
-    const chosen = chooseWords(page, rarities)
-    const rows = await similar.postings(
-      chosen.map((each) => ({ place: placeOf(each.word, LEVELS - 1), rows: each.rows })),
-    )
-    for (const [at, { word, weight }] of chosen.entries()) {
-      found.size = 0
-      findPostings(rows[at]!, word, found)
-      for (let place = 0; place < found.size; place++)
-        scores.add(found.wordings[place]!, weight * SHARES[found.levels[place]!]!)
-    }
-    return scores.takeBest(QUERY.cosines).filter((wording) => wording !== own)
-  }
-
-  /** Their exact cosines, the highest first. */
-  async function ranked(page: Weighed, rarities: Rarities, own: number | null): Promise<Scored[]> {
-    const wordings = await candidates(page, rarities, own)
-    const all: Scored[] = []
-    for (const [at, vector] of (await similar.vectors(wordings)).entries()) {
-      if (vector === null) continue
-      unpackVector(vector, candidate)
-      const score = Math.min(WHOLE - 1, Math.round(WHOLE * cosine(page, candidate, rarities)))
-      if (score > 0) all.push({ wording: wordings[at]!, score })
-    }
-    return all.sort((a, b) => b.score - a.score)
-  }
+  const nearest = openNearest(similar)
 
   /** Rows of wordings in order of their score, names bytewise where it is equal. */
   async function rowsOf(scored: readonly Scored[], own: Name, limit: number): Promise<SimilarRow[]> {
@@ -88,16 +48,15 @@ export function openRetrieval(
       const page = await similar.page(name)
       const read = page === null ? null : await readPage(similar, page)
       if (read === null) return null
-      const { wording, vector } = read
-      const [twins = []] = wording === null ? [] : await similar.names([wording], limit + 1)
-      const first = twins.filter((target) => target !== name).slice(0, limit)
-      const rows = first.map((target) => ({ target, similarity: 1 }))
-      if (rows.length === limit) return rows
+      const { wording: own, vector } = read
+      const [twins = []] = own === null ? [] : await similar.names([own], limit + 1)
+      const same = twins.filter((target) => target !== name).slice(0, limit)
+      const rows = same.map((target) => ({ target, similarity: 1 }))
+      const wanted = limit - rows.length
+      if (wanted === 0) return rows
       const rarities = await keeper.now()
-      return [
-        ...rows,
-        ...(await rowsOf(await ranked(weigh(vector, rarities), rarities, wording), name, limit - rows.length)),
-      ]
+      const scored = await nearest({ page: weigh(vector, rarities), rarities, own }, wanted)
+      return [...rows, ...(await rowsOf(scored, name, wanted))]
     },
   }
 }
@@ -117,8 +76,4 @@ async function readPage(
   const vector = emptyVector(256)
   unpackVector(page.vector, vector)
   return { wording: page.wording, vector }
-}
-
-function foundOf(room: number): Found {
-  return { size: 0, wordings: new Float64Array(room), levels: new Uint8Array(room) }
 }

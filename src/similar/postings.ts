@@ -22,6 +22,7 @@ function levelAt(place: number): number {
 /** Wordings at one place, ascending. */
 export type Group = { place: number; wordings: Float64Array }
 
+const BYTES_BITS = 16
 const COUNT_BITS = 8
 const BASE_BITS = 48
 const SIZE_BITS = 6
@@ -30,8 +31,8 @@ const writer = new BitWriter()
 const reader = new BitReader()
 
 /**
- * A row of groups with at most 128 wordings in all: how many, the smallest wording and the bits of the span above it, then each
- * group's word and level, size and wordings. Stored: the form must never change.
+ * A row of groups with at most 128 wordings in all: its bytes, how many wordings, the smallest of them and the bits of the span
+ * above it, then each group's word and level, size and wordings. Stored: the form must never change.
  */
 export function packRow(groups: readonly Group[]): Uint8Array<ArrayBuffer> {
   let [count, base, top] = [0, Number.MAX_SAFE_INTEGER, 0]
@@ -43,6 +44,7 @@ export function packRow(groups: readonly Group[]): Uint8Array<ArrayBuffer> {
   const span = bitsOf(top - base)
   const distance = wordAt(groups.at(-1)!.place) - wordAt(groups[0]!.place)
   const parameter = parameterOf(distance + 1, groups.length)
+  writer.plain(0, BYTES_BITS)
   writer.plain(count - 1, COUNT_BITS)
   writer.plain(base, BASE_BITS)
   writer.plain(span, SIZE_BITS)
@@ -54,7 +56,10 @@ export function packRow(groups: readonly Group[]): Uint8Array<ArrayBuffer> {
     writeWordings(wordings, base, span)
     before = place
   }
-  return writer.take()
+  const row = writer.take()
+  row[0] = row.length >>> 8
+  row[1] = row.length & 255
+  return row
 }
 
 function writePlace(place: number, before: number | null, parameter: number): void {
@@ -84,37 +89,39 @@ function writeWordings(wordings: Float64Array, base: number, span: number): void
 export function unpackRow(row: Uint8Array): Group[] {
   reader.open(row)
   const groups: Group[] = []
-  readRow((place, size, base, span) => groups.push({ place, wordings: wordingsOf(size, base, span) }))
+  readRow((place, size, base, span) => {
+    const wordings = new Float64Array(size)
+    readWordings(wordings, 0, size, base, span)
+    groups.push({ place, wordings })
+    return true
+  })
   return groups
-}
-
-function wordingsOf(size: number, base: number, span: number): Float64Array {
-  const wordings = new Float64Array(size)
-  readWordings(wordings, 0, size, base, span)
-  return wordings
 }
 
 /** Postings of one word. `size` of them; the arrays are as long as what may be read. */
 export type Found = { size: number; wordings: Float64Array; levels: Uint8Array }
 
+const passed = new Float64Array(ROW_POSTINGS)
+
 /** Adds to `found` the postings of a word from rows that lie one after another, as many as it has room for. */
 export function findPostings(rows: Uint8Array, word: number, found: Found): void {
+  const [first, last] = [placeOf(word, LEVELS - 1), placeOf(word, 0)]
   reader.open(rows)
-  const passed = new Float64Array(ROW_POSTINGS)
-  while (reader.hasMore) {
-    readRow((place, size, base, span) => {
-      const wanted = wordAt(place) === word && found.size + size <= found.wordings.length
-      readWordings(wanted ? found.wordings : passed, wanted ? found.size : 0, size, base, span)
-      if (!wanted) return
-      found.levels.fill(levelAt(place), found.size, found.size + size)
-      found.size += size
-    })
-    reader.align()
+  const take = (place: number, size: number, base: number, span: number): boolean => {
+    if (place > last) return false
+    const wanted = place >= first && found.size + size <= found.wordings.length
+    readWordings(wanted ? found.wordings : passed, wanted ? found.size : 0, size, base, span)
+    if (!wanted) return true
+    found.levels.fill(levelAt(place), found.size, found.size + size)
+    found.size += size
+    return true
   }
+  while (reader.hasMore) readRow(take)
 }
 
-/** Reads places and sizes of a row; `readGroup` reads the wordings. */
-function readRow(readGroup: (place: number, size: number, base: number, span: number) => void): void {
+/** Reads places and sizes of a row; `readGroup` reads the wordings, or answers false: then the rest is passed over. */
+function readRow(readGroup: (place: number, size: number, base: number, span: number) => boolean): void {
+  const end = reader.place + 8 * reader.plain(BYTES_BITS)
   let left = reader.plain(COUNT_BITS) + 1
   const base = reader.plain(BASE_BITS)
   const span = reader.plain(SIZE_BITS)
@@ -122,12 +129,13 @@ function readRow(readGroup: (place: number, size: number, base: number, span: nu
   let place = reader.plain(WORD_BITS) * LEVELS + (LEVELS - 1 - reader.plain(LEVEL_BITS))
   for (;;) {
     const size = reader.gamma()
-    readGroup(place, size, base, span)
+    if (!readGroup(place, size, base, span)) break
     left -= size
-    if (left <= 0) return
+    if (left <= 0) break
     if (reader.plain(1) === 0) place += reader.gamma()
     else place = (wordAt(place) + 1 + reader.rice(parameter)) * LEVELS + (LEVELS - 1 - reader.plain(LEVEL_BITS))
   }
+  reader.place = end
 }
 
 function readWordings(into: Float64Array, from: number, size: number, base: number, span: number): void {

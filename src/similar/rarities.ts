@@ -13,6 +13,9 @@ const CODES = 2 ** CODE_BITS
 const EXACT = 256
 const STEP = Math.log(1.02)
 
+const FREQUENT_BITS = 16
+const FREQUENT = 2 ** FREQUENT_BITS
+
 const counted = Float64Array.from({ length: CODES }, (_, code) =>
   code <= EXACT ? code : Math.round(EXACT * Math.exp((code - EXACT) * STEP)),
 )
@@ -24,6 +27,9 @@ const counted = Float64Array.from({ length: CODES }, (_, code) =>
 export class Rarities {
   private readonly entries = new Uint16Array(BUCKET_WORDS << BUCKET_BITS)
   private readonly weights = new Float32Array(CODES)
+  /** The most frequent words again, in so little room that they stay near the processor: 10 bits of the word, 10 of the code. */
+  private readonly frequent = new Uint32Array(FREQUENT)
+  private rare = 0
   private words = 0
   private pages = 0
   private all = 0
@@ -53,6 +59,38 @@ export class Rarities {
     counted.forEach((pages, code) => {
       this.weights[code] = rarity(all, code === 0 ? this.others : pages)
     })
+    const least = this.findFrequent()
+    this.rare = this.meanBelow(least)
+  }
+
+  /** Puts the most frequent words where they are found quickly; the lowest code of a word that counts as frequent. */
+  private findFrequent(): number {
+    const codes = new Uint32Array(CODES)
+    for (let at = 0; at < this.entries.length; at++) codes[this.codeAt(at)]!++
+    let least = CODES
+    for (let sum = 0; least > 2 && sum + codes[least - 1]! <= FREQUENT / 2; ) sum += codes[--least]!
+    for (let at = 0; at < this.entries.length; at++) {
+      const entry = this.entries[at]!
+      const code = entry & (CODES - 1)
+      if (code < least) continue
+      const word = (Math.floor(at / BUCKET_WORDS) << TAG_BITS) | (entry >>> CODE_BITS)
+      const place = word & (FREQUENT - 1)
+      if (code > (this.frequent[place]! & (CODES - 1)))
+        this.frequent[place] = ((word >>> FREQUENT_BITS) << CODE_BITS) | code
+    }
+    return least
+  }
+
+  /** The root of the mean square of what words with lower codes weigh, each as often as it is said. */
+  private meanBelow(least: number): number {
+    let [squares, said] = [this.pages * this.weights[0]! ** 2, this.pages]
+    for (let at = 0; at < this.entries.length; at++) {
+      const code = this.codeAt(at)
+      if (code === 0 || code >= least) continue
+      squares += counted[code]! * this.weights[code]! ** 2
+      said += counted[code]!
+    }
+    return said === 0 ? this.weights[0]! : Math.sqrt(squares / said)
   }
 
   /** How many wordings there are. */
@@ -63,6 +101,14 @@ export class Rarities {
   /** ln((all + 1) / pages) of a word. */
   of(word: number): number {
     return this.weights[this.find(word)]!
+  }
+
+  /** The same of a frequent word; of any other, what they weigh on the whole. */
+  near(word: number): number {
+    const entry = this.frequent[word & (FREQUENT - 1)]!
+    return entry >>> CODE_BITS === word >>> FREQUENT_BITS && entry !== 0
+      ? this.weights[entry & (CODES - 1)]!
+      : this.rare
   }
 
   /** How many wordings have a word, about. */

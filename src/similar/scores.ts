@@ -28,17 +28,18 @@ export class Scores {
     this.taken[this.size++] = place
   }
 
-  /** The wordings with the highest scores, at most `limit`, in no order; the table is empty again. */
+  /** The wordings with the highest scores, the highest first, at most `limit`; the table is empty again. */
   takeBest(limit: number): number[] {
     const bar = this.barFor(limit)
-    const best: number[] = []
+    const best: { wording: number; score: number }[] = []
     for (let at = 0; at < this.size; at++) {
       const place = this.taken[at]!
-      if (this.scores[place]! >= bar && best.length < limit) best.push(this.wordings[place]!)
+      if (this.scores[place]! >= bar && best.length < limit)
+        best.push({ wording: this.wordings[place]!, score: this.scores[place]! })
       this.wordings[place] = 0
     }
     this.size = 0
-    return best
+    return best.sort((a, b) => b.score - a.score).map(({ wording }) => wording)
   }
 
   /** The score that `limit` wordings reach: the least of a heap of the highest. */
