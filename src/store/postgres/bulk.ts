@@ -105,9 +105,9 @@ function sourceOf({ name }: Table): string {
 }
 
 async function read(client: pg.Client, table: Table, after: string | null, limit: number) {
-  const { name, columns, key, owned } = table
-  const isSpread = hasParts(table)
-  const keys = [...(isSpread ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
+  const { name, columns, key, owned, spread } = table
+  const isByPart = hasParts(table) && spread !== 'number'
+  const keys = [...(isByPart ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
   const from = after === null ? '' : `and (${keys}) > (${keys.map((_, place) => `$${place + 1}`)})`
   const selected = columns.map((column) =>
     name === 'facts' && column === 'addresses'

@@ -3,7 +3,7 @@
 import type { Filing } from '../similar.ts'
 import { bytesArray, plainArray } from './arrays.ts'
 import { partOf } from './part.ts'
-import { WORDING_PART } from './similar.ts'
+import { wordingOf } from './similar.ts'
 import type { Session } from './writer.ts'
 
 /** Orphans that are looked at in one transaction. */
@@ -16,20 +16,23 @@ const ORPHANS = 1000
 const TAKE = {
   name: 'filing.take',
   text: `with taken as materialized (
-      select k.place, p.part, p.id from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, place)
-      join page p on p.part = k.part and p.id = k.id and p.digest = k.digest for update of p skip locked)
-    delete from page p using taken t where p.part = t.part and p.id = t.id returning t.place`,
+      select k.place, p.here from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, place)
+      cross join lateral (
+        select ctid as here from page p where p.part = k.part and p.id = k.id and p.digest = k.digest
+        for update of p skip locked) p),
+    removed as (delete from page where ctid = any (array(select here from taken)))
+    select place from taken`,
 }
 const NUMBER = {
   name: 'filing.number',
   text: `with found as materialized (
-      select k.*, (select min(w.number) from wording w where w.digest = k.digest and w.vector = k.vector) as former
+      select k.*, (select w.number from wording w where w.digest = k.digest and w.vector = k.vector limit 1) as former
       from unnest($1::bigint[], $2::bytea[]) with ordinality k(digest, vector, place)),
     numbered as materialized (
       select place, digest, vector, former, coalesce(former, nextval('wording_number')) as wording from found),
     made as (
       insert into wording (number, digest, part, vector)
-      select k.wording, k.digest, ${WORDING_PART}, k.vector from numbered k where k.former is null)
+      select k.wording, k.digest, (k.wording & 255)::smallint, k.vector from numbered k where k.former is null)
     select wording from numbered order by place`,
 }
 /** Answers the wordings that pages have no more. */
@@ -38,7 +41,8 @@ const KEEP = {
   text: `with k as materialized (
       select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[]) k(part, id, wording, name)),
     former as materialized (
-      select r.wording from k join reading r on r.part = k.part and r.id = k.id where r.wording is distinct from k.wording),
+      select (select r.wording from reading r where r.part = k.part and r.id = k.id and r.wording is distinct from k.wording) as wording
+      from k),
     kept as (
       insert into reading (part, id, wording, name) select * from k
       on conflict (part, id) do update set wording = excluded.wording
@@ -52,10 +56,12 @@ const UNREAD = {
 const DROP = {
   name: 'filing.drop',
   text: `with dropped as (
-      delete from wording w using (select distinct wording from unnest($1::bigint[]) wording) k
-      where w.part = ${WORDING_PART} and w.number = k.wording
-        and not exists (select 1 from reading r where r.wording = k.wording)
-      returning w.number)
+      delete from wording where ctid = any (array(
+        select w.here from unnest($1::bigint[]) k(wording)
+        cross join lateral (
+          select w.ctid as here from ${wordingOf('k.wording')} and
+          (select r.wording from reading r where r.wording = k.wording limit 1) is null) w))
+      returning number)
     insert into gone select number from dropped where number <= (select max(last) from segment where state <> 'replaced')
     on conflict do nothing`,
 }

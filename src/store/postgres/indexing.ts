@@ -1,12 +1,12 @@
 /** The upkeep of the index of similar texts on PostgreSQL: every write looks at its hold in its transaction, which keeps it. */
 
+import type { Name } from '../../words/name.ts'
 import { unpackTerms } from '../columns.ts'
 import type { Hold } from '../jobs.ts'
-import type { FrequencyRow, Indexing, PendingPage, PostingRow, Wording } from '../similar.ts'
+import type { FrequencyRow, Indexing, PostingRow, Wording } from '../similar.ts'
 import { bytesArray, plainArray } from './arrays.ts'
 import type { Database } from './database.ts'
 import { file } from './filing.ts'
-import { WORDING_PART } from './similar.ts'
 import { sweeper } from './sweeping.ts'
 import type { Session } from './writer.ts'
 
@@ -17,14 +17,12 @@ const STANDS = {
 }
 const PENDING = {
   name: 'indexing.pending',
-  text: `select p.part, p.id, f.name, p.digest, p.terms from page p join facts f on f.part = p.part and f.id = p.id
-    where (p.part, p.id) > ($1, $2) and (p.part, p.id) <= ($3, $4) order by p.part, p.id limit $5`,
+  text: `select part, id, (select f.name from facts f where f.part = p.part and f.id = p.id) as name, digest, terms from page p
+    where (part, id) > ($1, $2) and (part, id) <= ($3, $4) order by part, id limit $5`,
 }
-const HIGHEST = { name: 'indexing.highest', text: 'select last_value as highest from wording_number' }
 const WORDINGS = {
   name: 'indexing.wordings',
-  text: `select k.wording, w.vector from generate_series($1::bigint + 1, $1::bigint + $2::bigint) k(wording)
-    join wording w on w.part = ${WORDING_PART} and w.number = k.wording order by k.wording limit $3`,
+  text: 'select number as wording, vector from wording where number > $1 order by number limit $2',
 }
 const BEGIN = {
   name: 'indexing.begin',
@@ -63,9 +61,9 @@ const FOLLOW = {
   text: `insert into mark values ('followed', $1) on conflict (name) do update set value = excluded.value`,
 }
 
-type Ways = Pick<Database, 'read' | 'readLong' | 'transaction'>
+type Ways = Pick<Database, 'readLong' | 'transaction'>
 
-export function indexingOf({ read, readLong, transaction }: Ways): Indexing {
+export function indexingOf({ readLong, transaction }: Ways): Indexing {
   /** `work` where the hold stands, and `refused` where it does not. */
   const held = <Result>({ fence }: Hold, refused: Result, work: (session: Session) => Promise<Result>) =>
     transaction(async (session) => ((await session.rows(STANDS, [fence])).length === 0 ? refused : work(session)))
@@ -78,7 +76,7 @@ export function indexingOf({ read, readLong, transaction }: Ways): Indexing {
   return {
     pending: pendingOf(readLong),
     file: (hold, filings) => done(hold, (session) => file(session, filings)),
-    wordings: wordingsOf({ read, readLong }),
+    wordings: (after, limit) => readLong<Wording>(WORDINGS, [after, limit]),
     begin: (hold, first, last) =>
       held(hold, null as number | null, async ({ rows }) => {
         const [begun] = await rows<{ number: number }>(BEGIN, [first, last, hold.fence])
@@ -106,7 +104,7 @@ const LAST: Key = [256, 0]
  * whoever begins at the first, until they are swept.
  */
 function pendingOf(read: Database['readLong']): Indexing['pending'] {
-  type Row = Omit<PendingPage, 'terms'> & { part: number; terms: Uint8Array }
+  type Row = { part: number; id: number; name: Name | null; digest: string; terms: Uint8Array }
   let after = FIRST
   return async (limit) => {
     const from = after
@@ -115,18 +113,9 @@ function pendingOf(read: Database['readLong']): Indexing['pending'] {
       rows.push(...(await read<Row>(PENDING, [...FIRST, ...from, limit - rows.length])))
     const last = rows.at(-1)
     after = last && rows.length === limit ? [last.part, last.id] : FIRST
-    return rows.map(({ part, ...row }) => ({ ...row, terms: unpackTerms(row.terms) }))
-  }
-}
-
-/** Number after number, as many at a time as are wanted: their parts lie apart. */
-function wordingsOf({ read, readLong }: Pick<Database, 'read' | 'readLong'>): Indexing['wordings'] {
-  return async (after, limit) => {
-    const [{ highest }] = (await read<{ highest: number }>(HIGHEST)) as [{ highest: number }]
-    const found: Wording[] = []
-    for (let from = after; from < highest && found.length < limit; from += limit)
-      found.push(...(await readLong<Wording>(WORDINGS, [from, limit, limit - found.length])))
-    return found
+    return rows.flatMap(({ id, name, digest, terms }) =>
+      name === null ? [] : [{ id, name, digest, terms: unpackTerms(terms) }],
+    )
   }
 }
 

@@ -7,24 +7,28 @@ import { plainArray } from './arrays.ts'
 import type { Database } from './database.ts'
 import { keyOf } from './facts.ts'
 
-/** The part of a wording's number. */
-export const WORDING_PART = '(k.wording & 255)::smallint'
+/**
+ * The row of a wording. What is read here for each of many keys is a query of its own for each: a join may be planned otherwise
+ * while a table is empty, which these are when the index catches up.
+ */
+export function wordingOf(number: string): string {
+  return `wording w where w.part = (${number} & 255)::smallint and w.number = ${number}`
+}
 
 const PAGE = {
   name: 'similar.page',
-  text: `select g.digest, g.terms, r.id as reading, k.wording, w.vector
-    from visit v left join page g on g.part = v.part and g.id = v.id
-    left join reading r on r.part = v.part and r.id = v.id
-    left join lateral (select r.wording) k on true
-    left join wording w on w.part = ${WORDING_PART} and w.number = k.wording
+  text: `select g.digest, g.terms, r.id as reading, r.wording, w.vector from visit v
+    left join lateral (select digest, terms from page g where g.part = v.part and g.id = v.id limit 1) g on true
+    left join lateral (select id, wording from reading r where r.part = v.part and r.id = v.id limit 1) r on true
+    left join lateral (select vector from ${wordingOf('r.wording')} limit 1) w on true
     where v.part = $1 and v.slot = $2 and v.name = $3`,
 }
 const WORDING = { name: 'similar.wording', text: 'select number from wording where digest = $1 and vector = $2' }
 const VECTORS = {
   name: 'similar.vectors',
   rowMode: 'array',
-  text: `select w.vector from unnest($1::bigint[]) with ordinality k(wording, place)
-    left join wording w on w.part = ${WORDING_PART} and w.number = k.wording order by k.place`,
+  text: `select (select vector from ${wordingOf('k.wording')})
+    from unnest($1::bigint[]) with ordinality k(wording, place) order by k.place`,
 } as const
 const NAMES = {
   name: 'similar.names',

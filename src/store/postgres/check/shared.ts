@@ -61,7 +61,7 @@ const WORDINGS = {
   name: 'check.wordings',
   text: `select part, number as wording, exists (select 1 from reading r where r.wording = w.number)
       or exists (select 1 from orphan o where o.wording = w.number) as read
-    from wording w where (part, number) > ($1, $2) order by part, number limit ${SLICE}`,
+    from wording w where number > $1 order by number limit ${SLICE}`,
 }
 
 /** Rows of presence: their name is there, and on that address. */
@@ -102,8 +102,8 @@ export async function checkTargets(session: Session, after: string | null): Prom
 
 /** Wordings: a start page has each, unless who keeps the index has yet to look. */
 export async function checkWordings(session: Session, after: string | null): Promise<Slice> {
-  const [wording, part] = after === null ? [0, -1] : (JSON.parse(after) as [number, number])
-  const rows = await session.rows<CheckedWording>(WORDINGS, [part, wording])
+  const [wording] = after === null ? [0] : (JSON.parse(after) as [number])
+  const rows = await session.rows<CheckedWording>(WORDINGS, [wording])
   return checkedWordings(rows.map((row) => ({ ...row, rightPart: row.wording & 255 })))
 }
 

@@ -6,14 +6,14 @@ insert into duty (duty, fence) values ('index', 0);
 alter table page set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
 -- What start pages say, each once: a packed vector of words. digest: of the vector; two may share one. No number comes again.
--- part: the number's lowest 8 bits.
+-- part: the number's lowest 8 bits, and the end of the key: in the order of their numbers they are written and read.
 create sequence wording_number;
 create table wording (
   number bigint not null,
   digest bigint not null,
   part smallint not null,
   vector bytea not null,
-  primary key (part, number)
+  primary key (number, part) with (fillfactor = 100)
 );
 alter table wording alter column vector set storage external;
 create index wording_digest on wording (digest);
