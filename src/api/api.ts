@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Retrieval } from '../retrieval/retrieval.ts'
 import type { Store } from '../store/store.ts'
 import type { Wishes } from '../store/wishes.ts'
 import type { Instant } from '../words/time.ts'
@@ -41,6 +42,8 @@ const PAGE_METHODS = ['GET', 'HEAD']
 
 export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
+  /** Who says which start pages read alike. */
+  retrieval: Retrieval
   shelf: Reading
   settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<Crawling>
   /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
@@ -89,6 +92,7 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
 async function makeSite(options: ApiOptions): Promise<Site> {
   const {
     store,
+    retrieval,
     shelf,
     settings,
     now,
@@ -102,6 +106,7 @@ async function makeSite(options: ApiOptions): Promise<Site> {
   const onWish = (err: unknown): void => log.warn({ err }, 'a name that was looked up in vain could not be queued')
   return {
     facts,
+    retrieval,
     shelf,
     gate: new Gate({ ledger, now, ticks }),
     lanes: new Lanes(),

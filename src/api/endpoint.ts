@@ -1,6 +1,7 @@
 /** What an endpoint declares: how it is called, what it takes and answers, which errors it has, and what it does. */
 
 import type { TObject, TSchema } from 'typebox'
+import type { Retrieval } from '../retrieval/retrieval.ts'
 import type { Clocked, Facts } from '../store/store.ts'
 import type { Name } from '../words/name.ts'
 import type { Body } from './answer.ts'
@@ -17,6 +18,7 @@ export type Call = {
   parameters: Parameters
   caller: Caller
   facts: Facts
+  retrieval: Retrieval
   shelf: Reading
   keys: CursorKeys
   miss: (name: Name) => void

@@ -1,6 +1,7 @@
 /** The site: what every request of one process is answered with. */
 
 import type { Logger } from 'pino'
+import type { Retrieval } from '../retrieval/retrieval.ts'
 import type { Facts } from '../store/store.ts'
 import type { Outlet } from './answer.ts'
 import type { Reading } from './download.ts'
@@ -13,6 +14,7 @@ import type { Wishing } from './wishing.ts'
 
 export type Site = {
   facts: Facts
+  retrieval: Retrieval
   shelf: Reading
   gate: Gate
   /** Of calls, until their answer is handed over; of downloads, until their last byte is. */

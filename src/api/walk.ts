@@ -24,7 +24,7 @@ export async function walk(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { facts, shelf, gate, meter, keyring, outlet } = site
+  const { facts, retrieval, shelf, gate, meter, keyring, outlet } = site
   let caller: Caller | null = null
   let permit: Permit | null = null
   try {
@@ -36,7 +36,8 @@ export async function walk(
     await enterLane(site, caller, request.visit, reply)
     permit = await (request.method === 'HEAD' ? meter.look(caller) : meter.enter(caller))
     endpoint.admit?.(caller, parameters)
-    const { body, observed } = await endpoint.answer!({ parameters, caller, facts, shelf, keys: keyring.keys, miss })
+    const call = { parameters, caller, facts, retrieval, shelf, keys: keyring.keys, miss }
+    const { body, observed } = await endpoint.answer!(call)
     permit.charge(endpoint.name)
     const headers = rateHeaders(caller, permit.remaining)
     if (observed !== null) addObserved(headers, observed)

@@ -10,6 +10,7 @@ import { Metrics } from '../../src/api/metrics.ts'
 import { userAgentOf } from '../../src/commands/crawl/reach.ts'
 import { RATES, ROUND_SECONDS } from '../../src/crawl/pace.ts'
 import { MOST_HOPS } from '../../src/crawl/visit.ts'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
 import { makeWorld } from '../spec/world.ts'
 import { serverOf } from './server.ts'
 
@@ -23,6 +24,7 @@ async function pageOf(
   init: RequestInit = {},
 ): Promise<Response> {
   const { app } = await buildApi({
+    retrieval: openRetrieval(world.store),
     store: world.store,
     shelf: world.shelf,
     settings: { cors: '*', trustedProxies: [], ...settings },

@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
 import type { FileName } from '../../src/nightly/shelf.ts'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { noise, publish } from '../spec/files.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -24,6 +25,7 @@ for (const name of NAMES) await publish(world, name, content)
 const lines: { path: string; aborted?: boolean }[] = []
 const metrics = new Metrics()
 const { app } = await buildApi({
+  retrieval: openRetrieval(world.store),
   store: world.store,
   shelf: world.shelf,
   settings: { cors: '*', trustedProxies: [] },

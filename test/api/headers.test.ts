@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { type ApiOptions, buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
 import { hosted, look, redirecting, site, YESTERDAY } from '../spec/observations.ts'
 import { makeWorld } from '../spec/world.ts'
 import { sendRaw } from './raw.ts'
@@ -28,6 +29,7 @@ async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Prom
   const settings = { cors, trustedProxies: [] }
   const now = () => world.clock.now
   const { app } = await buildApi({
+    retrieval: openRetrieval(world.store),
     store: world.store,
     shelf: world.shelf,
     settings,
@@ -172,6 +174,7 @@ test('/healthz and /readyz: 200; once the server drains /readyz is 503 and every
   const settings = { cors: [], trustedProxies: [] }
   const now = () => world.clock.now
   const api = await buildApi({
+    retrieval: openRetrieval(world.store),
     store: world.store,
     shelf: world.shelf,
     settings,

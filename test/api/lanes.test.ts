@@ -7,6 +7,7 @@ import { buildApi } from '../../src/api/api.ts'
 import { Refusal } from '../../src/api/errors.ts'
 import { Lanes } from '../../src/api/lanes.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
 import { makeWorld } from '../spec/world.ts'
 
 test('per account 8 calls are in flight; the next ones wait in their order', async () => {
@@ -53,6 +54,7 @@ test('one account never has more than 8 questions open at the store, and all its
     return null
   }
   const { app } = await buildApi({
+    retrieval: openRetrieval(world.store),
     shelf: world.shelf,
     store: { facts: { ...world.store.facts, lookup }, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies: [] },

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
 import type { Facts } from '../../src/store/store.ts'
 import { assertRefused } from '../spec/errors.ts'
 import { hosted } from '../spec/observations.ts'
@@ -29,6 +30,7 @@ async function apiOf(t: TestContext, facts: Facts = world.store.facts, trustedPr
   })
   const metrics = new Metrics()
   const { app } = await buildApi({
+    retrieval: openRetrieval(world.store),
     shelf: world.shelf,
     store: { facts, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies },

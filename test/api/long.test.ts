@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
 import type { Facts, History } from '../../src/store/store.ts'
 import { makeWorld } from '../spec/world.ts'
 
@@ -22,6 +23,7 @@ const history = async () => {
 const facts = { ...world.store.facts, history } as unknown as Facts
 const metrics = new Metrics()
 const { app } = await buildApi({
+  retrieval: openRetrieval(world.store),
   shelf: world.shelf,
   store: { facts, ledger: world.store.ledger },
   settings: { cors: '*', trustedProxies: [] },

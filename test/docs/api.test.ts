@@ -28,6 +28,7 @@ const names = Object.keys(document.paths).flatMap((path) => path.match(/^\/v1\.0
 before(async () => {
   const lines = readPage('example.jsonl').trim().split('\n')
   await world.ingest(...lines.map((line) => JSON.parse(line) as object))
+  await world.index()
 })
 
 test('every endpoint has its section and its row, and nothing that is no endpoint has', () => {

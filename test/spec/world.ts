@@ -12,9 +12,12 @@ import { parsePeriod } from '../../src/accounts/period.ts'
 import { hashToken, keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
 import { type Api, buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
+import { CLOCK } from '../../src/commands/clock.ts'
 import type { Shelf } from '../../src/nightly/shelf.ts'
 import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
+import { indexOnce } from '../../src/retrieval/indexer.ts'
+import { openRetrieval, type Retrieval } from '../../src/retrieval/retrieval.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -39,6 +42,7 @@ export class World {
   readonly shelf: Shelf
   readonly #apis: Api[] = []
   readonly #stores: Store[] = []
+  #retrieval: Retrieval
   #address = ''
   #accounts = 0
   #check: ReturnType<typeof validator> = () => {}
@@ -48,6 +52,7 @@ export class World {
     this.folder = folder
     this.shelf = openShelfFolder(join(folder, 'files'))
     this.clock = clock
+    this.#retrieval = openRetrieval(store)
   }
 
   get address(): string {
@@ -59,6 +64,7 @@ export class World {
     const { clock } = this
     const api = await buildApi({
       store,
+      retrieval: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
       shelf: this.shelf,
       settings: { cors: '*', trustedProxies: [] },
       now: () => clock.now,
@@ -97,6 +103,20 @@ export class World {
       return observation
     })
     await ingest(this.store, batch)
+  }
+
+  /** Brings the index of /similar up to date, as `domaindex index` does; what is asked then goes by the words of now. */
+  async index(): Promise<void> {
+    const tell = {
+      progress() {},
+      failed(error: unknown) {
+        throw error
+      },
+    }
+    const { signal } = new AbortController()
+    const done = await indexOnce({ store: this.store, holder: 'test', clock: CLOCK, tell }, signal)
+    assert.equal(done?.waiting, false)
+    this.#retrieval = openRetrieval(this.store)
   }
 
   /** An account with one token; periods as in `premium:2026-01-01..`. */

@@ -4,6 +4,7 @@ import { AggregatorRegistry, collectDefaultMetrics } from 'prom-client'
 import { type Api, buildApi } from '../../api/api.ts'
 import { Metrics } from '../../api/metrics.ts'
 import { openShelfFolder } from '../../nightly/shelf-folder.ts'
+import { openRetrieval } from '../../retrieval/retrieval.ts'
 import { StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -43,6 +44,7 @@ async function serve({ settings, demo }: Order): Promise<void> {
     const metrics = makeMetrics(pulse)
     const api = await buildApi({
       store,
+      retrieval: openRetrieval(store),
       shelf: openShelfFolder(settings.files),
       settings,
       now: pulse.now,
