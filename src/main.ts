@@ -13,6 +13,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   fetch: ['bring zones into the inbox', () => import('./commands/fetch.ts')],
   build: ['build finished files by hand', () => import('./commands/build.ts')],
   jobs: ['say what the nights have built, and what is next', () => import('./commands/jobs.ts')],
+  index: ['bring the index of /similar up to date', () => import('./commands/indexing.ts')],
   account: ['make, show and change accounts and their tokens', () => import('./commands/account.ts')],
   check: ['recount the whole store and say what does not fit together', () => import('./commands/check.ts')],
   forget: ['remove all that is known of a name, for good', () => import('./commands/forget.ts')],

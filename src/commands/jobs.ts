@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { lookAround } from '../nightly/deeds.ts'
 import { type Plan, planOf, type Step } from '../nightly/plan.ts'
 import type { Manifest } from '../nightly/shelf.ts'
-import type { Holder, Run } from '../store/jobs.ts'
+import type { Duty, Holder, Run } from '../store/jobs.ts'
 import { formatInstant, type Instant } from '../words/time.ts'
 import { settingsOfStore, withStore } from './store.ts'
 import { worksOf } from './works.ts'
@@ -56,10 +56,12 @@ function jsonOf({ now, holders, held, plan, runs }: Report): string {
 }
 
 function linesOf({ holders, held, plan, runs }: Report): string[] {
-  const night = holders.find(({ duty }) => duty === 'night')
+  const who = (sought: Duty): string | undefined => holders.find(({ duty }) => duty === sought)?.holder
+  const atWork = holders.filter(({ duty }) => duty !== 'night' && duty !== 'index')
   return [
-    `nights are run by: ${night?.holder ?? 'nobody (domaindex serve runs them)'}`,
-    ...holders.filter(({ duty }) => duty !== 'night').map(({ duty, holder }) => `at work: ${duty}, ${holder}`),
+    `nights are run by: ${who('night') ?? 'nobody (domaindex serve runs them)'}`,
+    `the index of /similar is kept by: ${who('index') ?? 'nobody (domaindex serve keeps it)'}`,
+    ...atWork.map(({ duty, holder }) => `at work: ${duty}, ${holder}`),
     `next: ${plan === null ? 'nothing, DOMAINDEX_NIGHT is off' : nextOf(plan)}`,
     ...held.map(({ date, held }) => `held back: ${date}, ${held}`),
     ...(runs.length === 0 ? ['nothing has run yet'] : ['', ...tableOf(runs)]),

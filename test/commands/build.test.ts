@@ -79,7 +79,12 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     assert.equal(held.code, 2)
     assert.match(held.stdout, /is held back: 40 rows, where the median of the 28 days before is 1: above 5 times that/)
     const { stdout } = await run(['jobs'])
-    assert.match(stdout, new RegExp(`^nights are run by: nobody.*\nnext: .*\nheld back: ${before(1)}, 40 rows, `))
+    assert.match(
+      stdout,
+      new RegExp(
+        `^nights are run by: nobody.*\nthe index of /similar is kept by: nobody.*\nnext: .*\nheld back: ${before(1)}, 40 rows, `,
+      ),
+    )
     assert.match(stdout, /^daily +\d{4}-\d\d-\d\d {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\d+ s +40$/m)
     const released = await run(['build', 'daily', '--date', before(1), '--release'])
     assert.deepEqual([released.code, /revision 2\n$/.test(released.stdout)], [0, true])

@@ -3,7 +3,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { CrawlCommand, NightCommand } from './messages.ts'
+import type { CrawlCommand, IndexCommand, NightCommand } from './messages.ts'
+
+type AnyCommand = CrawlCommand | IndexCommand | NightCommand
 
 export type Beside = {
   /** Resolves when it has ended. */
@@ -20,7 +22,7 @@ const LONG = 300_000
 /** Milliseconds after which one that does not end is killed. */
 const PATIENCE = 40_000
 
-export function startBeside<Command extends CrawlCommand | NightCommand>(
+export function startBeside<Command extends AnyCommand>(
   { name, file, begin, stop }: Program<Command>,
   log: Logger,
 ): Beside {
@@ -53,7 +55,7 @@ export function startBeside<Command extends CrawlCommand | NightCommand>(
   }
 }
 
-async function ended(child: ChildProcess, stop: CrawlCommand | NightCommand): Promise<void> {
+async function ended(child: ChildProcess, stop: AnyCommand): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve))
   send(child, stop)
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
@@ -62,6 +64,6 @@ async function ended(child: ChildProcess, stop: CrawlCommand | NightCommand): Pr
 }
 
 /** One that died meanwhile hears nothing: its end is heard of instead. */
-function send(child: ChildProcess, command: CrawlCommand | NightCommand): void {
+function send(child: ChildProcess, command: AnyCommand): void {
   child.send(command, () => {})
 }

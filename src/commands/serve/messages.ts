@@ -1,4 +1,4 @@
-/** What the primary and its workers, its crawler and its night, tell each other; beside these the ledger's and the metrics' own messages pass. */
+/** What the primary and its workers, its crawler, its night and its indexer, tell each other; beside these the ledger's and the metrics' own messages pass. */
 
 import type { Settings } from '../../config.ts'
 import type { Server } from '../../crawl/dns.ts'
@@ -25,6 +25,12 @@ export type NightOrder = { settings: Settings }
 /** From the primary. `stop`: give up what is built, and end. */
 export type NightCommand = { to: 'night'; do: 'watch'; order: NightOrder } | { to: 'night'; do: 'stop' }
 
+/** What a process that keeps the index must know. */
+export type IndexOrder = { settings: Settings }
+
+/** From the primary. `stop`: give up what is written, and end. */
+export type IndexCommand = { to: 'indexer'; do: 'keep'; order: IndexOrder } | { to: 'indexer'; do: 'stop' }
+
 /** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
 export type Report =
   | { to: 'primary'; is: 'listening' | 'stopped' }
@@ -44,4 +50,8 @@ export function isCrawlCommand(message: unknown): message is CrawlCommand {
 
 export function isNightCommand(message: unknown): message is NightCommand {
   return (message as Partial<NightCommand> | null)?.to === 'night'
+}
+
+export function isIndexCommand(message: unknown): message is IndexCommand {
+  return (message as Partial<IndexCommand> | null)?.to === 'indexer'
 }

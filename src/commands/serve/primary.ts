@@ -11,7 +11,7 @@ import { listen, metricsOf, openAdmin } from './admin.ts'
 import { type Beside, startBeside } from './beside.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
-import type { CrawlCommand, CrawlOrder, NightCommand } from './messages.ts'
+import type { CrawlCommand, CrawlOrder, IndexCommand, NightCommand } from './messages.ts'
 import { bracketed, faultOf } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
@@ -50,7 +50,7 @@ export async function startServer(settings: Settings, { demo, crawl = null }: Se
   }
 }
 
-/** The crawl and the night, where they are wanted. */
+/** The crawl, the night and the index, where they are wanted. */
 function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger): Beside[] {
   const started: Beside[] = []
   if (crawl) {
@@ -62,6 +62,11 @@ function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger
     const begin: NightCommand = { to: 'night', do: 'watch', order: { settings } }
     const program = { name: 'night watch', file: new URL('./night.ts', import.meta.url), begin }
     started.push(startBeside<NightCommand>({ ...program, stop: { to: 'night', do: 'stop' } }, log))
+  }
+  if (settings.index) {
+    const begin: IndexCommand = { to: 'indexer', do: 'keep', order: { settings } }
+    const program = { name: 'indexer', file: new URL('./indexer.ts', import.meta.url), begin }
+    started.push(startBeside<IndexCommand>({ ...program, stop: { to: 'indexer', do: 'stop' } }, log))
   }
   return started
 }
