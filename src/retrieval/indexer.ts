@@ -2,7 +2,7 @@
 
 import { type Clock, withDuty } from '../store/duty.ts'
 import type { Store } from '../store/store.ts'
-import { type Indexer, openIndexer, type Progress } from './work.ts'
+import { Indexer, type Progress } from './work.ts'
 
 export type { Progress } from './work.ts'
 
@@ -41,16 +41,16 @@ export async function keepIndex(index: Index, signal: AbortSignal): Promise<void
  */
 export async function indexOnce(index: Index, signal: AbortSignal): Promise<Progress | null> {
   const ran = await withIndexer(index, signal, async (indexer, until) => {
-    while (!until.aborted && (await indexer.step())) index.tell.progress(indexer.progress())
+    while (!until.aborted && (await indexer.step())) index.tell.progress({ ...indexer.progress })
     if (!signal.aborted) until.throwIfAborted()
-    return indexer.progress()
+    return { ...indexer.progress }
   })
   return ran === null ? null : ran.result
 }
 
 async function follow({ clock, tell }: Index, indexer: Indexer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    if (await indexer.step()) tell.progress(indexer.progress())
+    if (await indexer.step()) tell.progress({ ...indexer.progress })
     else await clock.wait(PAUSE, signal)
   }
   signal.throwIfAborted()
@@ -62,6 +62,6 @@ function withIndexer<Result>(
   work: (indexer: Indexer, signal: AbortSignal) => Promise<Result>,
 ): Promise<{ result: Result } | null> {
   return withDuty('index', { jobs: store.jobs, holder, clock }, signal, (hand) =>
-    work(openIndexer(store, hand), hand.signal),
+    work(new Indexer(store, hand), hand.signal),
   )
 }

@@ -14,13 +14,13 @@ type GroupWalk = { group: Group | null; next(): Promise<void> | void }
 /** Where segments are read. */
 export type Source = Pick<Similar, 'frequencies'> & Pick<Indexing, 'rows'>
 
-/** Adds all of the segments (in their order) to a writer; yields whenever something else may have its turn. False: lost. */
+/** Writes all of the segments (in their order) as one; yields whenever something else may have its turn. */
 export async function* merge(
   source: Source,
   segments: readonly number[],
   gone: ReadonlySet<number>,
   writer: SegmentWriter,
-): AsyncGenerator<void, boolean> {
+): AsyncGenerator<void, void> {
   const walks = await Promise.all(segments.map((segment) => groupsOf(source, segment)))
   const counts = await Promise.all(segments.map((segment) => wordsOf(source, segment)))
   for (;;) {
@@ -36,10 +36,10 @@ export async function* merge(
     }
     if (count > 0 && groups.length > 0) writer.add(word, groups, count)
     if (!writer.isFull) continue
-    if (!(await writer.flush())) return false
+    await writer.flush()
     yield
   }
-  return writer.end()
+  await writer.end()
 }
 
 /** The groups of a word, those of one place joined: a later segment has higher wordings. `dropped`: wordings left out. */

@@ -2,8 +2,8 @@
 
 import type { Segment } from '../store/similar.ts'
 
-/** Segments of so few wordings are always merged with those that follow. */
-const SMALL = 1024
+/** Segments that have so few wordings together are always merged. */
+const SMALL = 64
 /** A segment is merged with those that follow once it has at most so many times their wordings. */
 const RATIO = { busy: 1 / 3, idle: 4 } as const
 

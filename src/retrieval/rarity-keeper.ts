@@ -7,38 +7,47 @@ import { learn } from './learn.ts'
 /** Learning again takes at most this share of the time. */
 const SHARE = 1 / 50
 
+type Source = Pick<Similar, 'segments' | 'frequencies'>
+
 export type RarityKeeper = {
   /** The rarities as last learnt; waits only where none were. */
   now(): Promise<Rarities>
 }
 
+/** So often it is begun anew where a segment went while it was read. */
+const TRIES = 3
+
 /** `milliseconds`: a clock that never goes back. */
-export function keepRarities(
-  similar: Pick<Similar, 'segments' | 'frequencies'>,
-  milliseconds: () => number,
-): RarityKeeper {
+export function keepRarities(similar: Source, milliseconds: () => number): RarityKeeper {
   let [known, key, rest]: [Rarities | null, string, number] = [null, '', 0]
   let learning: Promise<Rarities> | null = null
-  async function again(segments: readonly Segment[]): Promise<Rarities> {
+  async function again(): Promise<Rarities> {
     const began = milliseconds()
-    known = await learn(similar, segments)
-    key = keyOf(segments)
+    const [segments, learnt] = await learnWhole(similar)
+    ;[known, key] = [learnt, keyOf(segments)]
     rest = milliseconds() + (milliseconds() - began) / SHARE
-    return known
+    return learnt
   }
   return {
     async now() {
-      if (learning === null && milliseconds() >= rest) {
-        const segments = await similar.segments()
-        if (learning === null && (known === null || keyOf(segments) !== key)) {
-          learning = again(segments).finally(() => {
-            learning = null
-          })
-          learning.catch(() => {}) // whoever waits for it hears; others go on with what is known
-        }
+      if (learning === null && milliseconds() >= rest && (known === null || keyOf(await similar.segments()) !== key)) {
+        learning ??= again().finally(() => {
+          learning = null
+        })
+        learning.catch(() => {}) // whoever waits for it hears; others go on with what is known
       }
       return known ?? (learning as Promise<Rarities>)
     },
+  }
+}
+
+/** A segment that goes meanwhile would lack some of its words: then it is begun anew, a few times. */
+async function learnWhole(similar: Source): Promise<[readonly Segment[], Rarities]> {
+  for (let tries = 1; ; tries++) {
+    const segments = await similar.segments()
+    const learnt = await learn(similar, segments)
+    const left = new Set((await similar.segments()).map(({ segment }) => segment))
+    if (tries === TRIES || segments.every(({ segment }) => left.has(segment))) return [segments, learnt]
   }
 }
 

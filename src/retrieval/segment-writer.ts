@@ -14,8 +14,8 @@ const PART_BITS = WORD_BITS - 8
 /** Rows handed on at a time: some 20 milliseconds of writing. */
 const PORTION = 1000
 
-/** Where rows go. False: it is no longer ours to write. */
-type Write = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<boolean>
+/** Where rows go. */
+type Write = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<void>
 
 export class SegmentWriter {
   private readonly write: Write
@@ -55,17 +55,17 @@ export class SegmentWriter {
     return this.rows.length >= PORTION
   }
 
-  async flush(): Promise<boolean> {
+  async flush(): Promise<void> {
     const [rows, frequencies] = [this.rows, this.frequencies]
     this.rows = []
     this.frequencies = []
-    return this.write(rows, frequencies)
+    await this.write(rows, frequencies)
   }
 
-  async end(): Promise<boolean> {
+  async end(): Promise<void> {
     this.endRow()
     this.endWords()
-    return this.flush()
+    await this.flush()
   }
 
   private endRow(): void {

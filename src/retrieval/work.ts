@@ -1,24 +1,18 @@
 /** The work on the index, step by step: files pages that wait, makes a segment of what is new, merges segments, sweeps old ones. */
 
-import { digestOfVector, packVector, vectorOf } from '../similar/vector.ts'
 import type { Hand } from '../store/duty.ts'
-import type { Filing, PendingPage, Segment } from '../store/similar.ts'
+import type { Segment } from '../store/similar.ts'
 import type { Store } from '../store/store.ts'
 import type { Instant } from '../words/time.ts'
+import { filingOf } from './filing.ts'
 import { FRESH, gather } from './gather.ts'
 import { merge } from './merge.ts'
 import { mergeOf } from './plan.ts'
-import { keepRarities } from './rarity-keeper.ts'
+import { keepRarities, type RarityKeeper } from './rarity-keeper.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
 /** Pages filed since it began, whether more are known to wait, and the wordings that answer. */
 export type Progress = { filed: number; waiting: boolean; wordings: number }
-
-export type Indexer = {
-  /** Does what comes next, a part of a second; false where there was nothing to do. Throws where the duty is lost. */
-  step(): Promise<boolean>
-  progress(): Progress
-}
 
 /** Pages filed in one transaction. */
 const PAGES = 256
@@ -31,128 +25,123 @@ const BEAT = 2
 /** With so many segments nothing is filed until some are merged: a query reads all of them. */
 const MOST_SEGMENTS = 24
 
-type Site = Pick<Store, 'similar' | 'indexing' | 'now'>
-/** A merge under way: false from `next` when it is done. */
-type Merging = { next(): Promise<boolean> }
-
-export function openIndexer(store: Site, { hold, lose }: Hand): Indexer {
-  const { similar, indexing } = store
-  const rarities = keepRarities(similar, () => performance.now())
-  const progress: Progress = { filed: 0, waiting: false, wordings: 0 }
-  let merging: Merging | null = null
+export class Indexer {
+  readonly progress: Progress = { filed: 0, waiting: false, wordings: 0 }
+  private readonly store: Pick<Store, 'similar' | 'indexing' | 'now'>
+  private readonly hand: Hand
+  private readonly rarities: RarityKeeper
+  private merging: AsyncGenerator<void, void> | null = null
   /** Pages filed since a segment was made of what was new. */
-  let unread = Number.POSITIVE_INFINITY
-  let followed = Number.NEGATIVE_INFINITY
+  private unread = Number.POSITIVE_INFINITY
+  /** The pages that were filed last, and when they were asked for. */
+  private last: { ids: ReadonlySet<number>; asked: Instant } = { ids: new Set(), asked: Number.NEGATIVE_INFINITY }
+  private followed = Number.NEGATIVE_INFINITY
   /** Whether rows of old segments may be left. */
-  let unswept = true
+  private isUnswept = true
 
-  const sure = (written: boolean): void => {
-    if (!written) throw lose()
+  constructor(store: Pick<Store, 'similar' | 'indexing' | 'now'>, hand: Hand) {
+    this.store = store
+    this.hand = hand
+    this.rarities = keepRarities(store.similar, () => performance.now())
   }
-  const writerOf = (segment: number): SegmentWriter =>
-    new SegmentWriter((postings, frequencies) => indexing.write(hold, segment, postings, frequencies))
 
-  async function begin(first: number, last: number): Promise<number> {
-    const segment = await indexing.begin(hold, first, last)
-    if (segment === null) throw lose()
-    return segment
+  /** Does what comes next, a part of a second; false where there was nothing to do. Throws where the duty is lost. */
+  async step(): Promise<boolean> {
+    const before = await this.store.similar.segments()
+    const filed = before.length < MOST_SEGMENTS && (await this.file())
+    const isDue = this.unread >= FRESH || (this.unread > 0 && !this.progress.waiting)
+    const fresh = isDue && (await this.flush(before.at(-1)?.last ?? 0))
+    const segments = await this.store.similar.segments()
+    this.progress.wordings = segments.reduce((sum, { wordings }) => sum + wordings, 0)
+    const merged = await this.mergeSome(segments)
+    const swept = await this.sweep()
+    return filed || fresh || merged || swept
   }
 
   /** Files some pages; true where there were any. */
-  async function file(): Promise<boolean> {
-    const pages = await indexing.pending(PAGES)
-    if (pages.length > 0) sure(await indexing.file(hold, pages.map(filingOf)))
-    progress.filed += pages.length
-    progress.waiting = pages.length === PAGES
-    unread += pages.length
-    return pages.length > 0
-  }
-
-  /** Makes a segment of wordings that no segment has; true where there were any. */
-  async function flush(end: number): Promise<boolean> {
-    const wordings = await indexing.wordings(end, FRESH)
-    unread = wordings.length === FRESH ? FRESH : 0
-    if (wordings.length === 0) return false
-    const segment = await begin(wordings[0]!.wording, wordings.at(-1)!.wording)
-    const writer = writerOf(segment)
-    for (const { word, groups, count } of gather(wordings, await rarities.now())) {
-      writer.add(word, groups, count)
-      if (writer.isFull) sure(await writer.flush())
-    }
-    sure(await writer.end())
-    sure(await indexing.publish(hold, segment, wordings.length, []))
+  private async file(): Promise<boolean> {
+    const asked = await this.store.now()
+    const pages = await this.store.indexing.pending(PAGES)
+    this.progress.waiting = pages.length === PAGES
+    const isDone = !this.progress.waiting && this.unread === 0 && pages.every(({ id }) => !this.last.ids.has(id))
+    if (isDone) await this.note(this.last.asked)
+    this.last = { ids: new Set(pages.map(({ id }) => id)), asked }
+    if (pages.length === 0) return false
+    this.sure(await this.store.indexing.file(this.hand.hold, pages.map(filingOf)))
+    this.progress.filed += pages.length
+    this.unread += pages.length
     return true
   }
 
-  async function beginMerge(parts: readonly Segment[]): Promise<Merging> {
-    const [first, last] = [parts[0]!.first, parts.at(-1)!.last]
-    const gone = await indexing.gone(first, last)
-    const segment = await begin(first, last)
-    const numbers = parts.map((part) => part.segment)
-    const steps = merge({ ...similar, ...indexing }, numbers, new Set(gone), writerOf(segment))
-    const wordings = parts.reduce((sum, part) => sum + part.wordings, -gone.length)
-    return {
-      async next() {
-        const { done, value } = await steps.next()
-        if (!done) return true
-        sure(value)
-        sure(await indexing.publish(hold, segment, Math.max(0, wordings), gone))
-        unswept = true
-        return false
-      },
+  /** Notes, now and then, that all of before then is in the index, and drops what forgotten names said alone. */
+  private async note(until: Instant): Promise<void> {
+    if (until < this.followed + BEAT && until >= this.followed) return
+    this.sure(await this.store.indexing.file(this.hand.hold, []))
+    this.sure(await this.store.indexing.follow(this.hand.hold, until))
+    this.followed = until
+  }
+
+  /** Makes a segment of wordings that no segment has; true where there were any. */
+  private async flush(end: number): Promise<boolean> {
+    const wordings = await this.store.indexing.wordings(end, FRESH)
+    this.unread = wordings.length === FRESH ? FRESH : 0
+    if (wordings.length === 0) return false
+    const { segment, writer } = await this.begin(wordings[0]!.wording, wordings.at(-1)!.wording)
+    for (const { word, groups, count } of gather(wordings, await this.rarities.now())) {
+      writer.add(word, groups, count)
+      if (writer.isFull) await writer.flush()
     }
+    await writer.end()
+    this.sure(await this.store.indexing.publish(this.hand.hold, segment, wordings.length, []))
+    return true
   }
 
   /** Goes on with a merge, or begins the next; true where there was one. */
-  async function mergeSome(segments: readonly Segment[]): Promise<boolean> {
-    if (merging === null) {
-      const parts = mergeOf(segments, progress.waiting ? 'busy' : 'idle')
-      if (parts.length === 0) return false
-      merging = await beginMerge(parts)
-    }
+  private async mergeSome(segments: readonly Segment[]): Promise<boolean> {
+    const parts = this.merging ? [] : mergeOf(segments, this.progress.waiting ? 'busy' : 'idle')
+    if (parts.length > 0) this.merging = this.merge(parts)
+    if (this.merging === null) return false
     for (let portion = 0; portion < PORTIONS; portion++) {
-      if (await merging.next()) continue
-      merging = null
+      if (!(await this.merging.next()).done) continue
+      this.merging = null
       break
     }
     return true
   }
 
-  /** Notes that everything up to `now` is in the index, and drops what forgotten names said alone. */
-  async function note(now: Instant): Promise<void> {
-    sure(await indexing.file(hold, []))
-    sure(await indexing.follow(hold, now))
-    followed = now
+  /** Makes one segment of several; yields whenever something else may have its turn. */
+  private async *merge(parts: readonly Segment[]): AsyncGenerator<void, void> {
+    const { similar, indexing } = this.store
+    const [first, last] = [parts[0]!.first, parts.at(-1)!.last]
+    const gone = await indexing.gone(first, last)
+    const { segment, writer } = await this.begin(first, last)
+    const numbers = parts.map((part) => part.segment)
+    const source = {
+      frequencies: similar.frequencies.bind(similar),
+      rows: indexing.rows.bind(indexing),
+    }
+    yield* merge(source, numbers, new Set(gone), writer)
+    const wordings = parts.reduce((sum, part) => sum + part.wordings, -gone.length)
+    this.sure(await indexing.publish(this.hand.hold, segment, Math.max(0, wordings), gone))
+    this.isUnswept = true
   }
 
-  async function sweep(): Promise<boolean> {
-    if (unswept) unswept = await indexing.sweep(hold, SWEPT)
-    return unswept
+  private async begin(first: number, last: number): Promise<{ segment: number; writer: SegmentWriter }> {
+    const { hold, lose } = this.hand
+    const segment = await this.store.indexing.begin(hold, first, last)
+    if (segment === null) throw lose()
+    const writer = new SegmentWriter(async (postings, frequencies) =>
+      this.sure(await this.store.indexing.write(hold, segment, postings, frequencies)),
+    )
+    return { segment, writer }
   }
 
-  return {
-    async step() {
-      const now = await store.now()
-      const before = await similar.segments()
-      const filed = before.length < MOST_SEGMENTS && (await file())
-      const isDue = unread >= FRESH || (unread > 0 && !progress.waiting)
-      const fresh = isDue && (await flush(before.at(-1)?.last ?? 0))
-      if (!progress.waiting && unread === 0 && (filed || fresh || now - followed >= BEAT || now < followed))
-        await note(now)
-      const segments = await similar.segments()
-      progress.wordings = segments.reduce((sum, { wordings }) => sum + wordings, 0)
-      const merged = await mergeSome(segments)
-      const swept = await sweep()
-      return filed || fresh || merged || swept
-    },
-    progress: () => ({ ...progress }),
+  private async sweep(): Promise<boolean> {
+    if (this.isUnswept) this.isUnswept = await this.store.indexing.sweep(this.hand.hold, SWEPT)
+    return this.isUnswept
   }
-}
 
-/** What a page is filed under: the wording of its words, or none where it has no word. */
-function filingOf({ id, name, digest, terms }: PendingPage): Filing {
-  const vector = vectorOf(terms)
-  if (vector.size === 0) return { id, name, digest, filed: null }
-  const packed = packVector(vector)
-  return { id, name, digest, filed: { key: digestOfVector(packed), vector: packed } }
+  private sure(written: boolean): void {
+    if (!written) throw this.hand.lose()
+  }
 }

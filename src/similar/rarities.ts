@@ -27,6 +27,8 @@ const counted = Float64Array.from({ length: CODES }, (_, code) =>
 export class Rarities {
   private readonly entries = new Uint16Array(BUCKET_WORDS << BUCKET_BITS)
   private readonly weights = new Float32Array(CODES)
+  /** How many words of the table have each code. */
+  private readonly codes = new Uint32Array(CODES)
   /** The most frequent words again, in so little room that they stay near the processor: 10 bits of the word, 10 of the code. */
   private readonly frequent = new Uint32Array(FREQUENT)
   private rare = 0
@@ -42,6 +44,7 @@ export class Rarities {
     for (let at = first; at < first + BUCKET_WORDS; at++) {
       if (this.entries[at] === 0) {
         this.entries[at] = entry
+        this.codes[codeOf(pages)]!++
         return
       }
       if (this.codeAt(at) < this.codeAt(least)) least = at
@@ -49,6 +52,8 @@ export class Rarities {
     const [kept, left] =
       codeOf(pages) > this.codeAt(least) ? [entry, this.codeAt(least)] : [this.entries[least]!, codeOf(pages)]
     this.entries[least] = kept
+    this.codes[left]!--
+    this.codes[codeOf(pages)]!++
     this.words++
     this.pages += counted[left]!
   }
@@ -65,10 +70,8 @@ export class Rarities {
 
   /** Puts the most frequent words where they are found quickly; the lowest code of a word that counts as frequent. */
   private findFrequent(): number {
-    const codes = new Uint32Array(CODES)
-    for (let at = 0; at < this.entries.length; at++) codes[this.codeAt(at)]!++
     let least = CODES
-    for (let sum = 0; least > 2 && sum + codes[least - 1]! <= FREQUENT / 2; ) sum += codes[--least]!
+    for (let sum = 0; least > 2 && sum + this.codes[least - 1]! <= FREQUENT / 2; ) sum += this.codes[--least]!
     for (let at = 0; at < this.entries.length; at++) {
       const entry = this.entries[at]!
       const code = entry & (CODES - 1)
@@ -84,11 +87,9 @@ export class Rarities {
   /** The root of the mean square of what words with lower codes weigh, each as often as it is said. */
   private meanBelow(least: number): number {
     let [squares, said] = [this.pages * this.weights[0]! ** 2, this.pages]
-    for (let at = 0; at < this.entries.length; at++) {
-      const code = this.codeAt(at)
-      if (code === 0 || code >= least) continue
-      squares += counted[code]! * this.weights[code]! ** 2
-      said += counted[code]!
+    for (let code = 1; code < least; code++) {
+      squares += this.codes[code]! * counted[code]! * this.weights[code]! ** 2
+      said += this.codes[code]! * counted[code]!
     }
     return said === 0 ? this.weights[0]! : Math.sqrt(squares / said)
   }
