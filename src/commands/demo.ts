@@ -9,9 +9,12 @@ import { SHOWN } from '../../lab/lab.ts'
 import type { NewAccount, Plan } from '../accounts/account.ts'
 import { keptToken, makeToken, TOKEN_BYTES } from '../accounts/token.ts'
 import { readSettings, SETTINGS, type Settings } from '../config.ts'
+import { indexOnce } from '../retrieval/indexer.ts'
+import { holderName } from '../store/duty.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { addDays, dayOf } from '../words/time.ts'
+import { CLOCK } from './clock.ts'
 import { type Filed, fileNames } from './demo/files.ts'
 import { type Crawled, crawlLab } from './demo/lab.ts'
 import { CommandFault } from './fault.ts'
@@ -40,6 +43,7 @@ async function demo({ port, folder }: Options): Promise<void> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
   console.log(BEGINNING)
   const crawled = await crawlLab(store)
+  await indexPages(store)
   const filed = await fileNames(settings, store, crawled.names)
   const tokens = await makeAccounts(store)
   await store.close()
@@ -59,7 +63,7 @@ function readPort(text: string): number {
 function settingsOf(port: number, folder: string): Settings {
   const path = (name: string): string => join(folder, `demo-${port}${name}`)
   const places = { store: `sqlite:${path('.db')}`, files: path('-files'), zones: path('-zones'), inbox: path('-inbox') }
-  return { ...readSettings({}), ...places, port, admin: null, night: null, logLevel: 'warn' }
+  return { ...readSettings({}), ...places, port, admin: null, night: null, index: false, logLevel: 'warn' }
 }
 
 /** All that it leaves behind. */
@@ -79,6 +83,17 @@ async function expectFree({ host, port }: Settings): Promise<void> {
   }
   if (failure !== null) throw new CommandFault(`cannot listen on ${host}:${port}: ${failure.message}`)
   await new Promise((resolve) => probe.close(resolve))
+}
+
+/** Files what the start pages say, so that /similar knows all of them from the first question on. */
+async function indexPages(store: Store): Promise<void> {
+  const tell = {
+    progress() {},
+    failed(error: unknown) {
+      throw error
+    },
+  }
+  await indexOnce({ store, holder: holderName(), clock: CLOCK, tell }, new AbortController().signal)
 }
 
 /** An account a plan, each with a token. */
@@ -123,6 +138,7 @@ function words(
     curl('redirect', { token: free, query: SHOWN, limit: 5 }),
     curl('reverseip', { token: free, query: SHOWN, limit: 5 }),
     curl('dnshistory', { token: basic, query: SHOWN, type: 'A' }),
+    curl('similar', { token: free, query: SHOWN, limit: 5 }),
   ].join('\n')
 }
 

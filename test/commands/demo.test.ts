@@ -32,7 +32,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
       url: url!,
       body: body!,
     }))
-    const endpoints = ['lookup', 'redirect', 'reverseip', 'dnshistory']
+    const endpoints = ['lookup', 'redirect', 'reverseip', 'dnshistory', 'similar']
     assert.deepEqual(
       lines.map(({ url }) => url),
       endpoints.map((endpoint) => `${address}/v1.0/${endpoint}`),
