@@ -78,7 +78,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     name: 'DOMAINDEX_POOL',
     fallback: '8',
     meaning:
-      'How many connections to PostgreSQL a process has, at most; a server has as many processes as workers, and one more.',
+      'How many connections to PostgreSQL a process has, at most; a server has as many processes as workers, one more, and one each for the nights, the index and the crawl.',
     may: 'a whole number from 2 to 1000',
     read: (text) => readWhole(text, 2, 1_000),
   },

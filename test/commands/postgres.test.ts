@@ -25,12 +25,14 @@ async function placeOf(test: TestContext) {
 }
 
 suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
-  test('import, check and forget work as with SQLite', async (t) => {
+  test('import, index, check and forget work as with SQLite', async (t) => {
     const { run, url } = await placeOf(t)
     const imported = await run(['import', '-'], { input: fileOf(50, 2) })
     assert.match(imported.stdout, /^read 100, applied \d+, .* refused 0 /)
     assert.equal(imported.stderr, '')
     assert.match((await run(['import', '-'], { input: fileOf(50, 2) })).stdout, /applied 0, unchanged 0, stale 100,/)
+    assert.match((await run(['index'])).stdout, /^filed 45, texts 45 /)
+    assert.match((await run(['index'])).stdout, /^filed 0, texts 45 /)
     assert.match((await run(['check'])).stdout, /^checked \d+ rows, faults 0\n$/)
     assert.equal((await run(['forget', nameOf(1)])).stdout, `${nameOf(1)}: forgotten\n`)
     assert.match((await run(['import', '-'], { input: lineOf(1, 1) })).stdout, /stale 1,/)

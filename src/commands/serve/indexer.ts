@@ -30,7 +30,8 @@ process.on('message', (message) => {
 async function keep({ settings }: IndexOrder): Promise<void> {
   const { log, flush } = openLog(settings.logLevel)
   const fail = (error: unknown): void => {
-    log.fatal({ err: error }, 'the indexer ends')
+    if (isPlain(error)) log.fatal(`the indexer ends: ${wordsOf(error)}`)
+    else log.fatal({ err: error }, 'the indexer ends')
     flush()
     process.exit(1)
   }
@@ -59,7 +60,10 @@ async function keepFor({ store: url, secret, pool }: Settings, log: Logger): Pro
 }
 
 function tellFault(log: Logger, error: unknown): void {
-  const isPlain = error instanceof StoreFault || plainWords(error) !== null
-  if (isPlain) log.error(`the index waits: ${wordsOf(error)}`)
+  if (isPlain(error)) log.error(`the index waits: ${wordsOf(error)}`)
   else log.error({ err: error }, 'the indexer meets a fault')
+}
+
+function isPlain(error: unknown): boolean {
+  return error instanceof StoreFault || plainWords(error) !== null
 }
