@@ -25,6 +25,7 @@ const BURY = {
   name: 'forget.bury',
   text: `update visit set id = ${TOMBSTONE}, clock = $4, late = null, dns_print = 0, web_print = 0, due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
 }
+/** The row of reading goes with the facts, by a trigger. */
 const REMOVALS = ['facts', 'state', 'ever', 'page'].map((table) => ({
   name: `forget.${table}`,
   text: `delete from ${table} where part = $1 and id = $2`,

@@ -62,7 +62,10 @@ const POSTINGS = {
 } as const
 const FOLLOWED = { name: 'similar.followed', text: `select value from mark where name = 'followed'` }
 
-type PageRow = { digest: string | null; terms: Buffer } & {
+/** `digest` and `terms`: of a page that waits; `reading`: its id where it is followed. */
+type PageRow = {
+  digest: string | null
+  terms: Uint8Array
   reading: number | null
   wording: number | null
   vector: Uint8Array | null
