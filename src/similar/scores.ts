@@ -31,11 +31,13 @@ export class Scores {
   /** The wordings with the highest scores, the highest first, at most `limit`; the table is empty again. */
   takeBest(limit: number): number[] {
     const bar = this.barFor(limit)
+    let left = limit // for those that just reach it, since many may
+    for (let at = 0; at < this.size; at++) if (this.scores[this.taken[at]!]! > bar) left--
     const best: { wording: number; score: number }[] = []
     for (let at = 0; at < this.size; at++) {
       const place = this.taken[at]!
-      if (this.scores[place]! >= bar && best.length < limit)
-        best.push({ wording: this.wordings[place]!, score: this.scores[place]! })
+      const score = this.scores[place]!
+      if (score > bar || (score === bar && left-- > 0)) best.push({ wording: this.wordings[place]!, score })
       this.wordings[place] = 0
     }
     this.size = 0

@@ -1,0 +1,52 @@
+/** Scores added up, and the best of them. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Scores } from '../../src/similar/scores.ts'
+
+/** Few wordings and few scores, so that there are sums and ties; eighths, so that sums are exact. */
+const additions = fc.array(
+  fc.tuple(
+    fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 48 })),
+    fc.integer({ min: 0, max: 12 }).map((eighths) => eighths / 8),
+  ),
+  { maxLength: 120 },
+)
+
+const scores = new Scores()
+
+test('the best are those of a map, the highest first, and the table is empty afterwards', () => {
+  fc.assert(
+    fc.property(additions, fc.integer({ min: 1, max: 50 }), (all, limit) => {
+      const sums = new Map<number, number>()
+      for (const [wording, score] of all) {
+        scores.add(wording, score)
+        sums.set(wording, (sums.get(wording) ?? 0) + score)
+      }
+      const best = scores.takeBest(limit)
+      assert.equal(new Set(best).size, best.length)
+      assert.deepEqual(
+        best.map((wording) => sums.get(wording)),
+        [...sums.values()].sort((a, b) => b - a).slice(0, limit),
+      )
+      assert.deepEqual(scores.takeBest(limit), [])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('many that are equal do not push out one that is better', () => {
+  for (let wording = 1; wording <= 10; wording++) scores.add(wording, 1)
+  scores.add(11, 5)
+  assert.equal(scores.takeBest(3)[0], 11)
+})
+
+test('wordings beyond the room of the table are left out, and it is whole again afterwards', () => {
+  const room = 2 ** 17
+  for (let wording = 1; wording <= room + 1000; wording++) scores.add(wording, wording === 1 ? 9 : 1)
+  scores.add(2, 1)
+  assert.equal(scores.takeBest(2 * room).length, room)
+  scores.add(room + 1000, 1)
+  assert.deepEqual(scores.takeBest(5), [room + 1000])
+})
