@@ -27,10 +27,11 @@ export function packFrequencies({ words, counts }: Frequencies, from: number, en
   return writer.take()
 }
 
-/** Unpacks a row into arrays that have room for 512 words. */
+/** Unpacks a row into arrays that have room for 512 words. RangeError where the row says that it has more, or none. */
 export function unpackFrequencies(row: Uint8Array, into: Frequencies): void {
   reader.open(row)
   into.size = reader.plain(SIZE_BITS)
+  if (into.size === 0 || into.size > ROW_WORDS) throw new RangeError('damaged frequencies')
   const parameter = reader.plain(PARAMETER_BITS)
   let word = reader.plain(WORD_BITS)
   for (let at = 0; at < into.size; at++) {

@@ -119,9 +119,13 @@ export function findPostings(rows: Uint8Array, word: number, found: Found): void
   while (reader.hasMore) readRow(take)
 }
 
-/** Reads places and sizes of a row; `readGroup` reads the wordings, or answers false: then the rest is passed over. */
+/**
+ * Reads places and sizes of a row; `readGroup` reads the wordings, or answers false: then the rest is passed over. RangeError
+ * where the bytes cannot be a row: whatever they are, no more is read than a row may have.
+ */
 function readRow(readGroup: (place: number, size: number, base: number, span: number) => boolean): void {
-  const end = reader.place + 8 * reader.plain(BYTES_BITS)
+  const begin = reader.place
+  const end = begin + 8 * reader.plain(BYTES_BITS)
   let left = reader.plain(COUNT_BITS) + 1
   const base = reader.plain(BASE_BITS)
   const span = reader.plain(SIZE_BITS)
@@ -129,6 +133,7 @@ function readRow(readGroup: (place: number, size: number, base: number, span: nu
   let place = reader.plain(WORD_BITS) * LEVELS + (LEVELS - 1 - reader.plain(LEVEL_BITS))
   for (;;) {
     const size = reader.gamma()
+    if (end === begin || size < 1 || size > left) throw new RangeError('damaged postings')
     if (!readGroup(place, size, base, span)) break
     left -= size
     if (left <= 0) break

@@ -11,6 +11,8 @@ export const WORDS = 2 ** WORD_BITS
 export type Vector = { size: number; words: Uint32Array; counts: Uint32Array }
 
 const COUNT = 2 ** 15
+/** A word takes two bits at least. */
+const MOST_WORDS_A_BYTE = 4
 const writer = new BitWriter()
 const reader = new BitReader()
 
@@ -51,10 +53,14 @@ export function packVector({ size, words, counts }: Vector): Uint8Array<ArrayBuf
   return writer.take()
 }
 
-/** Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. */
+/**
+ * Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. RangeError where the
+ * bytes are too few for as many words as they say.
+ */
 export function unpackVector(packed: Uint8Array, into: Vector): void {
   reader.open(packed)
   const size = reader.gamma() - 1
+  if (size < 0 || size > MOST_WORDS_A_BYTE * packed.length) throw new RangeError('damaged vector')
   if (into.words.length < size) Object.assign(into, emptyVector(2 * size))
   reader.counted(into.words, into.counts, size, parameterOf(WORDS, Math.max(1, size)))
   into.size = size
