@@ -1,0 +1,76 @@
+/** Which words of a page its neighbours are looked for by. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { chooseWords, QUERY } from '../../src/similar/choice.ts'
+import { weigh } from '../../src/similar/cosine.ts'
+import { Rarities } from '../../src/similar/rarities.ts'
+import type { Vector } from '../../src/similar/vector.ts'
+
+const TOTAL = 10_000_000
+
+type Said = { pages: number; count: number }
+
+/** A page whose n-th word is said so often, by so many pages. */
+function pageOf(said: readonly Said[]): { vector: Vector; rarities: Rarities } {
+  const rarities = new Rarities()
+  for (const [at, { pages }] of said.entries()) if (pages > 0) rarities.add(wordAt(at), pages)
+  rarities.finish(TOTAL)
+  const words = Uint32Array.from(said, (_, at) => wordAt(at))
+  return { vector: { size: said.length, words, counts: Uint32Array.from(said, ({ count }) => count) }, rarities }
+}
+
+const wordAt = (at: number) => 7 + at * 9_001
+
+const said = fc.array(
+  fc.record({
+    pages: fc.oneof(fc.nat(3), fc.nat(5000), fc.nat(TOTAL)),
+    count: fc.integer({ min: 1, max: 30 }),
+  }),
+  { maxLength: 400, size: 'max' },
+)
+
+test('a query reads at most so many words, rows of a word and rows, each once, the words that weigh most first', () => {
+  fc.assert(
+    fc.property(said, (all) => {
+      const { vector, rarities } = pageOf(all)
+      const page = weigh(vector, rarities)
+      const chosen = chooseWords(page, rarities)
+      assert.ok(chosen.length <= QUERY.words)
+      assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= QUERY.rows)
+      assert.ok(chosen.every(({ rows }) => Number.isInteger(rows) && rows >= 1 && rows <= QUERY.rowsOfWord))
+      assert.equal(new Set(chosen.map(({ word }) => word)).size, chosen.length)
+      const weights = chosen.map(({ word }) => page.weights[vector.words.indexOf(word)]!)
+      assert.deepEqual(
+        weights,
+        weights.toSorted((a, b) => b - a),
+      )
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('words that no other page says are not read, however rare they are', () => {
+  const { vector, rarities } = pageOf([
+    { pages: 1, count: 9 },
+    { pages: 2, count: 1 },
+    { pages: 1, count: 1 },
+    { pages: 900, count: 1 },
+  ])
+  const words = chooseWords(weigh(vector, rarities), rarities).map(({ word }) => word)
+  assert.deepEqual(words, [wordAt(1), wordAt(3)])
+})
+
+test('a word is worth as many rows as it has postings, up to a bound, and where none are left it ends', () => {
+  const { vector, rarities } = pageOf(Array.from({ length: 128 }, () => ({ pages: 1_000_000, count: 1 })))
+  const many = chooseWords(weigh(vector, rarities), rarities)
+  assert.equal(many.length, Math.ceil(QUERY.rows / QUERY.rowsOfWord))
+  assert.equal(
+    many.reduce((sum, { rows }) => sum + rows, 0),
+    QUERY.rows,
+  )
+  const few = pageOf([{ pages: 2, count: 1 }])
+  assert.equal(chooseWords(weigh(few.vector, few.rarities), few.rarities)[0]!.rows, 1)
+  assert.deepEqual(chooseWords(weigh(pageOf([]).vector, rarities), rarities), [])
+})
