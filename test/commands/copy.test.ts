@@ -1,7 +1,8 @@
 /** `domaindex copy`: a whole store from one engine to the other and back. */
 
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { cpSync } from 'node:fs'
+import { after, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { copyRows } from '../../src/commands/copy/rows.ts'
 import type { Observation } from '../../src/observe/observation.ts'
@@ -25,14 +26,11 @@ function saidBy(domain: string, day: number, text: string): Observation {
 }
 
 /**
- * A filled store of SQLite with an account that asked for a name, a name that was forgotten, and start pages:
- * followed ones, one that waits, and the wording of one that is gone. A place in a PostgreSQL; another file.
+ * The folder of a filled store of SQLite with an account that asked for a name, a name that was forgotten, and start
+ * pages: followed ones, one that waits, and the wording of one that is gone.
  */
-async function worldOf(t: TestContext) {
-  const folder = folderOf(t)
-  const { url: postgres, drop } = await (await postgresServer()).schema()
-  t.after(drop)
-  const back = `sqlite:${folder.path('back.db')}`
+async function fill(): Promise<string> {
+  const folder = folderOf({ after })
   await folder.run(['import', '-'], { input: fileOf(NAMES, 3) })
   await folder.run(['forget', nameOf(1)])
   for (const email of ['ann@example.com', 'bob@example.com']) await folder.run(['account', 'create', email])
@@ -56,6 +54,18 @@ async function worldOf(t: TestContext) {
       { hour, kind: 'fresh', visits: 70, servfail: 0, nxdomain: 2, none: 30 },
     ])
   })
+  return folder.path('.')
+}
+
+const filled = noPostgres ? null : await fill()
+
+/** A filled store of SQLite, a place in a PostgreSQL, another file. */
+async function worldOf(t: TestContext) {
+  const folder = folderOf(t)
+  cpSync(filled!, folder.path('.'), { recursive: true })
+  const { url: postgres, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  const back = `sqlite:${folder.path('back.db')}`
   const copy = (from: string, to: string) =>
     folder.run(['copy'], { env: { DOMAINDEX_STORE: from, DOMAINDEX_STORE_TO: to } })
   return { ...folder, postgres, back, copy }

@@ -4,7 +4,6 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -14,8 +13,8 @@ const LAUNCHER = fileURLToPath(new URL('../../bin/domaindex.js', import.meta.url
 export type Outcome = { code: number | null; signal: string | null; stdout: string; stderr: string }
 type Options = { env?: Record<string, string>; input?: string | Uint8Array }
 
-/** A folder that is gone after the test, with the store `store.db` in it. */
-export function folderOf(test: TestContext) {
+/** A folder that is gone after the test, or after the file's tests where it is given their `after`, with the store `store.db` in it. */
+export function folderOf(test: { after(deed: () => void): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-command-'))
   test.after(() => rmSync(folder, { recursive: true, force: true }))
   const path = (name: string): string => join(folder, name)
