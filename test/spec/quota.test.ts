@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused } from './errors.ts'
-import { hosted, look, redirecting } from './observations.ts'
+import { hosted, look, redirecting, site } from './observations.ts'
 import { metaOf } from './walks.ts'
 import { type Known, makeWorld, NOON, type Parameters, type World } from './world.ts'
 
@@ -13,6 +13,7 @@ await world.ingest(
   look('known.example'),
   redirecting('a.test', 'known.example'),
   redirecting('b.test', 'known.example'),
+  look('says.example', { web: site({ text: 'Some words.' }) }),
 )
 
 type Quota = { limit: number; used: number; remaining: number; reset: string }
@@ -99,6 +100,7 @@ const PRICES: readonly [string, number, 0 | 1, (token: string) => Promise<{ stat
   ['redirect without rows, 200', 200, 1, (token) => world.ask('redirect', { query: 'unknown.example', token })],
   ['reverseip, 404 no_data', 404, 1, (token) => world.ask('reverseip', { ...QUERY, token })],
   ['dnshistory, 200', 200, 1, (token) => world.ask('dnshistory', { ...QUERY, token })],
+  ['similar, 200', 200, 1, (token) => world.ask('similar', { query: 'says.example', token })],
   ['similar, 404 no_data', 404, 1, (token) => world.ask('similar', { ...QUERY, token })],
   ['daily, 404 no_data', 404, 1, (token) => world.ask('daily', { date: '2026-11-01', token })],
   ['snapshot, 404 no_data', 404, 1, (token) => world.ask('snapshot', { token })],

@@ -31,7 +31,7 @@ export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'simila
   }
   add(
     'domaindex_similar_lag_seconds',
-    'Time for which the index of /similar lacks what was observed; absent while nobody ever kept it.',
+    'Time for which the index of /similar lacks what was observed; absent until it had all for the first time.',
     'lag',
   )
   add(
