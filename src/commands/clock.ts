@@ -1,4 +1,4 @@
-/** The clock of what goes on and on, a crawl or the nights: real time. */
+/** The clock of what goes on and on, a crawl, the nights or the index: real time. */
 
 import type { Clock } from '../schedule/bell.ts'
 
