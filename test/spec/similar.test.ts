@@ -138,8 +138,13 @@ test('a page that changed is found by its new text and no longer by its old', as
 })
 
 test('a page is answered by what it says now, even before the index has followed', async () => {
-  await world.ingest(says('hurried.example', BREAD))
+  await show(says('hurried.example', 'Fresh bread and cake, nothing else.'))
+  await world.ingest(says('hurried.example', BREAD, '2026-11-20T00:00:00Z'))
   assert.deepEqual((await namesFor('hurried.example')).slice(0, 2), ['bread.example', 'twin-a.example'])
+  await world.ingest(says('hurried.example', `${BREAD} Open all day.`, TODAY))
+  const names = await namesFor('hurried.example')
+  assert.deepEqual(names.slice(0, 2), ['bread.example', 'twin-a.example'])
+  assert.ok(!names.includes('hurried.example'), 'nor is it among its own neighbours by what it said before')
   await show(look('hurried.example', { web: site() }, LATER))
 })
 
