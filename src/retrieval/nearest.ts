@@ -37,7 +37,7 @@ export function openNearest(similar: Similar): (asked: Asked, wanted: number) =>
 
   /** The wordings that share the heaviest words, the best first, by what the postings alone say. */
   async function candidates({ page, rarities, own }: Asked): Promise<number[]> {
-    const chosen = chooseWords(page, rarities)
+    const chosen = chooseWords(page, rarities, own !== null)
     const reads = chosen.map(({ word, rows }) => ({ place: placeOf(word, LEVELS - 1), rows }))
     const rows = await similar.postings(reads)
     for (const [at, { word, weight }] of chosen.entries()) {

@@ -30,15 +30,19 @@ export function openRetrieval(
 
   /** Rows of wordings in order of their score, names bytewise where it is equal. */
   async function rowsOf(scored: readonly Scored[], own: Name, limit: number): Promise<SimilarRow[]> {
-    const bar = scored[limit - 1]?.score ?? 0
-    const wanted = scored.filter(({ score }) => score >= bar)
-    const names = await similar.names(
-      wanted.map(({ wording }) => wording),
-      limit + 1, // one of them may be the page's own, by what it said before
-    )
-    const rows = wanted.flatMap(({ score }, at) =>
-      names[at]!.filter((target) => target !== own).map((target) => ({ target, score })),
-    )
+    const rows: { target: Name; score: number }[] = []
+    // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its place.
+    for (let from = 0; rows.length < limit && from < scored.length; ) {
+      const bar = scored[from + limit - rows.length - 1]?.score ?? 0
+      const wanted = scored.slice(from).filter(({ score }) => score >= bar)
+      const names = await similar.names(
+        wanted.map(({ wording }) => wording),
+        limit + 1,
+      )
+      for (const [at, { score }] of wanted.entries())
+        rows.push(...names[at]!.filter((target) => target !== own).map((target) => ({ target, score })))
+      from += wanted.length
+    }
     rows.sort((a, b) => b.score - a.score || compareBytewise(a.target, b.target))
     return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / WHOLE }))
   }

@@ -13,10 +13,10 @@ const POSTINGS = 100
 /** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
 export type Chosen = { word: number; weight: number; rows: number }
 
-/** The words that weigh most first; without those that no other page says. */
-export function chooseWords({ vector, weights }: Weighed, rarities: Rarities): Chosen[] {
+/** The words that weigh most first; without those that no other page says. `own`: whether the page itself is among those counted. */
+export function chooseWords({ vector, weights }: Weighed, rarities: Rarities, own: boolean): Chosen[] {
   const places = Array.from(vector.words.subarray(0, vector.size).keys())
-  const shared = places.filter((at) => rarities.pagesOf(vector.words[at]!) > 1)
+  const shared = places.filter((at) => rarities.pagesOf(vector.words[at]!) > (own ? 1 : 0))
   shared.sort((a, b) => weights[b]! - weights[a]!)
   const chosen: Chosen[] = []
   let left = QUERY.rows

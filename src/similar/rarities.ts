@@ -112,10 +112,11 @@ export class Rarities {
       : this.rare
   }
 
-  /** How many wordings have a word, about. */
+  /** How many wordings have a word, about: of one that is not in the table, as many as of those left out; 0 where none were. */
   pagesOf(word: number): number {
     const code = this.find(word)
-    return code === 0 ? this.others : counted[code]!
+    if (code === 0) return this.words === 0 ? 0 : this.others
+    return counted[code]!
   }
 
   private get others(): number {

@@ -36,7 +36,7 @@ test('a query reads at most so many words, rows of a word and rows, each once, t
     fc.property(said, (all) => {
       const { vector, rarities } = pageOf(all)
       const page = weigh(vector, rarities)
-      const chosen = chooseWords(page, rarities)
+      const chosen = chooseWords(page, rarities, true)
       assert.ok(chosen.length <= QUERY.words)
       assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= QUERY.rows)
       assert.ok(chosen.every(({ rows }) => Number.isInteger(rows) && rows >= 1 && rows <= QUERY.rowsOfWord))
@@ -58,19 +58,29 @@ test('words that no other page says are not read, however rare they are', () => 
     { pages: 1, count: 1 },
     { pages: 900, count: 1 },
   ])
-  const words = chooseWords(weigh(vector, rarities), rarities).map(({ word }) => word)
+  const words = chooseWords(weigh(vector, rarities), rarities, true).map(({ word }) => word)
   assert.deepEqual(words, [wordAt(1), wordAt(3)])
+})
+
+test('a page that is not among those counted is looked for by every word that one of them says', () => {
+  const { vector, rarities } = pageOf([
+    { pages: 0, count: 9 },
+    { pages: 1, count: 1 },
+    { pages: 2, count: 1 },
+  ])
+  const words = chooseWords(weigh(vector, rarities), rarities, false).map(({ word }) => word)
+  assert.deepEqual(words, [wordAt(1), wordAt(2)])
 })
 
 test('a word is worth as many rows as it has postings, up to a bound, and where none are left it ends', () => {
   const { vector, rarities } = pageOf(Array.from({ length: 128 }, () => ({ pages: 1_000_000, count: 1 })))
-  const many = chooseWords(weigh(vector, rarities), rarities)
+  const many = chooseWords(weigh(vector, rarities), rarities, true)
   assert.equal(many.length, Math.ceil(QUERY.rows / QUERY.rowsOfWord))
   assert.equal(
     many.reduce((sum, { rows }) => sum + rows, 0),
     QUERY.rows,
   )
   const few = pageOf([{ pages: 2, count: 1 }])
-  assert.equal(chooseWords(weigh(few.vector, few.rarities), few.rarities)[0]!.rows, 1)
-  assert.deepEqual(chooseWords(weigh(pageOf([]).vector, rarities), rarities), [])
+  assert.equal(chooseWords(weigh(few.vector, few.rarities), few.rarities, true)[0]!.rows, 1)
+  assert.deepEqual(chooseWords(weigh(pageOf([]).vector, rarities), rarities, true), [])
 })

@@ -43,9 +43,12 @@ test('while the table is not crowded, each word has its own count: exact to 256,
   )
 })
 
-test('a word that was never seen counts as that of one page', () => {
+test('a word that was never seen weighs as much as that of one page', () => {
   const rarities = raritiesOf(1000, [[5, 400]])
-  for (const word of [0, 4, 6, 5 + BUCKET, WORDS - 1]) assert.ok(near(rarities.of(word), Math.log(1001), 1e-6))
+  for (const word of [0, 4, 6, 5 + BUCKET, WORDS - 1]) {
+    assert.ok(near(rarities.of(word), Math.log(1001), 1e-6))
+    assert.equal(rarities.pagesOf(word), 0)
+  }
   assert.ok(near(raritiesOf(3, []).of(7), Math.log(4), 1e-6))
 })
 

@@ -1,0 +1,6 @@
+/** What /similar answers, on SQLite. */
+
+import { answers } from './answers.ts'
+import { openSqliteAt } from './world.ts'
+
+answers(openSqliteAt, 30)

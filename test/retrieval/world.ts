@@ -1,0 +1,109 @@
+/** A store of its own whose start pages are indexed and asked for, on SQLite or wherever a test opens it. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { indexOnce } from '../../src/retrieval/indexer.ts'
+import { openRetrieval, type Retrieval, type SimilarRow } from '../../src/retrieval/retrieval.ts'
+import type { Clock } from '../../src/store/duty.ts'
+import { ingest } from '../../src/store/ingest.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Opened, Clock as StoreClock } from '../store/conformance/engine.ts'
+import { saying } from '../store/conformance/filed.ts'
+import { openedAt } from '../store/conformance/opened.ts'
+import { minute, name } from '../store/conformance/world.ts'
+
+/** What start pages say by their names; null for one without a text. */
+export type Pages = { readonly [name: string]: string | null }
+
+/** Nothing that a test waits for takes a clock: it goes on when the work ends. */
+export const STILL: Clock = {
+  wait: (_, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    }),
+}
+
+export async function openSqliteAt(clock: StoreClock): Promise<Opened> {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-retrieval-'))
+  return openedAt(`sqlite:${join(folder, 'store.db')}`, { now: () => clock.now }, () => rm(folder, { recursive: true }))
+}
+
+export class World {
+  readonly opened: Opened
+  readonly clock: StoreClock
+  /** What the names on record say now. */
+  readonly live = new Map<string, string>()
+  /** What each wording that was ever filed says. */
+  private readonly texts = new Map<number, string>()
+  /** A name that was forgotten takes nothing for some minutes. */
+  private minutes = 0
+  private retrieval: Retrieval | null = null
+
+  constructor(opened: Opened, clock: StoreClock) {
+    this.opened = opened
+    this.clock = clock
+  }
+
+  static async open(open = openSqliteAt): Promise<World> {
+    const clock = { now: minute(0) }
+    return new World(await open(clock), clock)
+  }
+
+  get store(): Store {
+    return this.opened.store
+  }
+
+  async say(pages: Pages): Promise<void> {
+    this.minutes += 10
+    this.clock.now = minute(this.minutes)
+    const all = Object.entries(pages)
+    await ingest(
+      this.store,
+      all.map(([domain, text]) => saying(domain, this.minutes, text)),
+    )
+    for (const [domain, text] of all) {
+      if (text === null) this.live.delete(domain)
+      else this.live.set(domain, text)
+    }
+  }
+
+  async forget(domain: string): Promise<void> {
+    await this.store.frontier.forget(name(domain))
+    this.live.delete(domain)
+  }
+
+  /** The index follows; who asks from now on goes by it. */
+  async index(store: Store = this.store): Promise<void> {
+    const tell = { progress: () => {}, failed: assert.ifError }
+    assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, tell }, new AbortController().signal))
+    for (const [domain, text] of this.live) {
+      const page = await this.store.similar.page(name(domain))
+      if (page && 'wording' in page && page.wording !== null) this.texts.set(page.wording, text)
+    }
+    this.retrieval = null
+  }
+
+  ask(domain: string, limit = 100): Promise<SimilarRow[] | null> {
+    this.retrieval ??= openRetrieval(this.store)
+    return this.retrieval.similar(name(domain), limit)
+  }
+
+  async names(domain: string, limit = 100): Promise<string[] | undefined> {
+    return (await this.ask(domain, limit))?.map(({ target }) => target)
+  }
+
+  /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
+  async counted(): Promise<string[]> {
+    const { indexing } = this.store
+    const live = await indexing.wordings(0, 100_000)
+    const numbers = [...live.map(({ wording }) => wording), ...(await indexing.gone(0, Number.MAX_SAFE_INTEGER))]
+    return numbers.map((wording) => this.texts.get(wording)!)
+  }
+
+  close(): Promise<void> {
+    return this.opened.close()
+  }
+}
