@@ -1,0 +1,106 @@
+/** Segments in memory, made by what makes those of a store, and read word by word as a store's are. */
+
+import { FRESH, gather } from '../../src/retrieval/gather.ts'
+import { wordsOf } from '../../src/retrieval/learn.ts'
+import { merge, type Source } from '../../src/retrieval/merge.ts'
+import { SegmentWriter } from '../../src/retrieval/segment-writer.ts'
+import { findPostings, placeOf, ROW_POSTINGS } from '../../src/similar/postings.ts'
+import { Rarities } from '../../src/similar/rarities.ts'
+import { packVector } from '../../src/similar/vector.ts'
+import { LEVELS } from '../../src/similar/weights.ts'
+import type { FrequencyRow, PostingRow, Wording } from '../../src/store/similar.ts'
+
+/** Words with their counts. */
+export type Page = ReadonlyMap<number, number>
+export type Made = { rows: PostingRow[]; frequencies: FrequencyRow[] }
+export type Posting = { wording: number; level: number }
+
+export function wordingOf(wording: number, page: Page): Wording {
+  const sorted = [...page].sort(([a], [b]) => a - b)
+  const [words, counts] = [0, 1].map((place) => Uint32Array.from(sorted, (pair) => pair[place]!))
+  return { wording, vector: packVector({ size: page.size, words: words!, counts: counts! }) }
+}
+
+/** What nobody knows anything of yet. */
+export function noRarities(): Rarities {
+  const rarities = new Rarities()
+  rarities.finish(0)
+  return rarities
+}
+
+/** A segment of new wordings, ascending, at most as many as one has. */
+export async function flushed(wordings: readonly Wording[], known: Rarities): Promise<Made> {
+  if (wordings.length > FRESH) throw new Error('too many for one segment')
+  const { made, writer } = writing()
+  for (const { word, groups, count } of gather(wordings, known)) {
+    writer.add(word, groups, count)
+    if (writer.isFull) await writer.flush()
+  }
+  await writer.end()
+  return made
+}
+
+export async function merged(parts: readonly Made[], gone: ReadonlySet<number>): Promise<Made> {
+  const { made, writer } = writing()
+  for await (const _ of merge(
+    sourceOf(parts),
+    parts.map((_, at) => at),
+    gone,
+    writer,
+  )) {
+    // Something else has its turn here.
+  }
+  return made
+}
+
+export function writing(): { made: Made; writer: SegmentWriter } {
+  const made: Made = { rows: [], frequencies: [] }
+  const writer = new SegmentWriter(async (rows, frequencies) => {
+    made.rows.push(...rows)
+    made.frequencies.push(...frequencies)
+  })
+  return { made, writer }
+}
+
+/** Segments numbered by their place; a read gives three rows at most, so that there are several. */
+function sourceOf(parts: readonly Made[]): Source {
+  const few = <Row>(rows: Row[], limit: number) => rows.slice(0, Math.min(3, limit))
+  return {
+    frequencies: async (segment, after, limit) =>
+      few(
+        parts[segment]!.frequencies.filter(({ last }) => last > after),
+        limit,
+      ),
+    rows: async (segment, after, limit) =>
+      few(
+        parts[segment]!.rows.filter((row) => after === null || isAfter(row, after)),
+        limit,
+      ),
+  }
+}
+
+type Key = { place: number; wording: number }
+
+export function isAfter(a: Key, b: Key): boolean {
+  return a.place > b.place || (a.place === b.place && a.wording > b.wording)
+}
+
+/** The postings of a word in the order stored. */
+export function postingsOf({ rows }: Made, word: number): Posting[] {
+  const read = rows.filter(({ place }) => place >= placeOf(word, LEVELS - 1))
+  const room = ROW_POSTINGS * read.length
+  const found = { size: 0, wordings: new Float64Array(room), levels: new Uint8Array(room) }
+  findPostings(Buffer.concat(read.map(({ postings }) => postings)), word, found)
+  return Array.from({ length: found.size }, (_, at) => ({ wording: found.wordings[at]!, level: found.levels[at]! }))
+}
+
+/** How many wordings have each word. */
+export async function frequenciesOf(part: Made): Promise<Map<number, number>> {
+  const counts = new Map<number, number>()
+  const walk = await wordsOf(sourceOf([part]), 0)
+  while (walk.word < Number.POSITIVE_INFINITY) {
+    counts.set(walk.word, walk.count)
+    await walk.next()
+  }
+  return counts
+}
