@@ -38,7 +38,8 @@ export class World {
   readonly live = new Map<string, string>()
   /** What each wording that was ever filed says. */
   private readonly texts = new Map<number, string>()
-  /** A name that was forgotten takes nothing for some minutes. */
+  /** Names that never come back. */
+  private readonly forgotten = new Set<string>()
   private minutes = 0
   private retrieval: Retrieval | null = null
 
@@ -57,14 +58,14 @@ export class World {
   }
 
   async say(pages: Pages): Promise<void> {
-    this.minutes += 10
-    this.clock.now = minute(this.minutes)
+    this.clock.now = minute(++this.minutes)
     const all = Object.entries(pages)
     await ingest(
       this.store,
       all.map(([domain, text]) => saying(domain, this.minutes, text)),
     )
     for (const [domain, text] of all) {
+      if (this.forgotten.has(domain)) continue
       if (text === null) this.live.delete(domain)
       else this.live.set(domain, text)
     }
@@ -72,6 +73,7 @@ export class World {
 
   async forget(domain: string): Promise<void> {
     await this.store.frontier.forget(name(domain))
+    this.forgotten.add(domain)
     this.live.delete(domain)
   }
 
