@@ -6,7 +6,7 @@ import type { PageOfName } from '../store/similar.ts'
 import type { Store } from '../store/store.ts'
 import type { Name } from '../words/name.ts'
 import { compareBytewise } from '../words/order.ts'
-import { openNearest, type Scored, WHOLE } from './nearest.ts'
+import { Nearest, type Scored, WHOLE } from './nearest.ts'
 import { keepRarities } from './rarity-keeper.ts'
 
 /** Who answers /similar in one process. */
@@ -26,7 +26,7 @@ export function openRetrieval(
   milliseconds: () => number = () => performance.now(),
 ): Retrieval {
   const keeper = keepRarities(similar, milliseconds)
-  const nearest = openNearest(similar)
+  const nearest = new Nearest(similar)
 
   /** Rows of wordings in order of their score, names bytewise where it is equal. */
   async function rowsOf(scored: readonly Scored[], own: Name, limit: number): Promise<SimilarRow[]> {
@@ -59,7 +59,7 @@ export function openRetrieval(
       const wanted = limit - rows.length
       if (wanted === 0) return rows
       const rarities = await keeper.now()
-      const scored = await nearest({ page: weigh(vector, rarities), rarities, own }, wanted)
+      const scored = await nearest.to({ page: weigh(vector, rarities), rarities, own }, wanted)
       return [...rows, ...(await rowsOf(scored, name, wanted))]
     },
   }

@@ -7,36 +7,39 @@ import { countWeight } from './weights.ts'
 /** A page that others are compared with: the weight of each of its words, the length of its vector, and where a word is found. */
 export type Weighed = { vector: Vector; weights: Float64Array; length: number; places: Places }
 
-/** Open addressing: a word lies at its lowest bits or after, with what it brings to a dot product for each of a count's weight. */
+/**
+ * A word lies at the place of its lowest bits or in the one after; `factors` has, one place on, what it brings to a dot product
+ * for each of a count's weight, and at its beginning 0.
+ */
 type Places = { mask: number; words: Uint32Array; factors: Float64Array }
 
-const NO_WORD = 2 ** 32 - 1
-/** Places a word: few words meet another one's. */
-const ROOM = 4
+const NO_WORD = 2 ** 31 - 1
+/** Places a word at first: few words meet another one's. */
+const ROOM = 8
 
 export function weigh(vector: Vector, rarities: Rarities): Weighed {
   const weights = new Float64Array(vector.size)
-  const places = placesFor(vector.size)
+  const factors = new Float64Array(vector.size)
   let squares = 0
   for (let at = 0; at < vector.size; at++) {
-    const word = vector.words[at]!
-    const rarity = rarities.of(word)
+    const rarity = rarities.of(vector.words[at]!)
     const weight = countWeight(vector.counts[at]!) * rarity
     weights[at] = weight
+    factors[at] = weight * rarity
     squares += weight * weight
-    put(places, word, weight * rarity)
   }
-  return { vector, weights, length: Math.sqrt(squares), places }
+  return { vector, weights, length: Math.sqrt(squares), places: placesOf(vector, factors) }
 }
 
-/** What both say, each word by its weights in both. */
-export function dotOf({ places: { mask, words, factors } }: Weighed, other: Vector): number {
+/** What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say. */
+export function dotOf({ places: { mask, words, factors } }: Weighed, { size, words: others, counts }: Vector): number {
   let dot = 0
-  for (let at = 0; at < other.size; at++) {
-    const word = other.words[at]!
-    let place = word & mask
-    while (words[place] !== word && words[place] !== NO_WORD) place = (place + 1) & mask
-    if (words[place] === word) dot += factors[place]! * countWeight(other.counts[at]!)
+  for (let at = 0; at < size; at++) {
+    const word = others[at]!
+    const place = word & mask
+    const here = ((words[place]! ^ word) - 1) >> 31
+    const after = ((words[place + 1]! ^ word) - 1) >> 31
+    dot += factors[((place + 1) & here) | ((place + 2) & after)]! * countWeight(counts[at]!)
   }
   return dot
 }
@@ -50,24 +53,25 @@ export function lengthOf({ size, words, counts }: Vector, rarities: Rarities): n
   return Math.sqrt(squares)
 }
 
-/** The length within some hundredths, for a tenth of the time: words that are not frequent all weigh what they weigh on the whole. */
-export function nearLengthOf({ size, words, counts }: Vector, rarities: Rarities): number {
-  let squares = 0
-  for (let at = 0; at < size; at++) {
-    const weight = countWeight(counts[at]!) * rarities.near(words[at]!)
-    squares += weight * weight
+/** In a table twice as large each time until every word has its place or the one after. */
+function placesOf(vector: Vector, factors: Float64Array): Places {
+  for (let room = 2 ** Math.ceil(Math.log2(ROOM * Math.max(1, vector.size))); ; room *= 2) {
+    const places = {
+      mask: room - 1,
+      words: new Uint32Array(room + 1).fill(NO_WORD),
+      factors: new Float64Array(room + 2),
+    }
+    if (fill(places, vector, factors)) return places
   }
-  return Math.sqrt(squares)
 }
 
-function placesFor(size: number): Places {
-  const room = 2 ** Math.ceil(Math.log2(ROOM * Math.max(1, size)))
-  return { mask: room - 1, words: new Uint32Array(room).fill(NO_WORD), factors: new Float64Array(room) }
-}
-
-function put({ mask, words, factors }: Places, word: number, factor: number): void {
-  let place = word & mask
-  while (words[place] !== NO_WORD) place = (place + 1) & mask
-  words[place] = word
-  factors[place] = factor
+function fill({ mask, words, factors }: Places, vector: Vector, values: Float64Array): boolean {
+  for (let at = 0; at < vector.size; at++) {
+    const word = vector.words[at]!
+    const place = (word & mask) + (words[word & mask] === NO_WORD ? 0 : 1)
+    if (words[place] !== NO_WORD) return false
+    words[place] = word
+    factors[place + 1] = values[at]!
+  }
+  return true
 }

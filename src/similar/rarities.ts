@@ -7,14 +7,12 @@ import { rarity } from './weights.ts'
 const BUCKET_BITS = 20
 const BUCKET_WORDS = 8
 const TAG_BITS = WORD_BITS - BUCKET_BITS
+const TAGS = 2 ** TAG_BITS - 1
 const CODE_BITS = 16 - TAG_BITS
 const CODES = 2 ** CODE_BITS
 /** Counts up to here are kept as they are, higher ones in steps of a fiftieth: up to some ten billion. */
 const EXACT = 256
 const STEP = Math.log(1.02)
-
-const FREQUENT_BITS = 16
-const FREQUENT = 2 ** FREQUENT_BITS
 
 const counted = Float64Array.from({ length: CODES }, (_, code) =>
   code <= EXACT ? code : Math.round(EXACT * Math.exp((code - EXACT) * STEP)),
@@ -25,37 +23,29 @@ const counted = Float64Array.from({ length: CODES }, (_, code) =>
  * frequent as those that were left out are on the whole, and at least as one page's.
  */
 export class Rarities {
+  /** The end of a word (its tag) and the code of its count; 0 where there is none. */
   private readonly entries = new Uint16Array(BUCKET_WORDS << BUCKET_BITS)
+  private readonly pairs = new Uint32Array(this.entries.buffer)
   private readonly weights = new Float32Array(CODES)
-  /** How many words of the table have each code. */
-  private readonly codes = new Uint32Array(CODES)
-  /** The most frequent words again, in so little room that they stay near the processor: 10 bits of the word, 10 of the code. */
-  private readonly frequent = new Uint32Array(FREQUENT)
-  private rare = 0
-  private words = 0
-  private pages = 0
+  private leftOut = { words: 0, pages: 0 }
   private all = 0
 
   /** Adds a word that is not in the table yet. */
   add(word: number, pages: number): void {
-    const entry = ((word & ((1 << TAG_BITS) - 1)) << CODE_BITS) | codeOf(pages)
+    const code = codeOf(pages)
+    const entry = ((word & TAGS) << CODE_BITS) | code
     const first = (word >>> TAG_BITS) * BUCKET_WORDS
     let least = first
     for (let at = first; at < first + BUCKET_WORDS; at++) {
       if (this.entries[at] === 0) {
         this.entries[at] = entry
-        this.codes[codeOf(pages)]!++
         return
       }
       if (this.codeAt(at) < this.codeAt(least)) least = at
     }
-    const [kept, left] =
-      codeOf(pages) > this.codeAt(least) ? [entry, this.codeAt(least)] : [this.entries[least]!, codeOf(pages)]
-    this.entries[least] = kept
-    this.codes[left]!--
-    this.codes[codeOf(pages)]!++
-    this.words++
-    this.pages += counted[left]!
+    this.leftOut.words++
+    this.leftOut.pages += counted[Math.min(code, this.codeAt(least))]!
+    if (code > this.codeAt(least)) this.entries[least] = entry
   }
 
   /** To be called when all words were added: of `all` wordings. */
@@ -64,34 +54,6 @@ export class Rarities {
     counted.forEach((pages, code) => {
       this.weights[code] = rarity(all, code === 0 ? this.others : pages)
     })
-    const least = this.findFrequent()
-    this.rare = this.meanBelow(least)
-  }
-
-  /** Puts the most frequent words where they are found quickly; the lowest code of a word that counts as frequent. */
-  private findFrequent(): number {
-    let least = CODES
-    for (let sum = 0; least > 2 && sum + this.codes[least - 1]! <= FREQUENT / 2; ) sum += this.codes[--least]!
-    for (let at = 0; at < this.entries.length; at++) {
-      const entry = this.entries[at]!
-      const code = entry & (CODES - 1)
-      if (code < least) continue
-      const word = (Math.floor(at / BUCKET_WORDS) << TAG_BITS) | (entry >>> CODE_BITS)
-      const place = word & (FREQUENT - 1)
-      if (code > (this.frequent[place]! & (CODES - 1)))
-        this.frequent[place] = ((word >>> FREQUENT_BITS) << CODE_BITS) | code
-    }
-    return least
-  }
-
-  /** The root of the mean square of what words with lower codes weigh, each as often as it is said. */
-  private meanBelow(least: number): number {
-    let [squares, said] = [this.pages * this.weights[0]! ** 2, this.pages]
-    for (let code = 1; code < least; code++) {
-      squares += this.codes[code]! * counted[code]! * this.weights[code]! ** 2
-      said += this.codes[code]! * counted[code]!
-    }
-    return said === 0 ? this.weights[0]! : Math.sqrt(squares / said)
   }
 
   /** How many wordings there are. */
@@ -104,40 +66,45 @@ export class Rarities {
     return this.weights[this.find(word)]!
   }
 
-  /** The same of a frequent word; of any other, what they weigh on the whole. */
-  near(word: number): number {
-    const entry = this.frequent[word & (FREQUENT - 1)]!
-    return entry >>> CODE_BITS === word >>> FREQUENT_BITS && entry !== 0
-      ? this.weights[entry & (CODES - 1)]!
-      : this.rare
-  }
-
   /** How many wordings have a word, about: of one that is not in the table, as many as of those left out; 0 where none were. */
   pagesOf(word: number): number {
     const code = this.find(word)
-    if (code === 0) return this.words === 0 ? 0 : this.others
+    if (code === 0) return this.leftOut.words === 0 ? 0 : this.others
     return counted[code]!
   }
 
   private get others(): number {
-    return this.words === 0 ? 1 : this.pages / this.words
+    const { words, pages } = this.leftOut
+    return words === 0 ? 1 : pages / words
   }
 
-  /** The code of a word's count; 0 for a word that is not in the table. */
+  /**
+   * The code of a word's count; 0 for a word that is not in the table. Without a branch, two entries at a time: so the processor
+   * reads the buckets of many words at once, where it would else wait for each.
+   */
   private find(word: number): number {
-    const tag = word & ((1 << TAG_BITS) - 1)
-    const first = (word >>> TAG_BITS) * BUCKET_WORDS
-    for (let at = first; at < first + BUCKET_WORDS; at++) {
-      const entry = this.entries[at]!
-      if (entry === 0) return 0
-      if (entry >>> CODE_BITS === tag) return entry & (CODES - 1)
-    }
-    return 0
+    const pairs = this.pairs
+    const first = (word >>> TAG_BITS) * (BUCKET_WORDS / 2)
+    const tag = (word & TAGS) << CODE_BITS
+    const tags = tag | (tag << 16)
+    return (
+      codeIn(pairs[first]! ^ tags) |
+      codeIn(pairs[first + 1]! ^ tags) |
+      codeIn(pairs[first + 2]! ^ tags) |
+      codeIn(pairs[first + 3]! ^ tags)
+    )
   }
 
   private codeAt(at: number): number {
     return this.entries[at]! & (CODES - 1)
   }
+}
+
+/** Of two entries from which a tag was taken away, the code of the one that has none left; 0 where both have. */
+function codeIn(pair: number): number {
+  const low = ((pair & (TAGS << CODE_BITS)) - 1) >> 31
+  const high = ((pair >>> (16 + CODE_BITS)) - 1) >> 31
+  return (pair & low & (CODES - 1)) | ((pair >>> 16) & high & (CODES - 1))
 }
 
 function codeOf(pages: number): number {

@@ -1,59 +1,97 @@
-/** Scores of wordings added up, in a table of fixed size, and the best of them. */
+/** Scores of wordings added up, and the best of them. What is added is first put in order of parts, so that little memory is in use at a time. */
 
-/** Twice as many places as postings that one query may read. */
-const PLACES_BITS = 18
-const PLACES = 2 ** PLACES_BITS
+/** The most that can be added; what comes after is left out. */
+const ROOM = 2 ** 18
+const PART_BITS = 8
+const PARTS = 2 ** PART_BITS
 
 export class Scores {
-  private readonly wordings = new Float64Array(PLACES)
-  private readonly scores = new Float32Array(PLACES)
-  private readonly taken = new Uint32Array(PLACES / 2)
+  private readonly wordings = new Float64Array(ROOM)
+  private readonly scores = new Float32Array(ROOM)
+  private readonly parted = { wordings: new Float64Array(ROOM), scores: new Float32Array(ROOM) }
+  /** A table of open addressing, of which a part uses as much as it needs. 0: an empty place. */
+  private readonly table = { wordings: new Float64Array(2 * ROOM), places: new Uint32Array(2 * ROOM) }
   private size = 0
 
-  /** Adds to the score of a wording (a number above 0). A wording for which there is no room is left out. */
+  /** Adds to the score of a wording, a number above 0. */
   add(wording: number, score: number): void {
-    let place = Math.imul(wording, 0x9e3779b1) >>> (32 - PLACES_BITS)
-    for (;;) {
-      const there = this.wordings[place]
-      if (there === wording) {
-        this.scores[place]! += score
-        return
-      }
-      if (there === 0) break
-      place = (place + 1) & (PLACES - 1)
-    }
-    if (this.size === this.taken.length) return
-    this.wordings[place] = wording
-    this.scores[place] = score
-    this.taken[this.size++] = place
+    if (this.size === ROOM) return
+    this.wordings[this.size] = wording
+    this.scores[this.size++] = score
   }
 
-  /** The wordings with the highest scores, the highest first, at most `limit`; the table is empty again. */
+  /** The wordings with the highest scores, the highest first, at most `limit`; all scores are nothing again. */
   takeBest(limit: number): number[] {
-    const bar = this.barFor(limit)
+    const size = this.sumUp()
+    const bar = barOf(this.scores.subarray(0, size), limit)
     let left = limit // for those that just reach it, since many may
-    for (let at = 0; at < this.size; at++) if (this.scores[this.taken[at]!]! > bar) left--
+    for (let at = 0; at < size; at++) if (this.scores[at]! > bar) left--
     const best: { wording: number; score: number }[] = []
-    for (let at = 0; at < this.size; at++) {
-      const place = this.taken[at]!
-      const score = this.scores[place]!
-      if (score > bar || (score === bar && left-- > 0)) best.push({ wording: this.wordings[place]!, score })
-      this.wordings[place] = 0
+    for (let at = 0; at < size; at++) {
+      const score = this.scores[at]!
+      if (score > bar || (score === bar && left-- > 0)) best.push({ wording: this.wordings[at]!, score })
     }
     this.size = 0
     return best.sort((a, b) => b.score - a.score).map(({ wording }) => wording)
   }
 
-  /** The score that `limit` wordings reach: the least of a heap of the highest. */
-  private barFor(limit: number): number {
-    if (this.size <= limit) return Number.NEGATIVE_INFINITY
-    const heap = new Float32Array(limit)
-    for (let at = 0; at < this.size; at++) {
-      const score = this.scores[this.taken[at]!]!
-      if (score > heap[0]!) sink(heap, score)
+  /** Leaves each wording once, with the sum of its scores; how many they are. */
+  private sumUp(): number {
+    const ends = this.part()
+    let [size, from] = [0, 0]
+    for (const end of ends) {
+      size = this.sumUpPart(from, end, size)
+      from = end
     }
-    return heap[0]!
+    return size
   }
+
+  /** Puts what was added in order of parts; where each part ends. */
+  private part(): Uint32Array {
+    const next = new Uint32Array(PARTS)
+    for (let at = 0; at < this.size; at++) next[partOf(this.wordings[at]!)]!++
+    for (let part = 1; part < PARTS; part++) next[part]! += next[part - 1]!
+    const ends = next.slice()
+    for (let at = this.size - 1; at >= 0; at--) {
+      const place = --next[partOf(this.wordings[at]!)]!
+      this.parted.wordings[place] = this.wordings[at]!
+      this.parted.scores[place] = this.scores[at]!
+    }
+    return ends
+  }
+
+  private sumUpPart(from: number, end: number, before: number): number {
+    const { wordings, places } = this.table
+    const mask = 2 ** Math.ceil(Math.log2(2 * (end - from) + 1)) - 1
+    wordings.fill(0, 0, mask + 1)
+    let size = before
+    for (let at = from; at < end; at++) {
+      const wording = this.parted.wordings[at]!
+      let place = (Math.imul(wording, MIX) >>> PART_BITS) & mask
+      while (wordings[place] !== wording && wordings[place] !== 0) place = (place + 1) & mask
+      if (wordings[place] === 0) {
+        wordings[place] = wording
+        places[place] = size
+        this.wordings[size] = wording
+        this.scores[size++] = this.parted.scores[at]!
+      } else this.scores[places[place]!]! += this.parted.scores[at]!
+    }
+    return size
+  }
+}
+
+const MIX = 0x9e3779b1
+
+function partOf(wording: number): number {
+  return Math.imul(wording, MIX) >>> (32 - PART_BITS)
+}
+
+/** The score that `limit` of them reach: the least of a heap of the highest. */
+function barOf(scores: Float32Array, limit: number): number {
+  if (scores.length <= limit) return Number.NEGATIVE_INFINITY
+  const heap = new Float32Array(limit)
+  for (const score of scores) if (score > heap[0]!) sink(heap, score)
+  return heap[0]!
 }
 
 /** Puts a score in place of a heap's least. */
