@@ -7,7 +7,7 @@ import type { Instant } from '../words/time.ts'
 import { filingOf } from './filing.ts'
 import { FRESH, gather } from './gather.ts'
 import { merge } from './merge.ts'
-import { mergeOf } from './plan.ts'
+import { MOST_SEGMENTS, mergeOf } from './plan.ts'
 import { keepRarities, type RarityKeeper } from './rarity-keeper.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
@@ -22,8 +22,6 @@ const SWEPT = 2000
 const PORTIONS = 4
 /** Seconds between two notes of how far the index has followed, where nothing else happens. */
 const BEAT = 2
-/** With so many segments nothing is filed until some are merged: a query reads all of them. */
-const MOST_SEGMENTS = 24
 
 export class Indexer {
   readonly progress: Progress = { filed: 0, waiting: false, wordings: 0 }
@@ -92,7 +90,9 @@ export class Indexer {
       if (writer.isFull) await writer.flush()
     }
     await writer.end()
-    this.sure(await this.store.indexing.publish(this.hand.hold, segment, wordings.length, []))
+    // Noted as gone on account of a segment that was begun and never published.
+    const gone = await this.store.indexing.gone(end + 1, wordings.at(-1)!.wording)
+    this.sure(await this.store.indexing.publish(this.hand.hold, segment, wordings.length, gone))
     return true
   }
 

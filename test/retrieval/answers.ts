@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { termsOf } from '../../src/similar/terms.ts'
 import type { Clock, Opened } from '../store/conformance/engine.ts'
-import { nearest } from './exact.ts'
 import { type Pages, World } from './world.ts'
 
 /** Few words of several scripts, each one word to who cuts texts into words. */
@@ -24,15 +23,6 @@ const change = fc.oneof(
 
 export function pagesOf(texts: readonly string[], nameAt = (at: number) => NAMES[at]!): Pages {
   return Object.fromEntries(texts.map((text, at) => [nameAt(at), text]))
-}
-
-async function answersExactly(world: World, limits: readonly number[]): Promise<void> {
-  const counted = await world.counted()
-  for (const [at, [domain, text]] of [...world.live].entries()) {
-    const limit = limits[at % limits.length]!
-    const expected = termsOf(text).counts.length === 0 ? null : nearest(world.live, counted, domain, limit)
-    assert.deepEqual(await world.ask(domain, limit), expected, `${domain} at most ${limit}`)
-  }
 }
 
 /** `runs`: how many stores a property is tried on. */
@@ -57,7 +47,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
         inWorld(async (world) => {
           await world.say(pagesOf(texts))
           await world.index()
-          await answersExactly(world, limits)
+          await world.assertExact(...limits)
         }),
       ),
       {
@@ -83,7 +73,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
             }
             await world.index()
           }
-          await answersExactly(world, [100, 2])
+          await world.assertExact(100, 2)
         }),
       ),
       { numRuns: Math.ceil(runs / 2) },

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
 import { openRetrieval, type Retrieval, type SimilarRow } from '../../src/retrieval/retrieval.ts'
+import { termsOf } from '../../src/similar/terms.ts'
 import type { Clock } from '../../src/store/duty.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -13,6 +14,7 @@ import type { Opened, Clock as StoreClock } from '../store/conformance/engine.ts
 import { saying } from '../store/conformance/filed.ts'
 import { openedAt } from '../store/conformance/opened.ts'
 import { minute, name } from '../store/conformance/world.ts'
+import { nearest } from './exact.ts'
 
 /** What start pages say by their names; null for one without a text. */
 export type Pages = { readonly [name: string]: string | null }
@@ -40,7 +42,6 @@ export class World {
   private readonly texts = new Map<number, string>()
   /** Names that never come back. */
   private readonly forgotten = new Set<string>()
-  private minutes = 0
   private retrieval: Retrieval | null = null
 
   constructor(opened: Opened, clock: StoreClock) {
@@ -58,11 +59,11 @@ export class World {
   }
 
   async say(pages: Pages): Promise<void> {
-    this.clock.now = minute(++this.minutes)
+    this.clock.now++
     const all = Object.entries(pages)
     await ingest(
       this.store,
-      all.map(([domain, text]) => saying(domain, this.minutes, text)),
+      all.map(([domain, text]) => ({ ...saying(domain, 0, text), observed_at: this.clock.now })),
     )
     for (const [domain, text] of all) {
       if (this.forgotten.has(domain)) continue
@@ -80,12 +81,19 @@ export class World {
   /** The index follows; who asks from now on goes by it. */
   async index(store: Store = this.store): Promise<void> {
     const tell = { progress: () => {}, failed: assert.ifError }
-    assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, tell }, new AbortController().signal))
+    this.retrieval = null
+    try {
+      assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, tell }, new AbortController().signal))
+    } finally {
+      await this.noteTexts()
+    }
+  }
+
+  private async noteTexts(): Promise<void> {
     for (const [domain, text] of this.live) {
       const page = await this.store.similar.page(name(domain))
       if (page && 'wording' in page && page.wording !== null) this.texts.set(page.wording, text)
     }
-    this.retrieval = null
   }
 
   ask(domain: string, limit = 100): Promise<SimilarRow[] | null> {
@@ -97,11 +105,22 @@ export class World {
     return (await this.ask(domain, limit))?.map(({ target }) => target)
   }
 
+  /** That each page has the answer that exact cosines give, at most so many rows in turn. */
+  async assertExact(...limits: number[]): Promise<void> {
+    const counted = await this.counted()
+    for (const [at, [domain, text]] of [...this.live].entries()) {
+      const limit = limits[at % limits.length]!
+      const expected = termsOf(text).counts.length === 0 ? null : nearest(this.live, counted, domain, limit)
+      assert.deepEqual(await this.ask(domain, limit), expected, `${domain} at most ${limit}`)
+    }
+  }
+
   /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
-  async counted(): Promise<string[]> {
-    const { indexing } = this.store
-    const live = await indexing.wordings(0, 100_000)
-    const numbers = [...live.map(({ wording }) => wording), ...(await indexing.gone(0, Number.MAX_SAFE_INTEGER))]
+  private async counted(): Promise<string[]> {
+    const { indexing, similar } = this.store
+    const last = (await similar.segments()).at(-1)?.last ?? 0
+    const live = (await indexing.wordings(0, 100_000)).map(({ wording }) => wording)
+    const numbers = [...live.filter((wording) => wording <= last), ...(await indexing.gone(0, last))]
     return numbers.map((wording) => this.texts.get(wording)!)
   }
 

@@ -42,11 +42,12 @@ test('many that are equal do not push out one that is better', () => {
   assert.equal(scores.takeBest(3)[0], 11)
 })
 
-test('wordings beyond the room of the table are left out, and it is whole again afterwards', () => {
-  const room = 2 ** 17
-  for (let wording = 1; wording <= room + 1000; wording++) scores.add(wording, wording === 1 ? 9 : 1)
-  scores.add(2, 1)
-  assert.equal(scores.takeBest(2 * room).length, room)
-  scores.add(room + 1000, 1)
-  assert.deepEqual(scores.takeBest(5), [room + 1000])
+test('what is beyond the room of the table is left out, and it is whole again afterwards', () => {
+  const [least, most] = [2 ** 17, 2 ** 18]
+  for (let wording = 1; wording <= most + 1000; wording++) scores.add(wording, wording === 1 ? 9 : 1)
+  const best = scores.takeBest(2 * most)
+  assert.equal(best[0], 1)
+  assert.ok(best.length >= least && best.length <= most, `${best.length}`)
+  scores.add(most + 1000, 1)
+  assert.deepEqual(scores.takeBest(5), [most + 1000])
 })
