@@ -69,7 +69,8 @@ function lengthsOf(entries: Float64Array, fresh: number, known: Rarities): Float
   const lengths = new Float64Array(fresh)
   const all = known.wordings + fresh
   for (const [word, from, end] of wordsOf(entries)) {
-    const share = rarity(all, Math.min(all, known.pagesOf(word) + end - from)) / Math.log(all + 1)
+    const before = known.wordings === 0 ? 0 : known.pagesOf(word)
+    const share = rarity(all, Math.min(all, before + end - from)) / Math.log(all + 1)
     for (let at = from; at < end; at++)
       lengths[placeAt(entries[at]!)]! += (countWeight(countAt(entries[at]!)) * share) ** 2
   }
