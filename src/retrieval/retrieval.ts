@@ -28,25 +28,6 @@ export function openRetrieval(
   const keeper = keepRarities(similar, milliseconds)
   const nearest = new Nearest(similar)
 
-  /** Rows of wordings in order of their score, names bytewise where it is equal. */
-  async function rowsOf(scored: readonly Scored[], own: Name, limit: number): Promise<SimilarRow[]> {
-    const rows: { target: Name; score: number }[] = []
-    // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its place.
-    for (let from = 0; rows.length < limit && from < scored.length; ) {
-      const bar = scored[from + limit - rows.length - 1]?.score ?? 0
-      const wanted = scored.slice(from).filter(({ score }) => score >= bar)
-      const names = await similar.names(
-        wanted.map(({ wording }) => wording),
-        limit + 1,
-      )
-      for (const [at, { score }] of wanted.entries())
-        rows.push(...names[at]!.filter((target) => target !== own).map((target) => ({ target, score })))
-      from += wanted.length
-    }
-    rows.sort((a, b) => b.score - a.score || compareBytewise(a.target, b.target))
-    return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / WHOLE }))
-  }
-
   return {
     async similar(name, limit) {
       const page = await similar.page(name)
@@ -60,9 +41,33 @@ export function openRetrieval(
       if (wanted === 0) return rows
       const rarities = await keeper.now()
       const scored = await nearest.to({ page: weigh(vector, rarities), rarities, own }, wanted)
-      return [...rows, ...(await rowsOf(scored, name, wanted))]
+      return [...rows, ...(await rowsOf(similar, scored, name, wanted))]
     },
   }
+}
+
+/** Rows of wordings in order of their score, names bytewise where it is equal. */
+async function rowsOf(
+  similar: Pick<Store['similar'], 'names'>,
+  scored: readonly Scored[],
+  own: Name,
+  limit: number,
+): Promise<SimilarRow[]> {
+  const rows: { target: Name; score: number }[] = []
+  // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its place.
+  for (let from = 0; rows.length < limit && from < scored.length; ) {
+    const bar = scored[from + limit - rows.length - 1]?.score ?? 0
+    const wanted = scored.slice(from).filter(({ score }) => score >= bar)
+    const names = await similar.names(
+      wanted.map(({ wording }) => wording),
+      limit + 1,
+    )
+    for (const [at, { score }] of wanted.entries())
+      rows.push(...names[at]!.filter((target) => target !== own).map((target) => ({ target, score })))
+    from += wanted.length
+  }
+  rows.sort((a, b) => b.score - a.score || compareBytewise(a.target, b.target))
+  return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / WHOLE }))
 }
 
 /** What a page says, and the wording it has or shares; null where it says no word. */
