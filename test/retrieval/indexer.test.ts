@@ -264,3 +264,27 @@ test('where there are so many segments that nothing is filed, some are merged un
     assert.equal((await world.names('page0.example'))?.length, 11)
   })
 })
+
+test('whoever asks while it files, merges and sweeps finds what was there before', async () => {
+  await inWorld(async (world) => {
+    const stable = Object.fromEntries(
+      Array.from({ length: 30 }, (_, at) => [`stable${at}.example`, `bread cake mine${at}`]),
+    )
+    await world.say(stable)
+    await world.index()
+    let replaced = 0
+    await withIndexer(world, async (indexer) => {
+      for (let round = 0; round < 12; round++) {
+        await world.say(pagesFrom(40 * round, 40))
+        const numbers = new Set((await world.store.similar.segments()).map(({ segment }) => segment))
+        for (let steps = 0; steps < 3; steps++) {
+          const [rows] = await Promise.all([world.names('stable7.example'), indexer.step()])
+          assert.equal(rows?.length, 29)
+        }
+        replaced +=
+          numbers.size - (await world.store.similar.segments()).filter(({ segment }) => numbers.has(segment)).length
+      }
+    })
+    assert.ok(replaced > 5, 'there were merges')
+  })
+})

@@ -105,14 +105,15 @@ export class World {
     return (await this.ask(domain, limit))?.map(({ target }) => target)
   }
 
-  /** That each page has the answer that exact cosines give, at most so many rows in turn. */
+  /** That each page has the answer that exact cosines give, at most so many rows in turn, where all are asked for at once. */
   async assertExact(...limits: number[]): Promise<void> {
     const counted = await this.counted()
-    for (const [at, [domain, text]] of [...this.live].entries()) {
+    const asked = [...this.live].map(async ([domain, text], at) => {
       const limit = limits[at % limits.length]!
       const expected = termsOf(text).counts.length === 0 ? null : nearest(this.live, counted, domain, limit)
       assert.deepEqual(await this.ask(domain, limit), expected, `${domain} at most ${limit}`)
-    }
+    })
+    await Promise.all(asked)
   }
 
   /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
