@@ -19,7 +19,7 @@ export type WordWalk = {
 
 /** A table of rarities as of the segments given; the event loop has its turns meanwhile. */
 export async function learn(similar: Pick<Similar, 'frequencies'>, segments: readonly Segment[]): Promise<Rarities> {
-  const rarities = new Rarities()
+  const said = emptyFrequencies(2 ** 16)
   const walks = await Promise.all(segments.map(({ segment }) => wordsOf(similar, segment)))
   for (;;) {
     const word = Math.min(...walks.map((walk) => walk.word))
@@ -31,10 +31,24 @@ export async function learn(similar: Pick<Similar, 'frequencies'>, segments: rea
       const more = walk.next()
       if (more) await more
     }
-    rarities.add(word, count)
+    keep(said, word, count)
   }
-  rarities.finish(segments.reduce((sum, { wordings }) => sum + wordings, 0))
-  return rarities
+  return new Rarities(
+    segments.reduce((sum, { wordings }) => sum + wordings, 0),
+    said,
+  )
+}
+
+/** Adds a word to arrays that grow as need be. */
+function keep(said: Frequencies, word: number, count: number): void {
+  if (said.size === said.words.length) {
+    const longer = emptyFrequencies(2 * said.size)
+    longer.words.set(said.words)
+    longer.counts.set(said.counts)
+    Object.assign(said, { words: longer.words, counts: longer.counts })
+  }
+  said.words[said.size] = word
+  said.counts[said.size++] = count
 }
 
 /** The words of a segment, ascending, each with how many wordings have it. */

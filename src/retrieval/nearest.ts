@@ -12,15 +12,15 @@ import type { Similar } from '../store/similar.ts'
 /** A wording and its similarity in ten thousandths: at most 9,999, since another wording is never the same. */
 export type Scored = { wording: number; score: number }
 
-/** A page that is asked for: its words weighed, and its wording, null where none is like it. */
-export type Asked = { page: Weighed; rarities: Rarities; own: number | null }
+/** A page that is asked for: its words weighed, its wording (null where none is like it), and whether the rarities are of now. */
+export type Asked = { page: Weighed; rarities: Rarities; own: number | null; isCurrent: boolean }
 
 /** What is 1 in the unit of a score. */
 export const WHOLE = 10_000
 /** Candidates whose vectors are read at once, at first and then. */
 const [FIRST, NEXT] = [160, 60]
 /** No more are read once so few of the last were among the closest. */
-const FEW = 3
+const FEW = 6
 
 const SHARES = Float64Array.from({ length: LEVELS }, (_, level) => shareOf(level))
 
@@ -46,15 +46,15 @@ export class Nearest {
       const some = wordings.slice(from, end)
       const scored = this.scored(some, await this.similar.vectors(some), asked)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (closest.length >= wanted && scored.filter(({ score }) => score > bar).length < FEW) break
+      if (scored.filter(({ score }) => score > bar).length < FEW) break
     }
     return closest
   }
 
   /** The wordings that share the heaviest words, the best first, by what the postings alone say. */
-  private async candidates({ page, rarities, own }: Asked): Promise<number[]> {
+  private async candidates({ page, rarities, own, isCurrent }: Asked): Promise<number[]> {
     const { found, scores } = this
-    const chosen = chooseWords(page, rarities, own !== null)
+    const chosen = chooseWords(page, rarities, own !== null && isCurrent)
     const reads = chosen.map(({ word, rows }) => ({ place: placeOf(word, LEVELS - 1), rows }))
     const rows = await this.similar.postings(reads)
     for (const [at, { word, weight }] of chosen.entries()) {

@@ -9,9 +9,12 @@ const SHARE = 1 / 50
 
 type Source = Pick<Similar, 'segments' | 'frequencies'>
 
+/** `isCurrent`: whether they are those of the segments that answer now. */
+export type Learnt = { rarities: Rarities; isCurrent: boolean }
+
 export type RarityKeeper = {
   /** The rarities as last learnt; waits only where none were. */
-  now(): Promise<Rarities>
+  now(): Promise<Learnt>
 }
 
 /** So often it is begun anew where a segment went while it was read. */
@@ -19,7 +22,7 @@ const TRIES = 3
 
 /** `milliseconds`: a clock that never goes back. */
 export function keepRarities(similar: Source, milliseconds: () => number): RarityKeeper {
-  let [known, key, rest]: [Rarities | null, string, number] = [null, '', 0]
+  let [known, key, rest]: [Rarities | null, string | null, number] = [null, null, 0]
   let learning: Promise<Rarities> | null = null
   async function again(): Promise<Rarities> {
     const began = milliseconds()
@@ -30,13 +33,15 @@ export function keepRarities(similar: Source, milliseconds: () => number): Rarit
   }
   return {
     async now() {
-      if (learning === null && milliseconds() >= rest && (known === null || keyOf(await similar.segments()) !== key)) {
-        learning ??= again().finally(() => {
+      const segments = keyOf(await similar.segments())
+      if (learning === null && milliseconds() >= rest && segments !== key) {
+        learning = again().finally(() => {
           learning = null
         })
         learning.catch(() => {}) // whoever waits for it hears; others go on with what is known
       }
-      return known ?? (learning as Promise<Rarities>)
+      const rarities = known ?? (await (learning as Promise<Rarities>))
+      return { rarities, isCurrent: segments === key }
     },
   }
 }

@@ -39,8 +39,8 @@ export function openRetrieval(
       const rows = same.map((target) => ({ target, similarity: 1 }))
       const wanted = limit - rows.length
       if (wanted === 0) return rows
-      const rarities = await keeper.now()
-      const scored = await nearest.to({ page: weigh(vector, rarities), rarities, own }, wanted)
+      const { rarities, isCurrent } = await keeper.now()
+      const scored = await nearest.to({ page: weigh(vector, rarities), rarities, own, isCurrent }, wanted)
       return [...rows, ...(await rowsOf(similar, scored, name, wanted))]
     },
   }

@@ -85,7 +85,7 @@ export class Indexer {
     this.unread = wordings.length === FRESH ? FRESH : 0
     if (wordings.length === 0) return false
     const { segment, writer } = await this.begin(wordings[0]!.wording, wordings.at(-1)!.wording)
-    for (const { word, groups, count } of gather(wordings, await this.rarities.now())) {
+    for (const { word, groups, count } of gather(wordings, (await this.rarities.now()).rarities)) {
       writer.add(word, groups, count)
       if (writer.isFull) await writer.flush()
     }

@@ -5,7 +5,7 @@ import type { Rarities } from './rarities.ts'
 import { countWeight } from './weights.ts'
 
 /** The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned. */
-export const QUERY = { words: 128, rowsOfWord: 30, rows: 1000, cosines: 400 } as const
+export const QUERY = { words: 100, rowsOfWord: 20, rows: 800, cosines: 400 } as const
 
 /** Postings that a row has, about. */
 const POSTINGS = 100
@@ -13,10 +13,10 @@ const POSTINGS = 100
 /** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
 export type Chosen = { word: number; weight: number; rows: number }
 
-/** The words that weigh most first; without those that no other page says. `own`: whether the page itself is among those counted. */
-export function chooseWords({ vector, weights }: Weighed, rarities: Rarities, own: boolean): Chosen[] {
+/** The words that weigh most first; where all pages `areCounted`, this one with them, without those that no other page says. */
+export function chooseWords({ vector, weights }: Weighed, rarities: Rarities, areCounted: boolean): Chosen[] {
   const places = Array.from(vector.words.subarray(0, vector.size).keys())
-  const shared = places.filter((at) => rarities.pagesOf(vector.words[at]!) > (own ? 1 : 0))
+  const shared = places.filter((at) => rarities.pagesOf(vector.words[at]!) > (areCounted ? 1 : 0))
   shared.sort((a, b) => weights[b]! - weights[a]!)
   const chosen: Chosen[] = []
   let left = QUERY.rows

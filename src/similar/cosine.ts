@@ -8,13 +8,14 @@ import { countWeight } from './weights.ts'
 export type Weighed = { vector: Vector; weights: Float64Array; length: number; places: Places }
 
 /**
- * A word lies at the place of its lowest bits or in the one after; `factors` has, one place on, what it brings to a dot product
- * for each of a count's weight, and at its beginning 0.
+ * A word lies at the place of its lowest bits or in the one after; `factors` has, one place on, what it brings to a dot product for
+ * each of a count's weight, and begins with 0. `rest`: the few words for which both places were taken.
  */
-type Places = { mask: number; words: Uint32Array; factors: Float64Array }
+type Places = { mask: number; words: Uint32Array; factors: Float64Array; rest: readonly Rest[] }
+type Rest = { word: number; factor: number }
 
 const NO_WORD = 2 ** 31 - 1
-/** Places a word at first: few words meet another one's. */
+/** Places a word: few words meet another one's. */
 const ROOM = 8
 
 export function weigh(vector: Vector, rarities: Rarities): Weighed {
@@ -32,7 +33,8 @@ export function weigh(vector: Vector, rarities: Rarities): Weighed {
 }
 
 /** What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say. */
-export function dotOf({ places: { mask, words, factors } }: Weighed, { size, words: others, counts }: Vector): number {
+export function dotOf({ places: { mask, words, factors, rest } }: Weighed, other: Vector): number {
+  const { size, words: others, counts } = other
   let dot = 0
   for (let at = 0; at < size; at++) {
     const word = others[at]!
@@ -41,7 +43,19 @@ export function dotOf({ places: { mask, words, factors } }: Weighed, { size, wor
     const after = ((words[place + 1]! ^ word) - 1) >> 31
     dot += factors[((place + 1) & here) | ((place + 2) & after)]! * countWeight(counts[at]!)
   }
+  for (const { word, factor } of rest) dot += factor * weightOfCount(other, word)
   return dot
+}
+
+/** The weight of a word's count; 0 for a word that is not said. */
+function weightOfCount({ size, words, counts }: Vector, word: number): number {
+  let [low, high] = [0, size]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (words[middle]! < word) low = middle + 1
+    else high = middle
+  }
+  return low < size && words[low] === word ? countWeight(counts[low]!) : 0
 }
 
 export function lengthOf({ size, words, counts }: Vector, rarities: Rarities): number {
@@ -53,25 +67,17 @@ export function lengthOf({ size, words, counts }: Vector, rarities: Rarities): n
   return Math.sqrt(squares)
 }
 
-/** In a table twice as large each time until every word has its place or the one after. */
-function placesOf(vector: Vector, factors: Float64Array): Places {
-  for (let room = 2 ** Math.ceil(Math.log2(ROOM * Math.max(1, vector.size))); ; room *= 2) {
-    const places = {
-      mask: room - 1,
-      words: new Uint32Array(room + 1).fill(NO_WORD),
-      factors: new Float64Array(room + 2),
-    }
-    if (fill(places, vector, factors)) return places
+function placesOf({ size, words }: Vector, factors: Float64Array): Places {
+  const room = 2 ** Math.ceil(Math.log2(ROOM * Math.max(1, size)))
+  const places = { words: new Uint32Array(room + 1).fill(NO_WORD), factors: new Float64Array(room + 2) }
+  const rest: Rest[] = []
+  for (let at = 0; at < size; at++) {
+    const home = words[at]! & (room - 1)
+    const place = home + (places.words[home] === NO_WORD ? 0 : 1)
+    if (places.words[place] === NO_WORD) {
+      places.words[place] = words[at]!
+      places.factors[place + 1] = factors[at]!
+    } else rest.push({ word: words[at]!, factor: factors[at]! })
   }
-}
-
-function fill({ mask, words, factors }: Places, vector: Vector, values: Float64Array): boolean {
-  for (let at = 0; at < vector.size; at++) {
-    const word = vector.words[at]!
-    const place = (word & mask) + (words[word & mask] === NO_WORD ? 0 : 1)
-    if (words[place] !== NO_WORD) return false
-    words[place] = word
-    factors[place + 1] = values[at]!
-  }
-  return true
+  return { mask: room - 1, ...places, rest }
 }

@@ -1,110 +1,123 @@
-/** How rare each word is, in a table of 16 MiB however many words there are: of rare words, those are left out that crowd it. */
+/** How rare each word is, in a table of at most 16 MiB however many words there are. */
 
-import { WORD_BITS } from './vector.ts'
+import { randomInt } from 'node:crypto'
+import type { Frequencies } from './frequencies.ts'
+import { WORD_BITS, WORDS } from './vector.ts'
 import { rarity } from './weights.ts'
 
-/** The table has this many buckets of 8 words; the words of one begin with the same bits. */
-const BUCKET_BITS = 20
-const BUCKET_WORDS = 8
-const TAG_BITS = WORD_BITS - BUCKET_BITS
-const TAGS = 2 ** TAG_BITS - 1
-const CODE_BITS = 16 - TAG_BITS
+/** An entry: so many bits of the code of a word's count, and of the word. */
+const CODE_BITS = 12
 const CODES = 2 ** CODE_BITS
-/** Counts up to here are kept as they are, higher ones in steps of a fiftieth: up to some ten billion. */
-const EXACT = 256
-const STEP = Math.log(1.02)
+const TAGS = 2 ** (32 - CODE_BITS)
+/** Counts up to here are kept as they are, higher ones in steps of half a hundredth: up to some 50 million. */
+const EXACT = 2048
+const STEP = Math.log(1.005)
+
+const FREQUENT_BITS = 16
+const FREQUENT = 2 ** FREQUENT_BITS
+
+/** The table has at least so many places and at most so many, of which so many are taken at most. */
+const [LEAST_BITS, MOST_BITS, TAKEN] = [16, 22, 0.5]
 
 const counted = Float64Array.from({ length: CODES }, (_, code) =>
   code <= EXACT ? code : Math.round(EXACT * Math.exp((code - EXACT) * STEP)),
 )
 
 /**
- * Filled once, then asked. A bucket keeps its most frequent words. All words that were left out, or never seen, count as
- * frequent as those that were left out are on the whole, and at least as one page's.
+ * Made once of the frequencies of all words. The words of one page alone are not kept, nor are, where there are very many, the
+ * next rare ones: all that are not kept, or were never seen, count as frequent as those that were left out are on the whole.
  */
 export class Rarities {
-  /** The end of a word (its tag) and the code of its count; 0 where there is none. */
-  private readonly entries = new Uint16Array(BUCKET_WORDS << BUCKET_BITS)
-  private readonly pairs = new Uint32Array(this.entries.buffer)
-  private readonly weights = new Float32Array(CODES)
-  private leftOut = { words: 0, pages: 0 }
-  private all = 0
-
-  /** Adds a word that is not in the table yet. */
-  add(word: number, pages: number): void {
-    const code = codeOf(pages)
-    const entry = ((word & TAGS) << CODE_BITS) | code
-    const first = (word >>> TAG_BITS) * BUCKET_WORDS
-    let least = first
-    for (let at = first; at < first + BUCKET_WORDS; at++) {
-      if (this.entries[at] === 0) {
-        this.entries[at] = entry
-        return
-      }
-      if (this.codeAt(at) < this.codeAt(least)) least = at
-    }
-    this.leftOut.words++
-    this.leftOut.pages += counted[Math.min(code, this.codeAt(least))]!
-    if (code > this.codeAt(least)) this.entries[least] = entry
-  }
-
-  /** To be called when all words were added: of `all` wordings. */
-  finish(all: number): void {
-    this.all = all
-    counted.forEach((pages, code) => {
-      this.weights[code] = rarity(all, code === 0 ? this.others : pages)
-    })
-  }
-
   /** How many wordings there are. */
-  get wordings(): number {
-    return this.all
+  readonly wordings: number
+  private readonly others: number
+  private readonly weights: Float32Array
+  /** Open addressing: the code of the word's count and above it the lowest bits of the word as it is mixed; 0 for none. */
+  private readonly entries: Uint32Array
+  private readonly bits: number
+  /** The most frequent words again, in so little room that they stay near the processor: two words of three that are looked for. */
+  private readonly frequent = new Uint32Array(FREQUENT)
+  /** Mixes words, another way in each process: nobody can choose words that crowd one place. */
+  private readonly factor = 2 * randomInt(WORDS / 2) + 1
+
+  /** `said`: each word once, with how many of the `all` wordings have it. */
+  constructor(all: number, said: Frequencies) {
+    const { least, kept, others } = leave(said)
+    this.wordings = all
+    this.others = others
+    this.weights = Float32Array.from(counted, (pages, code) => rarity(all, code === 0 ? others : pages))
+    this.bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, Math.ceil(Math.log2(kept / TAKEN))))
+    this.entries = new Uint32Array(2 ** this.bits)
+    for (let at = 0; at < said.size; at++)
+      if (codeOf(said.counts[at]!) >= least) this.put(said.words[at]!, codeOf(said.counts[at]!))
+    this.keepFrequent(said)
   }
 
   /** ln((all + 1) / pages) of a word. */
   of(word: number): number {
+    const entry = this.frequent[word & (FREQUENT - 1)]!
+    if (entry >>> CODE_BITS === (word >>> FREQUENT_BITS) + 1) return this.weights[entry & (CODES - 1)]!
     return this.weights[this.find(word)]!
   }
 
-  /** How many wordings have a word, about: of one that is not in the table, as many as of those left out; 0 where none were. */
+  /** How many wordings have a word, about; at least 1. */
   pagesOf(word: number): number {
     const code = this.find(word)
-    if (code === 0) return this.leftOut.words === 0 ? 0 : this.others
-    return counted[code]!
+    return code === 0 ? this.others : counted[code]!
   }
 
-  private get others(): number {
-    const { words, pages } = this.leftOut
-    return words === 0 ? 1 : pages / words
-  }
-
-  /**
-   * The code of a word's count; 0 for a word that is not in the table. Without a branch, two entries at a time: so the processor
-   * reads the buckets of many words at once, where it would else wait for each.
-   */
+  /** The code of a word's count; 0 for a word that is not in the table. */
   private find(word: number): number {
-    const pairs = this.pairs
-    const first = (word >>> TAG_BITS) * (BUCKET_WORDS / 2)
-    const tag = (word & TAGS) << CODE_BITS
-    const tags = tag | (tag << 16)
-    return (
-      codeIn(pairs[first]! ^ tags) |
-      codeIn(pairs[first + 1]! ^ tags) |
-      codeIn(pairs[first + 2]! ^ tags) |
-      codeIn(pairs[first + 3]! ^ tags)
-    )
+    const { entries } = this
+    const mixed = Math.imul(word, this.factor) & (WORDS - 1)
+    const tag = mixed & (TAGS - 1)
+    let place = mixed >>> (WORD_BITS - this.bits)
+    while (entries[place] !== 0 && entries[place]! >>> CODE_BITS !== tag) place = (place + 1) & (entries.length - 1)
+    return entries[place]! & (CODES - 1)
   }
 
-  private codeAt(at: number): number {
-    return this.entries[at]! & (CODES - 1)
+  /** Each at the place of its lowest bits, with the others and 1 above its code; of two at one place the more frequent. */
+  private keepFrequent({ size, words, counts }: Frequencies): void {
+    const least = leastOf(counts.subarray(0, size), FREQUENT / 2)
+    for (let at = 0; at < size; at++) {
+      const code = codeOf(counts[at]!)
+      if (code < least) continue
+      const place = words[at]! & (FREQUENT - 1)
+      if (code > (this.frequent[place]! & (CODES - 1)))
+        this.frequent[place] = (((words[at]! >>> FREQUENT_BITS) + 1) << CODE_BITS) | code
+    }
+  }
+
+  private put(word: number, code: number): void {
+    const { entries } = this
+    const mixed = Math.imul(word, this.factor) & (WORDS - 1)
+    let place = mixed >>> (WORD_BITS - this.bits)
+    while (entries[place] !== 0) place = (place + 1) & (entries.length - 1)
+    entries[place] = ((mixed & (TAGS - 1)) << CODE_BITS) | code
   }
 }
 
-/** Of two entries from which a tag was taken away, the code of the one that has none left; 0 where both have. */
-function codeIn(pair: number): number {
-  const low = ((pair & (TAGS << CODE_BITS)) - 1) >> 31
-  const high = ((pair >>> (16 + CODE_BITS)) - 1) >> 31
-  return (pair & low & (CODES - 1)) | ((pair >>> 16) & high & (CODES - 1))
+/** The least code that is kept, how many words are, and how many pages each of the others has on the whole. */
+function leave({ size, counts }: Frequencies): { least: number; kept: number; others: number } {
+  const words = new Uint32Array(CODES)
+  for (let at = 0; at < size; at++) words[codeOf(counts[at]!)]!++
+  let [least, kept, left, pages] = [1, size, 0, 0]
+  while (least < 2 || kept > TAKEN * 2 ** MOST_BITS) {
+    kept -= words[least]!
+    left += words[least]!
+    pages += words[least]! * counted[least]!
+    least++
+  }
+  return { least, kept, others: left === 0 ? 1 : pages / left }
+}
+
+/** The least code such that no more than so many have that or a higher one. */
+function leastOf(counts: Uint32Array, most: number): number {
+  const words = new Uint32Array(CODES)
+  for (const count of counts) words[codeOf(count)]!++
+  let [least, kept] = [CODES, 0]
+  while (least > 1 && kept + words[least - 1]! <= most) kept += words[--least]!
+  return least
 }
 
 function codeOf(pages: number): number {

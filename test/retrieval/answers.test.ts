@@ -1,6 +1,51 @@
 /** What /similar answers, on SQLite. */
 
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { name } from '../store/conformance/world.ts'
 import { answers } from './answers.ts'
-import { openSqliteAt } from './world.ts'
+import { openSqliteAt, type Pages, World } from './world.ts'
 
 answers(openSqliteAt, 30)
+
+async function inWorld(deed: (world: World) => Promise<void>): Promise<void> {
+  const world = await World.open()
+  try {
+    await deed(world)
+  } finally {
+    await world.close()
+  }
+}
+
+test('a page that has just come is found by who still goes by the rarities from before it came', () =>
+  inWorld(async (world) => {
+    await world.say({ 'a.example': 'bread cake', 'b.example': 'sea' })
+    await world.index()
+    const retrieval = openRetrieval(world.store, () => 0)
+    assert.deepEqual(await retrieval.similar(name('a.example'), 5), [])
+    await world.say({ 'c.example': 'bread tea' })
+    await world.index()
+    const rows = await retrieval.similar(name('a.example'), 5)
+    assert.deepEqual(
+      rows?.map(({ target }) => target),
+      ['c.example'],
+    )
+  }))
+
+test('pages that many others were closer than, which now say something else, are found all the same', () =>
+  inWorld(async (world) => {
+    const pages = (prefix: string, count: number, text: (at: number) => string): Pages =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}.example`, text(at)]))
+    await world.say({
+      ...pages('other', 1200, (at) => `sea${at} sand${at}`),
+      ...pages('moved', 200, (at) => `bread cake tea milk closer${at}`),
+      ...pages('stays', 20, (at) => `bread cake ${'far off '.repeat(1 + at)}`),
+      'asker.example': 'bread cake tea milk',
+    })
+    await world.index()
+    await world.say(pages('moved', 200, (at) => `maps${at} of paper${at}`))
+    await world.index()
+    assert.equal((await world.store.indexing.gone(0, 10_000)).length, 200, 'whose postings are still there')
+    assert.equal((await world.names('asker.example'))?.length, 20)
+  }))

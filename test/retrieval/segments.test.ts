@@ -5,16 +5,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { KEPT } from '../../src/retrieval/segment-writer.ts'
 import { ROW_POSTINGS, unpackRow, wordAt } from '../../src/similar/postings.ts'
-import { Rarities } from '../../src/similar/rarities.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import { LEVELS, levelOf } from '../../src/similar/weights.ts'
+import { raritiesOf } from '../similar/said.ts'
 import {
   flushed,
   frequenciesOf,
   isAfter,
   type Made,
   merged,
-  noRarities,
   type Page,
   postingsOf,
   wordingOf,
@@ -24,6 +23,9 @@ import {
 /** Words of three parts, of which some follow one another. */
 const PARTS = [0, 2 ** 18, WORDS - 40]
 const ALPHABET = PARTS.flatMap((first) => Array.from({ length: 7 }, (_, at) => first + at))
+
+/** Nobody knows anything of what was there before. */
+const NO_RARITIES = raritiesOf(0, [])
 
 const page = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...ALPHABET), fc.constantFrom(1, 1, 2, 5, 300)), {
@@ -81,7 +83,7 @@ class World {
     if (fresh.length === 0) return
     this.last = fresh.at(-1)!
     const wordings = fresh.map((wording) => wordingOf(wording, this.pages.get(wording)!))
-    this.parts.push({ ...(await flushed(wordings, noRarities())), holds: new Set(fresh) })
+    this.parts.push({ ...(await flushed(wordings, NO_RARITIES)), holds: new Set(fresh) })
   }
 
   async merge(most: number): Promise<void> {
@@ -176,19 +178,38 @@ test('once all is flushed and merged, they are those of the wordings that there 
 
 test('a posting has the level of how much of the page its word is, by rarities known and those that come', async () => {
   const pages = new Map<number, Page>([
-    [11, new Map([[1, 1], [2, 3], [3, 1]])], // biome-ignore format: as they are
-    [12, new Map([[2, 1], [4, 999]])], // biome-ignore format: as they are
+    [
+      11,
+      new Map([
+        [1, 1],
+        [2, 3],
+        [3, 1],
+      ]),
+    ],
+    [
+      12,
+      new Map([
+        [2, 1],
+        [4, 999],
+      ]),
+    ],
   ])
-  const known = new Rarities()
-  known.add(1, 50)
-  known.add(2, 7)
-  known.finish(98)
+  const known = raritiesOf(98, [
+    [1, 50],
+    [2, 7],
+  ])
   const made = await flushed(
     [...pages].map(([wording, page]) => wordingOf(wording, page)),
     known,
   )
   const all = 100
-  const pagesWith = new Map([[1, 51], [2, 9], [3, 1], [4, 1]]) // biome-ignore format: as they are
+  // One that is not known counts as that of a page.
+  const pagesWith = new Map([
+    [1, 51],
+    [2, 9],
+    [3, 2],
+    [4, 2],
+  ])
   const rarityOf = (word: number) => Math.log((all + 1) / pagesWith.get(word)!) / Math.log(all + 1)
   const countOf = (count: number) => 1 + Math.log(Math.min(255, count))
   for (const [wording, page] of pages) {
@@ -208,9 +229,9 @@ test('of a word that very many have, those are kept to which it matters most, an
   const range = (from: number, end: number) =>
     Array.from({ length: end - from }, (_, at) => wordingOf(from + at + 1, pageAt(from + at)))
   const parts = await Promise.all([
-    flushed(range(0, HALF), noRarities()),
-    flushed(range(HALF, 2 * HALF), noRarities()),
-    flushed(range(2 * HALF, 2 * HALF + FEW), noRarities()),
+    flushed(range(0, HALF), NO_RARITIES),
+    flushed(range(HALF, 2 * HALF), NO_RARITIES),
+    flushed(range(2 * HALF, 2 * HALF + FEW), NO_RARITIES),
   ])
   const all = parts.flatMap((part) => postingsOf(part, 5))
   assert.equal(all.length, 2 * HALF + FEW)

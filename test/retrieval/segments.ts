@@ -5,7 +5,7 @@ import { wordsOf } from '../../src/retrieval/learn.ts'
 import { merge, type Source } from '../../src/retrieval/merge.ts'
 import { SegmentWriter } from '../../src/retrieval/segment-writer.ts'
 import { findPostings, placeOf, ROW_POSTINGS } from '../../src/similar/postings.ts'
-import { Rarities } from '../../src/similar/rarities.ts'
+import type { Rarities } from '../../src/similar/rarities.ts'
 import { packVector } from '../../src/similar/vector.ts'
 import { LEVELS } from '../../src/similar/weights.ts'
 import type { FrequencyRow, PostingRow, Wording } from '../../src/store/similar.ts'
@@ -19,13 +19,6 @@ export function wordingOf(wording: number, page: Page): Wording {
   const sorted = [...page].sort(([a], [b]) => a - b)
   const [words, counts] = [0, 1].map((place) => Uint32Array.from(sorted, (pair) => pair[place]!))
   return { wording, vector: packVector({ size: page.size, words: words!, counts: counts! }) }
-}
-
-/** What nobody knows anything of yet. */
-export function noRarities(): Rarities {
-  const rarities = new Rarities()
-  rarities.finish(0)
-  return rarities
 }
 
 /** A segment of new wordings, ascending, at most as many as one has. */

@@ -4,15 +4,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { dotOf, lengthOf, weigh } from '../../src/similar/cosine.ts'
-import { Rarities } from '../../src/similar/rarities.ts'
 import { emptyVector, type Vector, WORDS } from '../../src/similar/vector.ts'
+import { raritiesOf } from './said.ts'
 
 const TOTAL = 1000
 /** Words that meet one another in a table by their lowest bits, and the first and the last there is. */
 const SOME = [0, 1, 2, 3, 5, 1024, 2048, 4096, 65_536, 2 ** 20, 2 ** 20 + 1024, 2 ** 25, WORDS - 1]
-const rarities = new Rarities()
-for (const [at, word] of SOME.entries()) rarities.add(word, 1 + at ** 2)
-rarities.finish(TOTAL)
+const rarities = raritiesOf(
+  TOTAL,
+  SOME.map((word, at) => [word, 1 + at ** 2] as const),
+)
 const weightOf = new Map(SOME.map((word, at) => [word, Math.log((TOTAL + 1) / (1 + at ** 2))]))
 
 const said = fc

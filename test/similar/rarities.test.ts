@@ -1,4 +1,4 @@
-/** How rare each word is, in a table of fixed size. */
+/** How rare each word is, in a table of bounded size. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,85 +6,72 @@ import fc from 'fast-check'
 import { Rarities } from '../../src/similar/rarities.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import { rarity } from '../../src/similar/weights.ts'
-
-/** Words of one bucket begin with the same 20 bits, and a bucket keeps 8. */
-const [BUCKET, KEPT] = [2 ** 6, 8]
-
-function raritiesOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): Rarities {
-  const rarities = new Rarities()
-  for (const [word, count] of pages) rarities.add(word, count)
-  rarities.finish(all)
-  return rarities
-}
+import { raritiesOf } from './said.ts'
 
 /** Relative to one another, within so much. */
 function near(a: number, b: number, within: number): boolean {
   return Math.abs(a - b) <= within * Math.max(Math.abs(a), Math.abs(b))
 }
 
-test('while the table is not crowded, each word has its own count: exact to 256, and within a hundredth above', () => {
-  const counts = fc.array(fc.oneof(fc.integer({ min: 1, max: 256 }), fc.integer({ min: 1, max: 100_000_000 })), {
-    minLength: 1,
-    maxLength: 100,
-  })
+test('while the table is not crowded, each word has its own count: exact to 2,048, and within 3 thousandths above', () => {
+  const count = fc.oneof(fc.integer({ min: 1, max: 2048 }), fc.integer({ min: 1, max: 50_000_000 }))
+  const counts = fc.array(count, { minLength: 1, maxLength: 300 })
+  const step = fc.constantFrom(1, 2, 64, 1024, 2 ** 16, 9_973)
   fc.assert(
-    fc.property(counts, fc.nat(WORDS - 1), fc.nat(2 ** 28), (all, first, more) => {
-      const pages = all.map((count, at) => [(first + at * 9_973) % WORDS, count] as const)
+    fc.property(counts, fc.nat(WORDS - 1), step, fc.nat(2 ** 28), (all, first, step, more) => {
+      const pages = all.map((count, at) => [(first + at * step) % WORDS, count] as const)
       const total = Math.max(...all) + more
       const rarities = raritiesOf(total, pages)
       assert.equal(rarities.wordings, total)
       for (const [word, count] of pages) {
         const told = rarities.pagesOf(word)
-        assert.ok(count <= 256 ? told === count : near(told, count, 0.0101), `${told} for ${count}`)
+        assert.ok(count <= 2048 ? told === count : near(told, count, 0.003), `${told} for ${count}`)
         assert.ok(near(rarities.of(word), rarity(total, told), 1e-6))
       }
     }),
-    { numRuns: 10 },
+    { numRuns: 50 },
   )
 })
 
-test('a word that was never seen weighs as much as that of one page', () => {
-  const rarities = raritiesOf(1000, [[5, 400]])
-  for (const word of [0, 4, 6, 5 + BUCKET, WORDS - 1]) {
+test('a word that was never seen counts as that of one page', () => {
+  const rarities = raritiesOf(1000, [
+    [5, 400],
+    [9, 1],
+  ])
+  for (const word of [0, 4, 6, 9, 69, WORDS - 1]) {
     assert.ok(near(rarities.of(word), Math.log(1001), 1e-6))
-    assert.equal(rarities.pagesOf(word), 0)
+    assert.equal(rarities.pagesOf(word), 1)
   }
   assert.ok(near(raritiesOf(3, []).of(7), Math.log(4), 1e-6))
+  assert.equal(raritiesOf(0, []).of(7), 0)
 })
 
-test('a crowded bucket keeps the most frequent words; those left out count as they do on the whole', () => {
-  const counts = [9, 1, 30, 2, 20, 4, 70, 1, 8, 16, 2, 40]
-  const rarities = raritiesOf(
-    100,
-    counts.map((count, at) => [3 * BUCKET + at, count] as const),
-  )
-  const kept = counts.toSorted((a, b) => b - a).slice(0, KEPT)
-  const left = counts.toSorted((a, b) => b - a).slice(KEPT)
-  const mean = left.reduce((sum, count) => sum + count, 0) / left.length
-  for (const [at, count] of counts.entries()) {
-    const told = kept.includes(count) ? count : mean
-    assert.equal(rarities.pagesOf(3 * BUCKET + at), told, `${count}`)
-    assert.ok(near(rarities.of(3 * BUCKET + at), rarity(100, told), 1e-6))
+test('a crowded table keeps the most frequent words; those left out count as they do on the whole', () => {
+  const [once, twice, often] = [1_000_000, 2_500_000, 1_500_000]
+  const all = once + twice + often
+  const words = Uint32Array.from({ length: all }, (_, at) => at * 13)
+  const counts = new Uint32Array(all)
+    .fill(1, 0, once)
+    .fill(2, once, once + twice)
+    .fill(7, once + twice)
+  const rarities = new Rarities(1_000_000, { size: all, words, counts })
+  const mean = (once + 2 * twice) / (once + twice)
+  for (let at = 0; at < all; at += 10_007) {
+    const told = at < once + twice ? mean : 7
+    assert.ok(near(rarities.pagesOf(words[at]!), told, 1e-9), `${counts[at]}`)
+    assert.ok(near(rarities.of(words[at]!), rarity(1_000_000, told), 1e-6))
   }
+  assert.equal(rarities.pagesOf(all * 13), mean, 'and so does one that was never seen')
 })
 
 test('words that all pages say weigh next to nothing, and the fewer pages say a word the more it weighs', () => {
   const all = 5_000_000
-  const counts = [1, 2, 3, 10, 255, 256, 300, 1000, 70_000, 2_000_000, all]
+  const counts = [1, 2, 3, 10, 2047, 2048, 2100, 3000, 10_000, 70_000, 2_000_000, all]
   const rarities = raritiesOf(
     all,
     counts.map((count, at) => [at * 1_000_003, count] as const),
   )
   const weights = counts.map((_, at) => rarities.of(at * 1_000_003))
   for (const [at, weight] of weights.entries()) assert.ok(at === 0 || weight < weights[at - 1]!, `${counts[at]}`)
-  assert.ok(weights[0]! > 15 && weights.at(-1)! >= 0 && weights.at(-1)! < 0.02)
-})
-
-test('the most frequent words have their own weight among very many rare ones', () => {
-  const frequent = Array.from({ length: 500 }, (_, at) => [at * 131, 50 + at] as const)
-  const once = Array.from({ length: 60_000 }, (_, at) => [1_000_000 + at * 977, 1] as const)
-  const rarities = raritiesOf(10_000, [...frequent, ...once])
-  for (const [word, pages] of frequent)
-    assert.ok(near(rarities.of(word), rarity(10_000, rarities.pagesOf(word)), 1e-6), `${pages}`)
-  assert.ok(once.every(([word]) => near(rarities.of(word), rarity(10_000, 1), 1e-6)))
+  assert.ok(weights[0]! > 15 && weights.at(-1)! >= 0 && weights.at(-1)! < 0.01)
 })
