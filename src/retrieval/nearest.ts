@@ -46,7 +46,7 @@ export class Nearest {
       const some = wordings.slice(from, end)
       const scored = this.scored(some, await this.similar.vectors(some), asked)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (scored.filter(({ score }) => score > bar).length < FEW) break
+      if (closest.length >= wanted && scored.filter(({ score }) => score > bar).length < FEW) break
     }
     return closest
   }
