@@ -59,10 +59,7 @@ export async function bringIn(store: Store): Promise<{ filed: number; spent: Spe
     shown = filed
     console.error(`  ${filed} pages in the index`)
   }
-  const failed = (error: unknown): void => {
-    throw error
-  }
-  const index = { store, holder: holderName(), clock, tell: { progress, failed } }
+  const index = { store, holder: holderName(), clock, tell: { progress } }
   const { result, spent } = await spentOn(() => indexOnce(index, new AbortController().signal))
   return { filed: result!.filed, spent }
 }

@@ -25,9 +25,6 @@ async function indexAll(store: Store): Promise<void> {
   const progress = progressOf('pages')
   const tell = {
     progress: ({ filed, wordings }: Progress) => progress.show(filed, null, { more: `${wordings} texts` }),
-    failed(error: unknown): void {
-      throw error
-    },
   }
   try {
     const done = await indexOnce({ store, holder: holderName(), clock: CLOCK, tell }, stop.signal)

@@ -20,8 +20,8 @@ export type Gathered = { word: number; groups: Group[]; count: number }
 export function* gather(wordings: readonly Wording[], known: Rarities): Generator<Gathered> {
   const entries = entriesOf(wordings)
   const lengths = lengthsOf(entries, wordings.length, known)
+  const levels: number[][] = Array.from({ length: LEVELS }, () => [])
   for (const [word, from, end] of wordsOf(entries)) {
-    const levels: number[][] = Array.from({ length: LEVELS }, () => [])
     for (let at = from; at < end; at++) {
       const place = placeAt(entries[at]!)
       levels[levelOf(countWeight(countAt(entries[at]!)) / lengths[place]!)]!.push(wordings[place]!.wording)
@@ -77,11 +77,14 @@ function lengthsOf(entries: Float64Array, fresh: number, known: Rarities): Float
   return lengths.map((squares) => Math.sqrt(squares))
 }
 
+/** The groups of a word from its wordings by level, which are empty afterwards. */
 function groupsOf(word: number, levels: readonly number[][]): Group[] {
   const groups: Group[] = []
   for (let level = LEVELS - 1; level >= 0; level--) {
     const wordings = levels[level]!
-    if (wordings.length > 0) groups.push({ place: placeOf(word, level), wordings: Float64Array.from(wordings) })
+    if (wordings.length === 0) continue
+    groups.push({ place: placeOf(word, level), wordings: new Float64Array(wordings) })
+    wordings.length = 0
   }
   return groups
 }

@@ -6,12 +6,15 @@ import { Indexer, type Progress } from './work.ts'
 
 export type { Progress } from './work.ts'
 
-export type Index = {
+export type Index<Told = { progress(progress: Progress): void }> = {
   store: Pick<Store, 'similar' | 'indexing' | 'jobs' | 'now'>
   holder: string
   clock: Clock
-  tell: { progress(progress: Progress): void; failed(error: unknown): void }
+  tell: Told
 }
+
+/** One that is kept also when something fails. */
+type Kept = Index<{ progress(progress: Progress): void; failed(error: unknown): void }>
 
 /** Milliseconds until it is looked again whether pages wait. */
 const PAUSE = 500
@@ -21,7 +24,7 @@ const TAKEN = 5000
 const FAULT = 10_000
 
 /** Follows what is observed until the signal comes. */
-export async function keepIndex(index: Index, signal: AbortSignal): Promise<void> {
+export async function keepIndex(index: Kept, signal: AbortSignal): Promise<void> {
   const { clock, tell } = index
   while (!signal.aborted) {
     try {
@@ -48,7 +51,7 @@ export async function indexOnce(index: Index, signal: AbortSignal): Promise<Prog
   return ran === null ? null : ran.result
 }
 
-async function follow({ clock, tell }: Index, indexer: Indexer, signal: AbortSignal): Promise<void> {
+async function follow({ clock, tell }: Kept, indexer: Indexer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if (await indexer.step()) tell.progress({ ...indexer.progress })
     else await clock.wait(PAUSE, signal)

@@ -24,7 +24,8 @@ export async function* merge(
   const walks = await Promise.all(segments.map((segment) => groupsOf(source, segment)))
   const counts = await Promise.all(segments.map((segment) => wordsOf(source, segment)))
   for (;;) {
-    const word = counts.reduce((least, walk) => Math.min(least, walk.word), Number.POSITIVE_INFINITY)
+    let word = Number.POSITIVE_INFINITY
+    for (const walk of counts) if (walk.word < word) word = walk.word
     if (word === Number.POSITIVE_INFINITY) break
     const { groups, dropped } = await groupsOfWord(walks, word, gone)
     let count = -dropped
@@ -48,33 +49,39 @@ async function groupsOfWord(
   word: number,
   gone: ReadonlySet<number>,
 ): Promise<{ groups: Group[]; dropped: number }> {
-  const byPlace = new Map<number, Float64Array[]>()
+  const found: Group[] = []
   let dropped = 0
   for (const walk of walks) {
     while (walk.group !== null && wordAt(walk.group.place) === word) {
       const { place, wordings } = walk.group
       const kept = gone.size === 0 ? wordings : wordings.filter((wording) => !gone.has(wording))
       dropped += wordings.length - kept.length
-      if (kept.length > 0) {
-        const parts = byPlace.get(place)
-        if (parts) parts.push(kept)
-        else byPlace.set(place, [kept])
-      }
+      if (kept.length > 0) found.push({ place, wordings: kept })
       const more = walk.next()
       if (more) await more
     }
   }
-  const groups = [...byPlace].map(([place, parts]) => ({ place, wordings: joined(parts) }))
-  return { groups: groups.sort((a, b) => a.place - b.place), dropped }
+  return { groups: found.length > 1 ? byPlace(found) : found, dropped }
 }
 
-function joined(parts: readonly Float64Array[]): Float64Array {
-  if (parts.length === 1) return parts[0]!
-  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+/** One group a place, in order of place; sorting leaves those of one place in their order. */
+function byPlace(found: Group[]): Group[] {
+  found.sort((a, b) => a.place - b.place)
+  const groups: Group[] = []
+  for (let from = 0, end = 1; from < found.length; from = end++) {
+    while (end < found.length && found[end]!.place === found[from]!.place) end++
+    const parts = found.slice(from, end)
+    groups.push(parts.length === 1 ? parts[0]! : { place: parts[0]!.place, wordings: joined(parts) })
+  }
+  return groups
+}
+
+function joined(parts: readonly Group[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { wordings }) => sum + wordings.length, 0))
   let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
+  for (const { wordings } of parts) {
+    all.set(wordings, at)
+    at += wordings.length
   }
   return all
 }

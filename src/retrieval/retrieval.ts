@@ -13,7 +13,7 @@ import { keepRarities } from './rarity-keeper.ts'
 export interface Retrieval {
   /**
    * The domains whose start pages read most like that of `name`, at most `limit` (1 to 100), highest first, ties by name,
-   * without itself; null where no start-page text is on record. similarity: 0 to 1 with four decimals, and 1 only where the same
+   * without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1 with four decimals, and 1 only where the same
    * words are said the same number of times.
    */
   similar(name: Name, limit: number): Promise<SimilarRow[] | null>
@@ -31,9 +31,9 @@ export function openRetrieval(
   return {
     async similar(name, limit) {
       const page = await similar.page(name)
-      const read = page === null ? null : await readPage(similar, page)
-      if (read === null) return null
-      const { wording: own, vector } = read
+      if (page === null) return null
+      const { wording: own, vector } = await readPage(similar, page)
+      if (vector.size === 0) return []
       const [twins = []] = own === null ? [] : await similar.names([own], limit + 1)
       const same = twins.filter((target) => target !== name).slice(0, limit)
       const rows = same.map((target) => ({ target, similarity: 1 }))
@@ -70,19 +70,17 @@ async function rowsOf(
   return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / WHOLE }))
 }
 
-/** What a page says, and the wording it has or shares; null where it says no word. */
+/** What a page says, and the wording it has or shares; null for a page without a word too. */
 async function readPage(
   similar: Pick<Store['similar'], 'wordingOf'>,
   page: PageOfName,
-): Promise<{ wording: number | null; vector: Vector } | null> {
+): Promise<{ wording: number | null; vector: Vector }> {
   if ('terms' in page) {
     const vector = vectorOf(page.terms)
-    if (vector.size === 0) return null
     const packed = packVector(vector)
     return { wording: await similar.wordingOf(digestOfVector(packed), packed), vector }
   }
-  if (page.vector === null) return null
   const vector = emptyVector(256)
-  unpackVector(page.vector, vector)
+  if (page.vector !== null) unpackVector(page.vector, vector)
   return { wording: page.wording, vector }
 }

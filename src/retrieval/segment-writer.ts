@@ -37,17 +37,25 @@ export class SegmentWriter {
     if (part !== this.part || (this.size >= ENOUGH && this.size + total > ROW_POSTINGS)) this.endRow()
     this.part = part
     let left = KEPT
-    for (const { place, wordings } of groups) {
-      for (let at = 0; at < wordings.length && left > 0; ) {
-        const now = Math.min(wordings.length - at, ROW_POSTINGS - this.size, left)
-        this.groups.push({ place, wordings: wordings.subarray(at, at + now) })
-        this.size += now
-        at += now
-        left -= now
-        if (this.size === ROW_POSTINGS) this.endRow()
-      }
+    for (const group of groups) {
+      if (left === 0) break
+      left -= this.post(group, left)
     }
     this.count(word, count)
+  }
+
+  /** Adds the first wordings of a group, `most` at most; how many. A row that is full ends. */
+  private post({ place, wordings }: Group, most: number): number {
+    const posted = Math.min(wordings.length, most)
+    for (let at = 0; at < posted; ) {
+      const now = Math.min(posted - at, ROW_POSTINGS - this.size)
+      const whole = at === 0 && now === wordings.length
+      this.groups.push({ place, wordings: whole ? wordings : wordings.subarray(at, at + now) })
+      this.size += now
+      at += now
+      if (this.size === ROW_POSTINGS) this.endRow()
+    }
+    return posted
   }
 
   /** True where so much has come together that `flush` should be waited for. */
@@ -93,5 +101,7 @@ export class SegmentWriter {
 }
 
 function sizeOf(groups: readonly Group[]): number {
-  return groups.reduce((sum, { wordings }) => sum + wordings.length, 0)
+  let size = 0
+  for (const { wordings } of groups) size += wordings.length
+  return size
 }

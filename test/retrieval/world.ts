@@ -110,7 +110,7 @@ export class World {
     const counted = await this.counted()
     const asked = [...this.live].map(async ([domain, text], at) => {
       const limit = limits[at % limits.length]!
-      const expected = termsOf(text).counts.length === 0 ? null : nearest(this.live, counted, domain, limit)
+      const expected = termsOf(text).counts.length === 0 ? [] : nearest(this.live, counted, domain, limit)
       assert.deepEqual(await this.ask(domain, limit), expected, `${domain} at most ${limit}`)
     })
     await Promise.all(asked)

@@ -109,9 +109,6 @@ export class World {
   async index(): Promise<void> {
     const tell = {
       progress() {},
-      failed(error: unknown) {
-        throw error
-      },
     }
     const { signal } = new AbortController()
     const done = await indexOnce({ store: this.store, holder: 'test', clock: CLOCK, tell }, signal)
