@@ -1,7 +1,9 @@
 /** Learns how rare each word is, from the frequencies of all segments. */
 
+import { randomInt } from 'node:crypto'
 import { emptyFrequencies, type Frequencies, ROW_WORDS, unpackFrequencies } from '../similar/frequencies.ts'
 import { Rarities } from '../similar/rarities.ts'
+import { WORDS } from '../similar/vector.ts'
 import type { Segment, Similar } from '../store/similar.ts'
 import { turn } from '../store/turn.ts'
 
@@ -36,6 +38,7 @@ export async function learn(similar: Pick<Similar, 'frequencies'>, segments: rea
   return new Rarities(
     segments.reduce((sum, { wordings }) => sum + wordings, 0),
     said,
+    2 * randomInt(WORDS / 2) + 1,
   )
 }
 

@@ -1,6 +1,5 @@
 /** How rare each word is, in a table of at most 16 MiB however many words there are. */
 
-import { randomInt } from 'node:crypto'
 import type { Frequencies } from './frequencies.ts'
 import { WORD_BITS, WORDS } from './vector.ts'
 import { rarity } from './weights.ts'
@@ -37,11 +36,14 @@ export class Rarities {
   private readonly bits: number
   /** The most frequent words again, in so little room that they stay near the processor: two words of three that are looked for. */
   private readonly frequent = new Uint32Array(FREQUENT)
-  /** Mixes words, another way in each process: nobody can choose words that crowd one place. */
-  private readonly factor = 2 * randomInt(WORDS / 2) + 1
+  private readonly factor: number
 
-  /** `said`: each word once, with how many of the `all` wordings have it. */
-  constructor(all: number, said: Frequencies) {
+  /**
+   * `said`: each word once, with how many of the `all` wordings have it. `factor`: any odd number below 2^26, by which words are
+   * mixed; a random one, so that nobody can choose words that crowd one place.
+   */
+  constructor(all: number, said: Frequencies, factor: number) {
+    this.factor = factor
     const { least, kept, others } = leave(said)
     this.wordings = all
     this.others = others

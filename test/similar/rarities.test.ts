@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { Rarities } from '../../src/similar/rarities.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import { rarity } from '../../src/similar/weights.ts'
-import { raritiesOf } from './said.ts'
+import { FACTOR, raritiesOf } from './said.ts'
 
 /** Relative to one another, within so much. */
 function near(a: number, b: number, within: number): boolean {
@@ -54,7 +54,7 @@ test('a crowded table keeps the most frequent words; those left out count as the
     .fill(1, 0, once)
     .fill(2, once, once + twice)
     .fill(7, once + twice)
-  const rarities = new Rarities(1_000_000, { size: all, words, counts })
+  const rarities = new Rarities(1_000_000, { size: all, words, counts }, FACTOR)
   const mean = (once + 2 * twice) / (once + twice)
   for (let at = 0; at < all; at += 10_007) {
     const told = at < once + twice ? mean : 7
