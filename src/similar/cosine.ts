@@ -8,10 +8,10 @@ import { countWeight } from './weights.ts'
 export type Weighed = { vector: Vector; weights: Float64Array; length: number; places: Places }
 
 /**
- * A word lies at the place of its lowest bits or in the one after; `factors` has, one place on, what it brings to a dot product for
- * each of a count's weight, and begins with 0. `rest`: the few words for which both places were taken.
+ * A word, mixed, lies at the place of its highest bits or in the one after; `factors` has, one place on, what it brings to a dot
+ * product for each of a count's weight, and begins with 0. `rest`: the few words for which both places were taken.
  */
-type Places = { mask: number; words: Uint32Array; factors: Float64Array; rest: readonly Rest[] }
+type Places = { mix: number; shift: number; words: Uint32Array; factors: Float64Array; rest: readonly Rest[] }
 type Rest = { word: number; factor: number }
 
 const NO_WORD = 2 ** 31 - 1
@@ -29,16 +29,16 @@ export function weigh(vector: Vector, rarities: Rarities): Weighed {
     factors[at] = weight * rarity
     squares += weight * weight
   }
-  return { vector, weights, length: Math.sqrt(squares), places: placesOf(vector, factors) }
+  return { vector, weights, length: Math.sqrt(squares), places: placesOf(vector, factors, rarities.factor) }
 }
 
 /** What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say. */
-export function dotOf({ places: { mask, words, factors, rest } }: Weighed, other: Vector): number {
+export function dotOf({ places: { mix, shift, words, factors, rest } }: Weighed, other: Vector): number {
   const { size, words: others, counts } = other
   let dot = 0
   for (let at = 0; at < size; at++) {
     const word = others[at]!
-    const place = word & mask
+    const place = Math.imul(word, mix) >>> shift
     const here = ((words[place]! ^ word) - 1) >> 31
     const after = ((words[place + 1]! ^ word) - 1) >> 31
     dot += factors[((place + 1) & here) | ((place + 2) & after)]! * countWeight(counts[at]!)
@@ -67,17 +67,18 @@ export function lengthOf({ size, words, counts }: Vector, rarities: Rarities): n
   return Math.sqrt(squares)
 }
 
-function placesOf({ size, words }: Vector, factors: Float64Array): Places {
-  const room = 2 ** Math.ceil(Math.log2(ROOM * Math.max(1, size)))
+function placesOf({ size, words }: Vector, factors: Float64Array, mix: number): Places {
+  const bits = Math.ceil(Math.log2(ROOM * Math.max(1, size)))
+  const [room, shift] = [2 ** bits, 32 - bits]
   const places = { words: new Uint32Array(room + 1).fill(NO_WORD), factors: new Float64Array(room + 2) }
   const rest: Rest[] = []
   for (let at = 0; at < size; at++) {
-    const home = words[at]! & (room - 1)
+    const home = Math.imul(words[at]!, mix) >>> shift
     const place = home + (places.words[home] === NO_WORD ? 0 : 1)
     if (places.words[place] === NO_WORD) {
       places.words[place] = words[at]!
       places.factors[place + 1] = factors[at]!
     } else rest.push({ word: words[at]!, factor: factors[at]! })
   }
-  return { mask: room - 1, ...places, rest }
+  return { mix, shift, ...places, rest }
 }

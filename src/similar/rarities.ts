@@ -36,7 +36,7 @@ export class Rarities {
   private readonly bits: number
   /** The most frequent words again, in so little room that they stay near the processor: two words of three that are looked for. */
   private readonly frequent = new Uint32Array(FREQUENT)
-  private readonly factor: number
+  readonly factor: number
 
   /**
    * `said`: each word once, with how many of the `all` wordings have it. `factor`: any odd number below 2^26, by which words are
