@@ -6,6 +6,8 @@ import { learn } from './learn.ts'
 
 /** Learning again takes at most this share of the time. */
 const SHARE = 1 / 50
+/** With more than so many times the wordings it is learnt at once: rarities of few say little of many, and of none that no word weighs. */
+const OUTGROWN = 2
 
 type Source = Pick<Similar, 'segments' | 'frequencies'>
 
@@ -13,7 +15,7 @@ type Source = Pick<Similar, 'segments' | 'frequencies'>
 export type Learnt = { rarities: Rarities; isCurrent: boolean }
 
 export type RarityKeeper = {
-  /** The rarities as last learnt; waits only where none were. */
+  /** The rarities as last learnt; waits only where none were, or there are more than twice as many wordings by now. */
   now(): Promise<Learnt>
 }
 
@@ -33,15 +35,16 @@ export function keepRarities(similar: Source, milliseconds: () => number): Rarit
   }
   return {
     async now() {
-      const segments = keyOf(await similar.segments())
-      if (learning === null && milliseconds() >= rest && segments !== key) {
+      const segments = await similar.segments()
+      const isOutgrown = known === null || OUTGROWN * known.wordings < wordingsOf(segments)
+      if (learning === null && keyOf(segments) !== key && (isOutgrown || milliseconds() >= rest)) {
         learning = again().finally(() => {
           learning = null
         })
         learning.catch(() => {}) // whoever waits for it hears; others go on with what is known
       }
-      const rarities = known ?? (await (learning as Promise<Rarities>))
-      return { rarities, isCurrent: segments === key }
+      const rarities = known !== null && !isOutgrown ? known : await (learning as Promise<Rarities>)
+      return { rarities, isCurrent: keyOf(segments) === key }
     },
   }
 }
@@ -54,6 +57,10 @@ async function learnWhole(similar: Source): Promise<[readonly Segment[], Raritie
     const left = new Set((await similar.segments()).map(({ segment }) => segment))
     if (tries === TRIES || segments.every(({ segment }) => left.has(segment))) return [segments, learnt]
   }
+}
+
+function wordingsOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { wordings }) => sum + wordings, 0)
 }
 
 function keyOf(segments: readonly Segment[]): string {

@@ -118,6 +118,30 @@ test('learning takes a fiftieth of the time at most', async () => {
   assert.ok(index.reads > reads)
 })
 
+test('once there are more than twice as many wordings, whoever asks waits for what is learnt of them', async () => {
+  const index = indexOf()
+  const keeper = keepRarities(index, () => 0)
+  assert.equal((await keeper.now()).rarities.wordings, 0)
+  index.put(1, 10, new Map([[1, 5]]))
+  assert.equal((await keeper.now()).rarities.wordings, 10)
+  index.put(2, 10, new Map([[1, 4]]))
+  index.put(3, 1, new Map([[1, 1]]))
+  const { rarities, isCurrent } = await keeper.now()
+  assert.deepEqual([rarities.wordings, rarities.pagesOf(1), isCurrent], [21, 10, true])
+})
+
+test('these are learnt at once, however short ago others were', async () => {
+  const index = indexOf([10, new Map([[1, 5]])])
+  let now = 0
+  const keeper = keepRarities(index, () => now)
+  index.before = () => {
+    now += 10
+  }
+  await keeper.now()
+  index.put(2, 11, new Map([[1, 4]]))
+  assert.equal((await keeper.now()).rarities.wordings, 21)
+})
+
 test('where a segment goes while it is read, they are learnt from what is there then', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 6] as const))
   const index = indexOf([10, words], [10, words])
