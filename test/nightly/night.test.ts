@@ -175,7 +175,12 @@ test('a process that was silent too long and lost its duty publishes nothing', a
     assert.notEqual(await store.jobs.take('daily', 'faster'), null)
     await doStep(works, { job: 'daily', date: DAY }, hand, { onRows: () => {} })
   }
-  const work = withNotes('daily', { jobs: store.jobs, holder: 'slow', clock: still }, new AbortController().signal, take)
+  const work = withNotes(
+    'daily',
+    { jobs: store.jobs, holder: 'slow', clock: still },
+    new AbortController().signal,
+    take,
+  )
   await assert.rejects(work, /daily: another process has taken it over$/)
   assert.deepEqual(await works.shelf.list('daily'), [])
   assert.deepEqual(
