@@ -27,6 +27,13 @@ const SETTINGS = [
 
 /** Starts it in a folder, made and filled with a world where that is not done yet. */
 export async function startPostgres(folder: string, world: World, tokens: readonly string[]): Promise<Postgres> {
+  const { isNew, ...postgres } = await startServer(folder)
+  if (isNew) await fill(postgres.socket, world, tokens)
+  return postgres
+}
+
+/** Starts it in a folder; `isNew`: nothing is in it yet. */
+export async function startServer(folder: string): Promise<Postgres & { isNew: boolean }> {
   const socket = join(folder, 'postgres')
   const data = join(socket, 'data')
   const uid = process.getuid?.() === 0 ? NOBODY : undefined
@@ -41,8 +48,7 @@ export async function startPostgres(folder: string, world: World, tokens: readon
   const settings = SETTINGS.flatMap((setting) => ['-c', setting])
   const started = start([postgres, '-D', data, '-k', socket, ...settings], manner)
   await hears(started, /ready to accept connections/)
-  if (isNew) await fill(socket, world, tokens)
-  return { started, socket }
+  return { started, socket, isNew }
 }
 
 /** How a client reaches it. */

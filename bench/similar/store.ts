@@ -1,22 +1,35 @@
 /** A store of start pages as a bench needs it: filled with pages, brought into the index, and measured. */
 
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
 import type { Clock } from '../../src/store/duty.ts'
 import { holderName } from '../../src/store/duty.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Name } from '../../src/words/name.ts'
 
 export type Page = { name: string; text: string }
 
-/** What a part of the work took of a processor and of the clock, in seconds. */
-export type Spent = { cpu: number; wall: number }
+/** Where the store of a run is. */
+export type Place = {
+  /** Nothing is in it yet. */
+  isNew: boolean
+  store: Store
+  /** Seconds of a processor that the engine's own processes took so far; null where it has none. */
+  served: (() => number) | null
+  sizes(): Promise<Sizes>
+  /** Tidies up as the engine does by itself in time, so that what is measured from then on is not by chance. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** `tables`: bytes of each table of /similar with its indexes; `free`: those of them for rows to come, null where not known. */
+export type Sizes = { tables: Record<string, number>; free: number | null }
+
+/** What a part of the work took of a processor, of one for the engine's own processes, and of the clock, in seconds. */
+export type Spent = { cpu: number; served: number; wall: number }
 
 const BATCH = 2000
-const TABLES = new Set(['wording', 'wording_digest', 'reading', 'reading_wording', 'posting', 'frequency', 'segment'])
 const SHOWN = 10_000
 
 const clock: Clock = {
@@ -52,7 +65,10 @@ const WEBSITE = {
 } as const
 
 /** Brings everything that waits into the index. */
-export async function bringIn(store: Store): Promise<{ filed: number; spent: Spent }> {
+export async function bringIn({
+  store,
+  served,
+}: Pick<Place, 'store' | 'served'>): Promise<{ filed: number; spent: Spent }> {
   let shown = 0
   const progress = ({ filed }: { filed: number }): void => {
     if (filed < shown + SHOWN) return
@@ -60,29 +76,17 @@ export async function bringIn(store: Store): Promise<{ filed: number; spent: Spe
     console.error(`  ${filed} pages in the index`)
   }
   const index = { store, holder: holderName(), clock, tell: { progress } }
-  const { result, spent } = await spentOn(() => indexOnce(index, new AbortController().signal))
+  const { result, spent } = await spentOn(served, () => indexOnce(index, new AbortController().signal))
   return { filed: result!.filed, spent }
 }
 
-export async function spentOn<Result>(work: () => Promise<Result>): Promise<{ result: Result; spent: Spent }> {
-  const [cpu, wall] = [process.cpuUsage(), performance.now()]
+export async function spentOn<Result>(
+  served: Place['served'],
+  work: () => Promise<Result>,
+): Promise<{ result: Result; spent: Spent }> {
+  const [cpu, before, wall] = [process.cpuUsage(), served?.() ?? 0, performance.now()]
   const result = await work()
+  const took = (performance.now() - wall) / 1e3
   const { user, system } = process.cpuUsage(cpu)
-  return { result, spent: { cpu: (user + system) / 1e6, wall: (performance.now() - wall) / 1e3 } }
-}
-
-/** A store of its own at a path, made where there is none. */
-export function openStoreIn(path: string): Promise<Store> {
-  return openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
-}
-
-/** Bytes of each table and index of /similar, of whole pages of the file. */
-export function sizesOf(path: string): Record<string, number> {
-  const database = new DatabaseSync(path, { readOnly: true })
-  const rows = database.prepare('select name, pgsize from dbstat where aggregate = 1').all() as {
-    name: string
-    pgsize: number
-  }[]
-  database.close()
-  return Object.fromEntries(rows.filter(({ name }) => TABLES.has(name)).map(({ name, pgsize }) => [name, pgsize]))
+  return { result, spent: { cpu: (user + system) / 1e6, served: (served?.() ?? 0) - before, wall: took } }
 }
