@@ -5,7 +5,7 @@ import type { Segment } from '../store/similar.ts'
 /** Segments that have so few wordings together are always merged. */
 const SMALL = 64
 /** With so many segments nothing is filed until some are merged: a query reads all of them. */
-export const MOST_SEGMENTS = 24
+export const MOST_SEGMENTS = 32
 /** A segment is merged with those that follow once it has at most so many times their wordings. */
 const RATIO = { busy: 1 / 3, idle: 4 } as const
 

@@ -3,6 +3,7 @@
 import type { Hand } from '../store/duty.ts'
 import type { Segment } from '../store/similar.ts'
 import type { Store } from '../store/store.ts'
+import { turn } from '../store/turn.ts'
 import type { Instant } from '../words/time.ts'
 import { filingOf } from './filing.ts'
 import { FRESH, gather } from './gather.ts'
@@ -18,7 +19,7 @@ export type Progress = { filed: number; waiting: boolean; wordings: number }
 const PAGES = 256
 /** Rows of old segments removed in one transaction. */
 const SWEPT = 2000
-/** Portions of a merge in one step: merging keeps up with filing. */
+/** Portions of merges in one step: merging keeps up with filing. */
 const PORTIONS = 4
 /** Seconds between two notes of how far the index has followed, where nothing else happens. */
 const BEAT = 2
@@ -28,7 +29,8 @@ export class Indexer {
   private readonly store: Pick<Store, 'similar' | 'indexing' | 'now'>
   private readonly hand: Hand
   private readonly rarities: RarityKeeper
-  private merging: AsyncGenerator<void, void> | null = null
+  /** Merges that go on, each of segments behind those of the one before it. */
+  private readonly merges: { last: number; portions: AsyncGenerator<void, void> }[] = []
   /** Pages filed since a segment was made of what was new. */
   private unread = Number.POSITIVE_INFINITY
   /** The pages that were filed last, and when they were asked for. */
@@ -45,10 +47,12 @@ export class Indexer {
 
   /** Does what comes next, a part of a second; false where there was nothing to do. Throws where the duty is lost. */
   async step(): Promise<boolean> {
+    await turn() // an engine may answer without ever leaving the event loop a turn
     const before = await this.store.similar.segments()
-    const filed = before.length < MOST_SEGMENTS && (await this.file())
+    const hasRoom = before.length < MOST_SEGMENTS
+    const filed = hasRoom && (await this.file())
     const isDue = this.unread >= FRESH || (this.unread > 0 && !this.progress.waiting)
-    const fresh = isDue && (await this.flush(before.at(-1)?.last ?? 0))
+    const fresh = hasRoom && isDue && (await this.flush(before.at(-1)?.last ?? 0))
     const segments = await this.store.similar.segments()
     this.progress.wordings = segments.reduce((sum, { wordings }) => sum + wordings, 0)
     const merged = await this.mergeSome(segments)
@@ -96,16 +100,21 @@ export class Indexer {
     return true
   }
 
-  /** Goes on with a merge, or begins the next; true where there was one. */
+  /**
+   * Begins a merge where one is due behind those that go on, and goes on with the last, smallest one: a large one takes hours, and
+   * what comes in meanwhile must not pile up. True where there was any.
+   */
   private async mergeSome(segments: readonly Segment[]): Promise<boolean> {
-    const parts = this.merging ? [] : mergeOf(segments, this.progress.waiting ? 'busy' : 'idle')
-    if (parts.length > 0) this.merging = this.merge(parts)
-    if (this.merging === null) return false
-    for (let portion = 0; portion < PORTIONS; portion++) {
-      if (!(await this.merging.next()).done) continue
-      this.merging = null
-      break
-    }
+    const last = this.merges.at(-1)?.last ?? Number.NEGATIVE_INFINITY
+    const isBusy = this.progress.waiting || this.unread >= FRESH
+    const parts = mergeOf(
+      segments.filter(({ first }) => first > last),
+      isBusy ? 'busy' : 'idle',
+    )
+    if (parts.length > 0) this.merges.push({ last: parts.at(-1)!.last, portions: this.merge(parts) })
+    if (this.merges.length === 0) return false
+    for (let portion = 0; portion < PORTIONS && this.merges.length > 0; portion++)
+      if ((await this.merges.at(-1)!.portions.next()).done) this.merges.pop()
     return true
   }
 
@@ -130,9 +139,10 @@ export class Indexer {
     const { hold, lose } = this.hand
     const segment = await this.store.indexing.begin(hold, first, last)
     if (segment === null) throw lose()
-    const writer = new SegmentWriter(async (postings, frequencies) =>
-      this.sure(await this.store.indexing.write(hold, segment, postings, frequencies)),
-    )
+    const writer = new SegmentWriter(async (postings, frequencies) => {
+      this.sure(await this.store.indexing.write(hold, segment, postings, frequencies))
+      await turn()
+    })
     return { segment, writer }
   }
 

@@ -69,8 +69,8 @@ test('idle, each segment is more than four times as large as all that follow; wh
 
 test('where there are too many, some are merged whatever their sizes', () => {
   const growing = Array.from({ length: 40 }, (_, at) => Math.ceil(1.34 ** (40 - at) * 100))
-  assert.equal(mergeOf(segmentsOf(growing.slice(-23)), 'busy').length, 0)
-  assert.equal(mergeOf(segmentsOf(growing.slice(-24)), 'busy').length, 12)
+  assert.equal(mergeOf(segmentsOf(growing.slice(-31)), 'busy').length, 0)
+  assert.equal(mergeOf(segmentsOf(growing.slice(-32)), 'busy').length, 16)
 })
 
 test('segments stay few while they come in full ones, and each wording is written some times only', () => {

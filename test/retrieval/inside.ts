@@ -1,0 +1,36 @@
+/** What tests of the indexer share: a world for each, pages to fill it with, and what is found in its file. */
+
+import { DatabaseSync } from 'node:sqlite'
+import { type Pages, World } from './world.ts'
+
+export async function inWorld(deed: (world: World) => Promise<void>): Promise<void> {
+  const world = await World.open()
+  try {
+    await deed(world)
+  } finally {
+    await world.close()
+  }
+}
+
+/** What a statement finds in the store's file. */
+export function found({ opened }: World, sql: string): unknown[] {
+  const database = new DatabaseSync(opened.url.slice('sqlite:'.length), { readOnly: true })
+  try {
+    return database.prepare(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+/** What an indexer that ended must not leave behind. */
+export const UNFINISHED = `select 'segment', number from segment where state <> 'answering'
+  union all select 'posting', segment from posting where segment not in (select number from segment where state = 'answering')
+  union all select 'frequency', segment from frequency where segment not in (select number from segment where state = 'answering')`
+
+/** Subjects that pages share, and a word of each one's own. */
+export function pagesFrom(from: number, count: number): Pages {
+  const range = Array.from({ length: count }, (_, at) => from + at)
+  return Object.fromEntries(
+    range.map((at) => [`page${at}.example`, `subject${at % 7} theme${at % 5} ${at % 3 === 0 ? 'twin' : `own${at}`}`]),
+  )
+}
