@@ -4,10 +4,14 @@ import { type Group, placeOf } from '../similar/postings.ts'
 import type { Rarities } from '../similar/rarities.ts'
 import { emptyVector, unpackVector } from '../similar/vector.ts'
 import { countWeight, LEVELS, levelOf, rarity } from '../similar/weights.ts'
-import type { Wording } from '../store/similar.ts'
+import type { Indexing, Wording } from '../store/similar.ts'
 
 /** The most wordings of a new segment. */
 export const FRESH = 4096
+/** Bytes of vectors after which no more are taken, some three million words: all of them are sorted in memory. */
+const BYTES = 2 ** 23
+/** Wordings read at a time. */
+const READ = 64
 
 /** A word of a page in one number, so that they can be sorted: 26 bits of the word, 12 of the page's place, 8 of the count. */
 const COUNTS = 2 ** 8
@@ -15,6 +19,21 @@ const PLACES = FRESH * COUNTS
 
 /** A word with its postings in order of place, and how many wordings have it. */
 export type Gathered = { word: number; groups: Group[]; count: number }
+
+/** The wordings above `after`, as many as make one segment; `isFull`: more may follow. */
+export async function fresh(
+  indexing: Pick<Indexing, 'wordings'>,
+  after: number,
+): Promise<{ wordings: Wording[]; isFull: boolean }> {
+  const wordings: Wording[] = []
+  for (let bytes = 0; wordings.length < FRESH && bytes < BYTES; ) {
+    const some = await indexing.wordings(wordings.at(-1)?.wording ?? after, READ)
+    for (const { vector } of some) bytes += vector.length
+    wordings.push(...some)
+    if (some.length < READ) return { wordings, isFull: false }
+  }
+  return { wordings, isFull: true }
+}
 
 /** The words of at most 4,096 wordings (ascending), each with its postings. */
 export function* gather(wordings: readonly Wording[], known: Rarities): Generator<Gathered> {

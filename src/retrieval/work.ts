@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import { turn } from '../store/turn.ts'
 import type { Instant } from '../words/time.ts'
 import { filingOf } from './filing.ts'
-import { FRESH, gather } from './gather.ts'
+import { FRESH, fresh, gather } from './gather.ts'
 import { merge } from './merge.ts'
 import { MOST_SEGMENTS, mergeOf } from './plan.ts'
 import { keepRarities, type RarityKeeper } from './rarity-keeper.ts'
@@ -52,12 +52,12 @@ export class Indexer {
     const hasRoom = before.length < MOST_SEGMENTS
     const filed = hasRoom && (await this.file())
     const isDue = this.unread >= FRESH || (this.unread > 0 && !this.progress.waiting)
-    const fresh = hasRoom && isDue && (await this.flush(before.at(-1)?.last ?? 0))
+    const flushed = hasRoom && isDue && (await this.flush(before.at(-1)?.last ?? 0))
     const segments = await this.store.similar.segments()
     this.progress.wordings = segments.reduce((sum, { wordings }) => sum + wordings, 0)
     const merged = await this.mergeSome(segments)
     const swept = await this.sweep()
-    return filed || fresh || merged || swept
+    return filed || flushed || merged || swept
   }
 
   /** Files some pages; true where there were any. */
@@ -85,8 +85,8 @@ export class Indexer {
 
   /** Makes a segment of wordings that no segment has; true where there were any. */
   private async flush(end: number): Promise<boolean> {
-    const wordings = await this.store.indexing.wordings(end, FRESH)
-    this.unread = wordings.length === FRESH ? FRESH : 0
+    const { wordings, isFull } = await fresh(this.store.indexing, end)
+    this.unread = isFull ? FRESH : 0
     if (wordings.length === 0) return false
     const { segment, writer } = await this.begin(wordings[0]!.wording, wordings.at(-1)!.wording)
     for (const { word, groups, count } of gather(wordings, (await this.rarities.now()).rarities)) {
