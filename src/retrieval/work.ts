@@ -17,8 +17,8 @@ export type Progress = { filed: number; waiting: boolean; wordings: number }
 
 /** Pages filed in one transaction. */
 const PAGES = 256
-/** Rows of old segments removed in one transaction. */
-const SWEPT = 2000
+/** Rows of old segments removed in one step and transaction: more than merges replace meanwhile. */
+const SWEPT = 5000
 /** Portions of merges in one step: merging keeps up with filing. */
 const PORTIONS = 4
 /** Seconds between two notes of how far the index has followed, where nothing else happens. */
