@@ -8,16 +8,21 @@ export type Terms = { digest: string; counts: Uint32Array }
 /** A longer word counts by its beginning, in UTF-16 units. */
 const WORD_UNITS = 64
 
-const WORD = /[\p{L}\p{M}\p{N}]/u
+const WORD = /[\p{L}\p{N}]/u
+/** Goes on with a word; alone it is none, as the selector after an emoji. */
+const MARKS = /\p{M}/u
 /** Scripts that write words without a space between them. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+/** Letters and marks that both kana share, as that of a long vowel. */
+const KANA = /[[\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}]&&[\p{L}\p{M}]]/v
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
 
 const UNKNOWN = 0
 const GAP = 1
 const SPACED = 2
 const RUN = 3
+const MARK = 4
 /** What each UTF-16 unit is, learnt once. */
 const kinds = new Uint8Array(65_536)
 
@@ -31,7 +36,12 @@ export function digestOf(text: string): string {
  * has no spaces, words are those of Unicode's segmentation (UAX 29). Linear in the length of the text.
  */
 export function termsOf(text: string): Terms {
-  return { digest: digestOf(text), counts: countsOf(wordHashes(text.normalize('NFC').toLowerCase())) }
+  return { digest: digestOf(text), counts: countsOf(wordHashes(folded(text.normalize('NFC')))) }
+}
+
+/** Without case: lower case, but for the one letter whose capitals are two. */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll('ß', 'ss')
 }
 
 function countsOf(hashes: number[]): Uint32Array {
@@ -54,12 +64,16 @@ function wordHashes(text: string): number[] {
   while (start < text.length) {
     const kind = kindAt(text, start)
     let end = start + 1
-    while (end < text.length && kindAt(text, end) === kind) end++
+    while (end < text.length && goesOn(kind, kindAt(text, end))) end++
     if (kind === SPACED) hashes.push(hashOf(text, start, end))
     if (kind === RUN) pushSegments(text.slice(start, end), hashes)
     start = end
   }
   return hashes
+}
+
+function goesOn(kind: number, next: number): boolean {
+  return next === kind || (next === MARK && kind === SPACED)
 }
 
 function pushSegments(run: string, hashes: number[]): void {
@@ -81,7 +95,8 @@ function kindAt(text: string, index: number): number {
 function learn(unit: number): number {
   if (unit >= 0xd800 && unit <= 0xdfff) return RUN
   const character = String.fromCharCode(unit)
-  if (UNSPACED.test(character)) return RUN
+  if (UNSPACED.test(character) || KANA.test(character)) return RUN
+  if (MARKS.test(character)) return MARK
   return WORD.test(character) ? SPACED : GAP
 }
 
