@@ -83,15 +83,15 @@ function* wordsOf(entries: Float64Array): Generator<[word: number, from: number,
   }
 }
 
-/** The length of each wording's vector, in rarities of which the highest is 1: so it depends little on how many wordings there are. */
+/** The length of each wording's vector by what is known now: it depends little on how many wordings there are. */
 function lengthsOf(entries: Float64Array, fresh: number, known: Rarities): Float64Array {
   const lengths = new Float64Array(fresh)
   const all = known.wordings + fresh
   for (const [word, from, end] of wordsOf(entries)) {
     const before = known.wordings === 0 ? 0 : known.pagesOf(word)
-    const share = rarity(all, Math.min(all, before + end - from)) / Math.log(all + 1)
+    const weight = rarity(all, Math.min(all, before + end - from))
     for (let at = from; at < end; at++)
-      lengths[placeAt(entries[at]!)]! += (countWeight(countAt(entries[at]!)) * share) ** 2
+      lengths[placeAt(entries[at]!)]! += (countWeight(countAt(entries[at]!)) * weight) ** 2
   }
   return lengths.map((squares) => Math.sqrt(squares))
 }

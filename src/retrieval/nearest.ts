@@ -17,11 +17,6 @@ export type Asked = { page: Weighed; rarities: Rarities; own: number | null; isC
 
 /** What is 1 in the unit of a score. */
 export const WHOLE = 10_000
-/** Candidates whose vectors are read at once, at first and then. */
-const [FIRST, NEXT] = [160, 60]
-/** No more are read once so few of the last were among the closest. */
-const FEW = 6
-
 const SHARES = Float64Array.from({ length: LEVELS }, (_, level) => shareOf(level))
 
 /** Has memory of some 6 MB, for all queries of a process: nothing of a query is left in it while another may begin. */
@@ -41,12 +36,12 @@ export class Nearest {
   async to(asked: Asked, wanted: number): Promise<Scored[]> {
     const wordings = await this.candidates(asked)
     let closest: Scored[] = []
-    for (let from = 0, end = FIRST; from < wordings.length; from = end, end += NEXT) {
+    for (let from = 0, end: number = QUERY.first; from < wordings.length; from = end, end += QUERY.next) {
       const bar = closest[wanted - 1]?.score ?? Number.NEGATIVE_INFINITY
       const some = wordings.slice(from, end)
       const scored = this.scored(some, await this.similar.vectors(some), asked)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (closest.length >= wanted && scored.filter(({ score }) => score > bar).length < FEW) break
+      if (closest.length >= wanted && scored.filter(({ score }) => score > bar).length < QUERY.few) break
     }
     return closest
   }

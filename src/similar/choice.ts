@@ -5,8 +5,11 @@ import { ROW_POSTINGS } from './postings.ts'
 import type { Rarities } from './rarities.ts'
 import { countWeight } from './weights.ts'
 
-/** The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned. */
-export const QUERY = { words: 100, rowsOfWord: 20, rows: 800, cosines: 400 } as const
+/**
+ * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many at `first`,
+ * then the `next` ones until of these `few` are among the closest.
+ */
+export const QUERY = { words: 128, rowsOfWord: 30, rows: 1000, cosines: 400, first: 160, next: 60, few: 3 } as const
 
 /** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
 export type Chosen = { word: number; weight: number; rows: number }

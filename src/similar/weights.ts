@@ -4,7 +4,7 @@
 export const LEVELS = 16
 const STEPS = 3
 /** The logarithm of the share that the highest level stands for. */
-const TOP = -0.5
+const TOP = -3.8
 const COUNTS = 256
 
 const logarithms = Float64Array.from({ length: COUNTS }, (_, count) => 1 + Math.log(count))
@@ -20,7 +20,7 @@ export function rarity(all: number, pages: number): number {
   return Math.max(0, Math.log((all + 1) / pages))
 }
 
-/** Which level a share of a page has: the count's weight by the length of the page's vector, both in rarities of at most 1. */
+/** Which level a share of a page has: the weight of a word's count by the length of the page's vector. */
 export function levelOf(share: number): number {
   return Math.max(0, Math.min(LEVELS - 1, Math.round(LEVELS - 1 + STEPS * (Math.log2(share) - TOP))))
 }

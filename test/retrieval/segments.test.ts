@@ -210,7 +210,7 @@ test('a posting has the level of how much of the page its word is, by rarities k
     [3, 2],
     [4, 2],
   ])
-  const rarityOf = (word: number) => Math.log((all + 1) / pagesWith.get(word)!) / Math.log(all + 1)
+  const rarityOf = (word: number) => Math.log((all + 1) / pagesWith.get(word)!)
   const countOf = (count: number) => 1 + Math.log(Math.min(255, count))
   for (const [wording, page] of pages) {
     const length = Math.hypot(...[...page].map(([word, count]) => countOf(count) * rarityOf(word)))
@@ -225,7 +225,7 @@ test('of a word that very many have, those are kept to which it matters most, an
   const [FEW, HALF] = [1000, KEPT / 2]
   /** A word that all say beside others: the later, the fewer, so that it matters the more to a page. */
   const pageAt = (at: number): Page =>
-    new Map([[5, 1], ...Array.from({ length: 1 + (at % 9) }, (_, other) => [100 + other, 40] as const)])
+    new Map([[5, 1], ...Array.from({ length: 1 + (at % 9) * 10 }, (_, other) => [100 * (at + 1) + other, 40] as const)])
   const range = (from: number, end: number) =>
     Array.from({ length: end - from }, (_, at) => wordingOf(from + at + 1, pageAt(from + at)))
   const parts = await Promise.all([
