@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import { emptyFrequencies, type Frequencies, ROW_WORDS, unpackFrequencies } from '../similar/frequencies.ts'
-import { Rarities } from '../similar/rarities.ts'
+import { Histogram, Rarities } from '../similar/rarities.ts'
 import { WORDS } from '../similar/vector.ts'
 import type { Segment, Similar } from '../store/similar.ts'
 import { turn } from '../store/turn.ts'
@@ -19,39 +19,39 @@ export type WordWalk = {
   next(): Promise<void> | void
 }
 
-/** A table of rarities as of the segments given; the event loop has its turns meanwhile. */
+/**
+ * A table of rarities as of the segments given, in two walks over their words, none of which is held beside it; the event loop has
+ * its turns meanwhile. What a segment that goes had to say is left out from there on.
+ */
 export async function learn(similar: Pick<Similar, 'frequencies'>, segments: readonly Segment[]): Promise<Rarities> {
-  const said = emptyFrequencies(2 ** 16)
+  const histogram = new Histogram()
+  await walkAll(similar, segments, (_, pages) => histogram.add(pages))
+  const wordings = segments.reduce((sum, segment) => sum + segment.wordings, 0)
+  const rarities = new Rarities(wordings, histogram, 2 * randomInt(WORDS / 2) + 1)
+  await walkAll(similar, segments, (word, pages) => rarities.put(word, pages))
+  return rarities
+}
+
+/** Takes every word once, with how many wordings of all the segments have it. */
+async function walkAll(
+  similar: Pick<Similar, 'frequencies'>,
+  segments: readonly Segment[],
+  take: (word: number, pages: number) => void,
+): Promise<void> {
   const walks = await Promise.all(segments.map(({ segment }) => wordsOf(similar, segment)))
   for (;;) {
-    const word = Math.min(...walks.map((walk) => walk.word))
-    if (word === Number.POSITIVE_INFINITY) break
-    let count = 0
+    let word = Number.POSITIVE_INFINITY
+    for (const walk of walks) if (walk.word < word) word = walk.word
+    if (word === Number.POSITIVE_INFINITY) return
+    let pages = 0
     for (const walk of walks) {
       if (walk.word !== word) continue
-      count += walk.count
+      pages += walk.count
       const more = walk.next()
       if (more) await more
     }
-    keep(said, word, count)
+    take(word, pages)
   }
-  return new Rarities(
-    segments.reduce((sum, { wordings }) => sum + wordings, 0),
-    said,
-    2 * randomInt(WORDS / 2) + 1,
-  )
-}
-
-/** Adds a word to arrays that grow as need be. */
-function keep(said: Frequencies, word: number, count: number): void {
-  if (said.size === said.words.length) {
-    const longer = emptyFrequencies(2 * said.size)
-    longer.words.set(said.words)
-    longer.counts.set(said.counts)
-    Object.assign(said, { words: longer.words, counts: longer.counts })
-  }
-  said.words[said.size] = word
-  said.counts[said.size++] = count
 }
 
 /** The words of a segment, ascending, each with how many wordings have it. */

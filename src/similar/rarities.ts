@@ -1,6 +1,5 @@
 /** How rare each word is, in a table of at most 16 MiB however many words there are. */
 
-import type { Frequencies } from './frequencies.ts'
 import { WORD_BITS, WORDS } from './vector.ts'
 import { rarity } from './weights.ts'
 
@@ -22,9 +21,19 @@ const counted = Float64Array.from({ length: CODES }, (_, code) =>
   code <= EXACT ? code : Math.round(EXACT * Math.exp((code - EXACT) * STEP)),
 )
 
+/** How many words have each count, by code: what is known of all of them before the first is kept. */
+export class Histogram {
+  readonly words = new Uint32Array(CODES)
+
+  add(pages: number): void {
+    this.words[codeOf(pages)]!++
+  }
+}
+
 /**
- * Made once of the frequencies of all words. The words of one page alone are not kept, nor are, where there are very many, the
- * next rare ones: all that are not kept, or were never seen, count as frequent as those that were left out are on the whole.
+ * Made in two walks over all words: one counts them, by which it is decided which are kept, and one puts them. The words of one
+ * page alone are not kept, nor are, where there are very many, the next rare ones: all that are not kept, or were never seen, count
+ * as frequent as those that were left out are on the whole.
  */
 export class Rarities {
   /** How many wordings there are. */
@@ -37,22 +46,34 @@ export class Rarities {
   /** The most frequent words again, in so little room that they stay near the processor: two words of three that are looked for. */
   private readonly frequent = new Uint32Array(FREQUENT)
   readonly factor: number
+  /** The least codes of a word that is kept, and of one that is among the most frequent. */
+  private readonly least: number
+  private readonly leastFrequent: number
+  /** Words for which there is room. */
+  private room: number
 
   /**
-   * `said`: each word once, with how many of the `all` wordings have it. `factor`: any odd number below 2^26, by which words are
-   * mixed; a random one, so that nobody can choose words that crowd one place.
+   * Without a word yet. The histogram is of all words, with how many of the `all` wordings have each. `factor`: any odd number below 2^26,
+   * by which words are mixed; a random one, so that nobody can choose words that crowd one place.
    */
-  constructor(all: number, said: Frequencies, factor: number) {
+  constructor(all: number, { words }: Histogram, factor: number) {
     this.factor = factor
-    const { least, kept, others } = leave(said)
+    const { least, kept, others } = leave(words)
+    this.least = least
+    this.leastFrequent = leastOf(words, FREQUENT / 2)
+    this.room = kept
     this.wordings = all
     this.others = others
     this.weights = Float32Array.from(counted, (pages, code) => rarity(all, code === 0 ? others : pages))
     this.bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, Math.ceil(Math.log2(kept / TAKEN))))
     this.entries = new Uint32Array(2 ** this.bits)
-    for (let at = 0; at < said.size; at++)
-      if (codeOf(said.counts[at]!) >= least) this.put(said.words[at]!, codeOf(said.counts[at]!))
-    this.keepFrequent(said)
+  }
+
+  /** Each word once, with how many wordings have it: no more than when it was counted. */
+  put(word: number, pages: number): void {
+    const code = codeOf(pages)
+    if (code >= this.leastFrequent) this.putFrequent(word, code)
+    if (code >= this.least && this.room-- > 0) this.putKept(word, code)
   }
 
   /** ln((all + 1) / pages) of a word. */
@@ -78,19 +99,14 @@ export class Rarities {
     return entries[place]! & (CODES - 1)
   }
 
-  /** Each at the place of its lowest bits, with the others and 1 above its code; of two at one place the more frequent. */
-  private keepFrequent({ size, words, counts }: Frequencies): void {
-    const least = leastOf(counts.subarray(0, size), FREQUENT / 2)
-    for (let at = 0; at < size; at++) {
-      const code = codeOf(counts[at]!)
-      if (code < least) continue
-      const place = words[at]! & (FREQUENT - 1)
-      if (code > (this.frequent[place]! & (CODES - 1)))
-        this.frequent[place] = (((words[at]! >>> FREQUENT_BITS) + 1) << CODE_BITS) | code
-    }
+  /** At the place of its lowest bits, with the others and 1 above its code; of two at one place the more frequent. */
+  private putFrequent(word: number, code: number): void {
+    const place = word & (FREQUENT - 1)
+    if (code > (this.frequent[place]! & (CODES - 1)))
+      this.frequent[place] = (((word >>> FREQUENT_BITS) + 1) << CODE_BITS) | code
   }
 
-  private put(word: number, code: number): void {
+  private putKept(word: number, code: number): void {
     const { entries } = this
     const mixed = Math.imul(word, this.factor) & (WORDS - 1)
     let place = mixed >>> (WORD_BITS - this.bits)
@@ -100,10 +116,9 @@ export class Rarities {
 }
 
 /** The least code that is kept, how many words are, and how many pages each of the others has on the whole. */
-function leave({ size, counts }: Frequencies): { least: number; kept: number; others: number } {
-  const words = new Uint32Array(CODES)
-  for (let at = 0; at < size; at++) words[codeOf(counts[at]!)]!++
-  let [least, kept, left, pages] = [1, size, 0, 0]
+function leave(words: Uint32Array): { least: number; kept: number; others: number } {
+  let kept = words.reduce((sum, some) => sum + some, 0)
+  let [least, left, pages] = [1, 0, 0]
   while (least < 2 || kept > TAKEN * 2 ** MOST_BITS) {
     kept -= words[least]!
     left += words[least]!
@@ -113,10 +128,8 @@ function leave({ size, counts }: Frequencies): { least: number; kept: number; ot
   return { least, kept, others: left === 0 ? 1 : pages / left }
 }
 
-/** The least code such that no more than so many have that or a higher one. */
-function leastOf(counts: Uint32Array, most: number): number {
-  const words = new Uint32Array(CODES)
-  for (const count of counts) words[codeOf(count)]!++
+/** The least code such that no more than so many words have that or a higher one. */
+function leastOf(words: Uint32Array, most: number): number {
   let [least, kept] = [CODES, 0]
   while (least > 1 && kept + words[least - 1]! <= most) kept += words[--least]!
   return least

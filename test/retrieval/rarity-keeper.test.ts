@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { learn } from '../../src/retrieval/learn.ts'
 import { keepRarities } from '../../src/retrieval/rarity-keeper.ts'
-import { packFrequencies } from '../../src/similar/frequencies.ts'
+import { emptyFrequencies, packFrequencies, ROW_WORDS } from '../../src/similar/frequencies.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import type { FrequencyRow, Segment, Similar } from '../../src/store/similar.ts'
 
@@ -70,6 +70,26 @@ test('a word is as frequent as in all segments together', async () => {
     }),
     { numRuns: 50 },
   )
+})
+
+test('words that are not kept take no memory, however many there are', async () => {
+  const words = 2 ** 21
+  const row = emptyFrequencies(ROW_WORDS)
+  let [most, first] = [0, 0]
+  const source: Pick<Similar, 'frequencies'> = {
+    async frequencies(_, after, limit) {
+      most = Math.max(most, process.memoryUsage().arrayBuffers)
+      first ||= most
+      return Array.from({ length: Math.min(limit, (words - after - 1) / ROW_WORDS) }, (_, at) => {
+        for (let place = 0; place < ROW_WORDS; place++) row.words[place] = after + 1 + at * ROW_WORDS + place
+        row.counts.fill(1)
+        return { last: row.words.at(-1)!, counts: packFrequencies(row, 0, ROW_WORDS) }
+      })
+    },
+  }
+  const rarities = await learn(source, [{ segment: 1, first: 1, last: 9, wordings: 9 }])
+  assert.equal(rarities.pagesOf(7), 1)
+  assert.ok(most - first < 2 * words, `${most - first} bytes for ${words} words`)
 })
 
 test('they are learnt once for all who wait, and again only when the segments are others', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Rarities } from '../../src/similar/rarities.ts'
+import { Histogram, Rarities } from '../../src/similar/rarities.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import { rarity } from '../../src/similar/weights.ts'
 import { FACTOR, raritiesOf } from './said.ts'
@@ -49,17 +49,16 @@ test('a word that was never seen counts as that of one page', () => {
 test('a crowded table keeps the most frequent words; those left out count as they do on the whole', () => {
   const [once, twice, often] = [1_000_000, 2_500_000, 1_500_000]
   const all = once + twice + often
-  const words = Uint32Array.from({ length: all }, (_, at) => at * 13)
-  const counts = new Uint32Array(all)
-    .fill(1, 0, once)
-    .fill(2, once, once + twice)
-    .fill(7, once + twice)
-  const rarities = new Rarities(1_000_000, { size: all, words, counts }, FACTOR)
+  const countOf = (at: number) => (at < once ? 1 : at < once + twice ? 2 : 7)
+  const histogram = new Histogram()
+  for (let at = 0; at < all; at++) histogram.add(countOf(at))
+  const rarities = new Rarities(1_000_000, histogram, FACTOR)
+  for (let at = 0; at < all; at++) rarities.put(at * 13, countOf(at))
   const mean = (once + 2 * twice) / (once + twice)
   for (let at = 0; at < all; at += 10_007) {
     const told = at < once + twice ? mean : 7
-    assert.ok(near(rarities.pagesOf(words[at]!), told, 1e-9), `${counts[at]}`)
-    assert.ok(near(rarities.of(words[at]!), rarity(1_000_000, told), 1e-6))
+    assert.ok(near(rarities.pagesOf(at * 13), told, 1e-9), `${countOf(at)}`)
+    assert.ok(near(rarities.of(at * 13), rarity(1_000_000, told), 1e-6))
   }
   assert.equal(rarities.pagesOf(all * 13), mean, 'and so does one that was never seen')
 })
