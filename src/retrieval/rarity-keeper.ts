@@ -11,7 +11,7 @@ const OUTGROWN = 2
 
 type Source = Pick<Similar, 'segments' | 'frequencies'>
 
-/** `isCurrent`: whether they are those of the segments that answer now. */
+/** `isCurrent`: whether they are those of all segments that answer now. */
 export type Learnt = { rarities: Rarities; isCurrent: boolean }
 
 export type RarityKeeper = {
@@ -19,7 +19,9 @@ export type RarityKeeper = {
   now(): Promise<Learnt>
 }
 
-/** So often it is begun anew where a segment went while it was read. */
+/** What is learnt lacks less than this share of the wordings, those of segments that went meanwhile: with others it is begun anew. */
+const LACKING = 1 / 100
+/** So often, at most. */
 const TRIES = 3
 
 /** `milliseconds`: a clock that never goes back. */
@@ -28,8 +30,8 @@ export function keepRarities(similar: Source, milliseconds: () => number): Rarit
   let learning: Promise<Rarities> | null = null
   async function again(): Promise<Rarities> {
     const began = milliseconds()
-    const [segments, learnt] = await learnWhole(similar)
-    ;[known, key] = [learnt, keyOf(segments)]
+    const [learnt, whole] = await learnWhole(similar)
+    ;[known, key] = [learnt, whole && keyOf(whole)]
     rest = milliseconds() + (milliseconds() - began) / SHARE
     return learnt
   }
@@ -49,13 +51,15 @@ export function keepRarities(similar: Source, milliseconds: () => number): Rarit
   }
 }
 
-/** A segment that goes meanwhile would lack some of its words: then it is begun anew, a few times. */
-async function learnWhole(similar: Source): Promise<[readonly Segment[], Rarities]> {
+/** What is learnt, and of which segments where none went before it had been read twice: then it may lack words. */
+async function learnWhole(similar: Source): Promise<[Rarities, readonly Segment[] | null]> {
   for (let tries = 1; ; tries++) {
     const segments = await similar.segments()
     const learnt = await learn(similar, segments)
     const left = new Set((await similar.segments()).map(({ segment }) => segment))
-    if (tries === TRIES || segments.every(({ segment }) => left.has(segment))) return [segments, learnt]
+    const gone = segments.filter(({ segment }) => !left.has(segment))
+    if (gone.length === 0) return [learnt, segments]
+    if (tries === TRIES || wordingsOf(gone) < LACKING * wordingsOf(segments)) return [learnt, null]
   }
 }
 

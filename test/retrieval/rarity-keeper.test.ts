@@ -162,18 +162,37 @@ test('these are learnt at once, however short ago others were', async () => {
   assert.equal((await keeper.now()).rarities.wordings, 21)
 })
 
-test('where a segment goes while it is read, they are learnt from what is there then', async () => {
+test('where segments go while they are read, whenever that is, they are learnt from what is there then', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 6] as const))
-  const index = indexOf([10, words], [10, words])
-  index.before = () => {
-    if (index.reads !== 5) return
-    index.drop(1)
-    index.drop(2)
-    index.put(3, 20, new Map([...words].map(([word, count]) => [word, 2 * count])))
+  const whole = indexOf([10, words], [10, words])
+  await learn(whole, await whole.segments())
+  for (let read = 1; read <= whole.reads; read++) {
+    const index = indexOf([10, words], [10, words])
+    index.before = () => {
+      if (index.reads !== read) return
+      index.drop(1)
+      index.drop(2)
+      index.put(3, 20, new Map([...words].map(([word, count]) => [word, 2 * count])))
+    }
+    const { rarities } = await keepRarities(index, () => 0).now()
+    for (const word of words.keys()) assert.equal(rarities.pagesOf(word), 12, `read ${read}`)
+    assert.equal(rarities.wordings, 20)
   }
-  const { rarities } = await keepRarities(index, () => 0).now()
-  for (const word of words.keys()) assert.equal(rarities.pagesOf(word), 12)
-  assert.equal(rarities.wordings, 20)
+})
+
+test('where those that go hold less than a hundredth of the wordings, they are not learnt anew', async () => {
+  const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 300] as const))
+  const whole = indexOf([1000, words], [5, new Map([[3, 1]])])
+  await learn(whole, await whole.segments())
+  const index = indexOf([1000, words], [5, new Map([[3, 1]])])
+  index.before = () => {
+    index.drop(1 + index.reads)
+    index.put(2 + index.reads, 5, new Map([[3, 1]]))
+  }
+  const { rarities, isCurrent } = await keepRarities(index, () => 0).now()
+  assert.ok(index.reads <= whole.reads, `${index.reads} reads`)
+  for (const word of words.keys()) assert.equal(rarities.pagesOf(word), 300)
+  assert.deepEqual([rarities.wordings, isCurrent], [1005, false])
 })
 
 test('what could not be learnt is learnt by the next who asks', async () => {
