@@ -52,13 +52,17 @@ export class Nearest {
     const chosen = chooseWords(page, rarities, own !== null && isCurrent)
     const reads = chosen.map(({ word, rows }) => ({ place: placeOf(word, LEVELS - 1), rows }))
     const rows = await this.similar.postings(reads)
-    for (const [at, { word, weight }] of chosen.entries()) {
-      found.size = 0
-      findPostings(rows[at]!, word, found)
-      for (let place = 0; place < found.size; place++)
-        scores.add(found.wordings[place]!, weight * SHARES[found.levels[place]!]!)
+    try {
+      for (const [at, { word, weight }] of chosen.entries()) {
+        found.size = 0
+        findPostings(rows[at]!, word, found)
+        for (let place = 0; place < found.size; place++)
+          scores.add(found.wordings[place]!, weight * SHARES[found.levels[place]!]!)
+      }
+      return scores.best(QUERY.cosines).filter((wording) => wording !== own)
+    } finally {
+      scores.clear()
     }
-    return scores.takeBest(QUERY.cosines).filter((wording) => wording !== own)
   }
 
   /** The exact similarities of some wordings, but for those that are 0 or gone. */

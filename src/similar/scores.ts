@@ -26,12 +26,16 @@ export class Scores {
     this.cells[cellOf(wording)]! += score
   }
 
-  /** The wordings with the highest scores, the highest first, at most `limit`; all scores are nothing again. */
-  takeBest(limit: number): number[] {
-    const bar = barOf(this.cells, Math.ceil(MORE * limit))
-    const { wordings, scores, size } = this.sumUp(bar)
+  /** All scores are nothing again. */
+  clear(): void {
     this.cells.fill(0)
     this.size = 0
+  }
+
+  /** The wordings with the highest scores, the highest first, at most `limit`. */
+  best(limit: number): number[] {
+    const bar = barOf(this.cells, Math.ceil(MORE * limit))
+    const { wordings, scores, size } = this.sumUp(bar)
     const best = Array.from({ length: size }, (_, at) => at).sort((a, b) => scores[b]! - scores[a]!)
     return best.slice(0, limit).map((at) => wordings[at]!)
   }
