@@ -17,6 +17,9 @@ export type Asked = { page: Weighed; rarities: Rarities; own: number | null; isC
 
 /** What is 1 in the unit of a score. */
 export const WHOLE = 10_000
+/** The closest that are looked for, however many are asked for: fewer are the beginning of more. */
+const WANTED = 100
+
 const SHARES = Float64Array.from({ length: LEVELS }, (_, level) => shareOf(level))
 
 /** Has memory of some 6 MB, for all queries of a process: nothing of a query is left in it while another may begin. */
@@ -32,16 +35,16 @@ export class Nearest {
     this.found = { size: 0, wordings: new Float64Array(room), levels: new Uint8Array(room) }
   }
 
-  /** The closest wordings, the highest first, `wanted` of them and some more: read until hardly one more comes among them. */
-  async to(asked: Asked, wanted: number): Promise<Scored[]> {
+  /** The closest wordings, the highest first, 100 of them and some more: read until hardly one more comes among these. */
+  async to(asked: Asked): Promise<Scored[]> {
     const wordings = await this.candidates(asked)
     let closest: Scored[] = []
     for (let from = 0, end: number = QUERY.first; from < wordings.length; from = end, end += QUERY.next) {
-      const bar = closest[wanted - 1]?.score ?? Number.NEGATIVE_INFINITY
+      const bar = closest[WANTED - 1]?.score ?? Number.NEGATIVE_INFINITY
       const some = wordings.slice(from, end)
       const scored = this.scored(some, await this.similar.vectors(some), asked)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (closest.length >= wanted && scored.filter(({ score }) => score > bar).length < QUERY.few) break
+      if (closest.length >= WANTED && scored.filter(({ score }) => score > bar).length < QUERY.few) break
     }
     return closest
   }

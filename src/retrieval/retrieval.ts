@@ -40,7 +40,7 @@ export function openRetrieval(
       const wanted = limit - rows.length
       if (wanted === 0) return rows
       const { rarities, isCurrent } = await keeper.now()
-      const scored = await nearest.to({ page: weigh(vector, rarities), rarities, own, isCurrent }, wanted)
+      const scored = await nearest.to({ page: weigh(vector, rarities), rarities, own, isCurrent })
       return [...rows, ...(await rowsOf(similar, scored, name, wanted))]
     },
   }

@@ -9,7 +9,7 @@ import { countWeight } from './weights.ts'
  * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many at `first`,
  * then the `next` ones until of these `few` are among the closest.
  */
-export const QUERY = { words: 128, rowsOfWord: 30, rows: 1000, cosines: 400, first: 160, next: 60, few: 3 } as const
+export const QUERY = { words: 128, rowsOfWord: 30, rows: 1000, cosines: 480, first: 160, next: 80, few: 2 } as const
 
 /** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
 export type Chosen = { word: number; weight: number; rows: number }
