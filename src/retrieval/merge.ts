@@ -2,6 +2,7 @@
 
 import { type Group, unpackRow, wordAt } from '../similar/postings.ts'
 import type { Indexing, PostingRow, Similar } from '../store/similar.ts'
+import type { Gone } from './gone.ts'
 import { wordsOf } from './learn.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 
@@ -18,7 +19,7 @@ export type Source = Pick<Similar, 'frequencies'> & Pick<Indexing, 'rows'>
 export async function* merge(
   source: Source,
   segments: readonly number[],
-  gone: ReadonlySet<number>,
+  gone: Gone,
   writer: SegmentWriter,
 ): AsyncGenerator<void, void> {
   const walks = await Promise.all(segments.map((segment) => groupsOf(source, segment)))
@@ -47,14 +48,14 @@ export async function* merge(
 async function groupsOfWord(
   walks: readonly GroupWalk[],
   word: number,
-  gone: ReadonlySet<number>,
+  gone: Gone,
 ): Promise<{ groups: Group[]; dropped: number }> {
   const found: Group[] = []
   let dropped = 0
   for (const walk of walks) {
     while (walk.group !== null && wordAt(walk.group.place) === word) {
       const { place, wordings } = walk.group
-      const kept = gone.size === 0 ? wordings : wordings.filter((wording) => !gone.has(wording))
+      const kept = gone.leaveOut(wordings)
       dropped += wordings.length - kept.length
       if (kept.length > 0) found.push({ place, wordings: kept })
       const more = walk.next()

@@ -7,6 +7,7 @@ import { turn } from '../store/turn.ts'
 import type { Instant } from '../words/time.ts'
 import { filingOf } from './filing.ts'
 import { FRESH, fresh, gather } from './gather.ts'
+import { Gone } from './gone.ts'
 import { merge } from './merge.ts'
 import { MOST_SEGMENTS, mergeOf } from './plan.ts'
 import { keepRarities, type RarityKeeper } from './rarity-keeper.ts'
@@ -19,6 +20,8 @@ export type Progress = { filed: number; waiting: boolean; wordings: number }
 const PAGES = 256
 /** Rows of old segments removed in one step and transaction: more than merges replace meanwhile. */
 const SWEPT = 5000
+/** Wordings that are gone, read or struck off at once. */
+const GONE = 5000
 /** Portions of merges in one step: merging keeps up with filing. */
 const PORTIONS = 4
 /** Seconds between two notes of how far the index has followed, where nothing else happens. */
@@ -88,16 +91,25 @@ export class Indexer {
     const { wordings, isFull } = await fresh(this.store.indexing, end)
     this.unread = isFull ? FRESH : 0
     if (wordings.length === 0) return false
+    await this.strikeBehind(end)
     const { segment, writer } = await this.begin(wordings[0]!.wording, wordings.at(-1)!.wording)
     for (const { word, groups, count } of gather(wordings, (await this.rarities.now()).rarities)) {
       writer.add(word, groups, count)
       if (writer.isFull) await writer.flush()
     }
     await writer.end()
-    // Noted as gone on account of a segment that was begun and never published.
-    const gone = await this.store.indexing.gone(end + 1, wordings.at(-1)!.wording)
-    this.sure(await this.store.indexing.publish(this.hand.hold, segment, wordings.length, gone))
+    this.sure(await this.store.indexing.publish(this.hand.hold, segment, wordings.length))
     return true
+  }
+
+  /** Strikes off what was noted as gone on account of segments that were begun behind the last one, and never published. */
+  private async strikeBehind(end: number): Promise<void> {
+    for (let after = end; ; ) {
+      const gone = await this.store.indexing.gone(after, Number.MAX_SAFE_INTEGER, GONE)
+      if (gone.length === 0) return
+      this.sure(await this.store.indexing.strike(this.hand.hold, gone))
+      after = gone.at(-1)!
+    }
   }
 
   /**
@@ -118,21 +130,38 @@ export class Indexer {
     return true
   }
 
-  /** Makes one segment of several; yields whenever something else may have its turn. */
+  /**
+   * Makes one segment of several; yields whenever something else may have its turn. Where it ends before all that is gone was
+   * struck off, the rest is noted in vain, until the next merge.
+   */
   private async *merge(parts: readonly Segment[]): AsyncGenerator<void, void> {
     const { similar, indexing } = this.store
     const [first, last] = [parts[0]!.first, parts.at(-1)!.last]
-    const gone = await indexing.gone(first, last)
+    const gone = yield* this.gone(first, last)
     const { segment, writer } = await this.begin(first, last)
     const numbers = parts.map((part) => part.segment)
     const source = {
       frequencies: similar.frequencies.bind(similar),
       rows: indexing.rows.bind(indexing),
     }
-    yield* merge(source, numbers, new Set(gone), writer)
-    const wordings = parts.reduce((sum, part) => sum + part.wordings, -gone.length)
-    this.sure(await indexing.publish(this.hand.hold, segment, Math.max(0, wordings), gone))
+    yield* merge(source, numbers, gone, writer)
+    const wordings = parts.reduce((sum, part) => sum + part.wordings, -gone.met)
+    this.sure(await indexing.publish(this.hand.hold, segment, Math.max(0, wordings)))
     this.isUnswept = true
+    for (const struck of gone.portions(GONE)) {
+      yield
+      this.sure(await indexing.strike(this.hand.hold, struck))
+    }
+  }
+
+  private async *gone(first: number, last: number): AsyncGenerator<void, Gone> {
+    const gone = new Gone()
+    for (let after = first - 1; ; yield) {
+      const some = await this.store.indexing.gone(after, last, GONE)
+      gone.add(some)
+      if (some.length < GONE) return gone
+      after = some.at(-1)!
+    }
   }
 
   private async begin(first: number, last: number): Promise<{ segment: number; writer: SegmentWriter }> {

@@ -86,14 +86,16 @@ export interface Indexing {
     postings: readonly PostingRow[],
     frequencies: readonly FrequencyRow[],
   ): Promise<boolean>
-  /** From now on the segment answers, in place of those that it covers; `dropped` are gone for good. */
-  publish(hold: Hold, segment: number, wordings: number, dropped: readonly number[]): Promise<boolean>
+  /** From now on the segment answers, in place of those that it covers. */
+  publish(hold: Hold, segment: number, wordings: number): Promise<boolean>
   /** Removes at most `limit` rows of segments that no longer answer; true where more are left. */
   sweep(hold: Hold, limit: number): Promise<boolean>
   /** A segment's rows in their order, those after `after` (null: from the first), at most `limit`. */
   rows(segment: number, after: { place: number; wording: number } | null, limit: number): Promise<PostingRow[]>
-  /** Wordings of a range that are gone and that segments may still hold, ascending. */
-  gone(first: number, last: number): Promise<number[]>
+  /** Wordings above `after`, up to `last`, that are gone and that segments may still hold, ascending, at most `limit`. */
+  gone(after: number, last: number, limit: number): Promise<number[]>
+  /** Strikes wordings off those that are gone: no segment holds them. */
+  strike(hold: Hold, wordings: readonly number[]): Promise<boolean>
   /** Notes until when everything that was observed is in the index. */
   follow(hold: Hold, until: Instant): Promise<boolean>
 }

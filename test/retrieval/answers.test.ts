@@ -46,6 +46,6 @@ test('pages that many others were closer than, which now say something else, are
     await world.index()
     await world.say(pages('moved', 200, (at) => `maps${at} of paper${at}`))
     await world.index()
-    assert.equal((await world.store.indexing.gone(0, 10_000)).length, 200, 'whose postings are still there')
+    assert.equal((await world.store.indexing.gone(0, 10_000, 10_000)).length, 200, 'whose postings are still there')
     assert.equal((await world.names('asker.example'))?.length, 20)
   }))

@@ -53,6 +53,29 @@ test('killed before any of its writes, the next one ends with the right answers 
     })
 })
 
+test('what is noted as gone that no segment holds any more, since the last one was killed, counts for nothing', async () => {
+  await inWorld(async (world) => {
+    const said = (prefix: string) =>
+      Object.fromEntries(
+        Array.from({ length: 20 }, (_, at) => [`page${at}.example`, `subject${at % 5} ${prefix}${at}`]),
+      )
+    await world.say(said('old'))
+    await world.index()
+    await world.say(said('new'))
+    const store = watched(world.store, (_, write) => {
+      if (write === 'strike') throw new Killed()
+    })
+    await assert.rejects(world.index(store), Killed)
+    const noted = await world.store.indexing.gone(0, Number.MAX_SAFE_INTEGER, 100)
+    assert.equal(noted.length, 20)
+    await world.assertExact(100)
+    await world.say({ 'page0.example': 'subject2 newest' })
+    await world.index()
+    await world.assertExact(100)
+    assert.deepEqual(await world.store.indexing.gone(0, noted.at(-1)!, 100), [])
+  })
+})
+
 test('whoever loses the duty writes nothing more, and the next one goes on', async () => {
   for (const robbed of [1, 2, 3, 4])
     await inWorld(async (world) => {

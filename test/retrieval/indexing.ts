@@ -5,7 +5,7 @@ import type { Indexing } from '../../src/store/similar.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** The writes of the port, each of which says its hold. */
-const WRITES = ['file', 'begin', 'write', 'publish', 'sweep', 'follow'] as const
+const WRITES = ['file', 'begin', 'write', 'publish', 'strike', 'sweep', 'follow'] as const
 type Write = (typeof WRITES)[number]
 
 /** A store of which a test hears before each write, by its place and what it is. */

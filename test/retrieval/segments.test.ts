@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { Gone } from '../../src/retrieval/gone.ts'
 import { KEPT } from '../../src/retrieval/segment-writer.ts'
 import { ROW_POSTINGS, unpackRow, wordAt } from '../../src/similar/postings.ts'
 import { WORDS } from '../../src/similar/vector.ts'
@@ -90,11 +91,12 @@ class World {
     const parts = this.parts.slice(-most)
     if (parts.length === 0) return
     const held = new Set(parts.flatMap(({ holds }) => [...holds]))
-    const [kept, gone] = [true, false].map(
-      (is) => new Set([...held].filter((wording) => this.live.has(wording) === is)),
-    )
-    const made = await merged(parts, gone!)
-    this.parts = [...this.parts.slice(0, -parts.length), { ...made, holds: kept! }]
+    const kept = new Set([...held].filter((wording) => this.live.has(wording)))
+    const gone = new Gone()
+    for (const wording of this.pages.keys()) if (!this.live.has(wording)) gone.add([wording])
+    const made = await merged(parts, gone)
+    assert.equal(gone.met, held.size - kept.size, 'only those that segments held are met')
+    this.parts = [...this.parts.slice(0, -parts.length), { ...made, holds: kept }]
   }
 
   /** Wordings that have a word, ascending. */
@@ -235,7 +237,7 @@ test('of a word that very many have, those are kept to which it matters most, an
   ])
   const all = parts.flatMap((part) => postingsOf(part, 5))
   assert.equal(all.length, 2 * HALF + FEW)
-  const whole = await merged(parts, new Set())
+  const whole = await merged(parts, new Gone())
   checkRows(whole)
   const best = all.toSorted((a, b) => b.level - a.level || a.wording - b.wording).slice(0, KEPT)
   assert.deepEqual(postingsOf(whole, 5), best)

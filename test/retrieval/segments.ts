@@ -1,6 +1,7 @@
 /** Segments in memory, made by what makes those of a store, and read word by word as a store's are. */
 
 import { FRESH, gather } from '../../src/retrieval/gather.ts'
+import type { Gone } from '../../src/retrieval/gone.ts'
 import { wordsOf } from '../../src/retrieval/learn.ts'
 import { merge, type Source } from '../../src/retrieval/merge.ts'
 import { SegmentWriter } from '../../src/retrieval/segment-writer.ts'
@@ -33,7 +34,7 @@ export async function flushed(wordings: readonly Wording[], known: Rarities): Pr
   return made
 }
 
-export async function merged(parts: readonly Made[], gone: ReadonlySet<number>): Promise<Made> {
+export async function merged(parts: readonly Made[], gone: Gone): Promise<Made> {
   const { made, writer } = writing()
   for await (const _ of merge(
     sourceOf(parts),

@@ -95,7 +95,7 @@ test('where there are so many segments that nothing is filed, some are merged un
       sizes.push(Math.floor(following / 3) + 5)
     for (const [at, wordings] of sizes.toReversed().entries()) {
       const segment = (await world.store.indexing.begin(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
-      await world.store.indexing.publish(hold, segment, wordings, [])
+      await world.store.indexing.publish(hold, segment, wordings)
     }
     await world.store.jobs.release(hold)
     await world.say(
@@ -115,7 +115,7 @@ test('what no segment has makes none as long as there are as many as there may b
     await world.store.indexing.file(hold, (await world.store.indexing.pending(100)).map(filingOf))
     for (let at = 0; at < MOST_SEGMENTS; at++) {
       const segment = (await world.store.indexing.begin(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
-      await world.store.indexing.publish(hold, segment, 1000, [])
+      await world.store.indexing.publish(hold, segment, 1000)
     }
     await world.store.jobs.release(hold)
     const counts: number[] = []
@@ -144,7 +144,7 @@ async function writeLarge({ indexing, jobs }: Store, words: number): Promise<voi
       if (writer.isFull) await writer.flush()
     }
     await writer.end()
-    await indexing.publish(hold, segment, 5000, [])
+    await indexing.publish(hold, segment, 5000)
   }
   await jobs.release(hold)
 }

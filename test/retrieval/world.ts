@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
 import { openRetrieval, type Retrieval, type SimilarRow } from '../../src/retrieval/retrieval.ts'
+import { unpackRow } from '../../src/similar/postings.ts'
 import { termsOf } from '../../src/similar/terms.ts'
 import type { Clock } from '../../src/store/duty.ts'
 import { ingest } from '../../src/store/ingest.ts'
@@ -119,10 +120,14 @@ export class World {
   /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
   private async counted(): Promise<string[]> {
     const { indexing, similar } = this.store
-    const last = (await similar.segments()).at(-1)?.last ?? 0
-    const live = (await indexing.wordings(0, 100_000)).map(({ wording }) => wording)
-    const numbers = [...live.filter((wording) => wording <= last), ...(await indexing.gone(0, last))]
-    return numbers.map((wording) => this.texts.get(wording)!)
+    const segments = await similar.segments()
+    const held = new Set<number>()
+    for (const { segment } of segments)
+      for (const { postings } of await indexing.rows(segment, null, 100_000))
+        for (const { wordings } of unpackRow(postings)) for (const wording of wordings) held.add(wording)
+    const said = segments.reduce((sum, { wordings }) => sum + wordings, 0)
+    assert.equal(said, held.size, 'segments say how many wordings they hold')
+    return [...held].map((wording) => this.texts.get(wording)!)
   }
 
   close(): Promise<void> {

@@ -41,11 +41,9 @@ const COUNT = {
 const PUBLISH = {
   name: 'indexing.publish',
   text: `with published as (
-      update segment set state = 'answering', wordings = $2 where number = $1 returning first, last),
-    replaced as (
-      update segment s set state = 'replaced' from published p
-      where s.state = 'answering' and s.first >= p.first and s.last <= p.last and s.number <> $1)
-    delete from gone where wording = any ($3::bigint[])`,
+      update segment set state = 'answering', wordings = $2 where number = $1 returning first, last)
+    update segment s set state = 'replaced' from published p
+    where s.state = 'answering' and s.first >= p.first and s.last <= p.last and s.number <> $1`,
 }
 const ROWS = {
   name: 'indexing.rows',
@@ -54,8 +52,9 @@ const ROWS = {
 }
 const GONE = {
   name: 'indexing.gone',
-  text: 'select wording from gone where wording between $1 and $2 order by wording',
+  text: 'select wording from gone where wording > $1 and wording <= $2 order by wording limit $3',
 }
+const STRIKE = { name: 'indexing.strike', text: 'delete from gone where wording = any ($1::bigint[])' }
 const FOLLOW = {
   name: 'indexing.follow',
   text: `insert into mark values ('followed', $1) on conflict (name) do update set value = excluded.value`,
@@ -84,13 +83,13 @@ export function indexingOf({ readLong, transaction }: Ways): Indexing {
       }),
     write: (hold, segment, postings, frequencies) =>
       done(hold, (session) => write(session, segment, postings, frequencies)),
-    publish: (hold, segment, wordings, dropped) =>
-      done(hold, ({ run }) => run(PUBLISH, [segment, wordings, plainArray(dropped)])),
+    publish: (hold, segment, wordings) => done(hold, ({ run }) => run(PUBLISH, [segment, wordings])),
     sweep: (hold, limit) => sweep((work) => held(hold, null, work), limit),
     rows: (segment, after, limit) =>
       readLong<PostingRow>(ROWS, [segment, after?.place ?? -1, after?.wording ?? 0, limit]),
-    gone: async (first, last) =>
-      (await readLong<{ wording: number }>(GONE, [first, last])).map(({ wording }) => wording),
+    gone: async (after, last, limit) =>
+      (await readLong<{ wording: number }>(GONE, [after, last, limit])).map(({ wording }) => wording),
+    strike: (hold, wordings) => done(hold, ({ run }) => run(STRIKE, [plainArray(wordings)])),
     follow: (hold, until) => done(hold, ({ run }) => run(FOLLOW, [String(until)])),
   }
 }

@@ -18,10 +18,10 @@ export function indexingOf(database: DatabaseSync, log: Log): Indexing {
   const wordings = database.prepare(
     'select number as wording, vector from wording where number > ? order by number limit ?',
   )
-  const gone = database.prepare('select wording from gone where wording between ? and ? order by wording')
   const follow = database.prepare(`insert or replace into mark values ('followed', ?)`)
   const file = filer(database)
   const { begin, write, publish, rows } = segmentsOf(database)
+  const { gone, strike } = goneOf(database)
   const sweep = sweeper(database)
   /** `work` where the hold stands, and `refused` where it does not. */
   const held = <Result>({ fence }: Hold, refused: Result, work: () => Result): Promise<Result> =>
@@ -38,10 +38,11 @@ export function indexingOf(database: DatabaseSync, log: Log): Indexing {
     wordings: async (after, limit) => (wordings.all(after, limit) as Wording[]).map((row) => ({ ...row })),
     begin: (hold, first, last) => held(hold, null, () => begin(hold, first, last)),
     write: (hold, segment, postings, frequencies) => done(hold, () => write(segment, postings, frequencies)),
-    publish: (hold, segment, count, dropped) => done(hold, () => publish(segment, count, dropped)),
+    publish: (hold, segment, count) => done(hold, () => publish(segment, count)),
     sweep: (hold, limit) => held(hold, false, () => sweep(limit)),
     rows: async (segment, after, limit) => rows(segment, after, limit),
-    gone: async (first, last) => (gone.all(first, last) as { wording: number }[]).map(({ wording }) => wording),
+    gone: async (after, last, limit) => gone(after, last, limit),
+    strike: (hold, struck) => done(hold, () => strike(struck)),
     follow: (hold, until) => done(hold, () => follow.run(String(until))),
   }
 }
@@ -59,7 +60,6 @@ function segmentsOf(database: DatabaseSync) {
   const replace = database.prepare(
     `update segment set state = 'replaced' where state = 'answering' and first >= ? and last <= ? and number <> ?`,
   )
-  const drop = database.prepare('delete from gone where wording = ?')
   const rows = database.prepare(
     `select place, wording, postings from posting where segment = ? and (place, wording) > (?, ?)
      order by place, wording limit ?`,
@@ -73,13 +73,24 @@ function segmentsOf(database: DatabaseSync) {
       for (const { place, wording, postings: bytes } of postings) post.run(segment, place, wording, bytes)
       for (const { last, counts } of frequencies) count.run(segment, last, counts)
     },
-    publish(segment: number, wordings: number, dropped: readonly number[]): void {
+    publish(segment: number, wordings: number): void {
       const { first, last } = answer.get(wordings, segment) as { first: number; last: number }
       replace.run(first, last, segment)
-      for (const wording of dropped) drop.run(wording)
     },
     rows: (segment: number, after: { place: number; wording: number } | null, limit: number): PostingRow[] =>
       (rows.all(segment, after?.place ?? -1, after?.wording ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
+  }
+}
+
+function goneOf(database: DatabaseSync) {
+  const gone = database.prepare('select wording from gone where wording > ? and wording <= ? order by wording limit ?')
+  const strike = database.prepare('delete from gone where wording = ?')
+  return {
+    gone: (after: number, last: number, limit: number): number[] =>
+      (gone.all(after, last, limit) as { wording: number }[]).map(({ wording }) => wording),
+    strike(wordings: readonly number[]): void {
+      for (const wording of wordings) strike.run(wording)
+    },
   }
 }
 

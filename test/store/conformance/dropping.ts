@@ -13,9 +13,9 @@ const TWO = name('two.example')
 const HIGHEST = Number.MAX_SAFE_INTEGER
 
 /** A segment of all wordings up to `last` that answers. */
-async function cover({ indexing }: Store, hold: Hold, last: number, dropped: readonly number[] = []): Promise<void> {
+async function cover({ indexing }: Store, hold: Hold, last: number): Promise<void> {
   const segment = (await indexing.begin(hold, 1, last))!
-  assert.equal(await indexing.publish(hold, segment, last, dropped), true)
+  assert.equal(await indexing.publish(hold, segment, last), true)
 }
 
 export function dropping(engine: Engine): void {
@@ -55,12 +55,38 @@ export function dropping(engine: Engine): void {
       await fileAll(store, hold)
       assert.deepEqual([await wordingOf(store, 'one'), await wordingOf(store, 'three')], [null, null])
       assert.deepEqual(await vectorsOf(store, [one, two]), [null, vectorOf('two')])
-      assert.deepEqual(await store.indexing.gone(0, HIGHEST), [one], 'no segment holds the third')
-      assert.deepEqual(await store.indexing.gone(one + 1, HIGHEST), [])
-      await cover(store, hold, last, [one])
-      assert.deepEqual(await store.indexing.gone(0, HIGHEST), [])
+      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [one], 'no segment holds the third')
+      await cover(store, hold, last)
+      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [one])
+      assert.equal(await store.indexing.strike(hold, [one]), true)
+      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [])
     },
   )
+
+  testWithStore(engine, 'wordings that are gone are read page by page, and struck off one by one', async (store) => {
+    const hold = await holdOf(store)
+    const texts = ['one', 'two', 'three', 'four', 'five']
+    await ingest(
+      store,
+      texts.map((text) => saying(`${text}.example`, 1, text)),
+    )
+    await fileAll(store, hold)
+    const all = (await store.indexing.wordings(0, 9)).map(({ wording }) => wording)
+    await cover(store, hold, all[4]!)
+    await ingest(
+      store,
+      texts.map((text) => saying(`${text}.example`, 2, null)),
+    )
+    await fileAll(store, hold)
+    const { indexing } = store
+    assert.deepEqual(await indexing.gone(0, HIGHEST, 2), all.slice(0, 2))
+    assert.deepEqual(await indexing.gone(all[1]!, HIGHEST, 2), all.slice(2, 4))
+    assert.deepEqual(await indexing.gone(all[1]!, all[3]!, 9), all.slice(2, 4))
+    assert.deepEqual(await indexing.gone(all[4]!, HIGHEST, 9), [])
+    assert.equal(await indexing.strike(hold, [all[0]!, all[3]!, 10_000]), true)
+    assert.deepEqual(await indexing.gone(0, HIGHEST, 9), [all[1], all[2], all[4]])
+    assert.equal(await indexing.strike(hold, []), true)
+  })
 
   testWithStore(engine, 'a wording that goes while a segment is made of it is noted as gone', async (store) => {
     const hold = await holdOf(store)
@@ -70,8 +96,8 @@ export function dropping(engine: Engine): void {
     const segment = (await store.indexing.begin(hold, 1, one))!
     await ingest(store, [saying('one.example', 2, 'other')])
     await fileAll(store, hold)
-    await store.indexing.publish(hold, segment, 1, [])
-    assert.deepEqual(await store.indexing.gone(1, one), [one])
+    await store.indexing.publish(hold, segment, 1)
+    assert.deepEqual(await store.indexing.gone(0, one, 9), [one])
   })
 
   testWithStore(
@@ -96,7 +122,7 @@ export function dropping(engine: Engine): void {
       assert.deepEqual(await store.similar.names([both, alone], 5), [[TWO], []])
       assert.equal(await store.indexing.file(hold, []), true)
       assert.deepEqual(await vectorsOf(store, [both, alone]), [vectorOf('both'), null])
-      assert.deepEqual(await store.indexing.gone(1, HIGHEST), [alone])
+      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [alone])
     },
   )
 

@@ -93,10 +93,11 @@ class Keeper {
       [...living.values()].map((vector) => this.#namesOf(vector)),
     )
     const gone = [...this.#known.keys()].filter((wording) => !living.has(wording))
-    assert.deepEqual(await indexing.gone(0, HIGHEST), gone)
+    assert.deepEqual(await indexing.gone(0, HIGHEST, 100), gone)
     this.#highest = Math.max(this.#highest, ...living.keys())
     const segment = (await indexing.begin(this.#hold, 1, this.#highest))!
-    await indexing.publish(this.#hold, segment, living.size, gone)
+    await indexing.publish(this.#hold, segment, living.size)
+    await indexing.strike(this.#hold, gone)
     this.#known = living
   }
 

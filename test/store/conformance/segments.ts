@@ -62,7 +62,7 @@ function expected(written: readonly Written[], { place, rows }: Wanted): Posting
 async function add(store: Store, hold: Hold, { first, last, wordings, rows }: Written): Promise<Segment> {
   const segment = (await store.indexing.begin(hold, first, last))!
   assert.equal(await store.indexing.write(hold, segment, rows, [counted(last)]), true)
-  assert.equal(await store.indexing.publish(hold, segment, wordings, []), true)
+  assert.equal(await store.indexing.publish(hold, segment, wordings), true)
   return { segment, first, last, wordings }
 }
 
@@ -105,7 +105,7 @@ export function segments(engine: Engine): void {
       [await other.similar.segments(), await bytesOf(other, [{ place: PART, rows: 9 }])],
       [[], [Buffer.of()]],
     )
-    assert.equal(await store.indexing.publish(hold, segment, 17, []), true)
+    assert.equal(await store.indexing.publish(hold, segment, 17), true)
     assert.deepEqual(await other.similar.segments(), [{ segment, first: 1, last: 20, wordings: 17 }])
     const wanted = [0, 3, 4, 5].map((place) => ({ place: PART + place, rows: 9 }))
     const all = [row(3, 1), row(3, 2), row(4, 1)]
@@ -158,7 +158,7 @@ export function segments(engine: Engine): void {
         [large, 1],
       ] as const) {
         await other.indexing.write(hold, segment, [row(place, 1)], [])
-        assert.equal(await other.indexing.publish(hold, segment, 10, []), true)
+        assert.equal(await other.indexing.publish(hold, segment, 10), true)
       }
       assert.deepEqual(
         (await other.similar.segments()).map(({ segment }) => segment),

@@ -135,11 +135,12 @@ async function writesNothing({ indexing }: Store, hold: Hold, segment: number): 
       await indexing.file(hold, filings),
       await indexing.begin(hold, 1, 9),
       await indexing.write(hold, segment, [row], [{ last: 1, counts: Buffer.from('a') }]),
-      await indexing.publish(hold, segment, 1, []),
+      await indexing.publish(hold, segment, 1),
+      await indexing.strike(hold, [1]),
       await indexing.sweep(hold, 10),
       await indexing.follow(hold, 1),
     ],
-    [false, null, false, false, false, false],
+    [false, null, false, false, false, false, false],
   )
 }
 
