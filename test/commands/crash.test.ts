@@ -75,7 +75,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
   })
 
   test('on a disk too full to write the log back it ends too, with more of the file to come', async (t) => {
-    const disk = mountSmall(t, '356k')
+    const disk = mountSmall(t, '452k')
     if (disk === null) return t.skip('a file system cannot be mounted here')
     const { run, path } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(25_000))
