@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made out of what the endpoints declare. */
 
 import Type, { type TSchema } from 'typebox'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, EndpointName } from './endpoint.ts'
 import { ERRORS, type ErrorKey } from './errors.ts'
 import { FILE_HEADERS, fileResponse, partResponses, SENT } from './openapi-files.ts'
 import { exactly } from './schema.ts'
@@ -80,10 +80,10 @@ function queryParameter(name: string, given: TSchema, required: readonly string[
 }
 
 /** Every status with the shape of its body: that of success, and one for the errors that share a status. */
-function responsesOf({ response, file, envelope, errors }: Endpoint): Json {
+function responsesOf({ name, response, file, envelope, errors }: Endpoint): Json {
   const success = {
     description: file?.description ?? 'Success.',
-    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', ...(file === null ? QUERIED : SENT)),
+    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', ...(file === null ? [] : SENT), ...seenOf(name)),
     content: {
       ...(response && { 'application/json': { schema: response } }),
       ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
@@ -109,8 +109,12 @@ function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
   return exactly({ rcode: Type.Literal(status), error: Type.String({ enum: [...keys] }), msg: Type.String(), ...usage })
 }
 
-/** Of the answer to a query. */
-const QUERIED = ['Observed-At'] as const
+/** Those that answer what was seen of one domain say when that was. */
+const OF_A_DOMAIN: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory']
+
+function seenOf(name: EndpointName): 'Observed-At'[] {
+  return OF_A_DOMAIN.includes(name) ? ['Observed-At'] : []
+}
 
 const HEADERS = {
   ...FILE_HEADERS,

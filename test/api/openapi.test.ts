@@ -17,7 +17,8 @@ const REDOCLY = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.j
 const BODILESS = ['412', '416']
 
 type Schema = { enum?: string[]; properties?: Record<string, Schema> }
-type Operation = { responses: Record<string, { content?: Record<string, { schema: Schema }> }> }
+type Content = Record<string, { schema: Schema }>
+type Operation = { responses: Record<string, { headers?: Record<string, unknown>; content?: Content }> }
 type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
 
 const world = await makeWorld()
@@ -44,6 +45,14 @@ test('every documented path and method is answered, and by none of them as an un
       assert.doesNotMatch(await response.text(), /endpoint_unknown/, `${method} ${path}`)
     }
   }
+})
+
+test('Observed-At is documented for the four queries about one domain, and for nothing else', () => {
+  const observed = Object.entries(document.paths).filter(([, operations]) =>
+    Object.values(operations).some(({ responses }) => responses['200']?.headers?.['Observed-At'] !== undefined),
+  )
+  const expected = ['lookup', 'redirect', 'reverseip', 'dnshistory'].map((name) => `/v1.0/${name}`)
+  assert.deepEqual(observed.map(([path]) => path).sort(), expected.sort())
 })
 
 test('the document knows every error of the specification that a known path can give, and no other', () => {
