@@ -1,7 +1,6 @@
 /** A step of the nights by hand: its duty is taken, its run noted, its progress shown, and it can be stopped. */
 
-import type { InHand } from '../../nightly/duty.ts'
-import { withNotes } from '../../nightly/duty.ts'
+import { type InHand, withNotes } from '../../nightly/duty.ts'
 import { BuildFault } from '../../nightly/fault.ts'
 import { DUTY_OF, type Outcome } from '../../nightly/night.ts'
 import type { Step } from '../../nightly/plan.ts'

@@ -9,41 +9,25 @@ import { holderName } from '../../store/duty.ts'
 import { plainWords, StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import { CLOCK } from '../clock.ts'
-import { openLog } from './log.ts'
 import { type IndexOrder, isIndexCommand } from './messages.ts'
+import { runBeside } from './side.ts'
 
 /** Behind what answers requests, before what builds files: the index should follow within seconds. */
 const NICE = 5
 
-const ended = new AbortController()
-
-/** The primary ends it: a signal to the whole group must not make it end before its time. */
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
-
-process.on('disconnect', () => ended.abort())
-process.on('message', (message) => {
-  if (!isIndexCommand(message)) return
-  if (message.do === 'keep') void keep(message.order)
-  else ended.abort()
-})
-
-async function keep({ settings }: IndexOrder): Promise<void> {
-  const { log, flush } = openLog(settings.logLevel)
-  const fail = (error: unknown): void => {
+runBeside<IndexOrder>({
+  isMine: isIndexCommand,
+  work({ settings }, log, signal) {
+    setPriority(NICE)
+    return keep(settings, log, signal)
+  },
+  tellFatal(log, error) {
     if (isPlain(error)) log.fatal(`the indexer ends: ${wordsOf(error)}`)
     else log.fatal({ err: error }, 'the indexer ends')
-    flush()
-    process.exit(1)
-  }
-  process.on('uncaughtException', fail)
-  process.on('unhandledRejection', fail)
-  setPriority(NICE)
-  await keepFor(settings, log).catch(fail)
-  flush()
-  process.exit(0)
-}
+  },
+})
 
-async function keepFor({ store: url, secret, pool }: Settings, log: Logger): Promise<void> {
+async function keep({ store: url, secret, pool }: Settings, log: Logger, signal: AbortSignal): Promise<void> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const holder = holderName()
   log.info({ holder }, 'the indexer begins')
@@ -52,7 +36,7 @@ async function keepFor({ store: url, secret, pool }: Settings, log: Logger): Pro
     failed: (error: unknown) => tellFault(log, error),
   }
   try {
-    await keepIndex({ store, holder, clock: CLOCK, tell }, ended.signal)
+    await keepIndex({ store, holder, clock: CLOCK, tell }, signal)
   } finally {
     await store.close()
   }

@@ -14,40 +14,22 @@ import { plainWords, StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import { CLOCK } from '../clock.ts'
 import { worksOf } from '../works.ts'
-import { openLog } from './log.ts'
 import { isNightCommand, type NightOrder } from './messages.ts'
+import { runBeside } from './side.ts'
 
 /** Behind everything that answers requests. */
 const NICE = 10
 
-const ended = new AbortController()
-
-/** The primary ends it: a signal to the whole group must not make it end before its time. */
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
-
-process.on('disconnect', () => ended.abort())
-process.on('message', (message) => {
-  if (!isNightCommand(message)) return
-  if (message.do === 'watch') void watch(message.order)
-  else ended.abort()
+runBeside<NightOrder>({
+  isMine: isNightCommand,
+  work({ settings }, log, signal) {
+    lowerPriority()
+    return watch(settings, log, signal)
+  },
+  tellFatal: (log, error) => log.fatal({ err: error }, 'the night ends'),
 })
 
-async function watch({ settings }: NightOrder): Promise<void> {
-  const { log, flush } = openLog(settings.logLevel)
-  const fail = (error: unknown): void => {
-    log.fatal({ err: error }, 'the night ends')
-    flush()
-    process.exit(1)
-  }
-  process.on('uncaughtException', fail)
-  process.on('unhandledRejection', fail)
-  lowerPriority()
-  await watchFor(settings, log).catch(fail)
-  flush()
-  process.exit(0)
-}
-
-async function watchFor(settings: Settings, log: Logger): Promise<void> {
+async function watch(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
   const { store: url, secret, pool, night: times, followupWait: cutoff } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const holder = holderName()
@@ -62,7 +44,7 @@ async function watchFor(settings: Settings, log: Logger): Promise<void> {
   }
   log.info({ holder }, 'the night watch begins')
   try {
-    await runNights(night, ended.signal)
+    await runNights(night, signal)
   } finally {
     await store.close()
   }
