@@ -38,20 +38,38 @@ async function walkAll(
   segments: readonly Segment[],
   take: (word: number, pages: number) => void,
 ): Promise<void> {
-  const walks = await Promise.all(segments.map(({ segment }) => wordsOf(similar, segment)))
-  for (;;) {
-    let word = Number.POSITIVE_INFINITY
-    for (const walk of walks) if (walk.word < word) word = walk.word
-    if (word === Number.POSITIVE_INFINITY) return
-    let pages = 0
-    for (const walk of walks) {
-      if (walk.word !== word) continue
-      pages += walk.count
-      const more = walk.next()
-      if (more) await more
-    }
-    take(word, pages)
+  const numbers = segments.map(({ segment }) => segment)
+  for (const walk = await wordsOfAll(similar, numbers); walk.word !== Number.POSITIVE_INFINITY; ) {
+    take(walk.word, walk.count)
+    const more = walk.next()
+    if (more) await more
   }
+}
+
+/** The words of several segments side by side, each once. */
+export async function wordsOfAll(
+  similar: Pick<Similar, 'frequencies'>,
+  segments: readonly number[],
+): Promise<WordWalk> {
+  const walks = await Promise.all(segments.map((segment) => wordsOf(similar, segment)))
+  const all: WordWalk = { word: -1, count: 0, next }
+  function next(): Promise<void> | void {
+    const reading: Promise<void>[] = []
+    for (const walk of walks) {
+      const more = walk.word === all.word ? walk.next() : undefined
+      if (more) reading.push(more)
+    }
+    if (reading.length > 0) return Promise.all(reading).then(settle)
+    settle()
+  }
+  function settle(): void {
+    all.word = Number.POSITIVE_INFINITY
+    all.count = 0
+    for (const walk of walks) if (walk.word < all.word) all.word = walk.word
+    for (const walk of walks) if (walk.word === all.word) all.count += walk.count
+  }
+  settle()
+  return all
 }
 
 /** The words of a segment, ascending, each with how many wordings have it. */

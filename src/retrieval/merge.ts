@@ -3,7 +3,7 @@
 import { type Group, unpackRow, wordAt } from '../similar/postings.ts'
 import type { Indexing, PostingRow, Similar } from '../store/similar.ts'
 import type { Gone } from './gone.ts'
-import { wordsOf } from './learn.ts'
+import { wordsOfAll } from './learn.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 
 /** Rows read at a time: some 150 KB. */
@@ -23,20 +23,12 @@ export async function* merge(
   writer: SegmentWriter,
 ): AsyncGenerator<void, void> {
   const walks = await Promise.all(segments.map((segment) => groupsOf(source, segment)))
-  const counts = await Promise.all(segments.map((segment) => wordsOf(source, segment)))
-  for (;;) {
-    let word = Number.POSITIVE_INFINITY
-    for (const walk of counts) if (walk.word < word) word = walk.word
-    if (word === Number.POSITIVE_INFINITY) break
-    const { groups, dropped } = await groupsOfWord(walks, word, gone)
-    let count = -dropped
-    for (const walk of counts) {
-      if (walk.word !== word) continue
-      count += walk.count
-      const more = walk.next()
-      if (more) await more
-    }
-    if (count > 0 && groups.length > 0) writer.add(word, groups, count)
+  for (const counts = await wordsOfAll(source, segments); counts.word !== Number.POSITIVE_INFINITY; ) {
+    const { groups, dropped } = await groupsOfWord(walks, counts.word, gone)
+    const count = counts.count - dropped
+    if (count > 0 && groups.length > 0) writer.add(counts.word, groups, count)
+    const more = counts.next()
+    if (more) await more
     if (!writer.isFull) continue
     await writer.flush()
     yield

@@ -56,7 +56,7 @@ export class Indexer {
     const filed = hasRoom && (await this.file())
     const isDue = this.unread >= FRESH || (this.unread > 0 && !this.progress.waiting)
     const flushed = hasRoom && isDue && (await this.flush(before.at(-1)?.last ?? 0))
-    const segments = await this.store.similar.segments()
+    const segments = flushed ? await this.store.similar.segments() : before
     this.progress.wordings = segments.reduce((sum, { wordings }) => sum + wordings, 0)
     const merged = await this.mergeSome(segments)
     const swept = await this.sweep()
