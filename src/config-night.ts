@@ -1,13 +1,14 @@
 /** The settings of the nights: a part of the table of all settings. */
 
-import { readSpan, type Setting } from './config-read.ts'
+import { readSpan, readWhole, type Setting } from './config-read.ts'
 import type { Bounds } from './nightly/gate.ts'
 
 export type NightSettings = {
   /** When a round begins: seconds after UTC midnight, rising. Null: this installation's server runs no nights. */
   night: readonly number[] | null
   /** Null: every day is handed out. */
-  dailyBounds: Bounds | null
+  dailyBounds: Omit<Bounds, 'floor'> | null
+  dailyFloor: number
   /** Seconds. */
   followupWait: number
 }
@@ -25,9 +26,16 @@ export const NIGHT_SETTINGS: { readonly [Key in keyof NightSettings]: Setting<Ni
     name: 'DOMAINDEX_DAILY_BOUNDS',
     fallback: '0.2-5',
     meaning:
-      'What the names of a day may be, in times of the median of the 28 days before: a daily file out of these bounds is held back until it is released. It counts once 14 earlier files exist.',
+      'What the names of a day may be, in times of the median of the same weekday in the 8 weeks before. A daily file out of these bounds, and further from that median than DOMAINDEX_DAILY_FLOOR, is held back until it is released. This begins once 14 earlier files exist.',
     may: 'two numbers, such as 0.2-5, or off',
     read: (text) => (text === 'off' ? null : readBounds(text)),
+  },
+  dailyFloor: {
+    name: 'DOMAINDEX_DAILY_FLOOR',
+    fallback: '500',
+    meaning: 'The number of names by which a day may differ from that median in any case.',
+    may: 'a whole number from 0 to 999999',
+    read: (text) => readWhole(text, 0, 999_999),
   },
   followupWait: {
     name: 'DOMAINDEX_FOLLOWUP_WAIT',
@@ -46,7 +54,7 @@ function readTimes(text: string): number[] | undefined {
   return [...new Set(seconds)].sort((a, b) => a - b)
 }
 
-function readBounds(text: string): Bounds | undefined {
+function readBounds(text: string): Omit<Bounds, 'floor'> | undefined {
   const [, least, most] = /^(\d{1,4}(?:\.\d{1,4})?)-(\d{1,6}(?:\.\d{1,4})?)$/.exec(text) ?? []
   const bounds = { least: Number(least), most: Number(most) }
   return bounds.least < bounds.most ? bounds : undefined

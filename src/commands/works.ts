@@ -14,13 +14,13 @@ const MOST_THREADS = 16
 
 /** `onReport` is told of each file of the inbox. */
 export function worksOf(settings: Settings, store: Store, onReport: (report: Report) => void): Works {
-  const { files, zones: root, inbox: folder, dailyBounds: bounds, snapshotsKept: kept } = settings
+  const { files, zones: root, inbox: folder, dailyBounds, dailyFloor: floor, snapshotsKept: kept } = settings
   const shelf = openShelfFolder(files)
   return {
     store,
     shelf,
     sources: openRegistrations(root),
-    bounds,
+    bounds: dailyBounds && { ...dailyBounds, floor },
     threads: Math.min(MOST_THREADS, availableParallelism()),
     async takeInbox({ signal }) {
       const reports = await takeInbox({ folder, root, store, signal, now: Date.now, onReport })

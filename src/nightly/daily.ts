@@ -2,10 +2,10 @@
 
 import type { Frontier } from '../store/store.ts'
 import type { Name } from '../words/name.ts'
-import type { Day, Instant } from '../words/time.ts'
+import { addDays, type Day, type Instant } from '../words/time.ts'
 import { type Built, expectRoom, publish, type Run } from './build.ts'
 import { Earlier } from './earlier.ts'
-import { type Bounds, judge, windowOf } from './gate.ts'
+import { type Bounds, judge } from './gate.ts'
 import { type Description, fileName, type Manifest, type Shelf } from './shelf.ts'
 import { type Rows, Tally } from './tally.ts'
 
@@ -24,6 +24,9 @@ export type DailyBuild = {
 /** Bytes that a name takes on the disk while the first files are built: later ones are as large as the one before. */
 const FIRST_BYTES = 2 ** 26
 
+/** Days before a day whose files are read, to count which of its names they list too. */
+const EARLIER_DAYS = 28
+
 /**
  * Puts the file of a day on the shelf; it stays as it is where the same names are in it. A day out of bounds is held back:
  * it is on the shelf, `held` says why, and nobody gets it. Names that were forgotten are left out.
@@ -32,9 +35,10 @@ export async function buildDaily(day: Day, build: DailyBuild, run: Run): Promise
   const { shelf, bounds, release, now } = build
   const files = (await shelf.list('daily')).filter(({ held }) => held === null)
   await expectRoom(shelf, `the daily file of ${day}`, Math.max(FIRST_BYTES, ...files.map(({ bytes }) => bytes)))
+  const from = addDays(day, -EARLIER_DAYS)
   const earlier = new Earlier(
     shelf,
-    windowOf(day, files).map(({ name }) => name),
+    files.filter(({ date }) => date >= from && date < day).map(({ name }) => name),
   )
   const tally = new Tally()
   let listed_before = 0

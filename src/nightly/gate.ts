@@ -1,40 +1,43 @@
-/** The gate of daily files: a day of far fewer or far more names than its days before is held back until somebody has looked at it. */
+/** The gate of daily files: a day of far fewer or far more names than the same weekdays before it is held back until somebody has looked at it. */
 
 import { addDays, type Day } from '../words/time.ts'
 import type { Manifest } from './shelf.ts'
 
-/** What the rows of a day may be, in times of the median. */
-export type Bounds = { least: number; most: number }
+/** What the rows of a day may be, in times of the median, and the number of rows by which a day may differ from the median in any case. */
+export type Bounds = { least: number; most: number; floor: number }
 
-/** Days before a day that it is compared with. */
-export const WINDOW_DAYS = 28
+/** Weeks before a day whose file of the same weekday it is compared with. */
+const WEEKS = 8
 /** Earlier files without which nothing is judged. */
 const FEWEST = 14
 
-/** `ratio`: rows to the median of the 28 days before; null where there is none, or none above 0. `held`: why it is held back. */
+/** `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is held back. */
 export type Verdict = { ratio: number | null; held: string | null }
 
-/** The files of the 28 days before a day. */
-export function windowOf<File extends Pick<Manifest, 'date'>>(day: Day, files: readonly File[]): File[] {
-  const from = addDays(day, -WINDOW_DAYS)
-  return files.filter(({ date }) => date >= from && date < day)
-}
-
-/** Judges the rows of a day by the files that are handed out; without bounds, and where most days were empty, no day is held back. */
+/** Judges the rows of a day by the files that are handed out. Without bounds, and without a file of the same weekday, no day is held back. */
 export function judge(
   day: Day,
   rows: number,
   files: readonly Pick<Manifest, 'date' | 'rows'>[],
   bounds: Bounds | null,
 ): Verdict {
-  const median = medianOf(windowOf(day, files).map((file) => file.rows))
+  const median = medianOf(sameWeekday(day, files).map((file) => file.rows))
   const ratio = median ? rounded(rows / median) : null
-  const isJudged = bounds !== null && ratio !== null && files.filter(({ date }) => date < day).length >= FEWEST
-  if (!isJudged || median === null || (rows >= bounds.least * median && rows <= bounds.most * median))
-    return { ratio, held: null }
-  const [word, bound] = rows < bounds.least * median ? ['below', bounds.least] : ['above', bounds.most]
-  const held = `${rows} rows, where the median of the ${WINDOW_DAYS} days before is ${median}: ${word} ${bound} times that`
-  return { ratio, held }
+  const isJudged = files.filter(({ date }) => date < day).length >= FEWEST
+  return { ratio, held: bounds === null || median === null || !isJudged ? null : reasonOf(rows, median, bounds) }
+}
+
+/** Why a day is held back; null if it is not. */
+function reasonOf(rows: number, median: number, { least, most, floor }: Bounds): string | null {
+  const isWithin = rows >= least * median && rows <= most * median
+  if (isWithin || Math.abs(rows - median) <= floor) return null
+  const bound = rows < median ? `below ${least} times that` : `above ${most} times that`
+  return `${rows} rows, and the median of the same weekday in the ${WEEKS} weeks before is ${median}: ${bound}, and more than ${floor} rows away`
+}
+
+function sameWeekday<File extends Pick<Manifest, 'date'>>(day: Day, files: readonly File[]): File[] {
+  const days = new Set(Array.from({ length: WEEKS }, (_, week) => addDays(day, -7 * (week + 1))))
+  return files.filter(({ date }) => days.has(date))
 }
 
 function medianOf(numbers: readonly number[]): number | null {

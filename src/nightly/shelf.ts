@@ -22,7 +22,7 @@ export type Description = {
   /** The first and the last name in it; null where there is none. */
   first: Name | null
   last: Name | null
-  /** Rows to the median of the 28 days before. */
+  /** Rows to the median of the same weekday in the 8 weeks before. */
   ratio?: number | null
   /** Names that were registered on an earlier day too. */
   listed_before?: number

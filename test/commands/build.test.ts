@@ -68,7 +68,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     const { run, list, path } = installation(t)
     await list(
       before(1),
-      Array.from({ length: 40 }, (_, n) => `n${n}.example`),
+      Array.from({ length: 502 }, (_, n) => `n${n}.example`),
     )
     const shelf = openShelfFolder(path('data/files'))
     for (let days = 2; days < 16; days++) {
@@ -77,15 +77,18 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     }
     const held = await run(['build', 'daily'])
     assert.equal(held.code, 2)
-    assert.match(held.stdout, /is held back: 40 rows, where the median of the 28 days before is 1: above 5 times that/)
+    assert.match(
+      held.stdout,
+      /is held back: 502 rows, and the median of the same weekday .* is 1: above 5 times that, and more than 500 rows/,
+    )
     const { stdout } = await run(['jobs'])
     assert.match(
       stdout,
       new RegExp(
-        `^nights are run by: nobody.*\nthe index of /similar is kept by: nobody.*\nnext: .*\nheld back: ${before(1)}, 40 rows, `,
+        `^nights are run by: nobody.*\nthe index of /similar is kept by: nobody.*\nnext: .*\nheld back: ${before(1)}, 502 rows, `,
       ),
     )
-    assert.match(stdout, /^daily +\d{4}-\d\d-\d\d {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\d+ s +40$/m)
+    assert.match(stdout, /^daily +\d{4}-\d\d-\d\d {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\d+ s +502$/m)
     const released = await run(['build', 'daily', '--date', before(1), '--release'])
     assert.deepEqual([released.code, /revision 2\n$/.test(released.stdout)], [0, true])
     assert.doesNotMatch((await run(['jobs'])).stdout, /held back/)

@@ -26,7 +26,7 @@ type Given = Partial<Omit<DailyBuild, 'names'>> & { run?: Partial<Run> }
 export function makeDaily({ shelf, store, clock }: World, day: Day, names: readonly string[], given: Given = {}) {
   const { run, ...rest } = given
   const frontier = store.frontier
-  const build = { shelf, frontier, bounds: { least: 0.2, most: 5 }, release: false, now: clock.now, ...rest }
+  const build = { shelf, frontier, bounds: { least: 0.2, most: 5, floor: 5 }, release: false, now: clock.now, ...rest }
   return buildDaily(day, { ...build, names: batchesOf([...names]) }, runOf(run))
 }
 

@@ -45,7 +45,7 @@ export async function openInstallation(
     store,
     shelf,
     sources: listsOf(join(folder, 'lists')),
-    bounds: { least: 0.2, most: 5 },
+    bounds: { least: 0.2, most: 5, floor: 5 },
     threads: 1,
     takeInbox: async () => ({ rows: 0 }),
     buildSnapshots: async ({ stands }) => {

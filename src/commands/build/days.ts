@@ -13,8 +13,8 @@ import { worksOf } from '../works.ts'
 import { byHand } from './hand.ts'
 
 const HELP_DAILY = `
-A day whose names are far fewer or far more than those of the 28 days before (DOMAINDEX_DAILY_BOUNDS) is held back: its file is
-there, and nobody gets it. Look at where its names come from; where they are right, --release hands it out.
+A day whose names are far fewer or far more than those of the same weekday before
+(DOMAINDEX_DAILY_BOUNDS, DOMAINDEX_DAILY_FLOOR) is held back: its file is there, and nobody gets it. Look at where its names come from; where they are right, --release hands it out.
 
 Exit codes: 0 the file is there, 1 it could not be built, 2 it is held back.`
 
