@@ -12,8 +12,14 @@ export const ERRORS = {
   cursor_expired: [400, 'The cursor in "next" is older than 24 hours: start again from the first page.'],
   cursor_mismatch: [400, 'The cursor in "next" belongs to another query: repeat the query it was given for.'],
   cursor_needs_type: [400, 'A first_seen value in "next" needs the record type in "type".'],
-  token_missing: [401, 'There is no token: send it as "token". It is found under API access.'],
-  token_invalid: [401, 'The token is unknown or no longer active: make a new one under API access.'],
+  token_missing: [
+    401,
+    'There is no token: send it as "token". The operator makes one with: domaindex account token create EMAIL.',
+  ],
+  token_invalid: [
+    401,
+    'The token is unknown or no longer active: make a new one with: domaindex account token create EMAIL.',
+  ],
   plan_required: [403, 'This endpoint needs the Basic or Premium plan.'],
   premium_required: [403, 'This needs the Premium plan.'],
   addon_required: [403, 'This needs an add-on.'],

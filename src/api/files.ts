@@ -18,7 +18,7 @@ export function answerFile(site: Site, request: FastifyRequest, reply: FastifyRe
   const find = (caller: Caller): Promise<Download> => findFile(caller, site.shelf, filename)
   const endpoint = endpointOf(filename)
   request.visit.endpoint = endpoint
-  return walkFile(site, { endpoint, token: bearerOf(request), find }, request, reply)
+  return walkFile(site, { endpoint, token: () => bearerOf(request), find }, request, reply)
 }
 
 async function findFile(caller: Caller, shelf: Reading, filename: string): Promise<Download> {

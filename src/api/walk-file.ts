@@ -9,8 +9,8 @@ import type { Caller } from './gate.ts'
 import { type Headers, rateHeaders } from './headers.ts'
 import { refusalOf, type Site } from './site.ts'
 
-/** What is asked for: `endpoint` is whose call it is, `find` checks plan, add-on, parameters and data, and throws the Refusal. */
-export type FileAsk = { endpoint: string; token: unknown; find: (caller: Caller) => Promise<Download> }
+/** What is asked for: `endpoint` is whose call it is, `token` reads the token, `find` checks plan, add-on, parameters and data; both throw the Refusal. */
+export type FileAsk = { endpoint: string; token: () => unknown; find: (caller: Caller) => Promise<Download> }
 
 /**
  * The file is looked for before a unit is taken, because one that was paid for today costs nothing more; that the budget is
@@ -26,7 +26,7 @@ export async function walkFile(
   let remaining: number | null = null
   let found: Download | Refusal | null = null
   try {
-    caller = await site.gate.admit(token)
+    caller = await site.gate.admit(token())
     const leave = await enterLane(site, caller, request.visit, reply)
     found = await attempt(find, caller)
     const part = found instanceof Refusal ? null : partOf(request, found)

@@ -16,7 +16,8 @@ import { readParameters } from './wire.ts'
 
 /**
  * Size, token, quota, plan and add-on, parameters, data: the checks in the contract's order. The call's unit is spent when
- * the outcome is known and before the first byte goes out; only what is found, and `no_data`, costs one.
+ * the outcome is known and before the first byte goes out; only what is found, and `no_data`, costs one. HEAD counts like
+ * its GET: status and Content-Length are an answer.
  */
 export async function walk(
   site: Site,
@@ -32,9 +33,9 @@ export async function walk(
     if (endpoint.download?.isAsked(parameters))
       return await walkFile(site, fileAsk(site, endpoint, parameters), request, reply)
     caller = await gate.admit(parameters.token)
-    const miss = request.method === 'HEAD' ? () => {} : missOf(site, caller)
+    const miss = missOf(site, caller)
     await enterLane(site, caller, request.visit, reply)
-    permit = await (request.method === 'HEAD' ? meter.look(caller) : meter.enter(caller))
+    permit = await meter.enter(caller)
     endpoint.admit?.(caller, parameters)
     const call = { parameters, caller, facts, retrieval, shelf, keys: keyring.keys, miss }
     const { body, observed } = await endpoint.answer!(call)
@@ -62,5 +63,5 @@ function fileAsk({ shelf }: Site, { name, admit, download }: Endpoint, parameter
     admit?.(caller, parameters)
     return download!.find(caller, shelf, parameters)
   }
-  return { endpoint: name, token: parameters.token, find }
+  return { endpoint: name, token: () => parameters.token, find }
 }

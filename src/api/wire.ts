@@ -13,6 +13,8 @@ const DROPPED_BYTES = 16 * 2 ** 20
 const TOO_LARGE = Symbol('a body that is too large')
 
 const NOT_JSON = 'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
+const NO_BEARER =
+  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator makes one with: domaindex account token create EMAIL.'
 
 /** Fastify's parser for every Content-Type: the body as text. */
 export function readBody(
@@ -50,9 +52,11 @@ export function readParameters(request: FastifyRequest): Parameters {
   return body as Parameters
 }
 
-/** The token of a request whose path lies outside /v1.0/ (RFC 6750, chapter 2.1); undefined where there is none. */
-export function bearerOf({ headers }: FastifyRequest): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+/** The token of a request whose path lies outside /v1.0/ (RFC 6750, chapter 2.1). Throws `token_missing` if there is none. */
+export function bearerOf({ headers }: FastifyRequest): string {
+  const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  if (token === undefined) throw new Refusal('token_missing', { msg: NO_BEARER })
+  return token
 }
 
 function parse(text = ''): unknown {

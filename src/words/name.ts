@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
+import { refang } from './defanged.ts'
 
 export type Name = string & { readonly __brand: 'Name' }
 
@@ -66,8 +67,10 @@ function parseUnicode(text: string): Name | null {
 export function whyNotName(text: string): string {
   if (parseName(text) !== null) return ''
   const given = text.trim()
-  const inner = bareName(given)
-  return `${problem(given)}; send ${inner ?? 'a bare domain name such as example.com'}`
+  const plain = refang(given)
+  const inner = bareName(plain)
+  const isDefanged = plain !== given && inner !== null
+  return `${isDefanged ? 'the name is defanged' : problem(plain)}; send ${inner ?? 'a bare domain name such as example.com'}`
 }
 
 /** The name inside an address of the web (scheme, user, port, path), or null. */

@@ -20,9 +20,9 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
       return [status, headers.get('content-type')]
     }
     const expected = [404, 'application/json; charset=utf-8']
-    assert.deepEqual(await look('head.example', 'HEAD'), expected)
+    assert.deepEqual(await look(NAMES[0]!, 'HEAD'), expected)
     assert.deepEqual(await look('no name'), [400, expected[1]])
-    for (const name of [NAMES[0]!, NAMES[0]!, NAMES[1]!]) assert.deepEqual(await look(name), expected)
+    for (const name of [NAMES[0]!, NAMES[1]!]) assert.deepEqual(await look(name), expected)
     await withStore(async ({ wishes }) => {
       while ((await wishes.count('asked')) < 2) await sleep(10)
       assert.deepEqual(await look(NAMES[2]!), expected)

@@ -104,7 +104,7 @@ test('an answer over 1 KiB is gzipped for who accepts it, with Vary', async () =
   assert.doesNotMatch(head, /^Content-Encoding/m)
 })
 
-test('HEAD is like GET without body and costs nothing', async () => {
+test('HEAD is like GET without body, and counts like it', async () => {
   const { token, account } = await world.account({ plan: 'basic' })
   for (const [endpoint, query] of [
     ['lookup', 'example.com'],
@@ -121,7 +121,7 @@ test('HEAD is like GET without body and costs nothing', async () => {
     }
   }
   const quota = await world.send('/account/quota', { headers: { Authorization: `Bearer ${token}` } })
-  assert.equal((quota.body as { used: number }).used, 3, account.email)
+  assert.equal((quota.body as { used: number }).used, 6, account.email)
 })
 
 test('OPTIONS on a known path: 204 with Allow and CORS, no token; on an unknown one 404', async () => {

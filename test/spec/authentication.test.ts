@@ -21,7 +21,8 @@ for (const endpoint of ENDPOINTS) {
     for (const token of [undefined, null, '', '   ']) {
       assertRefused(await world.ask(endpoint, { ...QUERY, token }), endpoint, 'token_missing')
     }
-    assertRefused(await world.ask(endpoint, QUERY, { method: 'GET' }), endpoint, 'token_missing')
+    const msg = assertRefused(await world.ask(endpoint, QUERY, { method: 'GET' }), endpoint, 'token_missing')
+    assert.match(msg, /domaindex account token create/)
     assertRefused(await world.ask(endpoint, { ...QUERY, token: '' }, { method: 'GET' }), endpoint, 'token_missing')
   })
 

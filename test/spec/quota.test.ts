@@ -114,13 +114,14 @@ const PRICES: readonly [string, number, 0 | 1, (token: string) => Promise<{ stat
   ['401 token_invalid', 401, 0, (token) => world.ask('lookup', { ...QUERY, token: `${token}x` })],
   ['413 body_too_large', 413, 0, (token) => world.ask('lookup', { ...QUERY, token, pad: 'x'.repeat(65_536) })],
   ['404 endpoint_unknown', 404, 0, (token) => world.ask('nothing', { ...QUERY, token })],
-  ['HEAD', 200, 0, (token) => world.ask('lookup', { ...QUERY, token }, { method: 'HEAD' })],
+  ['HEAD of a query endpoint', 200, 1, (token) => world.ask('lookup', { ...QUERY, token }, { method: 'HEAD' })],
   [
     'HEAD of what is not there',
     404,
-    0,
+    1,
     (token) => world.ask('lookup', { query: 'b.example', token }, { method: 'HEAD' }),
   ],
+  ['HEAD, 400 domain_format', 400, 0, (token) => world.ask('lookup', { query: 'x', token }, { method: 'HEAD' })],
   ['OPTIONS', 204, 0, (token) => world.ask('lookup', { ...QUERY, token }, { method: 'OPTIONS' })],
 ]
 
@@ -236,8 +237,10 @@ test('GET /account/quota takes a Bearer, costs nothing and works at 0 left', asy
     const expected = { limit: 100, used: 100, remaining: 0, reset: '2026-11-21T00:00:00+00:00' }
     assert.deepEqual(await quotaOf(known.token), expected)
   }
-  assertRefused(await world.send('/account/quota', {}), '', 'token_missing')
-  assertRefused(await world.send(`/account/quota?token=${known.token}`, {}), '', 'token_missing')
+  for (const path of ['/account/quota', `/account/quota?token=${known.token}`, '/files/2026-11-17.txt.gz']) {
+    const msg = assertRefused(await world.send(path, {}), '', 'token_missing')
+    assert.match(msg, /"Authorization: Bearer TOKEN"/)
+  }
   const stranger = await world.send('/account/quota', { headers: { Authorization: 'Bearer x' } })
   assertRefused(stranger, '', 'token_invalid')
 })

@@ -176,6 +176,8 @@ for (const [key, query] of [
   ['query_missing', undefined],
   ['query_missing', ''],
   ['domain_format', 'nodot'],
+  ['domain_format', 'example[.]com'],
+  ['domain_format', '192.0.2.1-192.0.2.9'],
   ['domain_format', '300.1.2.3'],
   ['domain_format', '10.0.0.1:80'],
   ['domain_format', '10.0.0.0/8'],
@@ -190,5 +192,25 @@ for (const [key, query] of [
 ] as const) {
   test(`400 ${key}, nested inside result: ${JSON.stringify(query)} is neither domain nor IP address`, async () => {
     assertRefused(await ask({ query }), 'reverseip', key)
+  })
+}
+
+for (const [query, advice] of [
+  ['192.0.2.0/24', /one address at a time, not a range; send each address by itself, such as 192\.0\.2\.0\.$/],
+  ['2001:0db8::/32', /not a range; send each address by itself, such as 2001:db8::\.$/],
+  ['192.0.2.0/255.255.255.0', /not a range; .* such as 192\.0\.2\.0\.$/],
+  ['192.0.2.1 - 192.0.2.9', /not a range; .* such as 192\.0\.2\.1\.$/],
+  ['192.0.2.*', /not a range; send each address by itself\.$/],
+  ['192.0.2[.]1', /the address is defanged; send 192\.0\.2\.1\.$/],
+  ['hxxp://192.0.2.1/x', /the address is defanged; send 192\.0\.2\.1\.$/],
+  ['https://[2001:db8::1]:8443/x', /a scheme does not belong to the address; send 2001:db8::1\.$/],
+  ['192.0.2.1:80', /send 192\.0\.2\.1\.$/],
+  ['[2001:db8::1]:80', /send 2001:db8::1\.$/],
+  ['fe80::1%eth0', /a zone does not belong to the address; send fe80::1\.$/],
+  ['hxxps://example[.]com/', /the name is defanged; send example\.com\.$/],
+  [`192.0.2.1${' '.repeat(50_000)}x`, /white space/],
+] as const) {
+  test(`msg says what to send instead: ${query.slice(0, 40)}`, async () => {
+    assert.match(assertRefused(await ask({ query }), 'reverseip', 'domain_format'), advice)
   })
 }

@@ -81,6 +81,14 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['1.2.3.4:80', /reverseip takes an address/],
   ['10.0.0.0/8', /reverseip takes an address/],
   ['fe80::1%eth0', /reverseip takes an address/],
+  ['192.0.2[.]1', /reverseip takes an address/],
+  ['example[.]com', /^the name is defanged; send example\.com$/],
+  ['www(.)example{.}com', /^the name is defanged; send www\.example\.com$/],
+  ['example[dot]com', /^the name is defanged; send example\.com$/],
+  ['hxxps://example.com/x', /^the name is defanged; send example\.com$/],
+  ['hXXp://example[.]com', /^the name is defanged; send example\.com$/],
+  ['hxxps[://]www[.example.]com:443/x', /^the name is defanged; send www\.example\.com$/],
+  ['exam ple[.]com', /white space/],
 ]
 
 test('a text that is no name is refused with a reason', () => {

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import type { NeighbourPosition } from '../../store/store.ts'
 import { type Address, queryAddress } from '../../words/address.ts'
 import { type Name, parseName } from '../../words/name.ts'
+import { whyNotAddress } from '../../words/near-address.ts'
 import type { Call, Endpoint } from '../endpoint.ts'
 import { Refusal } from '../errors.ts'
 import { nextOf, placeOf, readNext, type Walk } from '../paging.ts'
@@ -70,8 +71,15 @@ function readAsked({ parameters }: Call): { query: Address | Name; name: Name | 
   const text = readQuery(parameters)
   const address = queryAddress(text)
   if (address !== null) return { query: address, name: null }
-  const name = parseName(text) ?? refuseName(text)
+  const name = parseName(text) ?? refuseAddress(text)
   return { query: name, name }
+}
+
+/** Throws `domain_format` for a text that is neither an address nor a name. */
+function refuseAddress(text: string): never {
+  const why = whyNotAddress(text)
+  if (why === null) return refuseName(text)
+  throw new Refusal('domain_format', { msg: `The query is neither a domain name nor an IP address: ${why}.` })
 }
 
 function positionOf(text: string): NeighbourPosition {
