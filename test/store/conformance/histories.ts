@@ -72,32 +72,30 @@ function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
   }
 }
 
+/** What holds for a store of any engine, whatever happens to it. */
+type Property = { sentence: string; on: (engine: Pick<Engine, 'open'>) => fc.IAsyncPropertyWithHooks<unknown[]> }
+
 /** A property over stores of their own, each of which has to be clean in the end. */
 function property<Values extends [unknown, ...unknown[]]>(
-  engine: Engine,
   sentence: string,
   arbitraries: { [I in keyof Values]: fc.Arbitrary<Values[I]> },
   holds: (opened: Opened, ...values: Values) => Promise<void>,
-): void {
-  const predicate = async (values: Values) => {
-    const opened = await engine.open({ now: NOW })
-    try {
-      await holds(opened, ...values)
-      assert.deepEqual(await faults(await opened.another()), [])
-    } finally {
-      await opened.close()
-    }
-  }
-  test(sentence, () =>
-    fc.assert(fc.asyncProperty(fc.tuple(...arbitraries) as unknown as fc.Arbitrary<Values>, predicate), {
-      numRuns: RUNS,
-    }),
-  )
+): Property {
+  const on: Property['on'] = (engine) =>
+    fc.asyncProperty(...(arbitraries as [fc.Arbitrary<unknown>]), async (...values: unknown[]) => {
+      const opened = await engine.open({ now: NOW })
+      try {
+        await holds(opened, ...(values as Values))
+        assert.deepEqual(await faults(await opened.another()), [])
+      } finally {
+        await opened.close()
+      }
+    })
+  return { sentence, on }
 }
 
-export function histories(engine: Engine): void {
+export const PROPERTIES: readonly Property[] = [
   property(
-    engine,
     'a random history in batches of any size gives the outcomes and answers of the plain model, walked with any page size',
     [history(NAMES, 50), batchSizes, pages],
     async ({ store }, events, sizes, page) => {
@@ -105,10 +103,8 @@ export function histories(engine: Engine): void {
       assert.deepEqual(await happen(store, events, sizes), happenInModel(model, events))
       await agree(store.facts, model, { ...EVERYTHING, ...page })
     },
-  )
-
+  ),
   property(
-    engine,
     'a history that comes in twice changes nothing the second time, and is all there when the store is opened again',
     [history(NAMES, 30), batchSizes, pages],
     async (opened, events, sizes, page) => {
@@ -119,10 +115,8 @@ export function histories(engine: Engine): void {
       assert.deepEqual(again, fates.map(secondTime))
       await agree((await opened.reopen()).facts, model, { ...EVERYTHING, ...page })
     },
-  )
-
+  ),
   property(
-    engine,
     'two writers side by side with the same history give the answers of one, and each event happens once',
     [history(NAMES, 30), batchSizes, batchSizes, fc.scheduler(), pages],
     async (opened, events, sizes, otherSizes, scheduler, page) => {
@@ -137,10 +131,8 @@ export function histories(engine: Engine): void {
       }
       await agree(opened.store.facts, model, { ...EVERYTHING, ...page })
     },
-  )
-
+  ),
   property(
-    engine,
     'two writers of other names with the same addresses and targets give the answers of the plain model; meanwhile no walk skips or repeats a row that stays, and check finds no fault',
     [
       history(NAMES, 20),
@@ -171,7 +163,11 @@ export function histories(engine: Engine): void {
       assert.deepEqual(wrong, [])
       await agree(opened.store.facts, model, { ...EVERYTHING, ...page })
     },
-  )
+  ),
+]
+
+export function histories(engine: Engine): void {
+  for (const { sentence, on } of PROPERTIES) test(sentence, () => fc.assert(on(engine), { numRuns: RUNS }))
 }
 
 /** What becomes of an event that has happened before. */
