@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { termsOf } from '../../src/similar/terms.ts'
+import { assertMakes } from '../sample.ts'
 import type { Clock, Opened } from '../store/conformance/engine.ts'
 import { type Pages, World } from './world.ts'
 
@@ -39,6 +40,15 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
 
   test('the words of these tests are one word each', () => {
     for (const word of WORDS) assert.equal(termsOf(word).counts.length, 2, word)
+  })
+
+  test('a sample of changes has every kind', () => {
+    assertMakes(change, {
+      'other words': (each) => 'text' in each && each.text !== null && /\p{L}/u.test(each.text),
+      'no word': (each) => 'text' in each && each.text === '... !',
+      'no text': (each) => 'text' in each && each.text === null,
+      'a forgotten name': (each) => 'forget' in each,
+    })
   })
 
   test('the answer is that of exact cosines of whole texts: rows, similarities, order, ties by name', async () => {

@@ -8,6 +8,7 @@ import { KEPT } from '../../src/retrieval/segment-writer.ts'
 import { ROW_POSTINGS, unpackRow, wordAt } from '../../src/similar/postings.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import { LEVELS, levelOf } from '../../src/similar/weights.ts'
+import { assertMakes } from '../sample.ts'
 import { raritiesOf } from '../similar/said.ts'
 import {
   flushed,
@@ -54,6 +55,14 @@ const history = fc.array(
   ),
   { maxLength: 30 },
 )
+
+test('a sample of histories has every deed', () => {
+  const deeds = ['say', 'remove', 'flush', 'merge']
+  assertMakes(
+    history,
+    Object.fromEntries(deeds.map((kind) => [kind, (list: Deed[]) => list.some(({ deed }) => deed === kind)])),
+  )
+})
 
 /** `holds`: the wordings of its postings; `last`: the wordings up to there are its own or another one's before it. */
 type Part = Made & { holds: Set<number> }

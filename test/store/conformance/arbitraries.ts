@@ -73,19 +73,17 @@ const observedAt = fc.oneof(
 )
 
 function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
-  return fc
-    .constantFrom(...names)
-    .chain((domain) =>
-      fc.record(
-        {
-          domain: fc.constant(domain),
-          observed_at: observedAt,
-          dns: sometimes(dnsPart, 4),
-          web: sometimes(webPart(domain), 1),
-        },
-        { noNullPrototype: true },
-      ),
-    )
+  return fc.constantFrom(...names).chain((domain) =>
+    fc.record(
+      {
+        domain: fc.constant(domain),
+        observed_at: observedAt,
+        dns: sometimes(dnsPart, 4),
+        web: sometimes(webPart(domain), 1),
+      },
+      { noNullPrototype: true },
+    ),
+  )
 }
 
 /** Observations of which every other one shows again what one of the few before it showed. */

@@ -22,7 +22,7 @@ type Saying = { name: Name; text: string | null }
 type Deed = Saying | { forget: Name } | { file: number; late: Saying | null } | 'cover'
 
 const saying: fc.Arbitrary<Saying> = fc.record({ name: fc.constantFrom(...NAMES), text: fc.constantFrom(...TEXTS) })
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+export const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 6, arbitrary: saying },
   { weight: 1, arbitrary: fc.constantFrom(...NAMES).map((forget) => ({ forget })) },
   { weight: 3, arbitrary: fc.record({ file: fc.integer({ min: 1, max: 4 }), late: fc.option(saying) }) },

@@ -15,7 +15,7 @@ type Deed = 'take' | 'renew' | 'release' | 'nothing'
 /** What every process does at once in one round, and how long the next round is away. */
 type Round = { deeds: Deed[]; seconds: number }
 
-const round: fc.Arbitrary<Round> = fc.record({
+export const round: fc.Arbitrary<Round> = fc.record({
   deeds: fc.array(fc.constantFrom('take', 'take', 'renew', 'release', 'nothing'), {
     minLength: PROCESSES,
     maxLength: PROCESSES,

@@ -23,7 +23,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ kind: fc.constant('lease' as const), most: fc.constantFrom(1, 100, SLOT_RANGES) }),
   fc.record({ kind: fc.constantFrom('renew' as const, 'release' as const, 'nothing' as const) }),
 )
-const round: fc.Arbitrary<Round> = fc.record({
+export const round: fc.Arbitrary<Round> = fc.record({
   deeds: fc.array(deed, { minLength: HOLDERS, maxLength: HOLDERS }),
   seconds: fc.oneof(fc.nat(2), fc.integer({ min: 20, max: 70 })),
 })

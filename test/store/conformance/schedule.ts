@@ -29,7 +29,7 @@ const time = fc.oneof(
   fc.constantFrom(...AGE_DAYS.flatMap((days) => [days * DAY - 1, days * DAY, days * DAY + 1]), 0, 1),
   fc.integer({ min: 0, max: 200 * DAY }),
 )
-const deed: fc.Arbitrary<Deed> = fc.record({
+export const deed: fc.Arbitrary<Deed> = fc.record({
   place: fc.nat(NAMES.length - 1),
   ago: fc.option(time, { freq: 3 }),
   ahead: fc.option(

@@ -15,7 +15,7 @@ type Deed =
 
 const process = fc.nat(PROCESSES - 1)
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+export const deed: fc.Arbitrary<Deed> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({

@@ -1,0 +1,136 @@
+/** The generators of the property tests: a sample of each contains every kind of event that it is meant to make. */
+
+import { test } from 'node:test'
+import type { Observation } from '../../src/observe/observation.ts'
+import { RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
+import { assertMakes } from '../sample.ts'
+import { type Event, history, NAMES, observations } from './conformance/arbitraries.ts'
+import { deed as filing } from './conformance/filings.ts'
+import { round as duties } from './conformance/jobs.ts'
+import { round as leases } from './conformance/leases.ts'
+import { deed as visiting } from './conformance/schedule.ts'
+import { NOW } from './conformance/world.ts'
+import { deed as calling } from './ledger/interleavings.ts'
+
+type Seen = (observation: Observation, before: readonly Observation[]) => boolean
+
+const records = (type: RecordType, fits: (count: number) => boolean): Seen => {
+  return ({ dns }) => dns?.records[type] !== undefined && fits(dns.records[type].length)
+}
+
+/** What an observation may be, beside those before it in its history. */
+const OBSERVATIONS: Readonly<Record<string, Seen>> = {
+  'without a dns part': ({ dns }) => dns === null,
+  'without a web part': ({ web }) => web === null,
+  'without either': ({ dns, web }) => dns === null && web === null,
+  'with both': ({ dns, web }) => dns !== null && web !== null,
+  ...Object.fromEntries(['ok', 'nxdomain', 'servfail'].map((status) => [status, ({ dns }) => dns?.status === status])),
+  ...Object.fromEntries(
+    RECORD_TYPES.flatMap((type): [string, Seen][] => [
+      [`${type} not asked`, ({ dns }) => dns?.status === 'ok' && dns.records[type] === undefined],
+      [`${type} empty`, records(type, (count) => count === 0)],
+      [`${type} with one record`, records(type, (count) => count === 1)],
+      [`${type} with several records`, records(type, (count) => count > 1)],
+    ]),
+  ),
+  'no website': ({ web }) => web?.has_website === false && web.redirects_to === null,
+  'a redirect': ({ web }) => (web?.redirects_to ?? null) !== null,
+  'a website with text': ({ web }) => web?.has_website === true && web.text !== null,
+  'a website without text': ({ web }) => web?.has_website === true && web.text === null,
+  'accounts of several networks': ({ web }) => new Set(web?.social_accounts.map(({ network }) => network)).size > 1,
+  'ahead of the clock': ({ observed_at }) => observed_at > NOW + 300,
+  'as far ahead as may be': ({ observed_at }) => observed_at === NOW + 300,
+  'late for its name': (seen, before) => ofSameName(seen, before).some((other) => other.observed_at > seen.observed_at),
+  'at the same time as another one of its name': (seen, before) =>
+    ofSameName(seen, before).some((other) => other.observed_at === seen.observed_at),
+  'a repeat of the dns part of the same name': (seen, before) =>
+    seen.dns !== null && ofSameName(seen, before).some(({ dns }) => dns === seen.dns),
+  'a repeat of the dns part of another name': (seen, before) =>
+    seen.dns !== null && before.some(({ domain, dns }) => domain !== seen.domain && dns === seen.dns),
+  'a repeat of the web part': (seen, before) =>
+    seen.web !== null && ofSameName(seen, before).some(({ web }) => web === seen.web),
+}
+
+function ofSameName({ domain }: Observation, before: readonly Observation[]): readonly Observation[] {
+  return before.filter((other) => other.domain === domain)
+}
+
+/** Whether a history has an observation of a kind. */
+const anywhere = (fits: Seen) => (events: readonly Event[]) => {
+  const seen = events.filter((event) => 'domain' in event)
+  return seen.some((observation, place) => fits(observation, seen.slice(0, place)))
+}
+const inHistories = Object.fromEntries(Object.entries(OBSERVATIONS).map(([kind, fits]) => [kind, anywhere(fits)]))
+const isOrdered = (events: readonly Event[]) => {
+  const times = events.filter((event) => 'domain' in event).map(({ observed_at }) => observed_at)
+  return times.length > 5 && times.every((time, place) => place === 0 || times[place - 1]! <= time)
+}
+
+test('a sample of histories has every kind of observation, names that are forgotten, and both orders', () => {
+  assertMakes(history(NAMES, 50), {
+    ...inHistories,
+    'a forgotten name': (events) => events.some((event) => 'forget' in event),
+    'a name that is observed once it was forgotten': (events) =>
+      events.some(
+        (event, place) =>
+          'forget' in event && events.slice(place).some((other) => 'domain' in other && other.domain === event.forget),
+      ),
+    'in the order of time': isOrdered,
+    'in another order': (events) => events.length > 5 && !isOrdered(events),
+    'an empty history': (events) => events.length === 0,
+    'a long history': (events) => events.length > 40,
+  })
+})
+
+test('a sample of observations has every kind', () => {
+  assertMakes(observations(NAMES, 50), inHistories)
+})
+
+test('a sample of filings has every deed', () => {
+  assertMakes(filing, {
+    'a text': (deed) => typeof deed === 'object' && 'text' in deed && deed.text !== null,
+    'no text': (deed) => typeof deed === 'object' && 'text' in deed && deed.text === null,
+    'a forgotten name': (deed) => typeof deed === 'object' && 'forget' in deed,
+    'a filing': (deed) => typeof deed === 'object' && 'file' in deed && deed.late === null,
+    'a filing that a change comes before': (deed) => typeof deed === 'object' && 'file' in deed && deed.late !== null,
+    'a covering': (deed) => deed === 'cover',
+  })
+})
+
+test('a sample of leases and duties has every deed, and rounds near and far', () => {
+  const deedIs = (kind: string) => (round: { deeds: { kind: string }[] }) =>
+    round.deeds.some((deed) => deed.kind === kind)
+  const kinds = ['lease', 'renew', 'release', 'nothing'].map((kind) => [kind, deedIs(kind)])
+  assertMakes(leases, {
+    ...Object.fromEntries(kinds),
+    'of some ranges': ({ deeds }) => deeds.some((deed) => 'ranges' in deed),
+    'of any range': ({ deeds }) => deeds.some((deed) => deed.kind === 'lease' && !('ranges' in deed)),
+    'at once': ({ seconds }) => seconds <= 2,
+    'after a lease has ended': ({ seconds }) => seconds > 60,
+  })
+  for (const deed of ['take', 'renew', 'release', 'nothing'] as const)
+    assertMakes(duties, { [deed]: ({ deeds }) => deeds.includes(deed) })
+})
+
+test('a sample of visits has every kind of row', () => {
+  assertMakes(visiting, {
+    'never seen': ({ ago }) => ago === null,
+    seen: ({ ago }) => ago !== null,
+    'due at once': ({ ahead }) => ahead === null,
+    overdue: ({ ahead }) => ahead !== null && ahead < 0,
+    'due later': ({ ahead }) => ahead !== null && ahead > 0,
+    forgotten: ({ forget }) => forget,
+  })
+})
+
+test('a sample of calls to the ledger has every deed', () => {
+  assertMakes(calling, {
+    'calls that cost': (deed) => deed.kind === 'calls' && deed.costs,
+    'calls that cost nothing': (deed) => deed.kind === 'calls' && !deed.costs,
+    'a settlement': ({ kind }) => kind === 'settle',
+    'a beat': ({ kind }) => kind === 'beat',
+    'a crash': ({ kind }) => kind === 'crash',
+    'a clock that is set back': (deed) => deed.kind === 'clock' && deed.seconds < 0,
+    'a clock that goes on': (deed) => deed.kind === 'clock' && deed.seconds > 0,
+  })
+})
