@@ -22,13 +22,20 @@ export function migrations(folder: URL): Migration[] {
     })
 }
 
-/** Those that are not applied. Throws StoreFault where the store is newer than this release, or has another past. */
+/** How the file of a migration ends that only adds: an older release, which lacks the file, goes on working on such a store. */
+const EXPANSION = /\.expand\.sql$/
+
+/**
+ * Those that are not applied. A store may have later migrations than this release knows, as long as each of them only adds.
+ * Throws StoreFault if one of them does not, or if the store has another past.
+ */
 export function unapplied(known: readonly Migration[], applied: readonly Omit<Migration, 'sql'>[]): Migration[] {
+  const last = known.at(-1)?.number ?? 0
   for (const { number, name, checksum } of applied) {
     const ours = known.find((migration) => migration.number === number)
-    if (!ours)
+    if (ours === undefined && !(number > last && EXPANSION.test(name)))
       throw new StoreFault(`the store has migration ${name}, which this release does not know: run a newer domaindex`)
-    if (ours.checksum !== checksum)
+    if (ours !== undefined && ours.checksum !== checksum)
       throw new StoreFault(
         `the store's migration ${name} differs from this release's: run the release that made the store`,
       )

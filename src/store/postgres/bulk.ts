@@ -36,7 +36,7 @@ const SEQUENCES: Record<keyof Numbered, string> = {
 }
 /** As SQLite keeps them: a JSON array in hexadecimal. */
 const ADDRESSES = `'["' || array_to_string(array(select encode(a, 'hex') from unnest(t.addresses) a), '","') || '"]'`
-const MARK = `insert into mark values ('copy', $1) on conflict (name) do update set value = excluded.value`
+const MARK = `insert into mark (name, value) values ('copy', $1) on conflict (name) do update set value = excluded.value`
 
 /** `read`: a store that is there. `write`: its tables are made where there are none. Throws StoreFault. */
 export async function openBulkPostgres(url: string, access: 'read' | 'write'): Promise<Bulk> {

@@ -19,8 +19,9 @@ const ROWS = `unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::t
   as k(part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states)`
 const INSERT = {
   name: 'facts.insert',
-  text: `insert into facts select part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest,
-    addresses::bytea[], states from ${ROWS}`,
+  text: `insert into facts (part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states)
+    select part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses::bytea[], states
+    from ${ROWS}`,
 }
 const UPDATE = {
   name: 'facts.update',

@@ -62,7 +62,7 @@ const DROP = {
           select w.ctid as here from ${wordingOf('k.wording')} and
           (select r.wording from reading r where r.wording = k.wording limit 1) is null) w))
       returning number)
-    insert into gone select number from dropped where number <= (select max(last) from segment where state <> 'replaced')
+    insert into gone (wording) select number from dropped where number <= (select max(last) from segment where state <> 'replaced')
     on conflict do nothing`,
 }
 

@@ -57,7 +57,7 @@ const GONE = {
 const STRIKE = { name: 'indexing.strike', text: 'delete from gone where wording = any ($1::bigint[])' }
 const FOLLOW = {
   name: 'indexing.follow',
-  text: `insert into mark values ('followed', $1) on conflict (name) do update set value = excluded.value`,
+  text: `insert into mark (name, value) values ('followed', $1) on conflict (name) do update set value = excluded.value`,
 }
 
 type Ways = Pick<Database, 'readLong' | 'transaction'>

@@ -23,7 +23,7 @@ const APPLIED = {
 }
 const NOTE = {
   name: 'migrate.note',
-  text: `insert into migration values ($1, $2, $3, $4, to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS'))`,
+  text: `insert into migration (part, number, name, checksum, applied) values ($1, $2, $3, $4, to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS'))`,
 }
 const TABLE = `create table if not exists migration (
   part text collate "C" not null, number integer not null, name text not null, checksum text not null, applied text not null,

@@ -26,7 +26,7 @@ const SERVER = {
   name: 'open.server',
   text: `select current_setting('server_encoding') as encoding, current_setting('server_version_num')::int / 10000 as version`,
 }
-const MARK_DEMO = `insert into mark values ('demo', 'yes') on conflict do nothing`
+const MARK_DEMO = `insert into mark (name, value) values ('demo', 'yes') on conflict do nothing`
 
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
   const { secret, now, demo = false, pool = POOL } = options

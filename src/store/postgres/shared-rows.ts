@@ -17,10 +17,10 @@ const PRESENCE = {
       delete from presence p using unnest($1::smallint[], $2::bytea[], $3::text[]) as k(part, address, name)
       where p.part = k.part and p.address = k.address and p.name = k.name returning p.part, p.address),
     come as (
-      insert into presence select * from unnest($4::smallint[], $5::bytea[], $6::text[], $7::text[])
+      insert into presence (part, address, name, since) select * from unnest($4::smallint[], $5::bytea[], $6::text[], $7::text[])
       on conflict do nothing returning part, address),
     moved as (select part, address, -1 as names from gone union all select part, address, 1 from come)
-    insert into address select part, address, sum(names) from moved
+    insert into address (part, address, names) select part, address, sum(names) from moved
     group by part, address having sum(names) <> 0 order by part, address
     on conflict (part, address) do update set names = address.names + excluded.names`,
 }
@@ -35,10 +35,10 @@ const REDIRECT = {
       delete from redirect r using unnest($1::smallint[], $2::text[], $3::text[]) as k(part, target, source)
       where r.part = k.part and r.target = k.target and r.source = k.source returning r.part, r.target),
     come as (
-      insert into redirect select * from unnest($4::smallint[], $5::text[], $6::text[])
+      insert into redirect (part, target, source) select * from unnest($4::smallint[], $5::text[], $6::text[])
       on conflict do nothing returning part, target),
     moved as (select part, target, -1 as sources from gone union all select part, target, 1 from come)
-    insert into target select part, target, sum(sources) from moved
+    insert into target (part, target, sources) select part, target, sum(sources) from moved
     group by part, target having sum(sources) <> 0 order by part, target
     on conflict (part, target) do update set sources = target.sources + excluded.sources`,
 }

@@ -53,7 +53,7 @@ async function insertComing(
   signal: AbortSignal,
 ): Promise<void> {
   const insert = database.prepare(
-    `insert or ignore into listed select name from coming c where number between ? and ?
+    `insert or ignore into listed (name) select name from coming c where number between ? and ?
        and exists (select 1 from arrival where place > ? and place <= ?)
        and not exists (select 1 from departure d where d.name = c.name)`,
   )
@@ -71,7 +71,7 @@ async function insertComing(
 /** How many names are in `listed`, kept beside it so that nobody has to count them. */
 function counter(database: DatabaseSync): (more: number) => void {
   const add = database.prepare(
-    `insert into mark values ('listed', cast(?1 as integer))
+    `insert into mark (name, value) values ('listed', cast(?1 as integer))
      on conflict do update set value = cast(value as integer) + excluded.value`,
   )
   return (more) => {

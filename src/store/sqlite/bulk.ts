@@ -36,7 +36,7 @@ export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
       if (databaseOf(table) === ledger) transaction(ledger, () => insert(ledger, table, rows))
       transaction(facts, () => {
         if (databaseOf(table) === facts) insert(facts, table, rows)
-        facts.prepare(`insert or replace into mark values ('copy', ?)`).run(mark)
+        facts.prepare(`insert or replace into mark (name, value) values ('copy', ?)`).run(mark)
       })
     },
     mark: async () =>

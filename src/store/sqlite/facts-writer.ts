@@ -62,7 +62,10 @@ function moveShared(shared: SharedRows, name: Name, facts: Facts, since: (addres
 function currentWriter(database: DatabaseSync) {
   const idOf = database.prepare('select id from visit where slot = ? and name = ?')
   const setId = database.prepare('update visit set id = ? where slot = ? and name = ?')
-  const insert = database.prepare('insert into facts values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = database.prepare(
+    `insert into facts (id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
   const update = database.prepare(
     `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, networks = ?, accounts = ?, digest = ?,
        addresses = ?, states = ? where id = ?`,
@@ -87,14 +90,16 @@ function currentWriter(database: DatabaseSync) {
 }
 
 function stateWriter(database: DatabaseSync): (id: number, state: Superseded) => void {
-  const insert = database.prepare('insert into state values (?, ?, ?, ?, ?, ?, ?)')
+  const insert = database.prepare(
+    'insert into state (id, type, first_seen, last_confirmed, records, serial, base) values (?, ?, ?, ?, ?, ?, ?)',
+  )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
     insert.run(id, RECORD_TYPES.indexOf(type), first_seen, last_confirmed, records, serial, base)
   }
 }
 
 function termsWriter(database: DatabaseSync): (id: number, terms: Facts['terms']) => void {
-  const keep = database.prepare('insert or replace into page values (?, ?, ?)')
+  const keep = database.prepare('insert or replace into page (id, digest, terms) values (?, ?, ?)')
   const remove = database.prepare('delete from page where id = ?')
   return (id, terms) => {
     if (terms) keep.run(id, terms.digest, packTerms(terms.counts))
@@ -104,7 +109,7 @@ function termsWriter(database: DatabaseSync): (id: number, terms: Facts['terms']
 
 /** The first time a name was seen on an address: kept once, never moved. */
 function sinceWriter(database: DatabaseSync) {
-  const keep = database.prepare('insert into ever values (?, ?, ?) on conflict do nothing')
+  const keep = database.prepare('insert into ever (id, address, since) values (?, ?, ?) on conflict do nothing')
   const first = database.prepare('select since from ever where id = ? and address = ?')
   const read = (id: number, address: Address): Instant =>
     (first.get(id, packAddress(address)) as { since: Instant }).since

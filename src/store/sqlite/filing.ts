@@ -13,7 +13,7 @@ export function filer(database: DatabaseSync): (filings: readonly Filing[]) => v
   const had = database.prepare('delete from reading where id = ?')
   const find = database.prepare('select number from wording where digest = ? and vector = ?')
   const make = database.prepare('insert into wording (digest, vector) values (?, ?) returning number')
-  const read = database.prepare('insert into reading values (?, ?, ?)')
+  const read = database.prepare('insert into reading (id, wording, name) values (?, ?, ?)')
   const numberOf = ({ key, vector }: NonNullable<Filing['filed']>): number =>
     (find.get(key, vector) ?? make.get(key, vector)!).number as number
   const drop = dropper(database)
@@ -35,7 +35,7 @@ function dropper(database: DatabaseSync): () => void {
     'delete from wording where number = ?1 and not exists (select 1 from reading where wording = ?1)',
   )
   const note = database.prepare(
-    `insert or ignore into gone select ?1 where ?1 <= (select max(last) from segment where state <> 'replaced')`,
+    `insert or ignore into gone (wording) select ?1 where ?1 <= (select max(last) from segment where state <> 'replaced')`,
   )
   return () => {
     for (const { wording } of orphans.all() as { wording: number }[]) {

@@ -48,7 +48,8 @@ export function attachAside(database: DatabaseSync, path: string): void {
 export async function gather(database: DatabaseSync, about: number, { signal, onStage }: WalkOptions): Promise<number> {
   const ranges = setBounds(database, Math.max(LEAST, Math.ceil(about / RANGES)))
   const put = database.prepare(
-    `insert into aside.line select (select range from bound b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${TOLD}
+    `insert into aside.line (range, id, name, told)
+     select (select range from bound b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${TOLD}
      from facts f where f.id > ? and f.id <= ? order by 1, 2`,
   )
   const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
@@ -64,7 +65,7 @@ export async function gather(database: DatabaseSync, about: number, { signal, on
 /** Notes the first name of each range of so many names; how many ranges there are. */
 function setBounds(database: DatabaseSync, size: number): number {
   const next = database.prepare(`select name from listed where name > ? order by name limit 1 offset ${size - 1}`)
-  const set = database.prepare('insert into bound values (?, ?)')
+  const set = database.prepare('insert into bound (name, range) values (?, ?)')
   let ranges = 0
   for (let name: string | undefined = ''; name !== undefined; ranges++) {
     set.run(name, ranges)
@@ -75,7 +76,9 @@ function setBounds(database: DatabaseSync, size: number): number {
 
 /** Makes the range the one that `sorted` has; the first name behind it, null for the last one. */
 export function sorter(database: DatabaseSync): (range: number) => string | null {
-  const sort = database.prepare('insert into sorted select name, told from aside.line where range = ? order by name')
+  const sort = database.prepare(
+    'insert into sorted (name, told) select name, told from aside.line where range = ? order by name',
+  )
   const end = database.prepare('select name from bound where range = ?')
   return (range) => {
     database.exec('delete from sorted')

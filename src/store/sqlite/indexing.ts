@@ -18,7 +18,7 @@ export function indexingOf(database: DatabaseSync, log: Log): Indexing {
   const wordings = database.prepare(
     'select number as wording, vector from wording where number > ? order by number limit ?',
   )
-  const follow = database.prepare(`insert or replace into mark values ('followed', ?)`)
+  const follow = database.prepare(`insert or replace into mark (name, value) values ('followed', ?)`)
   const file = filer(database)
   const { begin, write, publish, rows } = segmentsOf(database)
   const { gone, strike } = goneOf(database)
@@ -52,8 +52,8 @@ function segmentsOf(database: DatabaseSync) {
   const begin = database.prepare(
     `insert into segment (first, last, wordings, state, fence) values (?, ?, 0, 'building', ?) returning number`,
   )
-  const post = database.prepare('insert into posting values (?, ?, ?, ?)')
-  const count = database.prepare('insert into frequency values (?, ?, ?)')
+  const post = database.prepare('insert into posting (segment, place, wording, postings) values (?, ?, ?, ?)')
+  const count = database.prepare('insert into frequency (segment, last, counts) values (?, ?, ?)')
   const answer = database.prepare(
     `update segment set state = 'answering', wordings = ? where number = ? returning first, last`,
   )

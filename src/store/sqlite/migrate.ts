@@ -22,7 +22,9 @@ export function migrate(database: DatabaseSync, folder: URL, plan = false): Migr
       if (done) return
       database.exec(migration.sql)
       database
-        .prepare(`insert into migration values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`)
+        .prepare(
+          `insert into migration (number, name, checksum, applied) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
+        )
         .run(migration.number, migration.name, migration.checksum)
     })
   }

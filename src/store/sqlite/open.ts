@@ -61,7 +61,7 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
 /** Throws StoreFault where the store is no whole one of one's own. */
 export function openFacts(path: string, { access, demo = false }: Pick<OpenOptions, 'access' | 'demo'>): DatabaseSync {
   const mark = (database: DatabaseSync): void => {
-    if (demo) database.exec(`insert or ignore into mark values ('demo', 'yes')`)
+    if (demo) database.exec(`insert or ignore into mark (name, value) values ('demo', 'yes')`)
   }
   const database = openFile(path, FACTS_SCHEMA, { access, mode: 0o666, onMade: mark })
   const words = (demo ? null : isMarked(database, 'demo') && DEMO) || (isMarked(database, 'copy') && UNFINISHED)

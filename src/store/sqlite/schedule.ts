@@ -83,7 +83,9 @@ function outcomeBook(database: DatabaseSync) {
        nxdomain = nxdomain + excluded.nxdomain, none = none + excluded.none`,
   )
   const drop = database.prepare('delete from outcome where hour < ?')
-  const since = database.prepare('select * from outcome where hour >= ? order by hour, kind')
+  const since = database.prepare(
+    'select hour, kind, visits, servfail, nxdomain, none from outcome where hour >= ? order by hour, kind',
+  )
   return {
     add(now: Instant, outcomes: readonly Outcomes[]): void {
       for (const { hour, kind, visits, servfail, nxdomain, none } of outcomes)

@@ -21,9 +21,9 @@ type Counter = { add: StatementSync; drop: StatementSync }
 export function sharedRows(database: DatabaseSync): () => SharedRows {
   const addresses = counter(database, 'address', 'address', 'names')
   const targets = counter(database, 'target', 'target', 'sources')
-  const arrive = database.prepare('insert or ignore into presence values (?, ?, ?)')
+  const arrive = database.prepare('insert or ignore into presence (address, name, since) values (?, ?, ?)')
   const leave = database.prepare('delete from presence where address = ? and name = ?')
-  const begin = database.prepare('insert or ignore into redirect values (?, ?)')
+  const begin = database.prepare('insert or ignore into redirect (target, source) values (?, ?)')
   const end = database.prepare('delete from redirect where target = ? and source = ?')
   return () => {
     const presence: Row[] = []
@@ -58,7 +58,7 @@ export function sharedRows(database: DatabaseSync): () => SharedRows {
 function counter(database: DatabaseSync, table: string, key: string, counter: string): Counter {
   return {
     add: database.prepare(
-      `insert into ${table} values (?, ?) on conflict (${key}) do update set ${counter} = ${counter} + excluded.${counter}`,
+      `insert into ${table} (${key}, ${counter}) values (?, ?) on conflict (${key}) do update set ${counter} = ${counter} + excluded.${counter}`,
     ),
     drop: database.prepare(`delete from ${table} where ${key} = ? and ${counter} = 0`),
   }

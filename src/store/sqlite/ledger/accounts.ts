@@ -77,7 +77,9 @@ function periodWrites(database: DatabaseSync) {
 }
 
 function addonWrite(database: DatabaseSync) {
-  const add = database.prepare('insert into addon select id, ? from account where id = ? on conflict do nothing')
+  const add = database.prepare(
+    'insert into addon (account, addon) select id, ? from account where id = ? on conflict do nothing',
+  )
   const remove = database.prepare('delete from addon where addon = ? and account = ?')
   return (_now: Instant, account: number, addon: Addon, on: boolean): void =>
     void (on ? add : remove).run(addon, account)
