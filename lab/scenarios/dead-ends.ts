@@ -48,7 +48,7 @@ const NOWHERE: readonly Row[] = [
   row(
     'to-nothing.example',
     'To a host of its own that does not exist.',
-    leaves(gone('http://gone.to-nothing.example/'), null),
+    leaves(gone('http://gone.to-nothing.example/'), 'gone.to-nothing.example'),
   ),
 ]
 

@@ -129,7 +129,7 @@ const underOne: Told = {
   site: everywhere(redirect('https://www.street-market.test/')),
   zone: { 'www.street-market.test': { A: [ORCHARD] } },
   sites: { 'www.street-market.test': everywhere(page(text)) },
-  web: { redirect_to_https: true, text },
+  web: { redirect_to_https: true, redirects_to: 'www.street-market.test', text },
 }
 
 export const PROTOCOL: readonly Row[] = [

@@ -78,7 +78,7 @@ const INSIDE: readonly Row[] = [
     site: gone('http://shop.to-subdomain.example/'),
     zone: { 'shop.to-subdomain.example': { A: [HARBOUR] } },
     sites: { 'shop.to-subdomain.example': everywhere(HERE) },
-    web: { text },
+    web: { redirects_to: 'shop.to-subdomain.example', text },
   }),
   row('relative.example', 'Location is relative.', {
     at: [MEADOW],
@@ -127,18 +127,18 @@ const OUT: readonly Row[] = [
   row(
     'moved-to-host.example',
     'To a host of another domain: its registrable domain is the target.',
-    leaves(gone(`https://www.${TARGET}/path?query#fragment`), TARGET),
+    leaves(gone(`https://www.${TARGET}/path?query#fragment`), `www.${TARGET}`),
   ),
   row(
     'moved-by-refresh.example',
     'To another domain by meta refresh.',
     leaves(everywhere(refresh(`https://${TARGET}/`)), TARGET),
   ),
-  row('moved-protocol-relative.example', 'To another domain by //.', leaves(gone(`//${TARGET}/`), TARGET)),
+  row('moved-protocol-relative.example', 'To another domain by //.', leaves(gone(`//${TARGET}/`), `www.${TARGET}`)),
   row(
     'moved-with-user.example',
     'The host stands behind the @.',
-    leaves(gone(`http://to-https.example@${TARGET}/`), TARGET),
+    leaves(gone(`http://to-https.example@${TARGET}/`), `www.${TARGET}`),
   ),
   row(
     'moved-to-nothing.example',
@@ -166,7 +166,7 @@ const OUT: readonly Row[] = [
   row(
     'lab_a.co.uk',
     'Two names under one public suffix are two domains.',
-    leaves(gone('https://www.lab_b.co.uk/'), 'lab_b.co.uk'),
+    leaves(gone('https://www.lab_b.co.uk/'), 'www.lab_b.co.uk'),
   ),
   row('lab_b.co.uk', 'The registrable domain under a suffix of two labels.', {
     at: [MEADOW],
@@ -182,7 +182,7 @@ const OUT: readonly Row[] = [
     at: [MEADOW],
     site: gone(`http://${TARGET}/`),
     www: null,
-    web: { has_website: false, redirects_to: TARGET },
+    web: { has_website: false, redirects_to: `www.${TARGET}` },
   }),
   row('there-and-back.example', 'It leaves the domain and comes back: neither a website nor a target.', {
     ...leaves(

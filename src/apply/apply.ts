@@ -84,8 +84,8 @@ function plan(draft: Draft, { observed_at: at, dns }: Prepared, before: Current,
 }
 
 /**
- * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor an address set that
- * had changed at the visit before as well.
+ * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor the host that a redirect
+ * ends at, nor an address set that had changed at the visit before as well.
  */
 function isChange(before: Current, after: Current, clocks: readonly Instant[]): boolean {
   if (before.status !== after.status || !isSameWebsite(before.web, after.web)) return true
@@ -99,7 +99,8 @@ function isChange(before: Current, after: Current, clocks: readonly Instant[]): 
 
 function isSameWebsite(before: Website | null, after: Website | null): boolean {
   if (before === after) return true
-  return JSON.stringify({ ...before, digest: null }) === JSON.stringify({ ...after, digest: null })
+  const settled = { redirect_host: null, digest: null }
+  return JSON.stringify({ ...before, ...settled }) === JSON.stringify({ ...after, ...settled })
 }
 
 /** The write of a name that was not looked at, and is due at another time. */
@@ -195,6 +196,7 @@ function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepare
 
 function websiteOf(web: WebPart): Website {
   const { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts } = web
+  const { redirect_host } = web
   const social_networks = [...new Set(social_accounts.map(({ network }) => network))].sort(compareBytewise)
   const accounts: SocialAccount[] = social_accounts.map(({ network, type, username, url }) => ({
     network,
@@ -208,6 +210,7 @@ function websiteOf(web: WebPart): Website {
     redirect_to_www,
     only_with_www,
     redirects_to,
+    ...(redirect_host !== undefined && { redirect_host }),
     ssl,
     social_networks,
     social_accounts: accounts,

@@ -47,13 +47,14 @@ export type State = {
 /** `ip` of /lookup. */
 export type Ip = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'
 
-/** The web part as it is answered. `digest` is that of the start page's text, null where there is none. */
+/** The web part as it is answered. `redirect_host` is left out if it is not known, as in older rows. `digest` is that of the start page's text, null where there is none. */
 export type Website = {
   has_website: boolean
   redirect_to_https: boolean
   redirect_to_www: boolean
   only_with_www: boolean
   redirects_to: Name | null
+  redirect_host?: Name
   ssl: Ssl
   social_networks: readonly string[]
   social_accounts: readonly SocialAccount[]

@@ -89,20 +89,30 @@ function writeWeb({ text, ...facts }: WebPart): string {
     facts.redirects_to,
     facts.ssl,
     accounts,
+    ...(facts.redirect_host === undefined ? [] : [facts.redirect_host]),
   ]
   return JSON.stringify(values) + BREAK + (text ?? '')
 }
 
 export function readWeb(written: string): WebPart {
   const end = written.indexOf(BREAK)
-  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts] = JSON.parse(
-    written.slice(0, end),
-  )
+  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, redirect_host] =
+    JSON.parse(written.slice(0, end))
   const social_accounts = (accounts as string[][]).map(([network = '', type = '', username = '', url = '']) => {
     return { network, type, username, url }
   })
   const text = written.slice(end + BREAK.length) || null
-  return { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts, text }
+  return {
+    has_website,
+    redirect_to_https,
+    redirect_to_www,
+    only_with_www,
+    redirects_to,
+    ...(redirect_host !== undefined && { redirect_host }),
+    ssl,
+    social_accounts,
+    text,
+  }
 }
 
 /** 48 bits of SHA-256: one changed part in 2.8 * 10^14 would be taken for unchanged until its next change. */

@@ -21,6 +21,8 @@ export type DnsPart = { status: DnsStatus; records: Partial<Records> }
 
 /**
  * What the web server showed. `redirects_to` is a registrable domain other than the domain's own, or null.
+ * `redirect_host` is the host at which the redirects ended, whether or not it is the domain's own: the public suffix list
+ * says later what its registrable domain is. It is left out if they ended at the domain itself or at its `www.`.
  * Where it is set, or where there is no website, accounts and text are empty (contract, /lookup).
  */
 export type WebPart = {
@@ -29,6 +31,7 @@ export type WebPart = {
   redirect_to_www: boolean
   only_with_www: boolean
   redirects_to: Name | null
+  redirect_host?: Name
   ssl: Ssl
   social_accounts: readonly SocialAccount[]
   text: string | null

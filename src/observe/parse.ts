@@ -1,10 +1,11 @@
 /** The door for observations in text: a line of JSON becomes a canonical Observation, or the reason why it does not. */
 
-import { type Name, parseName, registrable } from '../words/name.ts'
+import { type Name, parseName } from '../words/name.ts'
 import { canonicalRecords, RECORD_TYPES, type Records, type RecordType } from '../words/record.ts'
 import { parseInstant } from '../words/time.ts'
 import { isObject, parseObject, whyNotDomain } from './json.ts'
 import type { DnsPart, DnsStatus, Observation, SocialAccount, Ssl, WebPart } from './observation.ts'
+import { NO_TARGET, type RedirectTarget, targetAt } from './redirect-target.ts'
 
 const STATUSES: readonly DnsStatus[] = ['ok', 'nxdomain', 'servfail']
 const VERDICTS: readonly Ssl[] = ['valid', 'nocert', 'invalid']
@@ -51,8 +52,8 @@ function readDns(given: unknown): DnsPart | string {
 function readWeb(given: unknown, domain: Name): WebPart | string {
   if (!isObject(given)) return ': must be an object'
   for (const key of YES_OR_NO) if (typeof given[key] !== 'boolean') return `.${key}: must be true or false`
-  const redirects_to = readTarget(given.redirects_to, domain)
-  if (redirects_to === undefined) return `.redirects_to: ${whyNotDomain(given.redirects_to)}, or null`
+  const target = readTarget(given.redirects_to, domain)
+  if (target === undefined) return `.redirects_to: ${whyNotDomain(given.redirects_to)}, or null`
   const ssl = VERDICTS.find((each) => each === given.ssl)
   if (ssl === undefined) return `.ssl: must be one of ${VERDICTS.join(', ')}`
   const social_accounts = readAccounts(given.social_accounts)
@@ -60,26 +61,24 @@ function readWeb(given: unknown, domain: Name): WebPart | string {
   const text = isLeftOut(given.text) ? '' : given.text
   if (typeof text !== 'string') return '.text: must be a text'
   if (Buffer.byteLength(text) > TEXT_BYTES) return `.text: must have at most ${TEXT_BYTES} bytes`
-  const has_website = given.has_website === true && redirects_to === null
+  const has_website = given.has_website === true && target.redirects_to === null
   return {
     has_website,
     redirect_to_https: given.redirect_to_https === true,
     redirect_to_www: given.redirect_to_www === true,
     only_with_www: given.only_with_www === true,
-    redirects_to,
+    ...target,
     ssl,
     social_accounts: has_website ? social_accounts : [],
     text: has_website && text !== '' ? text.toWellFormed() : null,
   }
 }
 
-/** The registrable domain of where it redirects to, null for the domain's own; undefined for what is no name. */
-function readTarget(given: unknown, domain: Name): Name | null | undefined {
-  if (given === null) return null
-  const name = typeof given === 'string' ? parseName(given) : null
-  if (name === null) return undefined
-  const target = registrable(name)
-  return target === registrable(domain) ? null : target
+/** The registrable domain of where it redirects to, and the host where it ends; undefined for what is no name. */
+function readTarget(given: unknown, domain: Name): RedirectTarget | undefined {
+  if (given === null) return NO_TARGET
+  const host = typeof given === 'string' ? parseName(given) : null
+  return host === null ? undefined : targetAt(host, domain)
 }
 
 /** The accounts in the order given, each url once. A reason begins behind `social_accounts`. */

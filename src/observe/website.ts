@@ -3,11 +3,12 @@
 import type { Chain, Page, WebSeen } from '../crawl/visit.ts'
 import { type Name, parseName, registrable } from '../words/name.ts'
 import type { WebPart } from './observation.ts'
+import { NO_TARGET, type RedirectTarget, targetAt } from './redirect-target.ts'
 
 /** `page`: the start page, where there is a website and its page was read. */
 export type Website = Pick<
   WebPart,
-  'has_website' | 'redirect_to_https' | 'redirect_to_www' | 'only_with_www' | 'redirects_to'
+  'has_website' | 'redirect_to_https' | 'redirect_to_www' | 'only_with_www' | 'redirects_to' | 'redirect_host'
 > & { page: Page | null }
 
 /** Beside 2xx: somebody is at home who does not let us in. */
@@ -32,7 +33,7 @@ export function website(seen: WebSeen, domain: Name): Website | null {
     redirect_to_https: passesToHttps(chain, isOwn),
     redirect_to_www: bare.hops.some(({ to }) => to !== null && hostOf(to) === `www.${domain}`),
     only_with_www: bare.hops.length === 0 && bare.end === 'silent' && chain.hops.length > 0,
-    redirects_to: last === undefined || isOwn(last) || chain.end === 'endless' ? null : domainOf(last),
+    ...(chain.end === 'endless' ? NO_TARGET : targetOf(last, domain)),
     page: has_website ? chain.page : null,
   }
 }
@@ -55,6 +56,12 @@ function hostsOf({ hops }: Chain): string[] {
 
 function hostOf(url: string): string {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
+}
+
+/** A host that is an address is no target. */
+function targetOf(host: string | undefined, domain: Name): RedirectTarget {
+  const name = parseName(host ?? '')
+  return name === null ? NO_TARGET : targetAt(name, domain)
 }
 
 /** The registrable domain of a host; an address and what is no name have none. */

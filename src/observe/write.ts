@@ -35,7 +35,8 @@ function dnsOf({ status, records }: DnsPart): object {
   return { status, ...Object.fromEntries(lists) }
 }
 
-/** A page without text is written without the key. */
-function webOf({ text, ...web }: WebPart): object {
-  return text === null ? web : { ...web, text }
+/** `redirects_to` is written as the host at which the redirects ended; a page without text without the key. */
+function webOf({ text, redirect_host, ...web }: WebPart): object {
+  const written = { ...web, redirects_to: redirect_host ?? web.redirects_to }
+  return text === null ? written : { ...written, text }
 }

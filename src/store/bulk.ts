@@ -39,6 +39,7 @@ const FACTS_TABLES: readonly Table[] = [
       'digest',
       'addresses',
       'states',
+      'redirect_host',
     ],
     key: 1,
     spread: 'name',

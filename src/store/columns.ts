@@ -76,7 +76,7 @@ export const FLAG = {
   only_dns_no_web: 32,
 } as const
 
-/** The columns of `facts` beside id and name, in the order of the table. */
+/** The columns of `facts` beside id and name, in the order of the table. `redirect_host` is null in rows of older releases. */
 export type FactsRow = {
   status: string | null
   ip: string | null
@@ -88,6 +88,7 @@ export type FactsRow = {
   digest: string | null
   addresses: string | null
   states: string
+  redirect_host: string | null
 }
 
 export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: Current): FactsRow {
@@ -102,6 +103,7 @@ export function packFacts({ status, ip, only_dns_no_web, states, addresses, web 
     digest: web?.digest ?? null,
     addresses: addresses.length > 0 ? JSON.stringify(addresses.map(packedHex)) : null,
     states: packStates(states),
+    redirect_host: web?.redirect_host ?? null,
   }
 }
 
@@ -125,13 +127,25 @@ function flagsOf(web: Website): number {
   return flags
 }
 
-function unpackWeb({ flags, redirects_to, ssl, networks, accounts, digest }: FactsRow): Website {
+/**
+ * An older release that works on the same store writes a new target and leaves the host of the former one: a host that
+ * does not lie under the target counts as unknown.
+ */
+function hostOf({ redirects_to, redirect_host }: FactsRow): Name | null {
+  if (redirect_host === null || redirects_to === null) return redirect_host as Name | null
+  return `.${redirect_host}`.endsWith(`.${redirects_to}`) ? (redirect_host as Name) : null
+}
+
+function unpackWeb(row: FactsRow): Website {
+  const { flags, redirects_to, ssl, networks, accounts, digest } = row
+  const redirect_host = hostOf(row)
   return {
     has_website: (flags & FLAG.has_website) !== 0,
     redirect_to_https: (flags & FLAG.redirect_to_https) !== 0,
     redirect_to_www: (flags & FLAG.redirect_to_www) !== 0,
     only_with_www: (flags & FLAG.only_with_www) !== 0,
     redirects_to: redirects_to as Name | null,
+    ...(redirect_host !== null && { redirect_host }),
     ssl: ssl as Ssl,
     social_networks: JSON.parse(networks!),
     social_accounts: JSON.parse(accounts!),

@@ -104,6 +104,14 @@ test('redirects_to is kept as its registrable domain, null when that is the doma
   assert.equal(webOf({ redirects_to: 'www.example.com' }).has_website, true)
 })
 
+test('the host that redirects_to names is kept, but for the domain itself and its www.', () => {
+  assert.equal(webOf({ redirects_to: 'WWW.Shop.example.CO.UK.' }).redirect_host, 'www.shop.example.co.uk')
+  assert.equal(webOf({ redirects_to: 'example.org' }).redirect_host, 'example.org')
+  assert.equal(webOf({ redirects_to: 'shop.example.com' }).redirect_host, 'shop.example.com')
+  for (const given of ['example.com', 'www.example.com', null])
+    assert.ok(!('redirect_host' in webOf({ redirects_to: given })))
+})
+
 test('without a website, or with redirects_to set, there are no social accounts and no text', () => {
   for (const given of [{ has_website: false }, { redirects_to: 'example.org' }]) {
     const { has_website, social_accounts, text } = webOf(given)
@@ -224,5 +232,6 @@ function lineAgain({ domain, observed_at, dns, web }: Observation): string {
     SOA,
   }
   const instant = new Date(observed_at * 1000).toISOString()
-  return JSON.stringify({ domain, observed_at: instant, dns: dns && { status: dns.status, ...records }, web })
+  const given = web && { ...web, redirects_to: web.redirect_host ?? web.redirects_to }
+  return JSON.stringify({ domain, observed_at: instant, dns: dns && { status: dns.status, ...records }, web: given })
 }

@@ -46,6 +46,17 @@ for (const end of ['answered', 'silent', 'closed'] satisfies End[]) {
   })
 }
 
+test('the host at which the chain ends is kept, but for the domain itself and its www.', () => {
+  const hostOf = (last: string) => look(chain('answered', 'http://example.com/ 301', `${last} 200`)).redirect_host
+  assert.equal(hostOf('https://www.shop.other.co.uk/'), 'www.shop.other.co.uk')
+  assert.equal(hostOf('https://other.co.uk/'), 'other.co.uk')
+  assert.equal(hostOf('https://shop.example.com/'), 'shop.example.com')
+  assert.equal(hostOf('https://www.example.com/'), undefined)
+  assert.equal(look(chain('answered', 'http://example.com/ 200')).redirect_host, undefined)
+  assert.equal(look(chain('closed', 'http://example.com/ 301', 'http://192.0.2.1/')).redirect_host, undefined)
+  assert.equal(look(chain('endless', 'http://example.com/ 302', 'https://other.org/')).redirect_host, undefined)
+})
+
 test('a chain that ends on another domain redirects to it whatever that answers', () => {
   assert.equal(look(chain('answered', 'http://example.com/ 301', 'https://other.org/ 500')).redirects_to, 'other.org')
 })

@@ -15,18 +15,20 @@ import type { Session } from './writer.ts'
 export type Known = { name: Name; id: number; isNew: boolean; facts: Facts }
 
 const ROWS = `unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[],
-  $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
-  as k(part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states)`
+  $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
+  as k(part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states, redirect_host)`
 const INSERT = {
   name: 'facts.insert',
-  text: `insert into facts (part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states)
-    select part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses::bytea[], states
-    from ${ROWS}`,
+  text: `insert into facts (part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states,
+      redirect_host)
+    select part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses::bytea[], states,
+      redirect_host from ${ROWS}`,
 }
 const UPDATE = {
   name: 'facts.update',
   text: `update facts f set status = k.status, ip = k.ip, flags = k.flags, ssl = k.ssl, redirects_to = k.redirects_to,
-      networks = k.networks, accounts = k.accounts, digest = k.digest, addresses = k.addresses::bytea[], states = k.states
+      networks = k.networks, accounts = k.accounts, digest = k.digest, addresses = k.addresses::bytea[], states = k.states,
+      redirect_host = k.redirect_host
     from ${ROWS} where f.part = k.part and f.id = k.id`,
 }
 const STATE = {
@@ -101,6 +103,7 @@ function factsColumns(names: readonly Known[]): string[] {
     plainArray(rows.map(({ digest }) => digest)),
     textArray(rows.map(({ addresses }) => (addresses.length > 0 ? addressArray(addresses) : null))),
     textArray(rows.map(({ states }) => states)),
+    plainArray(rows.map(({ redirect_host }) => redirect_host)),
   ]
 }
 

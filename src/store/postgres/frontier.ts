@@ -14,7 +14,7 @@ import { idsOf } from './ids.ts'
 import type { Session } from './writer.ts'
 
 /** The columns of `facts` that are unpacked, of a row `f`. */
-export const FACTS_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts, f.digest, f.states,
+export const FACTS_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts, f.digest, f.states, f.redirect_host,
   (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
 
 const KEYS = 'unnest($1::integer[], $2::text[]) as k(slot, name)'

@@ -63,12 +63,12 @@ function currentWriter(database: DatabaseSync) {
   const idOf = database.prepare('select id from visit where slot = ? and name = ?')
   const setId = database.prepare('update visit set id = ? where slot = ? and name = ?')
   const insert = database.prepare(
-    `insert into facts (id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into facts (id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states,
+       redirect_host) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = database.prepare(
     `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, networks = ?, accounts = ?, digest = ?,
-       addresses = ?, states = ? where id = ?`,
+       addresses = ?, states = ?, redirect_host = ? where id = ?`,
   )
   const insertAs = (id: number, name: Name, current: Current): number => {
     insert.run(id, name, ...Object.values(packFacts(current)))

@@ -51,7 +51,9 @@ const accounts = fc.subarray([
 function webPart(domain: Name): fc.Arbitrary<WebPart> {
   const verdict = { ssl: fc.constantFrom('valid', 'nocert', 'invalid'), redirect_to_https: fc.boolean() }
   const targets = [...NAMES, ...TARGETS].filter((target) => target !== domain)
-  const redirecting = fc.record({ ...verdict, redirects_to: fc.constantFrom(...targets) })
+  const redirecting = fc
+    .record({ ...verdict, redirects_to: fc.constantFrom(...targets), host: fc.constantFrom('', 'www.', 'a.b.') })
+    .map(({ host, ...part }) => ({ ...part, redirect_host: name(`${host}${part.redirects_to}`) }))
   const text = fc.constantFrom(null, 'One text.', 'Another text.')
   const shown = { redirect_to_www: fc.boolean(), only_with_www: fc.boolean(), social_accounts: accounts, text }
   const standing = fc.record({ ...verdict, ...shown, has_website: fc.constant(true) })

@@ -60,6 +60,8 @@ export function writing(engine: Engine): void {
       full,
       seen('one.example', 2, dns({ TXT: [['a']] })),
       seen('one.example', 3, null, web()),
+      seen('one.example', 4, null, { ...redirecting('target.example'), redirect_host: name('www.target.example') }),
+      seen('one.example', 5, null, { ...web({ has_website: true }), redirect_host: name('shop.one.example') }),
     ]) {
       const [change] = await changesOf(store, [observation])
       assert.deepEqual((await store.frontier.save([change!])).again, [])

@@ -1,0 +1,17 @@
+/** The target of a redirect by the public suffix list, from the host at which the redirects of a domain ended. */
+
+import { type Name, registrable } from '../words/name.ts'
+import type { WebPart } from './observation.ts'
+
+export type RedirectTarget = Pick<WebPart, 'redirects_to' | 'redirect_host'>
+
+/** The domain redirects nowhere. */
+export const NO_TARGET: RedirectTarget = { redirects_to: null }
+
+/** The target that a host stands for: its registrable domain, or null if that is the domain's own. */
+export function targetAt(host: Name, domain: Name): RedirectTarget {
+  const found = registrable(host)
+  const redirects_to = found === registrable(domain) ? null : found
+  const stays = host === domain || host === `www.${domain}`
+  return { redirects_to, ...((redirects_to !== null || !stays) && { redirect_host: host }) }
+}

@@ -1,0 +1,27 @@
+/** How facts are read from columns that another release may have written. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NOTHING_KNOWN } from '../../src/apply/known.ts'
+import { type FactsRow, packFacts, unpackFacts } from '../../src/store/columns.ts'
+import { name, redirecting } from './conformance/world.ts'
+
+const { text: _, ...facts } = redirecting('target.example')
+const ROW: FactsRow = packFacts({
+  ...NOTHING_KNOWN,
+  web: { ...facts, redirect_host: name('www.target.example'), social_networks: [], digest: null },
+})
+
+const hostIn = (row: Partial<FactsRow>) => unpackFacts({ ...ROW, ...row }).web?.redirect_host
+
+test('the host at which a redirect ended is read back', () => {
+  assert.equal(hostIn({}), 'www.target.example')
+  assert.equal(hostIn({ redirects_to: 'www.target.example' }), 'www.target.example')
+  assert.equal(hostIn({ redirects_to: null }), 'www.target.example')
+})
+
+test('a host that is not under the target, as an older release leaves it behind, counts as unknown', () => {
+  assert.equal(hostIn({ redirects_to: 'elsewhere.example' }), undefined)
+  assert.equal(hostIn({ redirects_to: 'get.example' }), undefined)
+  assert.equal(hostIn({ redirect_host: null }), undefined)
+})
