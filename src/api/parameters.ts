@@ -1,6 +1,7 @@
 /** The parameters of a request, and how a value of any JSON type is read as what was meant. */
 
-import { type Name, parseName, whyNotName } from '../words/name.ts'
+import { refang } from '../words/defanged.ts'
+import { looksLikeAddress, type Name, parseName, whyNotName } from '../words/name.ts'
 import { type ErrorKey, Refusal } from './errors.ts'
 
 /** As they were sent. Ones that nobody asks for are ignored. */
@@ -32,7 +33,10 @@ export function readName(parameters: Parameters): Name {
 }
 
 export function refuseName(text: string): never {
-  throw new Refusal('domain_format', { msg: `The query is not a domain name: ${whyNotName(text)}.` })
+  const hint = looksLikeAddress(refang(text))
+    ? ' Only /reverseip takes an address, without brackets, port, zone or prefix length.'
+    : ''
+  throw new Refusal('domain_format', { msg: `The query is not a domain name: ${whyNotName(text)}.${hint}` })
 }
 
 /** The limit to apply: at most `ceiling`, and `standard` where `limit` is no positive whole number. */

@@ -19,6 +19,7 @@ import {
   importRegistrations,
   REGISTRATION_FORMATS,
   type RegistrationFormat,
+  type RegistrationOptions,
   takeWholeInbox,
 } from './import/registrations.ts'
 import { rejectsTo } from './import/rejects.ts'
@@ -38,17 +39,7 @@ type Tally = {
   line: number
 }
 type Format = FormatName | RegistrationFormat | typeof OWN
-type Options = {
-  format: Format
-  observedAt?: Instant
-  date?: Day
-  tld?: string
-  list?: string
-  acceptLoss?: boolean
-  inbox?: boolean
-  rejects?: string
-  strict?: boolean
-}
+type Options = RegistrationOptions & { format: Format; observedAt?: Instant; inbox?: boolean }
 /** How the file ended; `stopped` by a signal. */
 type End = NonNullable<Batch['end']> | 'stopped'
 
@@ -60,8 +51,8 @@ const HELP = `
 FILE holds one observation a line (JSON Lines, UTF-8), plain or compressed by gzip or zstd; - is standard input.
 --format reads other crawls: zdns (its JSON), massdns (-o J, F or S), cof (passive DNS, Common Output Format). The lines of
 such a file are put in the order of name and time first, in a temporary file where there are many (TMPDIR says where).
-zone (a master file, RFC 1035) and names (a name a line) say what was registered on a day: --date, or the file's name, or the
-zone's serial say on which. --inbox takes all that lies in the folder DOMAINDEX_INBOX instead of a file.
+zone (a master file, RFC 1035) and names (a name a line, or RANK,NAME; # begins a comment) say what was registered on a day:
+--date, or the file's name, or the zone's serial say on which. --no-registrations makes the names known and no more. --inbox takes all that lies in the folder DOMAINDEX_INBOX instead of a file.
 Applying a file twice changes nothing, so an import that was stopped is simply run again.
 
 Exit codes: 0 all was applied, 1 the import failed or the file is cut off (of a zone or list nothing is taken then), 2 lines
@@ -79,6 +70,7 @@ export function define(command: Command): void {
     .option('--date <day>', 'zone, names: the day that it is of, as in 2026-11-20', readDate)
     .option('--tld <name>', 'zone: the name of the zone, where its SOA does not say it first')
     .option('--list <name>', 'names: what the list is called; a later one of that name and day takes its place')
+    .option('--no-registrations', 'names: make the names known, without a day on which they were registered')
     .option('--accept-loss', 'zone: take it although it lacks more than half of the names of the day before')
     .option('--inbox', 'take what lies in the inbox, instead of a file')
     .option('--rejects <file>', 'keep refused lines: JSON Lines of line, reason, length and text (4 KiB at most)')
@@ -108,7 +100,7 @@ async function importOf(path: string | undefined, options: Options, command: Com
 }
 
 /** Throws CommandFault where options do not go together. */
-function expectFitting(path: string | undefined, { format, inbox }: Options, command: Command): void {
+function expectFitting(path: string | undefined, { format, inbox, registrations }: Options, command: Command): void {
   if ((path === undefined) !== (inbox === true))
     throw new CommandFault(
       inbox ? '--inbox takes no file: leave one of both out' : 'name the file, or - for standard input',
@@ -119,6 +111,7 @@ function expectFitting(path: string | undefined, { format, inbox }: Options, com
     tld: ['zone'],
     acceptLoss: ['zone'],
     list: ['names'],
+    registrations: ['names'],
   }
   for (const { long, attributeName } of command.options.map((option) => ({
     long: option.long,
@@ -129,6 +122,8 @@ function expectFitting(path: string | undefined, { format, inbox }: Options, com
     if (isGiven && kind !== undefined && !kind.includes(format))
       throw new CommandFault(`${long} is for --format ${kind.join(', ')}`)
     if (isGiven && inbox && attributeName !== 'inbox') throw new CommandFault(`${long} is not for --inbox`)
+    if (isGiven && !registrations && (attributeName === 'date' || attributeName === 'list'))
+      throw new CommandFault(`${long} is not for --no-registrations: leave one of both out`)
   }
 }
 

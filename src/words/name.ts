@@ -81,7 +81,7 @@ function bareName(text: string): Name | null {
 
 function problem(text: string): string {
   if (text === '' || text === '.') return 'the name is empty'
-  if (looksLikeAddress(text)) return 'only /reverseip takes an address, without brackets, port, zone or prefix length'
+  if (looksLikeAddress(text)) return 'an address is no domain name'
   if (text.includes('://')) return 'a scheme does not belong to the name'
   if (/[/\\?#]/.test(text)) return 'a slash or path does not belong to the name'
   if (text.includes('@')) return 'a mailbox is not a domain name'
@@ -103,8 +103,8 @@ function labelProblem(text: string): string {
   return 'the last label is digits only, as in an address'
 }
 
-/** An IP address, also one with brackets, port, zone or prefix length. */
-function looksLikeAddress(text: string): boolean {
+/** Whether a text is an IP address, also one with brackets, port, zone or prefix length. */
+export function looksLikeAddress(text: string): boolean {
   const bare = text.replace(/^\[(.*)\].*$/, '$1').replace(/\/\d*$/, '')
   return isIP(bare) > 0 || isIP(bare.replace(/:\d*$/, '')) > 0
 }

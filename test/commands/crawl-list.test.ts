@@ -40,9 +40,9 @@ async function crawlSome(place: Place, count: number, open: readonly number[] = 
 }
 
 suite('the list', { concurrency: 2 }, () => {
-  test('a name a line; empty lines, comments and white space are passed over, what is no name has its line and reason', async (t) => {
+  test('a name a line; empty lines, comments, ranks and white space are passed over, what is no name has its line and reason', async (t) => {
     const { path } = folderOf(t)
-    const text = '\ufeffExample.com\r\n\n# a comment\n  b.example. # another\nhttp://c.example/\nmünchen.example'
+    const text = '\ufeffExample.com\r\n\n# a comment\n 2,b.example. # another\nhttp://c.example/\nmünchen.example'
     writeFileSync(path('list'), text)
     for (const [name, bytes] of [
       ['list.gz', gzipSync(text)],

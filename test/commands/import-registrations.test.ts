@@ -125,6 +125,16 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.match(list.stderr, /^line 2: /)
   })
 
+  test('--no-registrations makes the names of a list known, says what it came to, and writes nothing of a day', async (t) => {
+    const { path, run, withStore } = folderOf(t)
+    const args = ['import', '--format', 'names', '--no-registrations', '-']
+    const { code, stdout, stderr } = await run(args, { input: '# top sites\n1,a.example\n2,b.example\n3,192.0.2.1\n' })
+    assert.deepEqual([code, counts(stdout)], [2, 'names 2, unusable 1, new 2\n'])
+    assert.equal(stderr, 'line 4: an address is no domain name; send a bare domain name such as example.com\n')
+    assert.equal(existsSync(path('data/zones')), false)
+    assert.notEqual(await withStore(({ facts }) => facts.lookup(parseName('b.example')!)), null)
+  })
+
   test('the day and the zone come from the options, the file or the serial, and what is unclear is refused', async (t) => {
     const { path, run } = folderOf(t)
     const zone = (serial: number): string => `@ SOA a b ${serial} 2 3 4 5\na NS n\n`
@@ -146,6 +156,12 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
       [[], /name the file, or - for standard input/],
       [['--inbox', '--strict'], /--strict is not for --inbox/],
       [['a', '--tld', 'com'], /--tld is for --format zone/],
+      [['a', '--no-registrations'], /--no-registrations is for --format names/],
+      [
+        ['-', '--format', 'names', '--no-registrations', '--date', '2026-11-19'],
+        /--date is not for --no-registrations/,
+      ],
+      [['-', '--format', 'names', '--no-registrations', '--list', 'a'], /--list is not for --no-registrations/],
       [['a', '--format', 'zone'], /a cannot be read: no such file or directory/],
       [['-', '--format', 'names', '--list', '../x', '--date', '2026-11-19'], /--list takes letters a to z/],
     ] as const) {

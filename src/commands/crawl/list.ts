@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib'
 import { plainCause } from '../../input/fault.ts'
 import { inflate } from '../../input/inflate.ts'
 import { type Line, lineCutter } from '../../input/lines.ts'
+import { listedText } from '../../input/list-line.ts'
 import { type Name, parseName, whyNotName } from '../../words/name.ts'
 import { CommandFault } from '../fault.ts'
 
@@ -82,10 +83,9 @@ async function* read(bytes: Readable, path: string, size: number): AsyncGenerato
   if (last) yield last
 }
 
-/** What stands on a line, without white space around it and without a comment. */
 function textOf({ bytes }: Line, number: number): string {
   const text = bytes.toString('utf8')
-  return (number === 1 ? text.replace(/^\ufeff/, '') : text).replace(/#.*$/s, '').trim()
+  return listedText(number === 1 ? text.replace(/^\ufeff/, '') : text)
 }
 
 function nameIn(text: string): { name: Name } | { name: null; reason: string } {

@@ -8,6 +8,7 @@ import { type Report, takeInbox } from '../../nightly/inbox.ts'
 import { bytesOf } from '../../nightly/registrations/file.ts'
 import { importList, LIST_NAME } from '../../nightly/registrations/import-list.ts'
 import { importZone } from '../../nightly/registrations/import-zone.ts'
+import { learnList } from '../../nightly/registrations/learn-list.ts'
 import { type Given, RefusedLine, type Taken, type Taking } from '../../nightly/registrations/taking.ts'
 import { zoneName } from '../../nightly/registrations/zone-reading.ts'
 import { openStore } from '../../store/open.ts'
@@ -22,23 +23,30 @@ import { openSource, type Source } from './source.ts'
 export const REGISTRATION_FORMATS = ['zone', 'names'] as const
 export type RegistrationFormat = (typeof REGISTRATION_FORMATS)[number]
 
-type Options = {
+export type RegistrationOptions = {
   date?: Day
   tld?: string
   list?: string
+  registrations?: boolean
   acceptLoss?: boolean
   rejects?: string
   strict?: boolean
 }
 /** What is told while a file is read. */
 type Told = Pick<Taking, 'onReject' | 'onLines' | 'onNames'> & { onBytes(bytes: number): void }
+/** What came of a list that registers nothing. */
+type Learned = Pick<Taken, 'names' | 'unusable' | 'fresh'>
 type Work = { store: Store; settings: Settings; signal: AbortSignal }
 
 const SOME_UNUSABLE = 2
 const CHUNK_BYTES = 262_144
 
 /** Imports one file. Throws CommandFault where nothing of it was taken. */
-export async function importRegistrations(format: RegistrationFormat, path: string, options: Options): Promise<void> {
+export async function importRegistrations(
+  format: RegistrationFormat,
+  path: string,
+  options: RegistrationOptions,
+): Promise<void> {
   const source = openSource(path)
   const rejects = rejectsTo(options.rejects ?? null, source.stats)
   const progress = progressOf('lines')
@@ -70,15 +78,16 @@ export async function importRegistrations(format: RegistrationFormat, path: stri
 async function importOne(
   format: RegistrationFormat,
   { fd, path }: Source,
-  { store, settings, signal, options, told }: Work & { options: Options; told: Told },
-): Promise<Taken> {
-  const { date, tld, list, strict, acceptLoss } = options
+  { store, settings, signal, options, told }: Work & { options: RegistrationOptions; told: Told },
+): Promise<Taken | Learned> {
+  const { date, tld, list, strict, acceptLoss, registrations } = options
   if (list !== undefined && !LIST_NAME.test(list))
     throw new CommandFault('--list takes letters a to z, digits, dots, - and _, 64 at most')
   const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
   const taking: Taking = { root: settings.zones, store, signal, ...flags, ...told }
   const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: CHUNK_BYTES })
   const given: Given = { path, day: date ?? null, bytes: bytesOf(addAbortSignal(signal, stream), path, told.onBytes) }
+  if (registrations === false) return learnList(taking, given.bytes)
   if (format === 'names') return importList(taking, { ...given, name: list ?? null })
   return importZone(taking, { ...given, zone: tld === undefined ? null : zoneName(tld) })
 }
@@ -118,10 +127,12 @@ function giveUp(path: string, error: unknown): void {
   else throw error
 }
 
-function tell(taken: Taken, seconds: number): void {
-  const rate = Math.round(taken.names / Math.max(seconds, 0.001))
-  console.log(`${wordsOf(taken)} (${seconds.toFixed(1)} s, ${rate} names/s)`)
-  for (const line of remarksOn(taken)) console.log(line)
+function tell(taken: Taken | Learned, seconds: number): void {
+  const { names, unusable, fresh } = taken
+  const rate = Math.round(names / Math.max(seconds, 0.001))
+  const words = 'source' in taken ? wordsOf(taken) : `names ${names}, unusable ${unusable}, new ${fresh}`
+  console.log(`${words} (${seconds.toFixed(1)} s, ${rate} names/s)`)
+  for (const line of 'source' in taken ? remarksOn(taken) : []) console.log(line)
   if (taken.unusable > 0) process.exitCode = SOME_UNUSABLE
 }
 

@@ -46,7 +46,7 @@ export type Taken = {
 export class RefusedLine extends Error {}
 
 /** Throws RefusedLine where that is wanted. */
-export function refuse({ onReject, isStrict }: Taking, reject: Reject): void {
+export function refuse({ onReject, isStrict }: Pick<Taking, 'onReject' | 'isStrict'>, reject: Reject): void {
   onReject(reject)
   if (isStrict) throw new RefusedLine(`line ${reject.line}`)
 }

@@ -153,6 +153,42 @@ test('names of a list are registered on its day, unusable lines are told and lef
   ])
 })
 
+test('a list may have comments and a leading rank column; an address on it is refused in words of its own', async (t) => {
+  const world = await makeWorld(t)
+  const list =
+    '# rank,name\n1,a.example\n2, b.example # a remark\r\n 3\tc.example\n   \nd.example\n4,192.0.2.1\n5,\n1,2\n'
+  const taken = await world.takeList(list, '2026-11-19')
+  assert.deepEqual([taken.registered, taken.unusable], [4, 3])
+  assert.deepEqual(await world.registered('2026-11-19'), ['a.example', 'b.example', 'c.example', 'd.example'])
+  assert.deepEqual(
+    world.rejects.map(({ line, reason }) => [line, reason.split(';')[0]]),
+    [
+      [7, 'an address is no domain name'],
+      [8, 'only letters, digits, - and _ may stand between the dots'],
+      [9, 'the name has no dot'],
+    ],
+  )
+})
+
+test('a list that registers nothing makes its names known, leaves known ones as they are, and no trace of a day', async (t) => {
+  const world = await makeWorld(t)
+  await world.takeList('a.example\n', '2026-11-18')
+  const files = world.files()
+  const dueOf = async (name: string) => (await world.store.frontier.visits([parseName(name)!]))[0]!.due
+  const due = await dueOf('a.example')
+  world.setTime((await world.store.now()) + 3_600)
+  assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n3,b.example\nx\n'), {
+    names: 2,
+    unusable: 1,
+    fresh: 1,
+  })
+  assert.deepEqual(await known(world, ['a.example', 'b.example']), [true, true])
+  assert.deepEqual([await dueOf('a.example'), world.files()], [due, files])
+  assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n'), { names: 2, unusable: 0, fresh: 0 })
+  await assert.rejects(world.learnList('c.example\nx\n', { isStrict: true }), /^Error: line 2$/)
+  assert.deepEqual(await known(world, ['c.example']), [false])
+})
+
 test('a file none of whose lines is a name is no list, and one without any line has no names', async (t) => {
   const world = await makeWorld(t)
   const page = '<!doctype html>\n<title>404 Not Found</title>\n'

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { importList } from '../../../src/nightly/registrations/import-list.ts'
 import { importZone } from '../../../src/nightly/registrations/import-zone.ts'
+import { learnList } from '../../../src/nightly/registrations/learn-list.ts'
 import { openRegistrations } from '../../../src/nightly/registrations/registrations.ts'
 import type { Reject, Taken, Taking } from '../../../src/nightly/registrations/taking.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -70,6 +71,7 @@ export async function makeWorld(t: TestContext, url?: string) {
       importZone({ ...taking, ...given }, { path: '-', bytes: bytes(text), day: day(on), zone: null }),
     takeList: (text: string, on: string, name: string | null = null): Promise<Taken> =>
       importList(taking, { path: '-', bytes: bytes(text), day: day(on), name }),
+    learnList: (text: string, given: Partial<Taking> = {}) => learnList({ ...taking, ...given }, bytes(text)),
     registered: (on: string) => all(registrations.registered(day(on))),
     dropped: (on: string) => all(registrations.dropped(day(on))),
     /** All files of the folder with their content, but for what says when. */
