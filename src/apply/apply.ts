@@ -8,7 +8,8 @@ import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Change, Superseded } from './change.ts'
 import { type Plan, planAfter, RHYTHM, type Rhythm } from './due.ts'
-import { type Current, NOTHING_KNOWN, PARTS, type Part, type State, type Visit, type Website } from './known.ts'
+import { type Current, NOTHING_KNOWN, type State, type Visit, type Website } from './known.ts'
+import { CLOCK_OF } from './numbers.ts'
 import { isOk, type Prepared, readDns, readWeb, typesOf } from './prepare.ts'
 import { ipOf, onlyDns } from './resolution.ts'
 import { addressesOf, afterState, differsInSerialAlone, superseded } from './state.ts'
@@ -32,10 +33,6 @@ export type Draft = {
   plan: Plan
   rhythm: Rhythm
 }
-
-const STATUS = PARTS.indexOf('status')
-const WEB = PARTS.indexOf('web')
-const clockOf = Object.fromEntries(PARTS.map((part, index) => [part, index])) as Record<Part, number>
 
 /** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
 export function differs(visit: Visit, { dns, web, dnsPrint, webPrint }: Prepared): boolean {
@@ -93,7 +90,7 @@ function isChange(before: Current, after: Current, clocks: readonly Instant[]): 
     const state = before.states[type]
     if (type === 'SOA' || state === after.states[type]) return false
     if (type !== 'A' && type !== 'AAAA') return true
-    return state === undefined || state.count < 2 || state.first_seen < clocks[clockOf[type]]!
+    return state === undefined || state.count < 2 || state.first_seen < clocks[CLOCK_OF[type]]!
   })
 }
 
@@ -134,8 +131,8 @@ export function changeOf(draft: Draft): Change | null {
 function applyDns(draft: Draft, { asked: bits, observed_at, dns, dnsPrint }: Prepared): boolean {
   if (dns === null) return false
   const asked = typesOf(bits)
-  const types = asked.filter((type) => observed_at > draft.clocks[clockOf[type]]!)
-  const newer = observed_at > draft.clocks[STATUS]!
+  const types = asked.filter((type) => observed_at > draft.clocks[CLOCK_OF[type]]!)
+  const newer = observed_at > draft.clocks[CLOCK_OF.status]!
   if (!newer && types.length === 0) return false
   const whole = newer && types.length === asked.length
   if (dnsPrint !== draft.dnsPrint) {
@@ -147,15 +144,15 @@ function applyDns(draft: Draft, { asked: bits, observed_at, dns, dnsPrint }: Pre
     draft.current = resolve({ ...draft.current, status }, resolved, before)
     draft.dnsPrint = whole ? dnsPrint : 0
   }
-  if (newer) draft.clocks[STATUS] = observed_at
-  for (const type of types) draft.clocks[clockOf[type]] = observed_at
+  if (newer) draft.clocks[CLOCK_OF.status] = observed_at
+  for (const type of types) draft.clocks[CLOCK_OF[type]] = observed_at
   return true
 }
 
 function applyType(draft: Draft, type: RecordType, text: string, at: Instant): void {
   const known = draft.current.states[type]
   if (known ? known.records === text : text === '[]') return
-  if (known) draft.superseded.push(superseded(type, known, draft.clocks[clockOf[type]]!))
+  if (known) draft.superseded.push(superseded(type, known, draft.clocks[CLOCK_OF[type]]!))
   const state: State = {
     first_seen: at,
     count: afterState(known),
@@ -181,7 +178,7 @@ function resolve(current: Current, resolved: boolean, before: Current): Current 
 
 /** True where the web part was newer than its clock. */
 function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepared): boolean {
-  if (written === null || observed_at <= draft.clocks[WEB]!) return false
+  if (written === null || observed_at <= draft.clocks[CLOCK_OF.web]!) return false
   if (webPrint !== draft.webPrint) {
     const web = readWeb(written)
     const website = websiteOf(web)
@@ -190,7 +187,7 @@ function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepare
     if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
     draft.webPrint = webPrint
   }
-  draft.clocks[WEB] = observed_at
+  draft.clocks[CLOCK_OF.web] = observed_at
   return true
 }
 

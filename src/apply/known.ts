@@ -10,7 +10,7 @@ import type { Instant } from '../words/time.ts'
 export const PARTS = ['status', ...RECORD_TYPES, 'web'] as const
 export type Part = (typeof PARTS)[number]
 
-/** When each part was last observed, in the order of `PARTS`; 0 is never. */
+/** When each part was last observed, in the order of `PARTS` (in memory; PART_NUMBERS has the stored numbers); 0 is never. */
 export type Clocks = readonly Instant[]
 
 /** The clocks of a name that nobody has looked at. */

@@ -6,11 +6,12 @@ import type { Name } from '../words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import { recordsText } from '../words/record-text.ts'
 import type { Instant } from '../words/time.ts'
+import { TYPE_NUMBERS } from './numbers.ts'
 
 /**
  * `dns` and `web` are texts that readDns and readWeb read back, null without the part: two strings pass between threads, and
- * live through a batch, far cheaper than what they stand for. `asked` has a bit for each record type that was asked, in the
- * order of RECORD_TYPES. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
+ * live through a batch, far cheaper than what they stand for. `asked` has a bit for each record type that was asked, by its
+ * number in TYPE_NUMBERS. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
  */
 export type Prepared = {
   name: Name
@@ -44,12 +45,12 @@ export function prepare({ domain, observed_at, dns, web }: Observation): Prepare
 
 /** The record types that the bits of `asked` stand for. */
 export function typesOf(asked: number): RecordType[] {
-  return RECORD_TYPES.filter((_, place) => (asked & (1 << place)) !== 0)
+  return RECORD_TYPES.filter((type) => (asked & (1 << TYPE_NUMBERS[type])) !== 0)
 }
 
 function askedOf({ records }: DnsPart): number {
   let asked = 0
-  for (let place = 0; place < RECORD_TYPES.length; place++) if (records[RECORD_TYPES[place]!]) asked |= 1 << place
+  for (const type of RECORD_TYPES) if (records[type]) asked |= 1 << TYPE_NUMBERS[type]
   return asked
 }
 

@@ -1,6 +1,7 @@
 /** How clocks, facts and terms are kept in columns, whatever the engine. */
 
 import { type Clocks, type Current, NO_CLOCKS, PARTS, type State, type Visit, type Website } from '../apply/known.ts'
+import { FIRST_ADDED, PART_NUMBERS } from '../apply/numbers.ts'
 import type { DnsStatus, Ssl } from '../observe/observation.ts'
 import { packedHex, unpackHex } from '../words/address.ts'
 import type { Name } from '../words/name.ts'
@@ -42,29 +43,45 @@ export function unpackVisit(name: Name, row: VisitRow | undefined): Visit {
   }
 }
 
-/** Bytes of a clock that differs from the newest: the part's place in PARTS, then seconds, big-endian. */
+/** Bytes of a clock that differs from what a clock is if it is not listed: the part's number, then seconds, big-endian. */
 const LATE_BYTES = 5
 
-/** The nine clocks as the newest and those that differ from it. */
-export function packClocks(clocks: Clocks): { clock: Instant; late: Uint8Array | null } {
-  const clock = Math.max(...clocks)
-  const others = [...clocks.keys()].filter((part) => clocks[part] !== clock)
-  if (others.length === 0) return { clock, late: null }
-  const late = Buffer.alloc(others.length * LATE_BYTES)
-  for (const [index, part] of others.entries()) {
-    late.writeUInt8(part, index * LATE_BYTES)
-    late.writeUInt32BE(clocks[part]!, index * LATE_BYTES + 1)
+/** Clocks as they are stored: the newest, and those that are listed because they are not what they would be otherwise. */
+type StoredClocks = { clock: Instant; late: Uint8Array | null }
+
+/** `numbers`: the stored number of each place of `Clocks`. */
+export function clockCodec(numbers: readonly number[]) {
+  const added = [...numbers.keys()].filter((place) => numbers[place]! >= FIRST_ADDED)
+  const placeOf = new Map(numbers.map((number, place) => [number, place]))
+  return {
+    pack(clocks: Clocks): StoredClocks {
+      const clock = Math.max(...clocks)
+      const listed = [...clocks.keys()].filter((place) => clocks[place] !== (added.includes(place) ? 0 : clock))
+      if (listed.length === 0) return { clock, late: null }
+      const late = Buffer.alloc(listed.length * LATE_BYTES)
+      for (const [index, place] of listed.entries()) {
+        late.writeUInt8(numbers[place]!, index * LATE_BYTES)
+        late.writeUInt32BE(clocks[place]!, index * LATE_BYTES + 1)
+      }
+      return { clock, late }
+    },
+    /** A number that this release does not know is a newer one's, and is passed over. */
+    unpack(clock: Instant, late: Uint8Array | null): Instant[] {
+      const clocks = new Array<Instant>(numbers.length).fill(clock)
+      for (const place of added) clocks[place] = 0
+      if (late === null) return clocks
+      const bytes = Buffer.from(late.buffer, late.byteOffset, late.byteLength)
+      for (let at = 0; at < bytes.length; at += LATE_BYTES) {
+        const place = placeOf.get(bytes.readUInt8(at))
+        const seconds = bytes.readUInt32BE(at + 1)
+        if (place !== undefined) clocks[place] = seconds
+      }
+      return clocks
+    },
   }
-  return { clock, late }
 }
 
-export function unpackClocks(clock: Instant, late: Uint8Array | null): Instant[] {
-  const clocks = new Array<Instant>(PARTS.length).fill(clock)
-  if (late === null) return clocks
-  const bytes = Buffer.from(late.buffer, late.byteOffset, late.byteLength)
-  for (let at = 0; at < bytes.length; at += LATE_BYTES) clocks[bytes.readUInt8(at)] = bytes.readUInt32BE(at + 1)
-  return clocks
-}
+export const { pack: packClocks, unpack: unpackClocks } = clockCodec(PARTS.map((part) => PART_NUMBERS[part]))
 
 /** The bits of `facts.flags`. */
 export const FLAG = {

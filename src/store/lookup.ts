@@ -1,6 +1,7 @@
 /** The answer of /lookup out of the columns that an engine reads for it. */
 
 import type { Ip } from '../apply/known.ts'
+import { CLOCK_OF } from '../apply/numbers.ts'
 import type { Ssl } from '../observe/observation.ts'
 import { FLAG, TOMBSTONE, unpackClocks } from './columns.ts'
 import type { Clocked, Lookup } from './store.ts'
@@ -22,11 +23,12 @@ export type LookupRow = [
   neighbours: number | null,
 ]
 
-/** Status and the seven record types are the dns part's clocks; the last is the web part's. */
+/** The dns part's clock is the newest of all that are not the web part's. */
 export function clockedOf({ clock, late }: ClockRow): Clocked {
   if (late === null) return { dns: clock || null, web: clock || null }
   const clocks = unpackClocks(clock, late)
-  return { web: clocks.pop() || null, dns: Math.max(...clocks) || null }
+  const [web] = clocks.splice(CLOCK_OF.web, 1)
+  return { web: web || null, dns: Math.max(...clocks) || null }
 }
 
 /** Null for a forgotten name. */

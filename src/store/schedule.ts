@@ -14,7 +14,7 @@ export const OUTCOME_SECONDS = 8 * 86_400
 /** A range of slots (words/name.ts) in one crawler's hands. Every new lease of a range has a higher fence. */
 export type Lease = { range: number; fence: number }
 
-/** Upper bounds (inclusive), in days, of the ages that a sweep counts; what is older is counted last. */
+/** Upper bounds (inclusive), in days, of the ages that a sweep counts; what is older is counted last. Counts are stored in this order. */
 export const AGE_DAYS = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180] as const
 
 /**

@@ -2,7 +2,10 @@
 
 import type { AnyRecord, Records, RecordType, TXTRecord } from './record.ts'
 
-/** The keys of a record in the order of its kept values; a record of one key is kept as that value alone. */
+/**
+ * The keys of a record in the order of its kept values; a record of one key is kept as that value alone. The order never
+ * changes, and a new key goes to the end.
+ */
 const KEYS: Record<Exclude<RecordType, 'TXT'>, readonly string[]> = {
   A: ['ipv4_address'],
   AAAA: ['ipv6_address'],
@@ -26,7 +29,10 @@ export function recordsText(type: RecordType, records: readonly AnyRecord[]): st
   if (type === 'TXT') return JSON.stringify((records as TXTRecord[]).map(({ parts }) => parts))
   const [key, ...others] = KEYS[type]
   const values = records as unknown as Record<string, unknown>[]
-  return JSON.stringify(others.length === 0 ? values.map((record) => record[key!]) : values.map(Object.values))
+  if (others.length === 0) return JSON.stringify(values.map((record) => record[key!]))
+  return JSON.stringify(
+    values.map((record) => KEYS[type].map((each) => record[each]).filter((value) => value !== undefined)),
+  )
 }
 
 /** The set that a kept text stands for. */

@@ -1,6 +1,7 @@
 /** Compares a name's facts with themselves and with the rows that were derived from them. */
 
-import { type Current, PARTS } from '../../apply/known.ts'
+import type { Current } from '../../apply/known.ts'
+import { CLOCK_OF, TYPE_NUMBERS, typeOf } from '../../apply/numbers.ts'
 import { ipOf, onlyDns } from '../../apply/resolution.ts'
 import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
 import { type Address, compareAddresses, unpackHex } from '../../words/address.ts'
@@ -70,14 +71,14 @@ function derivedCheck(current: Current, report: Report): void {
 function clocksCheck({ clock, late }: CheckedFacts, states: Current['states'], report: Report): void {
   const clocks = unpackClocks(clock, late)
   for (const type of RECORD_TYPES)
-    if ((states[type]?.first_seen ?? 0) > clocks[PARTS.indexOf(type)]!)
+    if ((states[type]?.first_seen ?? 0) > clocks[CLOCK_OF[type]]!)
       report(`has a clock of ${type} before its newest state`)
 }
 
 /** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */
 function statesCheck(rows: readonly Kept[], states: Current['states'], report: Report): void {
-  for (const [place, type] of RECORD_TYPES.entries()) {
-    const kept = rows.filter((row) => row.type === place)
+  for (const type of RECORD_TYPES) {
+    const kept = rows.filter((row) => row.type === TYPE_NUMBERS[type])
     const counted = states[type]?.count ?? 0
     if (Math.min(kept.length + (states[type] ? 1 : 0), COUNTED_STATES) !== counted)
       report(`counts ${counted} states of ${type}, keeps ${kept.length} superseded`)
@@ -85,6 +86,8 @@ function statesCheck(rows: readonly Kept[], states: Current['states'], report: R
     if (kept.some(({ whole, serial, base }) => whole === 0 && (serial === null || !bases.has(base!))))
       report('has a serial without its base')
   }
+  if (rows.some(({ type }) => typeOf(type) === undefined))
+    report('has a state of a record type that this release does not know')
   if (rows.some(({ first_seen, last_confirmed }) => last_confirmed < first_seen))
     report('has a state that was last confirmed before it began')
 }

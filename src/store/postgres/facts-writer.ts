@@ -1,9 +1,9 @@
 /** Writes the facts of names that passed the gate, and with them the rows and counters that names share. */
 
 import type { Facts } from '../../apply/change.ts'
+import { TYPE_NUMBERS } from '../../apply/numbers.ts'
 import { type Address, packedHex } from '../../words/address.ts'
 import type { Name } from '../../words/name.ts'
-import { RECORD_TYPES } from '../../words/record.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
 import { packFacts, packTerms } from '../columns.ts'
 import { addressArray, bytesArray, plainArray, textArray } from './arrays.ts'
@@ -111,7 +111,7 @@ function stateColumns(names: readonly Known[]): string[] {
   const rows = names.flatMap(({ name, id, facts }) => facts.superseded.map((state) => ({ ...state, name, id })))
   return [
     ...keyColumns(rows),
-    plainArray(rows.map(({ type }) => RECORD_TYPES.indexOf(type))),
+    plainArray(rows.map(({ type }) => TYPE_NUMBERS[type])),
     plainArray(rows.map(({ first_seen }) => first_seen)),
     plainArray(rows.map(({ last_confirmed }) => last_confirmed)),
     textArray(rows.map(({ records }) => records)),

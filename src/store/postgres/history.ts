@@ -1,7 +1,8 @@
 /** The history on PostgreSQL: the newest states from the facts, the superseded ones as a range by time, in one statement. */
 
+import { TYPE_NUMBERS } from '../../apply/numbers.ts'
 import { type Name, slotOf } from '../../words/name.ts'
-import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
+import type { RecordType } from '../../words/record.ts'
 import type { Instant } from '../../words/time.ts'
 import { unpackStates } from '../columns.ts'
 import { historyOfType, type StateRow } from '../history.ts'
@@ -33,12 +34,12 @@ const HISTORY = {
 
 export function historyOf(read: Read): Facts['history'] {
   return async <T extends RecordType>(name: Name, types: readonly T[], before: Instant | null, limit: number) => {
-    const asked = plainArray(types.map((type) => RECORD_TYPES.indexOf(type)))
+    const asked = plainArray(types.map((type) => TYPE_NUMBERS[type]))
     const rows = await read<Row>(HISTORY, [partOf(name), slotOf(name), name, asked, before ?? END, limit + 1])
     const current = rows.find(({ type }) => type === null)
     const newest = current ? unpackStates(current.records!) : {}
     const entries = types.map((type): [T, History] => {
-      const older = rows.filter((row) => row.type === RECORD_TYPES.indexOf(type))
+      const older = rows.filter((row) => row.type === TYPE_NUMBERS[type])
       older.sort((a, b) => b.first_seen - a.first_seen)
       return [type, historyOfType(type, newest[type], older, before, limit)]
     })

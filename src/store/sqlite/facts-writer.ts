@@ -3,9 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Facts, Superseded } from '../../apply/change.ts'
 import type { Current } from '../../apply/known.ts'
+import { TYPE_NUMBERS } from '../../apply/numbers.ts'
 import { type Address, packAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
-import { RECORD_TYPES } from '../../words/record.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
 import { packFacts, packTerms } from '../columns.ts'
 import { type SharedRows, sharedRows } from './shared-rows.ts'
@@ -94,7 +94,7 @@ function stateWriter(database: DatabaseSync): (id: number, state: Superseded) =>
     'insert into state (id, type, first_seen, last_confirmed, records, serial, base) values (?, ?, ?, ?, ?, ?, ?)',
   )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
-    insert.run(id, RECORD_TYPES.indexOf(type), first_seen, last_confirmed, records, serial, base)
+    insert.run(id, TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base)
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Current } from '../../apply/known.ts'
+import { TYPE_NUMBERS } from '../../apply/numbers.ts'
 import { slotOf } from '../../words/name.ts'
-import { RECORD_TYPES } from '../../words/record.ts'
 import { unpackStates } from '../columns.ts'
 import { historyOfType, type StateRow } from '../history.ts'
 import type { Facts, History } from '../store.ts'
@@ -26,7 +26,7 @@ export function historyOf(database: DatabaseSync): Facts['history'] {
         const newest = current[type]
         const isAlone = newest === undefined || newest.count === 1
         const from = before ?? newest?.first_seen ?? 0
-        const older = isAlone ? [] : states.all(row!.id, RECORD_TYPES.indexOf(type), from, limit + 1)
+        const older = isAlone ? [] : states.all(row!.id, TYPE_NUMBERS[type], from, limit + 1)
         return [type, historyOfType(type, newest, older as StateRow[], before, limit)]
       })
       return Object.fromEntries(entries) as Record<(typeof types)[number], History>

@@ -1,5 +1,6 @@
 /** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
 
+import { TYPE_NUMBERS } from '../../../apply/numbers.ts'
 import { type Name, slotOf } from '../../../words/name.ts'
 import type { CheckedFacts } from '../../check/facts.ts'
 import { checkedFacts } from '../../check/rows.ts'
@@ -30,7 +31,7 @@ const FACTS = {
   text: `select f.id, f.name, ${FACTS_COLUMNS}, v.id as visit, v.clock, v.late,
       coalesce((select json_agg(json_build_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
           'serial', serial, 'base', base, 'whole', (records is not null)::integer,
-          'addresses', case when type in (0, 1) then records end))
+          'addresses', case when type in (${TYPE_NUMBERS.A}, ${TYPE_NUMBERS.AAAA}) then records end))
         from state s where s.part = f.part and s.id = f.id), '[]')::text as superseded,
       coalesce((select json_agg(json_build_array(encode(address, 'hex'), since)) from ever e
         where e.part = f.part and e.id = f.id), '[]')::text as ever,

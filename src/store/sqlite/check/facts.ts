@@ -1,6 +1,7 @@
 /** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { TYPE_NUMBERS } from '../../../apply/numbers.ts'
 import type { CheckedFacts } from '../../check/facts.ts'
 import { checkedFacts } from '../../check/rows.ts'
 import { SLICE, type Slice } from '../../check/slice.ts'
@@ -24,7 +25,7 @@ function rowsOf(database: DatabaseSync, first: number, last: number): Iterable<C
   const statement = database.prepare(
     `select f.*, v.id as visit, v.clock, v.late,
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
-          'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (0, 1), records, null)))
+          'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (${TYPE_NUMBERS.A}, ${TYPE_NUMBERS.AAAA}), records, null)))
         from state s where s.id = f.id) as superseded,
        (select json_group_array(json_array(hex(address), since)) from ever e where e.id = f.id) as ever,
        iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
