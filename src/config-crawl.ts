@@ -29,7 +29,6 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     meaning:
       'Where the owner of a site reaches whoever crawls it. It stands in the User-Agent of every request; unset, nothing public is crawled.',
     may: 'the address of a page (https://example.com/crawler), without a user and a password, or a mailbox (crawler@example.com): 3 to 200 printable ASCII characters, no blank, ( ) or \\ among them',
-    show: (text) => text,
     read: (text) => (text === '' ? null : isContact(text) ? text : undefined),
   },
   crawlOptOut: {

@@ -23,7 +23,8 @@ const MOST_SPAN = 3_650 * 86_400
 const MOST_RATE = 100_000
 
 export function readStore(text: string): string | undefined {
-  const fits = isPostgres(text) ? isSound(text) : /^sqlite:(?!:memory:).+/s.test(text)
+  const isPath = /^sqlite:(?!:memory:).+/s.test(text) && !text.includes('://')
+  const fits = isPostgres(text) ? isSound(text) : isPath
   return fits ? text : undefined
 }
 

@@ -207,8 +207,13 @@ export function strangeSettings(environment: Environment): string[] {
 }
 
 function refusal({ name, may, isSecret, show }: Setting<unknown>, given: string): string {
-  const words = isSecret ? 'the one given is not' : `it is ${JSON.stringify(show ? masked(given) : given)}`
+  const words = isSecret ? 'the one given is not' : `it is ${JSON.stringify(show ? masked(given) : withoutUser(given))}`
   return `${name} must be ${may}; ${words}`
+}
+
+/** The text without what stands before the `@` of a URL: it may be a password. */
+function withoutUser(text: string): string {
+  return text.replace(/\/\/.*@/gs, '//…@')
 }
 
 /** The text of a setting as it may be shown. */

@@ -7,7 +7,7 @@ import type { OpenOptions } from './options.ts'
 import type { OnProgress } from './sqlite/backup.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './store.ts'
-import { isPostgres, shown } from './url.ts'
+import { isPostgres, masked, shown } from './url.ts'
 
 const BACKED_UP =
   'PostgreSQL is backed up and restored by its own tools: pg_dump --format=custom, pg_restore --single-transaction'
@@ -56,7 +56,7 @@ export async function openBulk(url: string, access: 'read' | 'write'): Promise<B
 function sqlitePath(url: string): string {
   if (!url.startsWith('sqlite:') || url.length === 'sqlite:'.length) {
     throw new StoreFault(
-      `DOMAINDEX_STORE is ${JSON.stringify(url)}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db, or a URL of PostgreSQL`,
+      `DOMAINDEX_STORE is ${JSON.stringify(masked(url))}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db, or a URL of PostgreSQL`,
     )
   }
   return url.slice('sqlite:'.length)

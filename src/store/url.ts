@@ -12,8 +12,9 @@ export function isPostgres(url: string): boolean {
 export function isSound(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { username, password, pathname, search, hash } = new URL(url)
-  const isWhole = /^(\/[^/@]*)?$/.test(pathname) && hash === '' && !(username === '' && search.includes('@'))
-  return isWhole && isDecodable(username + password + pathname)
+  const isWhole = /^(\/[^/@:]*)?$/.test(pathname) && hash === '' && !(username === '' && search.includes('@'))
+  const isUser = !/:|%3a/i.test(username) // a colon that is encoded hides a password in the user
+  return isWhole && isUser && isDecodable(username + password + pathname)
 }
 
 function isDecodable(text: string): boolean {
@@ -25,18 +26,24 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** The URL without its password. */
+/** The URL of a store without its password. */
 export function shown(url: string): string {
-  if (!isPostgres(url)) return url
-  if (!URL.canParse(url)) return masked(url)
+  if (/^sqlite:/.test(url) && !url.includes('://')) return url
+  if (!isPostgres(url)) return masked(url)
+  if (!isSound(url)) return masked(url)
   const place = new URL(url)
   place.password = ''
-  for (const key of [...place.searchParams.keys()]) if (key !== 'host' && key !== 'port') place.searchParams.delete(key)
+  const isPlace = (key: string, value: string): boolean => /^(host|port)$/.test(key) && /^[\w./,-]*$/.test(value)
+  for (const [key, value] of [...place.searchParams]) if (!isPlace(key, value)) place.searchParams.delete(key)
   return place.href
 }
 
-/** What may be shown of a text that was meant to be a URL. */
+/**
+ * What may be shown of a text that is not a URL of a store: its scheme alone, or all of what can only be the path of a file. The rest may hold a password, and nobody can tell
+ * where: in `postgres:app:SECRET`, `host=db password=SECRET` and `app:SECRET@db` it stands in three places.
+ */
 export function masked(text: string): string {
-  if (/\?.*@|^[^@]*:\/\/[^@/]*:[^@]*$/s.test(text)) return text.replace(/:.*$/s, ':…')
-  return text.replace(/\?.*$/s, '?…').replace(/^.*@/s, '…@')
+  if (/^([\w./~-]+\.(db|sqlite3?)|sqlite:(:memory:)?)$/i.test(text)) return text
+  const [scheme = ''] = /^(postgres|postgresql|mysql|mariadb|sqlite3?|https?|file):(\/\/)?/i.exec(text) ?? []
+  return scheme === text ? text : `${scheme}…`
 }

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { readSettings, SETTINGS, strangeSettings } from '../../src/config.ts'
 import { DEFAULT_PLAN } from '../../src/crawl/control-plan.ts'
+import { shown } from '../../src/store/url.ts'
 import { folderOf } from './run.ts'
 
 const DEFAULTS = readSettings({})
@@ -155,16 +156,17 @@ for (const [name, text] of [
 ] as const) {
   test(`${name}=${text} is refused with the name and what it may be`, () => {
     const { may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
-    const words = name === 'DOMAINDEX_SECRET' ? 'the one given is not' : `it is "${text}"`
+    const told = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
+    const words = name === 'DOMAINDEX_SECRET' ? 'the one given is not' : `it is "${told}"`
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
   })
 }
 
 test('a contact that every site may read holds no user and no password, and what it held is not told', () => {
   for (const [text, told] of [
-    ['https://me:hush@example.com/crawler', '…@example.com/crawler'],
-    ['https://hush@example.com', '…@example.com'],
-    ['crawler@example.com) evil', '…@example.com) evil'],
+    ['https://me:hush@example.com/crawler', 'https://…@example.com/crawler'],
+    ['https://hush@example.com', 'https://…@example.com'],
+    ['crawler@example.com) evil', 'crawler@example.com) evil'],
   ]) {
     const { name, may } = SETTINGS.crawlContact
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; it is "${told}"` })
@@ -191,12 +193,48 @@ test('settings of a crawl that are refused for their size say how large they may
 })
 
 test('a password that stands in a wrong value is not told', () => {
-  for (const text of ['postgres:/me:hush@db', 'postgres://me:hu@sh@[db', 'postgres:db?password=hush', 'me:hush@db']) {
-    assert.throws(
-      () => readSettings({ DOMAINDEX_STORE: text }),
-      ({ message }: Error) => !/hu@?sh/.test(message),
-    )
+  for (const text of [
+    'postgres:/me:hush@db',
+    'postgres://me:hu@sh@[db',
+    'postgres:db?password=hush',
+    'me:hush@db',
+    'postgres:me:hush',
+    'postgresql:me:hush@db/data',
+    'postgres://me:hush',
+    'postgres://me:hush@',
+    'postgres:///me:hush@db/data',
+    'postgres://db/me:hush',
+    'postgres://me%3Ahush@db/data',
+    'postgres://me%3ahush@db/data',
+    'postgres;//me:hush@db/data',
+    'Postgres://me:hush@db/data',
+    ' postgres://me:hush@db/data',
+    '"postgres://me:hush@db/data"',
+    'pg://me:hush@db/data',
+    'host=db user=me password=hush',
+    'db:5432:data:me:hush',
+    'hush',
+    'sqlite:postgres://me:hush@db/data',
+    'sqlite::memory:hush',
+  ]) {
+    for (const name of ['DOMAINDEX_STORE', 'DOMAINDEX_STORE_TO'])
+      assert.throws(
+        () => readSettings({ [name]: text }),
+        ({ message }: Error) => message.startsWith(name) && !/hu@?sh/.test(message),
+        text,
+      )
+    assert.doesNotMatch(shown(text.replace('sqlite:', '')), /hu@?sh/, text)
   }
+  assert.throws(() => readSettings({ DOMAINDEX_STORE: 'postgres:me:hush' }), /it is "postgres:…"$/)
+  for (const name of ['DOMAINDEX_CZDS_ZONES', 'DOMAINDEX_CRAWL_CONTACT', 'DOMAINDEX_CORS'])
+    assert.throws(
+      () => readSettings({ [name]: 'https://me:hush@czds.example/' }),
+      ({ message }: Error) => message.startsWith(name) && !/hush/.test(message),
+    )
+  assert.equal(
+    shown('postgres://me:hush@db/data?host=me:hush@db&port=5433&password=hush'),
+    'postgres://me@db/data?port=5433',
+  )
 })
 
 test('a password whose signs are not encoded is refused, and no part of it is told', () => {
