@@ -2,7 +2,7 @@
 
 import { RUN_SECONDS } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
-import type { Day } from '../words/time.ts'
+import type { Day, Instant } from '../words/time.ts'
 import type { Run } from './build.ts'
 import { buildDaily } from './daily.ts'
 import type { InHand } from './duty.ts'
@@ -25,6 +25,8 @@ export type Works = {
   threads: number
   /** Brings in what lies in the inbox. */
   takeInbox(run: Run): Promise<Outcome>
+  /** When files that it left are to be looked at again; null where it left none. */
+  inboxAgain(): Instant | null
   /** Builds the snapshots. */
   buildSnapshots(run: Run): Promise<Outcome>
 }
@@ -36,7 +38,8 @@ export async function lookAround({
   store,
   shelf,
   sources,
-}: Pick<Works, 'store' | 'shelf' | 'sources'>): Promise<Omit<Known, 'times' | 'cutoff'>> {
+  inboxAgain,
+}: Pick<Works, 'store' | 'shelf' | 'sources' | 'inboxAgain'>): Promise<Omit<Known, 'times' | 'cutoff'>> {
   const now = await store.now()
   const days = await sources.days()
   const crawlers = await store.schedule.crawlers()
@@ -49,6 +52,7 @@ export async function lookAround({
     files,
     runs: await store.jobs.runs(now - RUN_SECONDS),
     crawl: { lives: crawlers.length > 0, wanted },
+    inboxAgain: inboxAgain(),
   }
 }
 

@@ -1,7 +1,8 @@
 /** The inbox: a folder in which zones and lists are put, each picked up once and put away with a report. */
 
+import { randomUUID } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
-import { lstat, mkdir, rename, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputFault, PlaceFault } from '../input/fault.ts'
 import { type Day, parseDay } from '../words/time.ts'
@@ -20,17 +21,25 @@ export type Report = { file: string } & (
   | { outcome: 'failed' | 'left'; reason: string; rejects: readonly Reject[] }
 )
 
-/** `now`: the time in milliseconds by which files are old or young. `onReport` is told of each file. */
+/** What was seen of a file that was left because it may be written still; `at` as `ticks` tells it. */
+type Glimpse = Pick<Stats, 'size' | 'mtimeMs'> & { at: number }
+
+/** `onReport` is told of each file. */
 export type Inbox = Pick<Taking, 'root' | 'store' | 'signal'> & {
   folder: string
-  now: () => number
+  /** The time by the clock of the file system, which gives files theirs: milliseconds. */
+  now: () => Promise<number>
+  /** Milliseconds of a clock that is never set. */
+  ticks: () => number
+  /** The files that were left, from one look of a process to its next: one that is then unchanged is taken, whatever its time. */
+  glimpses: Map<string, Glimpse>
   onReport(report: Report): void
 }
 
 /** What the name of a file says: `com-2026-11-19.zone.gz`, `2026-11-19.names.gz`, `NAME-2026-11-19.names`. */
 type Labelled = { file: string; kind: 'zone' | 'names'; name: string | null; day: Day }
 
-/** Milliseconds for which a file has to lie still, since it may be written yet. */
+/** Milliseconds for which a file has to lie still, by its time or between two looks, since it may be written yet. */
 const STILL = 10_000
 /** Rejects that a report keeps. */
 const KEPT_REJECTS = 100
@@ -44,10 +53,12 @@ const TAKING = 'taking'
  * processes may look at one inbox. Throws PlaceFault, and what the store throws, with the file back in the inbox.
  */
 export async function takeInbox(inbox: Inbox): Promise<Report[]> {
-  const { folder, signal, onReport } = inbox
+  const { folder, signal, onReport, glimpses } = inbox
   await putBackLeft(folder)
   const reports: Report[] = []
-  for (const labelled of await labelledIn(folder)) {
+  const lying = await labelledIn(folder)
+  for (const file of glimpses.keys()) if (!lying.some((labelled) => labelled.file === file)) glimpses.delete(file)
+  for (const labelled of lying) {
     if (signal.aborted) break
     const report = await takeFile(inbox, labelled)
     if (report === null) continue
@@ -71,14 +82,46 @@ export function labelOf(file: string): Labelled | null {
   return { file, kind: kind as Labelled['kind'], name: name?.toLowerCase() ?? null, day }
 }
 
+/** The time of the file system that a folder lies on: milliseconds. This machine's clock may be minutes away from it. */
+async function fileTime(folder: string): Promise<number> {
+  const place = join(folder, TAKING)
+  await mkdir(place, { recursive: true })
+  const file = join(place, `${randomUUID()}.time`)
+  try {
+    await writeFile(file, '.')
+    return (await lstat(file)).mtimeMs
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+/** The inbox in a folder, by real clocks, of which nothing was seen yet. */
+export function inboxAt(folder: string): Pick<Inbox, 'folder' | 'now' | 'ticks' | 'glimpses'> {
+  return { folder, now: () => fileTime(folder), ticks: () => performance.now(), glimpses: new Map() }
+}
+
+/** Why a file is to be left for now; null if it has lain still. */
+async function whyLeft({ now, ticks, glimpses }: Inbox, file: string, found: Stats): Promise<string | null> {
+  if (!found.isFile()) return 'it is no file'
+  const before = glimpses.get(file)
+  const isSeen = before !== undefined && isSame(before, found)
+  const age = (await now()) - found.mtimeMs
+  if (age >= STILL || (isSeen && ticks() - before.at >= STILL)) {
+    glimpses.delete(file)
+    return null
+  }
+  if (!isSeen) glimpses.set(file, { size: found.size, mtimeMs: found.mtimeMs, at: ticks() })
+  return age < 0 ? 'its time lies ahead' : 'it is being written'
+}
+
 /** Null where another process has it. */
 async function takeFile(inbox: Inbox, labelled: Labelled): Promise<Report | null> {
-  const { folder, now } = inbox
+  const { folder } = inbox
   const { file } = labelled
   const before = await lstat(join(folder, file)).catch(orNull)
   if (before === null) return null
-  if (!before.isFile()) return { file, outcome: 'left', reason: 'it is no file', rejects: [] }
-  if (now() - before.mtimeMs < STILL) return { file, outcome: 'left', reason: 'it is being written', rejects: [] }
+  const reason = await whyLeft(inbox, file, before)
+  if (reason !== null) return { file, outcome: 'left', reason, rejects: [] }
   const claimed = join(TAKING, writerName(file))
   try {
     await mkdir(join(folder, TAKING), { recursive: true })
@@ -98,7 +141,7 @@ async function takeFile(inbox: Inbox, labelled: Labelled): Promise<Report | null
   }
 }
 
-function isSame(before: Stats, after: Stats): boolean {
+function isSame(before: Pick<Stats, 'size' | 'mtimeMs'>, after: Stats): boolean {
   return before.size === after.size && before.mtimeMs === after.mtimeMs
 }
 

@@ -20,6 +20,8 @@ export type Known = {
   runs: readonly Run[]
   /** Whether anybody crawls, and how many names are wanted from it for follow-up files. */
   crawl: { lives: boolean; wanted: number }
+  /** When the inbox is to be looked into again for files that were left there; null where none was. */
+  inboxAgain: Instant | null
   /** Seconds for which a follow-up file waits for the crawler, at most. */
   cutoff: number
 }
@@ -59,8 +61,10 @@ export function planOf(known: Known): Plan {
 
 /** Everything that lacks, in its order. What is waited for is left out, and its time added to `waits`. */
 function* steps(known: Known, book: Book, waits: Instant[]): Generator<Step> {
-  const { now, times } = known
-  if (book.since('inbox', null, book.round) === null) yield { job: 'inbox', date: null }
+  const { now, times, inboxAgain } = known
+  const isAgain = inboxAgain !== null && inboxAgain <= now
+  if (book.since('inbox', null, isAgain ? inboxAgain : book.round) === null) yield { job: 'inbox', date: null }
+  if (inboxAgain !== null && !isAgain) waits.push(inboxAgain)
   for (const { day, changed } of staleDays(known, book)) {
     if (changed < now) yield { job: 'daily', date: day }
     else waits.push(changed + 1) // a file of the same second might be from before the change

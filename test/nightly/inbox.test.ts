@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -15,7 +16,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { labelOf, type Report, takeInbox } from '../../src/nightly/inbox.ts'
+import { type Inbox, inboxAt, labelOf, type Report, takeInbox } from '../../src/nightly/inbox.ts'
 import { makeWorld, zoneOf } from './registrations/world.ts'
 
 /** The time of the files, and one at which they have lain still long enough. */
@@ -28,6 +29,8 @@ async function inboxOf(t: TestContext) {
   mkdirSync(folder)
   const controller = new AbortController()
   const { signal } = controller
+  const glimpses: Inbox['glimpses'] = new Map()
+  const ticks = { now: 0 }
   return {
     ...world,
     inbox: folder,
@@ -36,8 +39,12 @@ async function inboxOf(t: TestContext) {
       writeFileSync(join(folder, file), content)
       utimesSync(join(folder, file), WRITTEN, WRITTEN)
     },
-    take: (now = LATER, onReport: (report: Report) => void = () => {}) =>
-      takeInbox({ folder, root: world.root, store: world.store, signal, now: () => now * 1000, onReport }),
+    take: (now = LATER, onReport: (report: Report) => void = () => {}) => {
+      const inbox = { folder, root: world.root, store: world.store, signal, glimpses }
+      return takeInbox({ ...inbox, now: async () => now * 1000, ticks: () => ticks.now, onReport })
+    },
+    ticks,
+    glimpses,
     in: (place: string) => (existsSync(join(folder, place)) ? readdirSync(join(folder, place)).sort() : []),
     report: (path: string): Report => JSON.parse(readFileSync(join(folder, `${path}.report.json`), 'utf8')),
   }
@@ -139,6 +146,39 @@ test('a file that is being written is left, also where that shows only when it i
   )
   assert.deepEqual(lies('done').length, 2)
   assert.deepEqual(await registered('2026-11-10'), ['a.example'])
+})
+
+test('a file whose time lies ahead is taken once it has lain still between two looks', async (t) => {
+  const { put, take, ticks, registered, glimpses, inbox } = await inboxOf(t)
+  const look = async (): Promise<unknown[]> =>
+    (await take(WRITTEN - 3600)).map((report) => ('reason' in report ? report.reason : report.outcome))
+  put('2026-11-10.names', 'a.example\n')
+  assert.deepEqual(await look(), ['its time lies ahead'])
+  ticks.now += 9_999
+  assert.deepEqual(await look(), ['its time lies ahead'], 'seen ten seconds ago it has to be')
+  put('2026-11-10.names', 'a.example\nb.example\n')
+  ticks.now += 1
+  assert.deepEqual(await look(), ['its time lies ahead'], 'it has grown')
+  ticks.now += 10_000
+  assert.deepEqual(await look(), ['done'])
+  assert.deepEqual(await registered('2026-11-10'), ['a.example', 'b.example'])
+  put('2026-11-11.names', 'c.example\n')
+  await look()
+  assert.deepEqual([...glimpses.keys()], ['2026-11-11.names'])
+  renameSync(join(inbox, '2026-11-11.names'), join(inbox, 'elsewhere'))
+  await look()
+  assert.equal(glimpses.size, 0, 'what is gone is not waited for')
+})
+
+test('the time is that of the file system, and what told it is gone', async (t) => {
+  const { inbox, put } = await inboxOf(t)
+  put('2026-11-10.names', '')
+  writeFileSync(join(inbox, 'before'), '')
+  const told = await inboxAt(inbox).now()
+  writeFileSync(join(inbox, 'after'), '')
+  const [before, after] = ['before', 'after'].map((file) => statSync(join(inbox, file)).mtimeMs)
+  assert.ok(before! <= told && told <= after!, `${before} ${told} ${after}`)
+  assert.deepEqual(readdirSync(join(inbox, 'taking')), [])
 })
 
 test('two that look at one inbox at once never take a file twice', async (t) => {

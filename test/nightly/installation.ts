@@ -48,6 +48,7 @@ export async function openInstallation(
     bounds: { least: 0.2, most: 5, floor: 5 },
     threads: 1,
     takeInbox: async () => ({ rows: 0 }),
+    inboxAgain: () => null,
     buildSnapshots: async ({ stands }) => {
       await stands()
       return { rows: 0 }

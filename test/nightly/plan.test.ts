@@ -24,14 +24,15 @@ class Paper {
   runs: Run[] = []
   crawl = { lives: false, wanted: 0 }
   cutoff = 12 * HOUR
+  inboxAgain: Instant | null = null
   held = new Set<Day>()
   failing = new Set<Job>()
 
   known(): Known {
     const files = Object.fromEntries([...this.files].map(([kind, files]) => [kind, [...files.values()]])) as never
     const days = [...this.days].map(([day, changed]) => ({ day, changed }))
-    const { now, times, runs, crawl, cutoff } = this
-    return { now, times, days, files, runs, crawl, cutoff }
+    const { now, times, runs, crawl, cutoff, inboxAgain } = this
+    return { now, times, days, files, runs, crawl, cutoff, inboxAgain }
   }
 
   put(kind: FileKind, date: Day, generated = this.now): void {
@@ -112,6 +113,22 @@ test('with several times a day the inbox is emptied at each, and the snapshot is
   assert.deepEqual(paper.act(), [], 'it waits for the next time')
   paper.now = START + 12 * HOUR
   assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-19'])
+})
+
+test('files that were left in the inbox are looked at again in the same round, and what they bring is made', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.inboxAgain = paper.now + 120
+  assert.equal(paper.wait(), paper.inboxAgain)
+  paper.days.set(YESTERDAY, paper.now)
+  const again = paper.now
+  assert.equal(planOf(paper.known()).step?.job, 'inbox')
+  paper.run({ job: 'inbox', date: null })
+  paper.inboxAgain = null
+  paper.now++
+  assert.deepEqual(paper.act(), ['daily 2026-11-19'])
+  paper.inboxAgain = again
+  assert.deepEqual(paper.act(), [], 'once')
 })
 
 test('what the inbox brings is made in the same round, and what comes later in the next', () => {

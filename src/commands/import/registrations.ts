@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { loadSettings, type Settings } from '../../config.ts'
 import { InputFault, PlaceFault } from '../../input/fault.ts'
-import { type Report, takeInbox } from '../../nightly/inbox.ts'
+import { inboxAt, type Report, takeInbox } from '../../nightly/inbox.ts'
 import { bytesOf } from '../../nightly/registrations/file.ts'
 import { importList, LIST_NAME } from '../../nightly/registrations/import-list.ts'
 import { importZone } from '../../nightly/registrations/import-zone.ts'
@@ -98,7 +98,7 @@ export async function takeWholeInbox(): Promise<void> {
     const { inbox: folder, zones: root } = settings
     const onReport = (report: Report): void => tellReport(report, folder)
     try {
-      const reports = await takeInbox({ folder, root, store, signal, now: Date.now, onReport })
+      const reports = await takeInbox({ ...inboxAt(folder), root, store, signal, onReport })
       if (reports.length === 0) console.log('nothing lies in the inbox')
       if (reports.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     } catch (error) {
