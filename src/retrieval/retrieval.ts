@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { Name } from '../words/name.ts'
 import { compareBytewise } from '../words/order.ts'
 import { Nearest, type Scored, WHOLE } from './nearest.ts'
-import { keepRarities } from './rarity-keeper.ts'
+import { keepRarities, type RarityKeeper } from './rarity-keeper.ts'
 
 /** Who answers /similar in one process. */
 export interface Retrieval {
@@ -23,12 +23,14 @@ export type SimilarRow = { target: Name; similarity: number }
 
 export function openRetrieval(
   { similar }: Pick<Store, 'similar'>,
-  milliseconds: () => number = () => performance.now(),
-): Retrieval {
-  const keeper = keepRarities(similar, milliseconds)
+  now: () => number = Date.now,
+  atOnce?: number,
+): Retrieval & Pick<RarityKeeper, 'watch'> {
+  const keeper = keepRarities(similar, now, atOnce)
   const nearest = new Nearest(similar)
 
   return {
+    watch: keeper.watch,
     async similar(name, limit) {
       const page = await similar.page(name)
       if (page === null) return null

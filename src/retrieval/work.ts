@@ -45,7 +45,7 @@ export class Indexer {
   constructor(store: Pick<Store, 'similar' | 'indexing' | 'now'>, hand: Hand) {
     this.store = store
     this.hand = hand
-    this.rarities = keepRarities(store.similar, () => performance.now())
+    this.rarities = keepRarities(store.similar, Date.now)
   }
 
   /** Does what comes next, a part of a second; false where there was nothing to do. Throws where the duty is lost. */

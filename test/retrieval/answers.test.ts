@@ -22,7 +22,7 @@ test('a page that has just come is found by who still goes by the rarities from 
   inWorld(async (world) => {
     await world.say({ 'a.example': 'bread cake', 'b.example': 'sea' })
     await world.index()
-    const retrieval = openRetrieval(world.store, () => 0)
+    const retrieval = openRetrieval(world.store, () => 0, 0)
     assert.deepEqual(await retrieval.similar(name('a.example'), 5), [])
     await world.say({ 'c.example': 'bread tea' })
     await world.index()
@@ -48,4 +48,20 @@ test('pages that many others were closer than, which now say something else, are
     await world.index()
     assert.equal((await world.store.indexing.gone(0, 10_000, 10_000)).length, 200, 'whose postings are still there')
     assert.equal((await world.names('asker.example'))?.length, 20)
+  }))
+
+test('while the index moves A is as like B as B is like A, whichever process is asked, and both say what the index says', () =>
+  inWorld(async (world) => {
+    const processes = [openRetrieval(world.store), openRetrieval(world.store)] as const
+    const similarity = async (at: number, from: string, to: string) =>
+      (await processes[at]!.similar(name(from), 100))?.find(({ target }) => target === to)?.similarity
+    await world.say({ 'a.example': 'bread cake tea sea sand', 'b.example': 'bread cake tea maps of paper' })
+    for (let step = 0; step < 8; step++) {
+      await world.index()
+      const there = await similarity(step % 2, 'a.example', 'b.example')
+      const back = await similarity((step + 1) % 2, 'b.example', 'a.example')
+      assert.ok(there !== undefined && there === back, `${there} and ${back}`)
+      await world.assertExact(100)
+      await world.say({ [`c${step}.example`]: `bread${step} tea sand ${'paper '.repeat(step)}` })
+    }
   }))

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { learn } from '../../src/retrieval/learn.ts'
-import { keepRarities } from '../../src/retrieval/rarity-keeper.ts'
+import { AT_ONCE, keepRarities, type Learnt, type RarityKeeper } from '../../src/retrieval/rarity-keeper.ts'
 import { emptyFrequencies, packFrequencies, ROW_WORDS } from '../../src/similar/frequencies.ts'
 import { WORDS } from '../../src/similar/vector.ts'
 import type { FrequencyRow, Segment, Similar } from '../../src/store/similar.ts'
@@ -92,6 +92,9 @@ test('words that are not kept take no memory, however many there are', async () 
   assert.ok(most - first < 2 * words, `${most - first} bytes for ${words} words`)
 })
 
+/** More wordings than an index has that is learnt before the answer. */
+const LARGE = AT_ONCE + 1
+
 test('they are learnt once for all who wait, and again only when the segments are others', async () => {
   const index = indexOf([10, new Map([[1, 5]])])
   const keeper = keepRarities(index, () => 0)
@@ -102,65 +105,151 @@ test('they are learnt once for all who wait, and again only when the segments ar
   assert.equal(index.reads, reads)
 })
 
-test('while they are learnt again, the former ones are given, and said not to be current', async () => {
-  const index = indexOf([10, new Map([[1, 5]])])
-  const keeper = keepRarities(index, () => 0)
+test('of a small index they are those of now at every moment, however often it moves', async () => {
+  const index = indexOf()
+  const [one, other] = [keepRarities(index, () => 0), keepRarities(index, () => 0)]
+  for (let segment = 1; segment <= 20; segment++) {
+    index.put(segment, AT_ONCE / 20, new Map([[1, 5]]))
+    const { rarities, isCurrent } = await (segment % 3 === 0 ? other : one).now()
+    assert.deepEqual([rarities.wordings, rarities.pagesOf(1), isCurrent], [(segment * AT_ONCE) / 20, 5 * segment, true])
+  }
+})
+
+test('of a large index the former ones are given while they are learnt again, and said not to be current', async () => {
+  const index = indexOf([LARGE, new Map([[1, 5]])])
+  let now = 0
+  const keeper = keepRarities(index, () => now)
   const former = await keeper.now()
   assert.equal(former.isCurrent, true)
   index.put(2, 10, new Map([[1, 4]]))
+  const { reads } = index
+  assert.equal((await keeper.now()).rarities, former.rarities)
+  assert.equal(index.reads, reads, 'not yet')
+  now = 1_000
   const meanwhile = await keeper.now()
   assert.deepEqual([meanwhile.rarities === former.rarities, meanwhile.isCurrent], [true, false])
-  let now = await keeper.now()
-  while (!now.isCurrent) {
-    await new Promise(setImmediate)
-    now = await keeper.now()
-  }
-  assert.deepEqual([now.rarities.pagesOf(1), now.rarities.wordings], [9, 20])
+  const { rarities } = await current(keeper)
+  assert.deepEqual([rarities.pagesOf(1), rarities.wordings], [9, LARGE + 10])
 })
 
-test('learning takes a fiftieth of the time at most', async () => {
-  const index = indexOf([10, new Map([[1, 5]])])
-  let now = 0
-  const keeper = keepRarities(index, () => now)
-  index.before = () => {
-    now += 10
-  }
-  const first = await keeper.now()
-  index.put(2, 10, new Map([[1, 4]]))
-  const learnt = now
-  const { reads } = index
-  now = learnt * 50
-  assert.equal((await keeper.now()).rarities, first.rarities)
-  assert.equal(index.reads, reads, 'not yet')
-  now = learnt * 51
-  await keeper.now()
-  while (!(await keeper.now()).isCurrent) await new Promise(setImmediate)
-  assert.ok(index.reads > reads)
-})
-
-test('once there are more than twice as many wordings, whoever asks waits for what is learnt of them', async () => {
-  const index = indexOf()
+test('where nobody watches, a large index that has more than doubled is learnt before the answer', async () => {
+  const index = indexOf([LARGE, new Map([[1, 5]])])
   const keeper = keepRarities(index, () => 0)
-  assert.equal((await keeper.now()).rarities.wordings, 0)
-  index.put(1, 10, new Map([[1, 5]]))
-  assert.equal((await keeper.now()).rarities.wordings, 10)
-  index.put(2, 10, new Map([[1, 4]]))
-  index.put(3, 1, new Map([[1, 1]]))
+  await keeper.now()
+  index.put(2, LARGE + 1, new Map([[1, 4]]))
   const { rarities, isCurrent } = await keeper.now()
-  assert.deepEqual([rarities.wordings, rarities.pagesOf(1), isCurrent], [21, 10, true])
+  assert.deepEqual([rarities.wordings, rarities.pagesOf(1), isCurrent], [2 * LARGE + 1, 9, true])
 })
 
-test('these are learnt at once, however short ago others were', async () => {
-  const index = indexOf([10, new Map([[1, 5]])])
-  let now = 0
-  const keeper = keepRarities(index, () => now)
-  index.before = () => {
-    now += 10
+/** A clock that goes to where it is wanted, and lets all who wait for that moment go on before it goes further. */
+function steered() {
+  let [now, number] = [500, 0]
+  const waiting = new Map<number, { until: number; end(): void }>()
+  const settled = async (): Promise<void> => {
+    for (let turns = 0; turns < 200; turns++) await new Promise(setImmediate)
   }
-  await keeper.now()
-  index.put(2, 11, new Map([[1, 4]]))
-  assert.equal((await keeper.now()).rarities.wordings, 21)
+  return {
+    now: () => now,
+    wait: (milliseconds: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const key = number++
+        const end = (): void => {
+          waiting.delete(key)
+          resolve()
+        }
+        waiting.set(key, { until: now + milliseconds, end })
+        signal.addEventListener('abort', end)
+      }),
+    async go(to: number): Promise<void> {
+      await settled()
+      for (; now < to; await settled()) {
+        now = Math.min(to, ...[...waiting.values()].map(({ until }) => until))
+        for (const { until, end } of waiting.values()) if (until <= now) end()
+      }
+    },
+  }
+}
+
+/** Two processes over one index, that look at it a little apart. */
+async function twoProcesses(index: Index) {
+  const [clock, late, ending] = [steered(), 300, new AbortController()]
+  const keepers = [keepRarities(index, clock.now), keepRarities(index, clock.now)] as const
+  const lagging = (milliseconds: number, signal: AbortSignal) => clock.wait(milliseconds + late, signal)
+  const watches = [keepers[0].watch(clock, ending.signal), keepers[1].watch({ wait: lagging }, ending.signal)]
+  await clock.go(3_000)
+  return {
+    clock,
+    /** The wordings that each goes by. */
+    seen: () => Promise.all(keepers.map(async (keeper) => (await keeper.now()).rarities.wordings)),
+    async end(): Promise<void> {
+      ending.abort()
+      await Promise.all(watches)
+    },
+  }
+}
+
+test('processes that watch a large index go by the same of it at every moment, and by the newest after 2 seconds', async () => {
+  const index = indexOf([LARGE, new Map([[1, 5]])])
+  const { clock, seen, end } = await twoProcesses(index)
+  for (let [segment, now] = [2, clock.now()]; segment < 8; segment++) {
+    await clock.go(now + 1_400) // not between the two looks
+    index.put(segment, 10, new Map([[1, 4]]))
+    for (let passed = 0; passed < 2_000; passed += 100) {
+      await clock.go(now + 1_400 + passed)
+      const [one, other] = await seen()
+      assert.equal(one, other)
+    }
+    now += 4_000
+    assert.deepEqual(await seen(), Array(2).fill(LARGE + 10 * (segment - 1)))
+  }
+  await end()
 })
+
+test('whether or not anybody asks, they are learnt when the index has moved', async () => {
+  const index = indexOf([LARGE, new Map([[1, 5]])])
+  const { clock, seen, end } = await twoProcesses(index)
+  index.put(2, 10, new Map([[1, 4]]))
+  await clock.go(clock.now() + 3_000)
+  const { reads } = index
+  assert.deepEqual(await seen(), [LARGE + 10, LARGE + 10])
+  assert.equal(index.reads, reads)
+  await end()
+})
+
+test('a store that fails does not end the watch', async () => {
+  const index = indexOf([LARGE, new Map([[1, 5]])])
+  const { clock, seen, end } = await twoProcesses(index)
+  index.put(2, 10, new Map([[1, 4]]))
+  index.before = () => {
+    throw new Error('away')
+  }
+  await clock.go(clock.now() + 5_000)
+  assert.deepEqual(await seen(), [LARGE, LARGE])
+  index.before = () => {}
+  await clock.go(clock.now() + 3_000)
+  assert.deepEqual(await seen(), [LARGE + 10, LARGE + 10])
+  await end()
+})
+
+test('a very large index is learnt again the more seldom, the larger it is', async () => {
+  const index = indexOf([350_000, new Map([[1, 5]])])
+  const { clock, seen, end } = await twoProcesses(index)
+  await clock.go(8_400)
+  index.put(2, 10, new Map([[1, 4]]))
+  await clock.go(15_999)
+  assert.deepEqual(await seen(), [350_000, 350_000])
+  await clock.go(16_000)
+  assert.deepEqual(await seen(), [350_010, 350_010])
+  await end()
+})
+
+async function current(keeper: RarityKeeper): Promise<Learnt> {
+  for (;;) {
+    const now = await keeper.now()
+    if (now.isCurrent) return now
+    await new Promise(setImmediate)
+  }
+}
 
 test('where segments go while they are read, whenever that is, they are learnt from what is there then', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 6] as const))
@@ -182,9 +271,9 @@ test('where segments go while they are read, whenever that is, they are learnt f
 
 test('where those that go hold less than a hundredth of the wordings, they are not learnt anew', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 300] as const))
-  const whole = indexOf([1000, words], [5, new Map([[3, 1]])])
+  const whole = indexOf([LARGE, words], [5, new Map([[3, 1]])])
   await learn(whole, await whole.segments())
-  const index = indexOf([1000, words], [5, new Map([[3, 1]])])
+  const index = indexOf([LARGE, words], [5, new Map([[3, 1]])])
   index.before = () => {
     index.drop(1 + index.reads)
     index.put(2 + index.reads, 5, new Map([[3, 1]]))
@@ -192,7 +281,7 @@ test('where those that go hold less than a hundredth of the wordings, they are n
   const { rarities, isCurrent } = await keepRarities(index, () => 0).now()
   assert.ok(index.reads <= whole.reads, `${index.reads} reads`)
   for (const word of words.keys()) assert.equal(rarities.pagesOf(word), 300)
-  assert.deepEqual([rarities.wordings, isCurrent], [1005, false])
+  assert.deepEqual([rarities.wordings, isCurrent], [LARGE + 5, false])
 })
 
 test('what could not be learnt is learnt by the next who asks', async () => {

@@ -8,12 +8,20 @@ import { openRetrieval } from '../../retrieval/retrieval.ts'
 import { StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
+import { CLOCK } from '../clock.ts'
 import { closeConnections, stopAccepting } from './drain.ts'
 import { type Log, openLog } from './log.ts'
 import { isCommand, type Order, type Report } from './messages.ts'
 import { feelPulse, type Pulse } from './pulse.ts'
 
-type Running = { api: Api; pulse: Pulse; store: Store; output: Log; closed: Promise<void> | null }
+type Running = {
+  api: Api
+  pulse: Pulse
+  store: Store
+  output: Log
+  ending: AbortController
+  closed: Promise<void> | null
+}
 
 let running: Running | null = null
 
@@ -42,9 +50,10 @@ async function serve({ settings, demo }: Order): Promise<void> {
     const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, demo })
     const pulse = await feelPulse(store)
     const metrics = makeMetrics(pulse)
+    const retrieval = openRetrieval(store)
     const api = await buildApi({
       store,
-      retrieval: openRetrieval(store),
+      retrieval,
       shelf: openShelfFolder(settings.files),
       settings,
       now: pulse.now,
@@ -54,7 +63,9 @@ async function serve({ settings, demo }: Order): Promise<void> {
       asked: settings.crawlAsked === 0 ? null : { wishes: store.wishes, most: settings.crawlAsked },
     })
     await api.app.listen({ host: settings.host, port: settings.port })
-    running = { api, pulse, store, output, closed: null }
+    const ending = new AbortController()
+    void retrieval.watch(CLOCK, ending.signal)
+    running = { api, pulse, store, output, ending, closed: null }
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
     const { message, code, syscall } = error as NodeJS.ErrnoException
@@ -78,8 +89,9 @@ function stop(running: Running): void {
   report({ to: 'primary', is: 'stopped' })
 }
 
-async function drain({ api, pulse, store, output, closed }: Running): Promise<void> {
+async function drain({ api, pulse, store, output, ending, closed }: Running): Promise<void> {
   api.drain()
+  ending.abort()
   if (closed !== null) await closeConnections(api.app.server, closed)
   await api.app.close()
   pulse.close()
