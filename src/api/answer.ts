@@ -24,8 +24,11 @@ const GZIP = { level: 1, chunkSize: PIECE }
 /** A JSON text in parts, the ready ones as UTF-8, so that a long one need not be copied; none at all where there is no body. */
 export type Body = readonly (string | Uint8Array)[]
 
-/** What is to be sent. `type`: of a body that is not JSON. */
-export type Reply = { status: number; body: Body; headers: Headers; type?: string }
+/**
+ * What is to be sent. `type`: of a body that is not JSON. `isFixed`: the same array of bytes goes to every client, so it is
+ * gzipped once, and no client holds a copy of its own.
+ */
+export type Reply = { status: number; body: Body; headers: Headers; type?: string; isFixed?: true }
 
 /** What all answers of a process share. */
 export type Outlet = {
@@ -47,18 +50,30 @@ export async function send(outlet: Outlet, request: FastifyRequest, reply: Fasti
   const isZipped = length > PLAIN_BYTES && takesGzip(request.headers['accept-encoding'])
   if (isZipped) headers.push('Content-Encoding', 'gzip')
   const isLong = length > PIECE
-  const content = isLong ? null : isZipped ? await gzip(whole(body), GZIP) : whole(body)
+  const content = isLong ? null : isZipped ? await zip(answer) : whole(body)
   if (content instanceof Buffer) length = content.length
   if (body.length > 0 && !(isLong && isZipped)) headers.push('Content-Length', String(length))
   if (raw.destroyed) return
-  outlet.unsent += length
-  request.visit.end.push(() => {
-    outlet.unsent -= length
-  })
+  if (!answer.isFixed) countUnsent(outlet, request, length)
   if (outlet.isDraining) raw.shouldKeepAlive = false
   raw.writeHead(answer.status, headers)
   if (content !== null || request.method === 'HEAD') raw.end(content)
   else await sendPieces(raw, body, isZipped)
+}
+
+function countUnsent(outlet: Outlet, { visit }: FastifyRequest, length: number): void {
+  outlet.unsent += length
+  visit.end.push(() => {
+    outlet.unsent -= length
+  })
+}
+
+const zippedBodies = new WeakMap<Body, Promise<Buffer>>()
+
+function zip({ body, isFixed }: Reply): Promise<Buffer> {
+  const zipped = zippedBodies.get(body) ?? gzip(whole(body), GZIP)
+  if (isFixed) zippedBodies.set(body, zipped)
+  return zipped
 }
 
 function lengthOf(body: Body): number {
@@ -69,6 +84,8 @@ function lengthOf(body: Body): number {
 
 /** A short body in one: a text where it has no ready parts. */
 function whole(body: Body): string | Buffer {
+  const [first] = body
+  if (body.length === 1 && first instanceof Buffer) return first
   if (body.every((part) => typeof part === 'string')) return body.join('')
   return Buffer.concat(body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
 }
@@ -103,12 +120,4 @@ export function refusalReply(refusal: Refusal, envelope: Envelope, headers: Head
   const { status, retryAfter } = refusal
   const retry = retryAfter === null ? [] : ['Retry-After', String(retryAfter)]
   return { status, body: [refusal.body(envelope)], headers: [...headers, ...retry] }
-}
-
-/** Fastify's hook that gzips the text of a document. */
-export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  const isText = typeof payload === 'string' && Buffer.byteLength(payload) > PLAIN_BYTES
-  if (!isText || !takesGzip(request.headers['accept-encoding'])) return payload
-  reply.header('Content-Encoding', 'gzip')
-  return gzip(payload, GZIP)
 }

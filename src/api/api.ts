@@ -10,6 +10,7 @@ import type { Wishes } from '../store/wishes.ts'
 import type { Instant } from '../words/time.ts'
 import { send } from './answer.ts'
 import { type Crawling, crawlerPage } from './crawler-page.ts'
+import { Docs } from './docs.ts'
 import type { Reading } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
 import { daily } from './endpoints/daily.ts'
@@ -27,7 +28,7 @@ import { DOWNLOADS, Lanes } from './lanes.ts'
 import { Meter } from './meter.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
-import { addDocs, answerPage, pagesOf } from './pages.ts'
+import { answerPage, pagesOf } from './pages.ts'
 import { makeServer } from './server.ts'
 import type { Site } from './site.ts'
 import { walk } from './walk.ts'
@@ -74,7 +75,10 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
     addRoute(app, site, path, PAGE_METHODS, (request, reply) => answerPage(site, page, request, reply))
   }
   addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => answerFile(site, request, reply))
-  await addDocs(app, document)
+  const docs = new Docs(document)
+  for (const path of docs.paths) {
+    addRoute(app, site, path, PAGE_METHODS, (request, reply) => docs.answer(outlet, path, request, reply))
+  }
   app.addHook('onClose', async () => {
     keyring.close()
     await meter.close()

@@ -31,9 +31,10 @@ export function crawlerPage(crawling: Crawling, version: string): Reply {
   const main = contact === null ? NOT_HERE : explained(crawling, contact, version)
   return {
     status: 200,
-    body: [documentOf(main)],
+    body: [Buffer.from(documentOf(main))],
     headers: ['Content-Security-Policy', CONTENT_SECURITY_POLICY],
     type: 'text/html; charset=utf-8',
+    isFixed: true,
   }
 }
 

@@ -27,14 +27,10 @@ export const COMMON: Headers = [
   'nosniff',
 ]
 
-/** Headers of a document that Fastify sends. */
-export function documentHeaders(requestId: string): Record<string, string> {
-  return {
-    'Request-Id': requestId,
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-    Vary: 'Accept-Encoding',
-  }
+/** Headers of a document that is the same for every reader. */
+export function documentHeaders(requestId: string): string[] {
+  const common = ['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept-Encoding']
+  return ['Request-Id', requestId, ...common, 'Cache-Control', 'public, max-age=0']
 }
 
 /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of a caller who has `remaining` calls left. */

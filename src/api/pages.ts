@@ -1,37 +1,24 @@
-/** The paths outside /v1.0/: the quota, health, and the documentation, which is served offline. */
+/** The paths outside /v1.0/ that answer with a text: the quota, health, the OpenAPI document, the crawler's page. */
 
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addDays, formatInstant, startOf } from '../words/time.ts'
-import { compress, type Reply, refusalReply, send } from './answer.ts'
-import { documentHeaders, rateHeaders } from './headers.ts'
+import { type Reply, refusalReply, send } from './answer.ts'
+import { rateHeaders } from './headers.ts'
 import { refusalOf, type Site } from './site.ts'
 import { bearerOf } from './wire.ts'
-
-/** Only what this server itself sends may run or be shown; nothing inline runs. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 /** What a path of ours answers with. */
 type Page = (request: FastifyRequest) => Reply | Promise<Reply>
 
 /** The pages by their paths. */
 export function pagesOf(site: Site, document: string, crawler: Reply): Record<string, Page> {
+  const openapi: Reply = { status: 200, body: [Buffer.from(document)], headers: [], isFixed: true }
   return {
     '/crawler': () => crawler,
     '/account/quota': (request) => quota(site, request),
     '/healthz': () => health(200, 'ok'),
     '/readyz': () => readiness(site),
-    '/openapi.json': () => ({ status: 200, body: [document], headers: [] }),
+    '/openapi.json': () => openapi,
   }
 }
 
@@ -65,18 +52,4 @@ export async function answerPage(site: Site, page: Page, request: FastifyRequest
     const challenge = refusal.status === 401 ? ['WWW-Authenticate', 'Bearer'] : []
     await send(site.outlet, request, reply, refusalReply(refusal, 'top', challenge))
   }
-}
-
-/** The document to be read and tried out in a browser, under /docs. */
-export async function addDocs(app: FastifyInstance, document: Record<string, unknown>): Promise<void> {
-  await app.register(async (docs) => {
-    docs.addHook('onRequest', async (request, reply) => void reply.headers(documentHeaders(request.id)))
-    docs.addHook('onSend', compress)
-    await docs.register(swagger, { mode: 'static', specification: { document: document as never } })
-    await docs.register(swaggerUi, {
-      routePrefix: '/docs',
-      uiConfig: { validatorUrl: null },
-      staticCSP: CONTENT_SECURITY_POLICY,
-    })
-  })
 }

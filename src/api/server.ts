@@ -6,6 +6,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Watch, watch } from './access.ts'
 import { refusalReply, send } from './answer.ts'
 import { Refusal } from './errors.ts'
+import { KnownPaths } from './known-paths.ts'
 import { refusalOf, type Site } from './site.ts'
 import { pathOf, readBody, readQueryString } from './wire.ts'
 
@@ -32,8 +33,9 @@ export type ServerOptions = Omit<Watch, 'ticks'> & {
 /** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
 export function makeServer(site: Site, { log, metrics, ticks = () => performance.now(), settings }: ServerOptions) {
   const begin = (request: FastifyRequest, reply: FastifyReply): void => watch({ log, metrics, ticks }, request, reply)
-  const refuse = (request: FastifyRequest, reply: FastifyReply): void => void refuseUnknown(site, request, reply)
+  const refuse = (request: FastifyRequest, reply: FastifyReply): void => void refuseUnknown(site, known, request, reply)
   const nextId = idMaker()
+  const known = new KnownPaths()
   const app = fastify({
     logger: false,
     genReqId: nextId,
@@ -57,6 +59,7 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
   app.decorateRequest('visit')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readBody)
+  app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
     request.raw.headers['content-type'] = 'application/json' // whatever it says, a body is read as JSON
@@ -80,9 +83,13 @@ function awaitTurn({ raw }: FastifyReply, begin: () => void): void {
 }
 
 /** `endpoint_unknown`, with the methods that the path has, where it has any. */
-function refuseUnknown({ outlet }: Site, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const url = pathOf(request.url)
-  const methods = request.server.supportedMethods.filter((method) => request.server.hasRoute({ method, url }))
+function refuseUnknown(
+  { outlet }: Site,
+  known: KnownPaths,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const methods = known.methodsOf(pathOf(request.url))
   const headers = methods.length === 0 ? [] : ['Allow', methods.join(', ')]
   return send(outlet, request, reply, refusalReply(new Refusal('endpoint_unknown'), 'top', headers))
 }
