@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Watch, watch } from './access.ts'
 import { refusalReply, send } from './answer.ts'
 import { Refusal } from './errors.ts'
@@ -57,8 +57,7 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
   // an Expect that nobody knows is answered like none (RFC 9110, chapter 10.1.1), not with a 417 without a body
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('visit')
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', readBody)
+  readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
@@ -71,6 +70,11 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
     else void send(site.outlet, request, reply, refusalReply(refusalOf(site, request.id, error), 'top'))
   })
   return app
+}
+
+function readAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', readBody)
 }
 
 /**
