@@ -3,15 +3,17 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import type { Listener } from '../../config.ts'
 import type { Shelf } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
+import type { Crew } from './crew.ts'
 import { addNightMetrics } from './night-metrics.ts'
 import { addSimilarMetrics } from './similar-metrics.ts'
+import { textOf } from './worker-metrics.ts'
 
-/** Milliseconds that whoever asks for metrics waits for the store's. */
-const PATIENCE = 2_000
+/** Milliseconds that whoever asks for metrics waits for the store's: with those of the workers all come within a second. */
+const PATIENCE = 700
 
 /** Reads all metrics as text. */
 type Read = () => Promise<string>
@@ -41,8 +43,7 @@ export async function listen(server: Server, { host, port }: Listener): Promise<
 }
 
 /** The metrics of the workers, added up, and behind them those of the installation. */
-export function metricsOf(store: Store, shelf: Shelf, workers: () => number): Read {
-  const gathered = new AggregatorRegistry()
+export function metricsOf(store: Store, shelf: Shelf, crew: Pick<Crew, 'size' | 'measure'>): Read {
   const own = new Registry()
   addNightMetrics(own, store, shelf)
   addSimilarMetrics(own, store)
@@ -51,7 +52,7 @@ export function metricsOf(store: Store, shelf: Shelf, workers: () => number): Re
     help: 'Processes that answer requests.',
     registers: [own],
     collect() {
-      this.set(workers())
+      this.set(crew.size)
     },
   })
   new Gauge({
@@ -65,5 +66,8 @@ export function metricsOf(store: Store, shelf: Shelf, workers: () => number): Re
       for (const [file, bytes] of Object.entries(sizes ?? {})) this.set({ file }, bytes)
     },
   })
-  return async () => `${await gathered.clusterMetrics()}\n${await own.metrics()}`
+  return async () => {
+    const texts = await Promise.all([crew.measure().then(textOf), own.metrics()])
+    return texts.join('\n')
+  }
 }

@@ -1,16 +1,25 @@
-/** The crew: as many workers as are wanted, replaced when they die, and ended together. */
+/** The crew: as many workers as are wanted, replaced when they die, fall silent or cannot begin, and ended together. */
 
 import cluster, { type Worker } from 'node:cluster'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { type Command, isReport, type Order, type Report } from './messages.ts'
+import { ask, order } from './exchange.ts'
+import { BEAT, isHeartbeat, Silences } from './heartbeat.ts'
+import type { Measured, Order } from './messages.ts'
 
-/** Workers that are replaced within one span of milliseconds, at most; a further one waits for the next. */
-const REPLACEMENTS = 10
-const SPAN = 60_000
-/** Milliseconds after which a worker that does not end is killed. */
-const PATIENCE = 30_000
+/** Milliseconds of silence after which a worker is killed. */
+const SILENCE = 10_000
+/** Milliseconds in which a worker has to listen. */
+const START = 60_000
+/** Milliseconds until a worker is started again, for each time in a row that it failed or died young, and at most. */
+const AGAIN = 1_000
+const AGAIN_MOST = 3_000
+/** Milliseconds of service after which a worker's end is no failure to begin. */
+const YOUNG = 10_000
+/** Milliseconds for which a crew that was whole counts as whole without one of its workers. */
+const GRACE = 5_000
+/** Milliseconds for which a worker that runs may take to answer the primary. */
+const ANSWER = 500
 
 /** A worker that cannot serve; `code` is that of the system's error, where it is one. */
 class CrewFault extends Error {
@@ -22,90 +31,164 @@ class CrewFault extends Error {
   }
 }
 
+/** The place of one worker, which keeps its number whoever has it. */
+type Seat = {
+  number: number
+  /** The one that serves; null while there is none, and then since when. */
+  serving: Worker | null
+  since: number
+  /** How often in a row a worker failed to begin, or died young. */
+  failures: number
+  /** Whether the crew is whole, as the one that serves was told last. */
+  heeds: boolean
+  /** What the one that serves told last. */
+  measured: Measured | null
+}
+
+/** The figures of one worker: null before it told any. `isStale`: it does not answer, and they are of before. */
+export type Figures = { number: number; measured: Measured | null; isStale: boolean; silence: number }
+
 export class Crew {
   readonly #log: Logger
+  /** Those that serve and those that begin. */
   readonly #workers = new Set<Worker>()
-  #replaced: number[] = []
+  readonly #silences = new Silences<Worker>(SILENCE)
+  #seats: Seat[] = []
   #isServing = false
+  #isWhole = false
+  #watch: NodeJS.Timeout | undefined
 
   constructor(log: Logger) {
     this.#log = log
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [] })
   }
 
+  /** How many serve. */
   get size(): number {
-    return this.#workers.size
+    return this.#seats.filter(({ serving }) => serving !== null).length
   }
 
-  /** Starts the workers; resolves when all of them listen. Throws CrewFault. */
-  async start(order: Order, count: number): Promise<void> {
-    await this.#hire(order) // one first, so that what hinders all is said once
-    await Promise.all(Array.from({ length: count - 1 }, () => this.#hire(order)))
+  /**
+   * Starts the workers; resolves when one of them serves and every other one does so too or has failed for the first time,
+   * which is logged and tried again from then on. Throws CrewFault where the first one fails.
+   */
+  async start(task: Order, count: number): Promise<void> {
+    const seats = Array.from({ length: count }, (_, index): Seat => {
+      return { number: index + 1, serving: null, since: performance.now(), failures: 0, heeds: false, measured: null }
+    })
+    const [first, ...others] = seats
+    this.#seats = seats
     this.#isServing = true
+    await this.#hire(first!, task) // one first, so that what hinders all is said once
+    this.#watch = setInterval(() => this.#look(), BEAT).unref()
+    await Promise.all(others.map((seat) => this.#fill(seat, task)))
+    await this.#tellWhole()
+  }
+
+  /** What every worker has counted, within half a second. */
+  measure(): Promise<Figures[]> {
+    return Promise.all(
+      this.#seats.map(async (seat): Promise<Figures> => {
+        const { number, serving } = seat
+        const report = serving && (await ask(serving, { to: 'worker', do: 'measure' }, 'measured', ANSWER))
+        if (report?.is === 'measured') seat.measured = report.measured
+        const silence = serving === null ? performance.now() - seat.since : this.#silences.of(serving)
+        return { number, measured: seat.measured, isStale: report?.is !== 'measured', silence }
+      }),
+    )
   }
 
   /** Ends the workers without losing a request: all stop accepting before the first one closes connections. */
   async end(): Promise<void> {
     this.#isServing = false
+    clearInterval(this.#watch)
     const workers = [...this.#workers]
-    await Promise.all(workers.map((worker) => told(worker, 'stop', heard(worker, 'stopped'))))
-    await Promise.all(workers.map((worker) => told(worker, 'drain', gone(worker))))
+    await Promise.all(workers.map((worker) => order(worker, { to: 'worker', do: 'stop' }, 'stopped')))
+    await Promise.all(workers.map((worker) => order(worker, { to: 'worker', do: 'drain' }, 'ended')))
   }
 
-  async #hire(order: Order): Promise<void> {
+  async #hire(seat: Seat, task: Order): Promise<void> {
     const worker = cluster.fork()
     this.#workers.add(worker)
+    worker.on('message', (message: unknown) => {
+      if (isHeartbeat(message) && seat.serving === worker) this.#silences.hear(worker)
+    })
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
-      if (this.#isServing) void this.#replace(order, signal ?? code)
+      this.#silences.forget(worker)
+      if (seat.serving === worker) this.#lose(seat, task, signal ?? code)
     })
-    send(worker, { to: 'worker', do: 'serve', order })
-    const report = await heard(worker, 'listening')
-    if (report?.is === 'listening') return
-    worker.process.kill('SIGKILL')
-    if (report?.is === 'failed') throw new CrewFault(report.message, report.code)
-    throw new CrewFault('a worker ended before it listened', null)
-  }
-
-  async #replace(order: Order, reason: string | number): Promise<void> {
-    this.#log.error({ reason }, 'a worker died and is replaced')
-    const now = performance.now()
-    this.#replaced = this.#replaced.filter((time) => now - time < SPAN)
-    const [oldest] = this.#replaced
-    if (oldest !== undefined && this.#replaced.length >= REPLACEMENTS) await sleep(SPAN - (now - oldest))
-    if (!this.#isServing) return
-    this.#replaced.push(performance.now())
-    await this.#hire(order).catch((err) => this.#log.error({ err }, 'a worker could not be replaced'))
-  }
-}
-
-/** The worker's report of this kind, or that it failed; null when it ended without. */
-function heard(worker: Worker, kind: Report['is']): Promise<Report | null> {
-  return new Promise((resolve) => {
-    const hear = (message: unknown): void => {
-      if (!isReport(message) || (message.is !== kind && message.is !== 'failed')) return
-      worker.off('message', hear)
-      resolve(message)
+    const report = await ask(worker, { to: 'worker', do: 'serve', order: task }, 'listening', START)
+    if (report?.is !== 'listening') {
+      worker.process.kill('SIGKILL')
+      if (report?.is === 'failed') throw new CrewFault(report.message, report.code)
+      throw new CrewFault('it ended, or took too long, before it listened', null)
     }
-    worker.on('message', hear)
-    worker.once('exit', () => resolve(null))
-  })
+    Object.assign(seat, { serving: worker, since: performance.now(), heeds: false })
+    this.#silences.hear(worker)
+    await this.#tellWhole()
+  }
+
+  /** The seat's worker has died. */
+  #lose(seat: Seat, task: Order, reason: string | number): void {
+    const { number: worker, since } = seat
+    const now = performance.now()
+    seat.failures = now - since < YOUNG ? seat.failures + 1 : 0
+    Object.assign(seat, { serving: null, since: now, measured: null })
+    if (!this.#isServing) return
+    this.#log.error({ worker, reason }, 'a worker died and is replaced')
+    this.#fillLater(seat, task)
+  }
+
+  /** Starts a worker for a seat; where that fails it is tried again and again, from now on beside. */
+  async #fill(seat: Seat, task: Order): Promise<void> {
+    if (!this.#isServing) return
+    try {
+      await this.#hire(seat, task)
+    } catch (error) {
+      if (!this.#isServing) return
+      seat.failures++
+      const seconds = pauseOf(seat) / 1_000
+      const { message: reason } = error as Error
+      this.#log.error({ worker: seat.number, reason, seconds }, 'a worker cannot serve and is started again')
+      this.#fillLater(seat, task)
+    }
+  }
+
+  #fillLater(seat: Seat, task: Order): void {
+    setTimeout(() => void this.#fill(seat, task), pauseOf(seat)).unref()
+  }
+
+  #look(): void {
+    for (const worker of this.#silences.look()) {
+      const seat = this.#seats.find(({ serving }) => serving === worker)
+      const { pid } = worker.process
+      this.#log.error(
+        { worker: seat?.number, silent: pid, seconds: SILENCE / 1_000 },
+        'a worker is silent and is killed',
+      )
+      worker.process.kill('SIGKILL')
+    }
+    void this.#tellWhole()
+  }
+
+  /** Tells the workers whether all of them serve, or did until just now: those that are new, and all when it changes. */
+  async #tellWhole(): Promise<void> {
+    const now = performance.now()
+    const isWhole = this.#seats.every(
+      ({ serving, since }) => serving !== null || (this.#isWhole && now - since < GRACE),
+    )
+    this.#isWhole = isWhole
+    await Promise.all(
+      this.#seats.map(async (seat) => {
+        if (seat.serving === null || seat.heeds === isWhole) return
+        seat.heeds = isWhole
+        await ask(seat.serving, { to: 'worker', do: 'heed', isWhole }, 'heeded', ANSWER)
+      }),
+    )
+  }
 }
 
-function gone(worker: Worker): Promise<void> {
-  return new Promise((resolve) => worker.once('exit', () => resolve()))
-}
-
-/** Gives a command and waits for what it leads to; a worker that takes too long is killed. */
-async function told(worker: Worker, what: 'stop' | 'drain', outcome: Promise<unknown>): Promise<void> {
-  if (worker.isDead()) return
-  send(worker, { to: 'worker', do: what })
-  const timer = setTimeout(() => worker.process.kill('SIGKILL'), PATIENCE)
-  await outcome
-  clearTimeout(timer)
-}
-
-/** One that died meanwhile hears nothing: its exit is heard of instead. */
-function send(worker: Worker, command: Command): void {
-  worker.send(command, () => {})
+function pauseOf({ failures }: Seat): number {
+  return Math.min(failures * AGAIN, AGAIN_MOST)
 }

@@ -2,6 +2,7 @@
 
 import type { Settings } from '../../config.ts'
 import type { Server } from '../../crawl/dns.ts'
+import type { Heartbeat } from './heartbeat.ts'
 
 /** What a worker must know to serve. */
 export type Order = { settings: Settings; demo: boolean }
@@ -9,9 +10,15 @@ export type Order = { settings: Settings; demo: boolean }
 /**
  * From the primary. `stop`: accept no more connections. `drain`: answer what is under way, close every connection, and end.
  * Between them the primary waits until all workers have stopped, so that no client that is told to come again meets one
- * that is about to stop.
+ * that is about to stop. `measure`: tell what was counted. `heed`: whether all workers serve, without which none is ready.
  */
-export type Command = { to: 'worker'; do: 'serve'; order: Order } | { to: 'worker'; do: 'stop' | 'drain' }
+export type Command =
+  | { to: 'worker'; do: 'serve'; order: Order }
+  | { to: 'worker'; do: 'stop' | 'drain' | 'measure' }
+  | { to: 'worker'; do: 'heed'; isWhole: boolean }
+
+/** All that a worker has counted, as prom-client's registry tells it. */
+export type Measured = object[]
 
 /** What a crawler must know. */
 export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
@@ -33,7 +40,9 @@ export type IndexCommand = { to: 'indexer'; do: 'keep'; order: IndexOrder } | { 
 
 /** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
 export type Report =
-  | { to: 'primary'; is: 'listening' | 'stopped' }
+  | { to: 'primary'; is: 'listening' | 'stopped' | 'heeded' }
+  | { to: 'primary'; is: 'measured'; measured: Measured }
+  | Heartbeat
   | { to: 'primary'; is: 'failed'; message: string; code: string | null }
 
 export function isCommand(message: unknown): message is Command {

@@ -1,5 +1,6 @@
 /** The metrics of the nights: when each job last went well, how many days are held back, how old the newest daily file is. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { Shelf } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
@@ -8,6 +9,8 @@ import { remembered } from './remembered.ts'
 
 /** Milliseconds for which figures are good. */
 const GOOD_FOR = 60_000
+/** Milliseconds that whoever asks for metrics waits for them. */
+const PATIENCE = 700
 /** Seconds of runs that are looked at. */
 const RECENT = 40 * 86_400
 
@@ -16,7 +19,8 @@ type Figures = { successes: Record<string, number>; held: number; ended: number 
 const NONE: Figures = { successes: {}, held: 0, ended: null, now: 0 }
 
 export function addNightMetrics(registry: Registry, store: Store, shelf: Shelf): void {
-  const figures = remembered(() => figuresOf(store, shelf), GOOD_FOR, NONE)
+  const read = remembered(() => figuresOf(store, shelf), GOOD_FOR, NONE)
+  const figures = (): Promise<Figures> => Promise.race([read(), sleep(PATIENCE, NONE, { ref: false })])
   const registers = [registry]
   new Gauge({
     name: 'domaindex_job_success_timestamp_seconds',

@@ -75,10 +75,7 @@ function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger
 async function startAdmin({ admin, files }: Settings, { store, crew, output }: Parts): Promise<Server | null> {
   if (admin === null) return null
   try {
-    const { server, port } = await openAdmin(
-      admin,
-      metricsOf(store, openShelfFolder(files), () => crew.size),
-    )
+    const { server, port } = await openAdmin(admin, metricsOf(store, openShelfFolder(files), crew))
     output.log.info({ host: admin.host, port }, 'the admin listener is up')
     return server
   } catch (error) {

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
+import { sendHeartbeats } from './heartbeat.ts'
 import { openLog } from './log.ts'
 
 /** What such a process is told: to begin with its order, or to stop. */
@@ -21,6 +22,7 @@ export function runBeside<Order extends { settings: Settings }>(side: Side<Order
   // The primary ends it: a signal to the whole group must not make it end before its time.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   process.on('disconnect', () => ended.abort())
+  sendHeartbeats()
   process.on('message', (message) => {
     if (!side.isMine(message)) return
     if ('order' in message) void runOrder(side, message.order, ended.signal)

@@ -8,7 +8,7 @@ import { remembered } from './remembered.ts'
 /** Milliseconds for which figures are good: those that one look at the metrics shows are of one moment. */
 const GOOD_FOR = 500
 /** Milliseconds that whoever asks for metrics waits for the store. */
-const PATIENCE = 2_000
+const PATIENCE = 700
 
 type Figures = { lag: number | null; wordings: number | null; segments: number | null }
 

@@ -1,6 +1,6 @@
 /** A worker of `serve`: a process that answers requests, as its primary says. */
 
-import { AggregatorRegistry, collectDefaultMetrics } from 'prom-client'
+import { collectDefaultMetrics } from 'prom-client'
 import { type Api, buildApi } from '../../api/api.ts'
 import { Metrics } from '../../api/metrics.ts'
 import { openShelfFolder } from '../../nightly/shelf-folder.ts'
@@ -10,6 +10,7 @@ import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CLOCK } from '../clock.ts'
 import { closeConnections, stopAccepting } from './drain.ts'
+import { sendHeartbeats } from './heartbeat.ts'
 import { type Log, openLog } from './log.ts'
 import { isCommand, type Order, type Report } from './messages.ts'
 import { feelPulse, type Pulse } from './pulse.ts'
@@ -19,6 +20,9 @@ type Running = {
   pulse: Pulse
   store: Store
   output: Log
+  metrics: Metrics
+  /** Whether every worker of the crew serves. */
+  isWhole: boolean
   ending: AbortController
   closed: Promise<void> | null
 }
@@ -32,6 +36,8 @@ process.on('message', (message) => {
   if (!isCommand(message)) return
   if (message.do === 'serve') void serve(message.order)
   else if (running === null) process.exit(0)
+  else if (message.do === 'measure') void measure(running)
+  else if (message.do === 'heed') heed(running, message.isWhole)
   else void (message.do === 'stop' ? stop(running) : drain(running))
 })
 
@@ -57,7 +63,7 @@ async function serve({ settings, demo }: Order): Promise<void> {
       shelf: openShelfFolder(settings.files),
       settings,
       now: pulse.now,
-      isReady: pulse.isFelt,
+      isReady: () => pulse.isFelt() && running?.isWhole === true,
       log,
       metrics,
       asked: settings.crawlAsked === 0 ? null : { wishes: store.wishes, most: settings.crawlAsked },
@@ -65,7 +71,8 @@ async function serve({ settings, demo }: Order): Promise<void> {
     await api.app.listen({ host: settings.host, port: settings.port })
     const ending = new AbortController()
     void retrieval.watch(CLOCK, ending.signal)
-    running = { api, pulse, store, output, ending, closed: null }
+    running = { api, pulse, store, output, metrics, isWhole: false, ending, closed: null }
+    sendHeartbeats()
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
     const { message, code, syscall } = error as NodeJS.ErrnoException
@@ -79,9 +86,16 @@ function makeMetrics({ isFelt }: Pulse): Metrics {
   const metrics = new Metrics()
   metrics.gauge('domaindex_workers_ready', 'Processes whose store answers.', () => Number(isFelt()))
   collectDefaultMetrics({ register: metrics.registry })
-  AggregatorRegistry.setRegistries([metrics.registry])
-  new AggregatorRegistry() // answers the primary when it gathers
   return metrics
+}
+
+async function measure({ metrics }: Running): Promise<void> {
+  report({ to: 'primary', is: 'measured', measured: await metrics.registry.getMetricsAsJSON() })
+}
+
+function heed(running: Running, isWhole: boolean): void {
+  running.isWhole = isWhole
+  report({ to: 'primary', is: 'heeded' })
 }
 
 function stop(running: Running): void {

@@ -24,7 +24,8 @@ const WORDS: Record<string, string> = {
   '42501': 'this user may not do that: let it own the schema',
   '3F000': 'the schema of this connection (search_path) is not there',
   '53100': 'the disk of the server is full; what was not finished was not written',
-  '53300': 'it has no connection left: raise max_connections, or lower DOMAINDEX_POOL',
+  '53300':
+    'it has no connection left: raise max_connections or the connection limit of the role, or lower DOMAINDEX_POOL',
   '55P03': 'another process keeps rows locked: try again when it has ended',
   '57014': 'a statement took too long and was given up',
   '25006': 'it may only be read: name the primary server',
