@@ -47,6 +47,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit()
 })
 
+// Whatever a command makes is its owner's alone; a umask that is narrower still stays.
+process.umask(0o077 | process.umask(0o077))
 try {
   await run(process.argv.slice(2))
 } catch (error) {

@@ -1,9 +1,10 @@
 /** The copying half of a backup, a thread of its own: SQLite copies in one long call. */
 
-import { chmodSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreFault } from '../fault.ts'
 import { connect } from './connection.ts'
+import { makeFile } from './folder.ts'
 import { type BackupFile, digestOf, sync } from './manifest.ts'
 
 /** One file: what it is called in the backup, whence and where to. */
@@ -15,9 +16,9 @@ parentPort?.postMessage(files)
 
 async function copy({ name, from, to }: CopyTask): Promise<BackupFile> {
   const database = connect(from, { readOnly: true })
+  makeFile(to)
   database.prepare('vacuum into ?').run(to)
   database.close()
-  chmodSync(to, 0o600) // it holds the secrets of the installation
   const written = connect(to)
   const [first] = written.prepare('pragma quick_check(1)').all()
   written.close()

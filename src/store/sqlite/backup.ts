@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreFault } from '../fault.ts'
 import type { CopyTask } from './backup-thread.ts'
-import { makeFolder } from './folder.ts'
+import { makeFolder, OWNER_ONLY } from './folder.ts'
 import { type BackupFile, FILES, MANIFEST, type Manifest, storeFiles, sync } from './manifest.ts'
 
 /** Is told what share of the work is done, 0 to 1. */
@@ -29,12 +29,15 @@ export async function backupSqlite(
   if (existsSync(to)) throw new StoreFault(`${to} is there already: name a new folder`)
   const made = new Date().toISOString()
   const unfinished = join(dirname(resolve(to)), `.${basename(to)}.${process.pid}`)
-  makeFolder(unfinished, 0o700)
+  makeFolder(unfinished)
   try {
     const copies = FILES.map((name, index) => ({ name, from: sources[index]!, to: join(unfinished, name) }))
     const files = await copyInThread(copies, onProgress, signal)
     const manifest: Manifest = { format: 1, made, files }
-    writeFileSync(join(unfinished, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { flush: true })
+    writeFileSync(join(unfinished, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, {
+      flush: true,
+      mode: OWNER_ONLY,
+    })
     sync(unfinished)
     renameSync(unfinished, to)
     sync(dirname(resolve(to)))

@@ -23,7 +23,7 @@ import { FACTS_SCHEMA, ledgerPath, openFacts } from './open.ts'
 export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
   const path = resolve(given)
   if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
-  const facts = access === 'read' ? openFacts(path, { access }) : openFile(path, FACTS_SCHEMA, { access, mode: 0o666 })
+  const facts = access === 'read' ? openFacts(path, { access }) : openFile(path, FACTS_SCHEMA, { access })
   const ledger = openLedgerFile(ledgerPath(path), access)
   const databaseOf = (table: Table): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
   return {

@@ -1,26 +1,24 @@
 /** The files of a store: made where they are not there, refused where they are of another release. */
 
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { plainWords, StoreFault } from '../fault.ts'
 import { connect } from './connection.ts'
-import { makeFolder } from './folder.ts'
+import { makeFile, makeFolder } from './folder.ts'
 import { migrate, pending } from './migrate.ts'
 
 type Options = {
   access: 'read' | 'write'
   durable?: boolean
-  /** Permissions of a file that is made. */
-  mode: number
   /** Told of a file that got its schema just now. */
   onMade?: (database: DatabaseSync) => void
 }
 
 /** A connection to a file that has this release's schema. Throws StoreFault. */
-export function openFile(path: string, schema: URL, { access, durable = false, mode, onMade }: Options): DatabaseSync {
+export function openFile(path: string, schema: URL, { access, durable = false, onMade }: Options): DatabaseSync {
   try {
-    if (!existsSync(path)) make(path, mode)
+    if (!existsSync(path)) make(path)
     const database = connect(path, { durable })
     if (bringUp(database, path, schema)) onMade?.(database)
     if (access === 'write') return database
@@ -32,10 +30,9 @@ export function openFile(path: string, schema: URL, { access, durable = false, m
   }
 }
 
-/** An empty file; SQLite gives the files of its log the same permissions. */
-function make(path: string, mode: number): void {
+function make(path: string): void {
   makeFolder(dirname(path))
-  closeSync(openSync(path, 'a', mode))
+  makeFile(path)
 }
 
 /**

@@ -10,6 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { FLAG } from '../columns.ts'
 import { StoreFault } from '../fault.ts'
 import type { WalkOptions } from '../listing.ts'
+import { makeFile } from './folder.ts'
 
 /** Names of a range, at least: they are sorted in memory. */
 const LEAST = 100_000
@@ -36,6 +37,7 @@ export function asidePath(path: string): string {
 /** Attaches the file beside the store at `path` that facts are put aside in; one that a killed walk left is made anew. */
 export function attachAside(database: DatabaseSync, path: string): void {
   for (const end of ['', '-journal']) rmSync(asidePath(path) + end, { force: true })
+  makeFile(asidePath(path))
   database.prepare('attach ? as aside').run(asidePath(path))
   database.exec(`pragma aside.page_size = 8192; pragma aside.journal_mode = off; pragma aside.synchronous = off;
     pragma aside.locking_mode = exclusive; pragma aside.cache_size = -10240;

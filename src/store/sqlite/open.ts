@@ -63,7 +63,7 @@ export function openFacts(path: string, { access, demo = false }: Pick<OpenOptio
   const mark = (database: DatabaseSync): void => {
     if (demo) database.exec(`insert or ignore into mark (name, value) values ('demo', 'yes')`)
   }
-  const database = openFile(path, FACTS_SCHEMA, { access, mode: 0o666, onMade: mark })
+  const database = openFile(path, FACTS_SCHEMA, { access, onMade: mark })
   const words = (demo ? null : isMarked(database, 'demo') && DEMO) || (isMarked(database, 'copy') && UNFINISHED)
   if (!words) return database
   database.close()

@@ -1,12 +1,12 @@
 /** A store made out of a backup. */
 
-import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StoreFault } from '../fault.ts'
 import type { OnProgress } from './backup.ts'
 import { connect } from './connection.ts'
-import { makeFolder } from './folder.ts'
+import { makeFolder, OWNER_ONLY } from './folder.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
 import { type BackupFile, digestOf, FILES, readManifest, storeFiles, sync } from './manifest.ts'
 import { pending } from './migrate.ts'
@@ -28,6 +28,7 @@ export async function restoreSqlite(from: string, path: string, onProgress: OnPr
   try {
     for (const [index, name] of FILES.entries()) {
       await copyFile(join(from, name), unfinished[index]!, constants.COPYFILE_FICLONE)
+      chmodSync(unfinished[index]!, OWNER_ONLY) // a copy has the permissions of what it was copied from
       makeReady(unfinished[index]!, [FACTS_SCHEMA, LEDGER_SCHEMA][index]!)
       onProgress(0.5 + (index + 1) / FILES.length / 2)
     }

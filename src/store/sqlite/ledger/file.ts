@@ -5,15 +5,12 @@ import { openFile } from '../file.ts'
 
 export const LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
-/** It holds the secrets of the installation. */
-const OWNER_ONLY = 0o600
-
 /** Pages in the log before they are written back: few, because everyone who waits for a commit waits for that too. */
 const LOG_PAGES = 1_000
 
 /** A connection that writes durably, or only reads. Throws StoreFault. */
 export function openLedgerFile(path: string, access: 'read' | 'write'): DatabaseSync {
-  const database = openFile(path, LEDGER_SCHEMA, { access, durable: true, mode: OWNER_ONLY })
+  const database = openFile(path, LEDGER_SCHEMA, { access, durable: true })
   if (access === 'write') database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
   return database
 }
