@@ -9,6 +9,7 @@ import { type DnsServer, startDns } from './dns.ts'
 import type { DnsTable } from './dns-table.ts'
 import { HARBOUR, SIXTH } from './machines.ts'
 import { hostsByKind, type Internet, internetOf, namesOf, ROWS, TARGET } from './scenarios.ts'
+import { addressesHere, type LabAddresses } from './sockets.ts'
 import { startWeb } from './web.ts'
 
 export type Lab = {
@@ -36,12 +37,19 @@ const CONTROLS: readonly string[] = [HARBOUR, SIXTH]
 /** The domain that has something of everything: others redirect to it, it has neighbours, and it changes. */
 export const SHOWN: Name = parseName(TARGET)!
 
-/** Starts it on free ports of 127.0.0.0/8, and of ::1 where this computer has it; certificates count from now. Throws where it cannot. */
-export async function startLab(): Promise<Lab> {
+/**
+ * Starts it on free ports; certificates count from now. Every machine listens on its own address of 127.0.0.0/8 where this
+ * computer has them all, else (macOS) each of them on ports of 127.0.0.1; `addresses` says which without a look. ::1 is used if
+ * this computer has it. Throws where it cannot listen.
+ */
+export async function startLab(addresses?: LabAddresses): Promise<Lab> {
   const internets = [internetOf(ROWS, 0), internetOf(ROWS, 1)] as const
   let internet: Internet = internets[0]
   const { root, identities } = await certify(internets)
-  const web = await startWeb({ siteAt: (host) => internet.sites.get(host), identities })
+  const web = await startWeb(
+    { siteAt: (host) => internet.sites.get(host), identities },
+    addresses ?? (await addressesHere()),
+  )
   const resolvers = await startResolvers(internet.dns).catch(async (error) => {
     await web.close()
     throw error
@@ -70,7 +78,9 @@ function controlsOf(stands: readonly Stand[]): ControlPlan {
     zones: ['neighbour.example', TARGET],
     missing: 'example',
     ipv4only: 'ipv4-only.example',
-    addresses: stands.filter(({ address, standsFor }) => CONTROLS.includes(address) && standsFor === 80),
+    addresses: stands
+      .filter(({ address, standsFor }) => CONTROLS.includes(address) && standsFor === 80)
+      .map(({ address, at = address, port }) => ({ address: at, port })),
   }
 }
 

@@ -3,7 +3,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { type Address, family } from '../src/words/address.ts'
 
+/** `many`: each machine of IPv4 listens on its own address; `one`: all of them on 127.0.0.1, each on ports of its own. */
+export type LabAddresses = 'many' | 'one'
+
 export type Sockets = {
+  /** Where a machine listens whose address is this. */
+  addressOf(address: Address): Address
   /** A free port of the address, where connections are handed to `take`; null where this computer has no such address. */
   listen(address: Address, take: (socket: Socket) => void): Promise<number | null>
   /** A port of the address where nobody listens, nor can as long as these are open. */
@@ -13,7 +18,19 @@ export type Sockets = {
   close(): Promise<void>
 }
 
-export async function openSockets(): Promise<Sockets> {
+const HOME = '127.0.0.1' as Address
+const NEIGHBOUR = '127.0.0.2' as Address
+
+/** `many` if another address than 127.0.0.1 can be listened on, as on Linux. */
+export async function addressesHere(): Promise<LabAddresses> {
+  const probe = createServer()
+  const port = await bind(probe, NEIGHBOUR)
+  if (port !== null) await new Promise((resolve) => probe.close(resolve))
+  return port === null ? 'one' : 'many'
+}
+
+export async function openSockets(addresses: LabAddresses): Promise<Sockets> {
+  const addressOf = (address: Address): Address => (addresses === 'one' && family(address) === 4 ? HOME : address)
   const servers = new Map<Server, Address>()
   const connected = new Set<Socket>()
   const end = async (isEnded: (address: Address) => boolean) => {
@@ -32,14 +49,15 @@ export async function openSockets(): Promise<Sockets> {
       keep(socket)
       take(socket)
     })
-    const port = await bind(server, address)
+    const port = await bind(server, addressOf(address))
     if (port !== null) servers.set(server, address)
     return port
   }
-  const anchor = await listen('127.0.0.1' as Address, () => {})
+  const anchor = await listen(HOME, () => {})
   return {
+    addressOf,
     listen,
-    refuse: (address) => hold(address, anchor!, keep),
+    refuse: (address) => hold(addressOf(address), anchor!, keep),
     sever: (which) => end((address) => family(address) === which),
     close: () => end(() => true),
   }

@@ -9,7 +9,7 @@ import { type Address, parseAddress } from '../src/words/address.ts'
 import type { Identity, Kind } from './authority.ts'
 import { HARBOUR, MACHINES, type Port } from './machines.ts'
 import type { Site } from './site.ts'
-import { openSockets, type Sockets } from './sockets.ts'
+import { type LabAddresses, openSockets, type Sockets } from './sockets.ts'
 import { answer } from './web-answer.ts'
 
 export type WebServers = { stands: readonly Stand[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
@@ -22,12 +22,10 @@ export type Content = { siteAt: (host: string) => Site | undefined; identities: 
 
 type Listeners = Record<Exclude<Port, 'refused'>, (socket: Socket) => void>
 
-/**
- * Starts every machine. `::1` is left out on a computer without IPv6; throws where it does not answer on all of 127.0.0.0/8.
- */
-export async function startWeb(content: Content): Promise<WebServers> {
+/** Starts every machine. `::1` is left out on a computer without IPv6. Throws if the addresses are not there. */
+export async function startWeb(content: Content, addresses: LabAddresses = 'many'): Promise<WebServers> {
   const listeners = listenersOf(content)
-  const sockets = await openSockets()
+  const sockets = await openSockets(addresses)
   const opened = Object.entries(MACHINES).flatMap(([text, { plain, secure }]) => {
     const address = parseAddress(text)!
     return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
@@ -35,7 +33,7 @@ export async function startWeb(content: Content): Promise<WebServers> {
   const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
   if (stands.some(({ address }) => address === HARBOUR)) return { stands, sever: sockets.sever, close: sockets.close }
   await sockets.close()
-  throw new Error(`this computer does not answer on ${HARBOUR}: the lab needs all of 127.0.0.0/8, as Linux has it`)
+  throw new Error(`this computer does not answer on ${HARBOUR}: start the lab on one address`)
 }
 
 async function open(
@@ -46,7 +44,9 @@ async function open(
   standsFor: number,
 ): Promise<Stand | null> {
   const port = side === 'refused' ? await sockets.refuse(address) : await sockets.listen(address, listeners[side])
-  return port === null ? null : { address, port, standsFor }
+  if (port === null) return null
+  const at = sockets.addressOf(address)
+  return at === address ? { address, port, standsFor } : { address, port, standsFor, at }
 }
 
 /** The servers of HTTP listen on no port of their own: connections of many ports are handed to them. */

@@ -8,8 +8,8 @@ import type { Vetted } from './visit.ts'
 /** `bits` leading bits of `base` are the same in all addresses of the range; those behind them are zero in `base`. */
 export type Range = { base: Address; bits: number }
 
-/** A door of the lab: connections to `address` at `standsFor`, 80 or 443, go to `port`. */
-export type Stand = { address: Address; port: number; standsFor: number }
+/** A door of the lab: connections to `address` at `standsFor`, 80 or 443, go to `port` there, or of the address `at`. */
+export type Stand = { address: Address; port: number; standsFor: number; at?: Address }
 
 export type Guard = {
   /** Where to connect to for this address and this port of the web, or null where we do not. */
@@ -63,9 +63,7 @@ const ISATAP = new Set(['00005efe', '02005efe'])
  * is the IPv4 address. Throws RangeError for a stand that stands for another port.
  */
 export function makeGuard(options: GuardOptions = {}): Guard {
-  const doors = new Map(
-    (options.stands ?? []).map((stand) => [doorKey(plain(stand.address), webPort(stand)), stand.port]),
-  )
+  const doors = new Map((options.stands ?? []).map((stand) => [doorKey(plain(stand.address), webPort(stand)), stand]))
   const opened = blocks(options.opened ?? [])
   const closed = new Set((options.closed ?? []).map(({ address, port }) => doorKey(plain(address), port)))
   const closedEverywhere = new Set(
@@ -89,7 +87,8 @@ export function makeGuard(options: GuardOptions = {}): Guard {
       if (!WEB_PORTS.has(port)) return null
       const address = plain(given)
       const door = doors.get(doorKey(address, port))
-      if (door !== undefined) return isShut(address, door) ? null : { address, port: door, own: true }
+      if (door !== undefined)
+        return isShut(address, door.port) || isShut(door.at ?? address, door.port) ? null : openDoor(address, door)
       if (!passes(address, port)) return null
       return holds(opened, address) ? { address, port, own: true } : { address, port }
     },
@@ -169,6 +168,10 @@ function unwrap(address: Address): Address[] {
   return places.map(({ at, mask }) =>
     unpackAddress(Uint8Array.of(4, ...bytes.subarray(at, at + 4).map((byte) => byte ^ mask))),
   )
+}
+
+function openDoor(address: Address, { port, at }: Stand): Vetted {
+  return at === undefined ? { address, port, own: true } : { address, port, own: true, at }
 }
 
 function webPort({ standsFor }: Stand): number {

@@ -79,7 +79,7 @@ function attemptAt(door: Vetted, manner: Manner, { host, trust, limits, opened }
   return new Promise((resolve) => {
     const ending = (error: Error | null) => fail(error)
     const tls = trust === null ? null : startTls(door, host, { trust, manner, ending })
-    const socket = tls ?? connect({ host: door.address, port: door.port })
+    const socket = tls ?? connect({ host: door.at ?? door.address, port: door.port })
     opened(socket)
     let connected = false
     let settled = false

@@ -52,7 +52,7 @@ export function makeTrust(roots: readonly string[]): Trust {
 export function startTls(to: Vetted, host: string, offer: Offer): TLSSocket {
   const { trust, manner, ending } = offer
   const socket: TLSSocket = connect({
-    host: to.address,
+    host: to.at ?? to.address,
     port: to.port,
     servername: host,
     secureContext: trust[manner],

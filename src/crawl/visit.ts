@@ -83,5 +83,8 @@ export type Page = {
  */
 export type PageLink = { from: 'anchor' | 'link' | 'meta' | 'data'; name: string; target: string }
 
-/** An address that may be connected to, and the port there that stands for 80 or 443. `own`: the operator's own, or the lab's. */
-export type Vetted = { address: Address; port: number; own?: true }
+/**
+ * An address that may be connected to, and the port there that stands for 80 or 443. `own`: the operator's own, or the lab's.
+ * `at`: where the socket connects to instead, for a lab that has one address.
+ */
+export type Vetted = { address: Address; port: number; own?: true; at?: Address }

@@ -1,0 +1,17 @@
+/** The lab where 127.0.0.1 alone can be listened on, as on macOS: every visit gives what it gives on Linux. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeVisits, visitLab } from './visits.ts'
+
+const visits = await visitLab('one', 1)
+describeVisits(visits)
+
+test('nothing of IPv4 listens elsewhere than on 127.0.0.1', () => {
+  const elsewhere = visits.stands.filter(({ address, at = address }) => at !== '127.0.0.1' && at !== '::1')
+  assert.deepEqual(elsewhere, [])
+  assert.equal(
+    new Set(visits.stands.map(({ address, at = address, port }) => `${at} ${port}`)).size,
+    visits.stands.length,
+  )
+})

@@ -1,0 +1,56 @@
+/** The visits of the whole lab, and that each gives what its row says. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startLab } from '../../lab/lab.ts'
+import { namesOf, ROWS } from '../../lab/scenarios.ts'
+import type { LabAddresses } from '../../lab/sockets.ts'
+import type { Observation } from '../../src/observe/observation.ts'
+import type { Name } from '../../src/words/name.ts'
+import { NOON } from '../spec/world.ts'
+import { crawl } from './crawls.ts'
+import { observationOf } from './rows.ts'
+
+type Row = (typeof ROWS)[number]
+
+/** One crawl: the state of the lab, the time that its visits carry, the rows that it visits and what it saw. */
+export type LabCrawl = { state: 0 | 1; at: number; rows: readonly Row[]; seen: ReadonlyMap<Name, Observation> }
+
+const changing = ROWS.filter((row) => namesOf(row).some((name) => row.states(name).length > 1))
+
+/** Every domain in both states of the lab; in the end those that change come back to the first. */
+const CRAWLS = [
+  { state: 0, at: NOON - 172_800, rows: ROWS },
+  { state: 1, at: NOON - 86_400, rows: ROWS },
+  { state: 0, at: NOON - 3600, rows: changing },
+] as const
+
+/** Without IPv6 on this computer its row says what would be seen on another. */
+const SIXTH_ONLY = 'ipv6-only.example'
+
+/** Starts the lab, makes the first `count` crawls and ends it. `isSeen`: whether this computer can see what a row says. */
+export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.length) {
+  const lab = await startLab(addresses)
+  const crawls: LabCrawl[] = []
+  for (const { state, at, rows } of CRAWLS.slice(0, count)) {
+    crawls.push({ state, at, rows, seen: await crawl(lab, rows.flatMap(namesOf), at) })
+    lab.change()
+  }
+  await lab.close()
+  const hasSixth = lab.stands.some(({ address }) => address === '::1')
+  return { crawls, stands: lab.stands, isSeen: (row: Row) => hasSixth || row.name !== SIXTH_ONLY }
+}
+
+export function describeVisits({ crawls, isSeen }: Awaited<ReturnType<typeof visitLab>>): void {
+  describe('a visit gives what its row says', () => {
+    for (const row of ROWS) {
+      test(`${row.name}: ${row.shows}`, { skip: !isSeen(row) && 'this computer has no IPv6' }, () => {
+        for (const [index, { state, at, rows, seen }] of crawls.entries()) {
+          for (const name of rows.includes(row) ? namesOf(row) : []) {
+            assert.deepEqual(seen.get(name), observationOf(row, name, state, at), `visit ${index + 1} of ${name}`)
+          }
+        }
+      })
+    }
+  })
+}
