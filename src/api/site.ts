@@ -2,10 +2,11 @@
 
 import type { Logger } from 'pino'
 import type { Retrieval } from '../retrieval/retrieval.ts'
+import { plainWords, StoreFault } from '../store/fault.ts'
 import type { Facts } from '../store/store.ts'
 import type { Outlet } from './answer.ts'
 import type { Reading } from './download.ts'
-import { Refusal } from './errors.ts'
+import { overloaded, Refusal } from './errors.ts'
 import type { Gate } from './gate.ts'
 import type { Keyring } from './keyring.ts'
 import type { Lanes } from './lanes.ts'
@@ -29,9 +30,12 @@ export type Site = {
   log: Logger
 }
 
+const STORE = 'The store of this service does not answer: try again.'
+
 /** The refusal that an error is answered with; a fault of ours is logged whole, and the client hears nothing of it. */
 export function refusalOf({ log }: Pick<Site, 'log'>, id: string, thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
   log.error({ request: id, err: thrown }, 'internal error')
-  return new Refusal('internal_error')
+  const isOfStore = thrown instanceof StoreFault || plainWords(thrown) !== null
+  return isOfStore ? overloaded(STORE) : new Refusal('internal_error')
 }

@@ -3,6 +3,9 @@
 /** Names the thing and says what to do; shown without a stack. */
 export class StoreFault extends Error {}
 
+/** The store does not answer, or lets nobody in for now: later it may. */
+export class AwayFault extends StoreFault {}
+
 /** It cannot be found out whether what was to be written was written. */
 export class DoubtFault extends StoreFault {}
 

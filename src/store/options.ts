@@ -16,6 +16,8 @@ export type OpenOptions = {
   now?: () => Instant
   /** PostgreSQL: connections of this process. */
   pool?: number
+  /** PostgreSQL: milliseconds for which the server may be silent while somebody waits, 90 seconds by default. */
+  silence?: number
   /** Marks a store made now as a demo, and allows to open one that is. */
   demo?: boolean
 }

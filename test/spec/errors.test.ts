@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { StoreFault } from '../../src/store/fault.ts'
 import { assertRefused, type ErrorKey, STATUS } from './errors.ts'
 import { hosted, look, redirecting } from './observations.ts'
 import { metaOf } from './walks.ts'
@@ -96,6 +97,23 @@ test('500 internal_error: server-side failure, nothing of it told, in the place 
   await world.serve()
   const quota = await world.send('/account/quota', { headers: { Authorization: `Bearer ${token}` } })
   assert.equal((quota.body as { used: number }).used, 0)
+})
+
+test('500 internal_error of a store that does not answer carries Retry-After, and that of a fault of ours does not', async () => {
+  const { token } = await world.account({ plan: 'premium' })
+  const { facts } = world.store
+  for (const [error, retryAfter] of [
+    [new StoreFault('postgres://db: nothing answers there'), '1'],
+    [Object.assign(new Error('database or disk is full'), { errcode: 13 }), '1'],
+    [new Error('the store is on fire'), null],
+  ] as const) {
+    const broken = (): Promise<never> => Promise.reject(error)
+    await world.serve({ ...world.store, facts: { ...facts, lookup: broken } })
+    const seen = await world.ask('lookup', { token, query: 'hub.test' })
+    assert.doesNotMatch(assertRefused(seen, 'lookup', 'internal_error'), /fire|full|postgres/)
+    assert.equal(seen.headers.get('Retry-After'), retryAfter)
+  }
+  await world.serve()
 })
 
 test('the seven situations that answer with 403 are told apart by their key', () => {

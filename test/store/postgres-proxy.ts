@@ -16,6 +16,8 @@ export type LossyProxy = {
   loseAll(): void
   /** Loses them, and every one that comes, until it is told otherwise. */
   cut(isCut: boolean): void
+  /** Passes nothing on and ends nothing, as a server does that stands still, until it is told otherwise. */
+  freeze(isFrozen: boolean): void
   close(): Promise<void>
 }
 
@@ -36,6 +38,7 @@ export async function proxyTo(url: string): Promise<LossyProxy> {
   let losing: 'before' | 'after' | null = null
   let lost = 0
   let refuses = false
+  let isFrozen = false
   const loseAll = (): void => {
     for (const each of open) each.destroy()
   }
@@ -52,6 +55,7 @@ export async function proxyTo(url: string): Promise<LossyProxy> {
       each.on('error', end).on('close', end)
       each.on('close', () => open.delete(each))
     }
+    if (isFrozen) for (const each of ends) each.pause()
     client.on('data', (data) => {
       if (losing === null || !data.includes(COMMIT)) return void behind.write(data)
       const when = losing
@@ -73,6 +77,10 @@ export async function proxyTo(url: string): Promise<LossyProxy> {
     },
     lost: () => lost,
     loseAll,
+    freeze(isNow) {
+      isFrozen = isNow
+      for (const each of open) isNow ? each.pause() : each.resume()
+    },
     cut(isCut) {
       refuses = isCut
       if (isCut) loseAll()

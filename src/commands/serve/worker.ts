@@ -15,6 +15,9 @@ import { type Log, openLog } from './log.ts'
 import { isCommand, type Order, type Report } from './messages.ts'
 import { feelPulse, type Pulse } from './pulse.ts'
 
+/** Milliseconds for which a call waits for a store that says nothing. */
+const SILENCE = 10_000
+
 type Running = {
   api: Api
   pulse: Pulse
@@ -53,7 +56,7 @@ async function serve({ settings, demo }: Order): Promise<void> {
   process.on('unhandledRejection', fail)
   try {
     const { store: url, secret, pool } = settings
-    const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, demo })
+    const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, silence: SILENCE, demo })
     const pulse = await feelPulse(store)
     const metrics = makeMetrics(pulse)
     const retrieval = openRetrieval(store)

@@ -1,6 +1,6 @@
 /** How a PostgreSQL is reached: a URL's meaning, the settings of every session, and how values come back. */
 
-import pg from 'pg'
+import type pg from 'pg'
 import { StoreFault } from '../fault.ts'
 import { isPostgres } from '../url.ts'
 
@@ -8,14 +8,12 @@ import { isPostgres } from '../url.ts'
 export type Statement = { name: string; text: string; rowMode?: 'array' }
 
 /** Milliseconds. */
-const STATEMENT_TIMEOUT = 60_000
+export const STATEMENT_TIMEOUT = 60_000
 /** As long as a SQLite writer waits for another one. */
 const LOCK_TIMEOUT = 20_000
 /** A process that hangs in a transaction gives its locks back. */
 const IDLE_TIMEOUT = 60_000
-const CONNECT_TIMEOUT = 10_000
-/** For a connection that is in use: longer than its transaction may wait for another one. */
-export const TURN_TIMEOUT = 60_000
+export const CONNECT_TIMEOUT = 10_000
 
 /**
  * Every statement is a look-up by key, a range of one key, or one of these for each of a list of keys. The planner is told so,
@@ -50,13 +48,6 @@ export function configOf(url: string, who: string): pg.ClientConfig {
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
     types: { getTypeParser: parserOf as never },
-  }
-}
-
-/** A client whose time to connect is its own: a pool gives it the time that one waits for a turn. */
-export class Client extends pg.Client {
-  constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT })
   }
 }
 

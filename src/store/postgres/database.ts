@@ -2,8 +2,9 @@
 
 import pg from 'pg'
 import type { Instant } from '../../words/time.ts'
+import { Client, type ClientConfig, SILENCE } from './client.ts'
 import { clockOf } from './clock.ts'
-import { Client, configOf, TURN_TIMEOUT } from './connection.ts'
+import { configOf } from './connection.ts'
 import { Proofs } from './proof.ts'
 import { type Read, Reader } from './reader.ts'
 import { inWords, patiently } from './trouble.ts'
@@ -33,24 +34,28 @@ export type DatabaseOptions = {
   pool: number
   /** How the server lists this process. */
   who: string
+  /** Milliseconds for which the server may be silent while somebody waits, 90 seconds by default. */
+  silence?: number | undefined
 }
 
+/** Milliseconds for which one waits for a connection that is in use, at most: longer than its transaction may wait for another one. */
+const TURN = 60_000
+
 /** Connects; throws StoreFault where that fails. */
-export async function openDatabase(url: string, { pool: size, who }: DatabaseOptions): Promise<Database> {
-  const config = configOf(url, who)
+export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
+  const { pool: size, who, silence = SILENCE } = options
+  const config = { ...configOf(url, who), silence }
   const lanes = Math.max(1, Math.floor(size / 2))
   const longLanes = Math.floor(lanes / 2)
   const reader = new Reader(config, { most: lanes - longLanes, depth: 8 })
   const long = longLanes > 0 ? new Reader(config, { most: longLanes, depth: 1 }) : reader
-  const pool = new pg.Pool({
-    ...config,
-    Client: Client as never,
-    connectionTimeoutMillis: TURN_TIMEOUT,
-    max: Math.max(1, size - lanes),
-  })
-  pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
+  const pool = poolOf(config, Math.max(1, size - lanes))
   const proofs = new Proofs()
-  const take = (): Promise<pg.PoolClient> => patiently(() => pool.connect())
+  const take = (): Promise<pg.PoolClient> =>
+    patiently(
+      () => pool.connect(),
+      (late) => late.release(),
+    )
   const worded = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work
@@ -72,4 +77,12 @@ export async function openDatabase(url: string, { pool: size, who }: DatabaseOpt
       await Promise.all([pool.end(), reader.end(), long.end()])
     },
   }
+}
+
+/** The connections of transactions. */
+function poolOf(config: ClientConfig, max: number): pg.Pool {
+  const connectionTimeoutMillis = Math.min(TURN, config.silence)
+  const pool = new pg.Pool({ ...config, Client: Client as never, connectionTimeoutMillis, max })
+  pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
+  return pool
 }

@@ -29,8 +29,8 @@ const SERVER = {
 const MARK_DEMO = `insert into mark (name, value) values ('demo', 'yes') on conflict do nothing`
 
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
-  const { secret, now, demo = false, pool = POOL } = options
-  const database = await openDatabase(url, { pool, who: 'domaindex' })
+  const { secret, now, demo = false, pool = POOL, silence } = options
+  const database = await openDatabase(url, { pool, who: 'domaindex', silence })
   try {
     if ((await bringUp(database, url)) && demo) await database.transaction((session) => session.script(MARK_DEMO))
     await judgeMarks(database, url, demo)

@@ -28,6 +28,8 @@ const SWEEP = `delete from proof where id = any($1::uuid[]) or written < now() -
 /** How often it is looked for while the server comes and goes, and how many milliseconds lie between. */
 const LOOKS = 20
 const BETWEEN = 100
+/** Milliseconds that it is looked for where the server was silent. */
+const BRIEF = 2_000
 const UNKNOWN =
   'the connection was lost while a transaction was being committed, and it cannot be found out whether it was'
 
@@ -55,8 +57,20 @@ export class Proofs {
   }
 }
 
-/** Whether a transaction was committed whose commit was not answered. Throws DoubtFault where that cannot be found out. */
-export async function isCommitted(take: () => Promise<pg.PoolClient>, { id }: Proof): Promise<boolean> {
+/**
+ * Whether a transaction was committed whose commit was not answered; `briefly`: those who wait have waited long enough. Throws
+ * DoubtFault where that cannot be found out.
+ */
+export async function isCommitted(take: () => Promise<pg.PoolClient>, proof: Proof, briefly = false): Promise<boolean> {
+  const looked = look(take, proof)
+  if (!briefly) return looked
+  looked.catch(() => {}) // it goes on looking for nobody
+  const found = await Promise.race([looked, sleep(BRIEF, null, { ref: false })])
+  if (found === null) throw new DoubtFault(UNKNOWN)
+  return found
+}
+
+async function look(take: () => Promise<pg.PoolClient>, { id }: Proof): Promise<boolean> {
   for (let look = 0; look < LOOKS; look++) {
     const client = await take().catch(() => null)
     if (client === null) break // what `take` throws would let the transaction be run a second time

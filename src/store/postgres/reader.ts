@@ -1,8 +1,9 @@
 /** Reads share connections: each is sent at once, behind those that are not answered yet, so that none waits for a free one. */
 
-import pg from 'pg'
+import type pg from 'pg'
+import { Client, type ClientConfig } from './client.ts'
 import type { Statement } from './connection.ts'
-import { isLost, patiently } from './trouble.ts'
+import { isLost, isSilent, isUnprepared, patiently } from './trouble.ts'
 
 /** Runs one statement; the rows are objects, or arrays where the statement says so. */
 export type Read = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>
@@ -13,14 +14,17 @@ type Lane = { client: pg.Client; waiting: number }
 /** How many connections there may be, and how many statements wait in each before another one is opened. */
 type Lanes = { most: number; depth: number }
 
+/** How often a statement is sent where one before it, which was to prepare it, has failed: that one alone is to blame. */
+const PREPARING = 3
+
 export class Reader {
-  readonly #config: pg.ClientConfig
+  readonly #config: ClientConfig
   readonly #most: number
   readonly #depth: number
   readonly #lanes: Lane[] = []
   #opening: Promise<Lane> | null = null
 
-  constructor(config: pg.ClientConfig, { most, depth }: Lanes) {
+  constructor(config: ClientConfig, { most, depth }: Lanes) {
     this.#config = config
     this.#most = most
     this.#depth = depth
@@ -32,10 +36,20 @@ export class Reader {
   }
 
   async read<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await this.#patient(statement, values)
+      } catch (error) {
+        if (!isUnprepared(error) || tried >= PREPARING) throw error
+      }
+    }
+  }
+
+  async #patient<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     try {
       return await this.#once(this.#shortest() ?? (await this.#open()), statement, values)
     } catch (error) {
-      if (!isLost(error)) throw error
+      if (!isLost(error) || isSilent(error)) throw error
       return this.#once(await this.#another(), statement, values)
     }
   }
@@ -82,7 +96,7 @@ export class Reader {
   }
 
   async #connect(): Promise<Lane> {
-    const lane: Lane = { client: new pg.Client(this.#config), waiting: 0 }
+    const lane: Lane = { client: new Client(this.#config), waiting: 0 }
     lane.client.on('error', () => this.#leave(lane))
     lane.client.on('end', () => this.#leave(lane))
     try {

@@ -1,8 +1,9 @@
 /** What can go wrong with a PostgreSQL: what is worth another try, and the words for who runs it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreFault } from '../fault.ts'
+import { AwayFault, StoreFault } from '../fault.ts'
 import { shown } from '../url.ts'
+import { SILENT } from './client.ts'
 
 /** How long a connection is tried for: a server that restarts is back within that. */
 const PATIENCE_MILLISECONDS = 10_000
@@ -16,6 +17,7 @@ const LOST = /^(Connection terminated|Client has encountered a connection error|
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 const IN_FAILED_TRANSACTION = '25P02'
+const INVALID_SQL_STATEMENT_NAME = '26000'
 
 const WORDS: Record<string, string> = {
   '28000': 'it does not let this user in: look at user, database and pg_hba.conf',
@@ -29,12 +31,15 @@ const WORDS: Record<string, string> = {
   '55P03': 'another process keeps rows locked: try again when it has ended',
   '57014': 'a statement took too long and was given up',
   '25006': 'it may only be read: name the primary server',
+  '42P01': 'tables of the store are missing: restore them from a backup, or name another database',
   '42P07':
     'tables of another program are in the way: give domaindex a database, or by ?options=-csearch_path=NAME a schema, of its own',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another name: write the host as the certificate does',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ENOTFOUND: 'its host has no address: look at the name',
 }
+/** Codes of a server that cannot be asked for now, and whose connections are not lost. */
+const ABSENT = ['53300']
 /** For what has no code, or many: the words of pg, pg-pool and OpenSSL. */
 const PHRASES: [RegExp, string][] = [
   [/^timeout exceeded when trying to connect$/, 'the connections of this process are all in use: raise DOMAINDEX_POOL'],
@@ -68,14 +73,26 @@ export function isCollision(error: unknown): boolean {
 
 /** True for a statement that failed because one before it did: those that were sent together all fail. */
 export function isConsequence(error: unknown): boolean {
-  return codeOf(error) === IN_FAILED_TRANSACTION
+  return codeOf(error) === IN_FAILED_TRANSACTION || isUnprepared(error)
+}
+
+/** True for a statement that was sent behind the one that was to prepare it, and that one failed. */
+export function isUnprepared(error: unknown): boolean {
+  return codeOf(error) === INVALID_SQL_STATEMENT_NAME
+}
+
+/** True where the connection was given up because the server said nothing: another one would hear no more. */
+export function isSilent(error: unknown): boolean {
+  return (error as Error).message === SILENT
 }
 
 /** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */
 export function inWords(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreFault) return error
   const words = wordsOf(error)
-  return words === null ? error : new StoreFault(`${shown(url)}: ${words}`, { cause: error })
+  if (words === null) return error
+  const isAbsent = isAway(error) || ABSENT.includes(codeOf(error))
+  return new (isAbsent ? AwayFault : StoreFault)(`${shown(url)}: ${words}`, { cause: error })
 }
 
 function wordsOf(error: Error): string | null {
@@ -95,16 +112,35 @@ function isAway(error: Error): boolean {
   return error instanceof Unreachable || isLost(error)
 }
 
-/** Tries to connect until it succeeds, for as long as a restart of the server may take. */
-export async function patiently<Result>(connect: () => Promise<Result>): Promise<Result> {
+/** Tries to connect until it succeeds, for as long as a restart of the server may take; `spare` gets what comes later. */
+export async function patiently<Result>(
+  connect: () => Promise<Result>,
+  spare: (late: Result) => void = () => {},
+): Promise<Result> {
   const until = performance.now() + PATIENCE_MILLISECONDS
   for (;;) {
     try {
-      return await connect()
+      return await inTime(connect(), until - performance.now(), spare)
     } catch (error) {
       if (!isLost(error)) throw error
       if (performance.now() > until) throw new Unreachable('no connection', { cause: error })
       await sleep(BETWEEN_MILLISECONDS)
     }
   }
+}
+
+async function inTime<Result>(
+  connecting: Promise<Result>,
+  milliseconds: number,
+  spare: (late: Result) => void,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, null)
+  })
+  const connected = await Promise.race([connecting.then((result) => ({ result })), over])
+  clearTimeout(timer)
+  if (connected !== null) return connected.result
+  connecting.then(spare, () => {})
+  throw new Unreachable('no connection')
 }

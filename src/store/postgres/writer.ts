@@ -2,9 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import type { Client } from './client.ts'
 import type { Statement } from './connection.ts'
 import { isCommitted, type Proofs } from './proof.ts'
-import { isCollision, isConsequence, isLost } from './trouble.ts'
+import { isCollision, isConsequence, isLost, isSilent } from './trouble.ts'
 
 /** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
 export type Session = {
@@ -39,8 +40,14 @@ export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result
 
 /** One try, which may end unknown where the connection is lost. */
 export async function once<Result>(take: Take, work: Work<Result>): Promise<Result> {
-  const client = await take()
-  return within(client, client.query(BEGIN_ONCE), work)
+  const client = (await take()) as pg.PoolClient & Pick<Client, 'silence'>
+  const { silence } = client
+  client.silence = Number.POSITIVE_INFINITY
+  try {
+    return await within(client, client.query(BEGIN_ONCE), work)
+  } finally {
+    client.silence = silence
+  }
 }
 
 export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Result>): Promise<Result> {
@@ -57,7 +64,7 @@ export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Resul
       proofs.settle(proof, true)
       return result
     } catch (error) {
-      const isWritten = done !== undefined && isLost(error) && (await isCommitted(take, proof))
+      const isWritten = done !== undefined && isLost(error) && (await isCommitted(take, proof, isSilent(error)))
       proofs.settle(proof, isWritten)
       if (done && isWritten) return done.result
       throw error
@@ -97,7 +104,7 @@ async function again<Result>(tries: number, work: () => Promise<Result>): Promis
     try {
       return await work()
     } catch (error) {
-      if (tried >= tries || !(isCollision(error) || isLost(error))) throw error
+      if (tried >= tries || isSilent(error) || !(isCollision(error) || isLost(error))) throw error
       await sleep(Math.random() * PAUSE * tried)
     }
   }

@@ -1,6 +1,7 @@
 /** The pen of a process: calls that come while it writes are written together with its next transaction. */
 
 import type { Instant } from '../../../words/time.ts'
+import { AwayFault, DoubtFault } from '../../fault.ts'
 
 /** Writes calls in one transaction, at one time (null: the server's); tells what came of each, in their order. */
 type Write<Call> = (calls: readonly Call[], now: Instant | null) => Promise<readonly unknown[]>
@@ -34,7 +35,9 @@ export function penOf<Call>(write: Write<Call>) {
       )
       for (const [place, { resolve }] of taken.entries()) resolve(values[place])
     } catch (error) {
-      for (const { reject } of taken) reject(error)
+      // those that came meanwhile have waited as well, and would wait as long again
+      const others = error instanceof AwayFault || error instanceof DoubtFault ? waiting.splice(0) : []
+      for (const { reject } of [...taken, ...others]) reject(error)
     }
   }
 

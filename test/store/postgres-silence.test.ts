@@ -1,0 +1,128 @@
+/** A PostgreSQL that says nothing for a while, and statements that fail because one before them did. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { AwayFault, StoreFault } from '../../src/store/fault.ts'
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts'
+import { penOf } from '../../src/store/postgres/ledger/pen.ts'
+import { PROOFS } from '../../src/store/postgres/proof.ts'
+import { proxyTo } from './postgres-proxy.ts'
+import { noPostgres, postgresServer } from './postgres-server.ts'
+
+if (!noPostgres) await postgresServer() // for the whole file
+
+const ONE = { name: 'one', text: 'select 1 as one' }
+
+/** A schema with the table of proofs, and a client of its own. */
+async function schemaOf(t: TestContext) {
+  const { url, drop } = await (await postgresServer()).schema()
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(PROOFS)
+  t.after(async () => {
+    await client.end()
+    await drop()
+  })
+  return { url, client }
+}
+
+const write = ({ transaction }: Database): Promise<unknown> => transaction(({ rows }) => rows(ONE))
+
+test('a server that stands still is given up after the silence, by reads and writes, and asked again later', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url } = await schemaOf(t)
+  const proxy = await proxyTo(url)
+  t.after(() => proxy.close())
+  const database = await openDatabase(proxy.url, { pool: 4, who: 'test', silence: 1_500 })
+  t.after(() => database.close())
+  await Promise.all([database.read(ONE), write(database)])
+  proxy.freeze(true)
+  const asked = [database.read(ONE), database.read(ONE), database.readLong(ONE), write(database), write(database)]
+  const outcomes = await Promise.allSettled(asked)
+  for (const outcome of outcomes) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreFault, String(outcome.status))
+    assert.match(outcome.reason.message, /nothing answers there|are all in use/)
+  }
+  assert.ok(outcomes.some((each) => each.status === 'rejected' && each.reason instanceof AwayFault))
+  proxy.freeze(false)
+  assert.deepEqual(await database.read(ONE), [{ one: 1 }])
+  await write(database)
+})
+
+test('a statement may take longer than the silence where it runs once, and answers that come keep a connection', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url } = await schemaOf(t)
+  const database = await openDatabase(url, { pool: 4, who: 'test', silence: 2_000 })
+  t.after(() => database.close())
+  const slow = { name: 'slow', text: 'select 1 as one from pg_sleep(5)' }
+  const dripping = { name: 'drip', text: 'select repeat(n::text, 9000) || pg_sleep(0.4) from generate_series(1, 12) n' }
+  const [once, drops, silent] = await Promise.allSettled([
+    database.once(({ rows }) => rows(slow)),
+    database.read(dripping),
+    database.readLong(slow),
+  ])
+  assert.deepEqual(once, { status: 'fulfilled', value: [{ one: 1 }] })
+  assert.ok(drops.status === 'fulfilled' && drops.value.length === 12)
+  assert.ok(silent.status === 'rejected' && silent.reason instanceof AwayFault)
+})
+
+test('those that wait for a write that fails because the store is away fail with it', async () => {
+  const failures = Promise.withResolvers<never>()
+  let writes = 0
+  const { send, idle } = penOf<string>(() => {
+    writes++
+    return failures.promise
+  })
+  const first = send('a', null)
+  const began = first.catch(() => {})
+  while (writes === 0) await new Promise(setImmediate)
+  const others = [send('b', null), send('c', 5)]
+  failures.reject(new AwayFault('away'))
+  for (const each of [first, ...others]) await assert.rejects(each, AwayFault)
+  await began
+  await idle()
+  assert.equal(writes, 1)
+})
+
+test('a Parse that fails fails alone: neighbours that were sent behind it are answered', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url, client } = await schemaOf(t)
+  await client.query('create table held (one integer); insert into held values (1)')
+  const database = await openDatabase(url, { pool: 2, who: 'neighbours' })
+  t.after(() => database.close())
+  const [{ pid }] = (await database.read<{ pid: number }>({ name: 'pid', text: 'select pg_backend_pid() as pid' })) as [
+    { pid: number },
+  ]
+  await client.query('begin; lock table held in access exclusive mode')
+  const read = () => database.read({ name: 'held', text: 'select one from held' })
+  const asked = Promise.allSettled([read(), read(), read()])
+  const waiting = `select 1 from pg_locks where pid = $1 and not granted`
+  while ((await client.query(waiting, [pid])).rowCount === 0) await sleep(5)
+  await client.query('select pg_cancel_backend($1)', [pid])
+  await client.query('rollback')
+  const [first, ...others] = await asked
+  assert.ok(first!.status === 'rejected' && /given up/.test(String(first.reason)))
+  for (const other of others) assert.deepEqual(other, { status: 'fulfilled', value: [{ one: 1 }] })
+  assert.deepEqual(await read(), [{ one: 1 }])
+})
+
+test('a transaction whose first statement cannot be prepared says why, whatever was sent behind it', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url } = await schemaOf(t)
+  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  t.after(() => database.close())
+  const missing = { name: 'missing', text: 'select 1 from nowhere' }
+  await assert.rejects(
+    database.transaction(async ({ rows }) => {
+      const [, second] = await Promise.allSettled([rows(missing), rows(missing)])
+      if (second.status === 'rejected') throw second.reason
+    }),
+    /tables of the store are missing/,
+  )
+})
