@@ -1,92 +1,248 @@
-/** The open elements of a page, and what they say of the text inside: seen, hidden, or not part of the page at all. */
+/** The open elements of a page (HTML, chapter 13.2.4.2), and what each says of the text inside. */
 
-/** Deeper elements are not remembered, as in browsers. */
-const MOST_OPEN = 512
-
-/** HTML, chapter 13.1.2: they have no content and no end tag. */
-const VOID = words(
-  'area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr',
-)
-
-/** What is not HTML inside (HTML, chapter 13.1.2). */
-const FOREIGN = words('svg math')
-
-/** An element that ends where another begins (HTML, chapter 13.1.2.4), so far as it matters to what is hidden. */
-const ENDED_BY = new Map<string, ReadonlySet<string>>([
-  ['li', words('li')],
-  ['dt', words('dt dd')],
-  ['dd', words('dt dd')],
-  ['option', words('option optgroup')],
-  ['td', words('td th tr tbody tfoot')],
-  ['th', words('td th tr tbody tfoot')],
-  ['tr', words('tr tbody tfoot')],
-  ['a', words('a')],
-  ['head', words('body')],
-  [
-    'p',
-    words(
-      'address article aside blockquote center details dialog div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main menu nav ol p pre search section table ul',
-    ),
-  ],
-])
+import { BREAKOUT, FOSTERING, HTML_INTEGRATION, IMPLIED_END, MATH_TEXT, SCOPE, SPECIAL } from './page-names.ts'
+import type { TextFlow } from './page-text.ts'
+import type { Attributes } from './page-tokens.ts'
 
 /** The state of the text at one place. `inert`: not part of the page, so that its links count as little as its text. */
 export type Shown = 'seen' | 'hidden' | 'inert'
 
+export type Space = 'html' | 'svg' | 'math'
+
+/** The insertion mode that an element gives to what stands in it (chapter 13.2.4.1). */
+export type Mode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
+
+const MODES = new Map<string, Mode>([
+  ['table', 'table'],
+  ['caption', 'caption'],
+  ['colgroup', 'colgroup'],
+  ['tbody', 'section'],
+  ['thead', 'section'],
+  ['tfoot', 'section'],
+  ['tr', 'row'],
+  ['td', 'cell'],
+  ['th', 'cell'],
+  ['select', 'select'],
+  ['template', 'body'],
+])
+
+/** `own` is what the element says itself, `shown` what follows with all around it; `flow` takes its text. */
+export type Element = {
+  name: string
+  space: Space
+  attributes: Attributes
+  own: Shown
+  shown: Shown
+  mode: Mode
+  flow: TextFlow
+  /** The place of a table in the flow around it, where text in front of it is inserted. */
+  place: number
+  isOpen: boolean
+}
+
+/** Where the next element or text is inserted. */
+export type Spot = { shown: Shown; flow: TextFlow }
+
+/** Deeper elements are counted only, as browsers bound the depth. */
+const MOST_OPEN = 512
+
+const STEPS = { seen: 0, hidden: 1, inert: 2 }
+
 export class OpenElements {
-  readonly #open: string[] = []
-  /** How many of each name are open, so that an end tag without its element costs nothing. */
-  readonly #count = new Map<string, number>()
-  /** How many of them are `svg` and `math`. */
-  #foreign = 0
-  /** Elements beyond MOST_OPEN, which are counted only. */
+  readonly #open: Element[] = []
+  /** How many of each name are open, so that a search for one that is not costs nothing. */
+  readonly #count = new Map<string, { open: number }>()
+  readonly #popped: (element: Element) => void
   #deeper = 0
-  /** How many were open when the outermost hidden or inert element was opened. */
-  #hidden = Number.POSITIVE_INFINITY
-  #inert = Number.POSITIVE_INFINITY
 
-  /** Opens an element, ending those that it ends. A void element changes nothing. */
-  open(name: string, shown: Shown): void {
-    while (ENDED_BY.get(this.#open.at(-1) ?? '')?.has(name)) this.#pop()
-    if (VOID.has(name)) return
-    if (this.#open.length >= MOST_OPEN) {
-      this.#deeper++
-      return
-    }
-    if (shown === 'hidden') this.#hidden = Math.min(this.#hidden, this.#open.length)
-    if (shown === 'inert') this.#inert = Math.min(this.#inert, this.#open.length)
-    this.#open.push(name)
-    if (FOREIGN.has(name)) this.#foreign++
-    this.#count.set(name, (this.#count.get(name) ?? 0) + 1)
+  constructor(popped: (element: Element) => void) {
+    this.#popped = popped
   }
 
-  /** Closes the innermost element of that name and all inside it; without one nothing. */
-  close(name: string): void {
-    if (VOID.has(name)) return
+  get current(): Element {
+    return this.#open[this.#open.length - 1]!
+  }
+
+  get depth(): number {
+    return this.#open.length
+  }
+
+  get isFull(): boolean {
+    return this.#open.length >= MOST_OPEN
+  }
+
+  /** Counts an element that is too deep. */
+  deepen(): void {
+    this.#deeper++
+  }
+
+  /** Whether an end tag is that of an element that is too deep. */
+  isOfDeeper(): boolean {
     if (this.#deeper > 0) this.#deeper--
-    else if ((this.#count.get(name) ?? 0) > 0) while (this.#pop() !== name);
+    else return false
+    return true
   }
 
-  get isForeign(): boolean {
-    return this.#foreign > 0
+  at(index: number): Element | undefined {
+    return this.#open[index]
   }
 
-  get shown(): Shown {
-    if (this.#inert < Number.POSITIVE_INFINITY) return 'inert'
-    return this.#hidden < Number.POSITIVE_INFINITY ? 'hidden' : 'seen'
+  indexOf(element: Element): number {
+    return this.#open.lastIndexOf(element)
   }
 
-  #pop(): string | undefined {
-    const name = this.#open.pop()
-    if (name !== undefined) this.#count.set(name, (this.#count.get(name) ?? 1) - 1)
-    if (this.#foreign > 0 && FOREIGN.has(name ?? '')) this.#foreign--
-    if (this.#open.length <= this.#hidden) this.#hidden = Number.POSITIVE_INFINITY
-    if (this.#open.length <= this.#inert) this.#inert = Number.POSITIVE_INFINITY
-    return name
+  has(name: string): boolean {
+    const count = this.#count.get(name)
+    return count !== undefined && count.open > 0
+  }
+
+  push(element: Element): void {
+    element.isOpen = true
+    element.mode = (element.space === 'html' ? MODES.get(element.name) : undefined) ?? this.#open.at(-1)?.mode ?? 'body'
+    this.#open.push(element)
+    this.#add(element.name, 1)
+  }
+
+  pop(): Element {
+    const element = this.#open.pop()!
+    element.isOpen = false
+    this.#add(element.name, -1)
+    this.#popped(element)
+    return element
+  }
+
+  remove(element: Element): void {
+    if (element === this.current) this.pop()
+    else this.#splice(this.indexOf(element), 1)
+  }
+
+  /** Puts an element into the place of another one. */
+  replace(old: Element, element: Element): void {
+    element.mode = old.mode
+    this.#splice(this.indexOf(old), 1, element)
+  }
+
+  insertAbove(below: Element, element: Element): void {
+    element.mode = below.mode
+    this.#splice(this.indexOf(below) + 1, 0, element)
+  }
+
+  #splice(index: number, removed: number, ...added: Element[]): void {
+    for (const element of this.#open.splice(index, removed, ...added)) {
+      element.isOpen = false
+      this.#add(element.name, -1)
+    }
+    for (const element of added) {
+      element.isOpen = true
+      this.#add(element.name, 1)
+    }
+  }
+
+  /** Pops elements up to one of a name, and that as well. */
+  popUntil(name: string): void {
+    for (;;) {
+      const { current } = this
+      if (this.#open.length <= 1) return
+      this.pop()
+      if (current.name === name && current.space === 'html') return
+    }
+  }
+
+  popUntilOne(names: readonly string[]): void {
+    for (;;) {
+      const { name, space } = this.current
+      if (this.#open.length <= 1) return
+      this.pop()
+      if (space === 'html' && names.includes(name)) return
+    }
+  }
+
+  /** Pops elements until one of the names, or `html` or `template`, is the current one. */
+  clearTo(names: ReadonlySet<string>): void {
+    while (!names.has(this.current.name) && !SCOPE.table.has(this.current.name)) this.pop()
+  }
+
+  generateImpliedEnds(except = '', names: ReadonlySet<string> = IMPLIED_END): void {
+    while (this.current.space === 'html' && names.has(this.current.name) && this.current.name !== except) this.pop()
+  }
+
+  /** Whether an element of that name is in a scope. */
+  isInScope(scope: keyof typeof SCOPE, name: string): boolean {
+    if (!this.has(name)) return false
+    for (let index = this.#open.length - 1; index >= 0; index--) {
+      const element = this.#open[index]!
+      if (element.name === name && element.space === 'html') return true
+      if (ends(element, scope)) return false
+    }
+    return false
+  }
+
+  isOneInScope(scope: keyof typeof SCOPE, names: readonly string[]): boolean {
+    return names.some((name) => this.isInScope(scope, name))
+  }
+
+  isElementInScope(target: Element): boolean {
+    for (let index = this.#open.length - 1; index >= 0; index--) {
+      const element = this.#open[index]!
+      if (element === target) return true
+      if (ends(element, 'usual')) return false
+    }
+    return false
+  }
+
+  /** Where something is inserted; with `foster` in front of the table if the current element is part of one. */
+  spot(foster: boolean, from: Element = this.current): Spot {
+    if (!foster || from.space !== 'html' || !FOSTERING.has(from.name)) return from
+    for (let index = this.indexOf(from); index > 0; index--) {
+      const element = this.#open[index]!
+      if (element.name === 'template') return element
+      if (element.name !== 'table') continue
+      const around = this.#open[index - 1]!
+      return { shown: around.shown, flow: element.flow.insertedAt(element.place) }
+    }
+    return from
+  }
+
+  #add(name: string, by: number): void {
+    const count = this.#count.get(name)
+    if (count === undefined) this.#count.set(name, { open: by })
+    else count.open += by
   }
 }
 
-/** The names in a line, as a set. */
-export function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(' '))
+/** What follows for text inside an element that says `own`, where around it stands `around`. */
+export function within(around: Shown, own: Shown): Shown {
+  return STEPS[own] > STEPS[around] ? own : around
+}
+
+export function isSpecial({ name, space }: Element): boolean {
+  return space === 'html' ? SPECIAL.has(name) : isIntegrationPoint({ name, space })
+}
+
+function ends(element: Element, scope: keyof typeof SCOPE): boolean {
+  if (element.space === 'html') return SCOPE[scope].has(element.name)
+  return scope !== 'table' && isIntegrationPoint(element)
+}
+
+/** Elements of SVG and MathML in which HTML may stand. */
+export function isIntegrationPoint({ name, space }: Pick<Element, 'name' | 'space'>): boolean {
+  if (space === 'svg') return HTML_INTEGRATION.has(name)
+  return space === 'math' && (MATH_TEXT.has(name) || name === 'annotation-xml')
+}
+
+/** Whether a start tag is read by the rules of HTML though it stands in SVG or MathML. */
+export function takesHtml({ name, space, attributes }: Element, tag: string): boolean {
+  if (space === 'html') return true
+  if (space === 'svg') return HTML_INTEGRATION.has(name)
+  if (MATH_TEXT.has(name)) return tag !== 'mglyph' && tag !== 'malignmark'
+  return name === 'annotation-xml' && (tag === 'svg' || isHtmlAnnotation(attributes))
+}
+
+/** MathML's annotation-xml of such an encoding holds HTML. */
+export function isHtmlAnnotation({ encoding = '' }: Attributes): boolean {
+  return /^(?:text\/html|application\/xhtml\+xml)$/i.test(encoding)
+}
+
+export function breaksOut(tag: string, { color, face, size }: Attributes): boolean {
+  return BREAKOUT.has(tag) || (tag === 'font' && (color ?? face ?? size) !== undefined)
 }

@@ -1,13 +1,14 @@
-/** What a page holds, gathered token by token: links in page order, the text that a reader sees, and a meta refresh. */
+/** What a page holds, gathered element by element: links in page order, what a reader sees, and a meta refresh. */
 
+import type { TreeListener } from './page-builder.ts'
 import { dataLinks } from './page-data.ts'
-import { OpenElements, type Shown, words } from './page-elements.ts'
+import type { Shown } from './page-elements.ts'
+import { words } from './page-names.ts'
 import { readRefresh } from './page-refresh.ts'
-import type { Attributes, Listener } from './page-tokens.ts'
+import type { Attributes } from './page-tokens.ts'
 import type { Page, PageLink } from './visit.ts'
 
 const MOST_LINKS = 2000
-const MOST_TEXT_UNITS = 256 * 1024
 const MOST_DATA_UNITS = 256 * 1024
 const TARGET_UNITS = 2048
 const NAME_UNITS = 128
@@ -34,14 +35,12 @@ const DISPLAY_NONE = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}
 const META = words('twitter:site og:see_also article:publisher')
 const LINK = /(?:^|\s)(?:me|author|publisher)(?:\s|$)/i
 
-export class PageGatherer implements Listener {
+export class PageGatherer implements TreeListener {
   readonly #url: string
-  readonly #elements = new OpenElements()
   readonly #links: PageLink[] = []
   readonly #known = new Set<string>()
-  readonly #text: string[] = []
-  #piece = ''
-  #textUnits = 0
+  /** How many of the links stand before the body. */
+  #linksOfHead = 0
   #base: string | null = null
   /** What the first meta refresh says; undefined before one came. */
   #refresh: string | null | undefined
@@ -53,34 +52,36 @@ export class PageGatherer implements Listener {
     this.#url = url
   }
 
-  open(name: string, attributes: Attributes, closed: boolean): void {
-    if (!INLINE.has(name)) this.#break()
-    const inert = this.#elements.shown === 'inert'
-    if (!inert) this.#look(name, attributes)
-    this.#elements.open(name, shownAs(name, attributes))
-    if (closed) this.#elements.close(name)
-    else if (name === 'script' && !inert && isData(attributes.type)) this.#data = []
+  shownBy(name: string, attributes: Attributes): Shown {
+    return shownAs(name, attributes)
   }
 
-  close(name: string): void {
-    if (!INLINE.has(name)) this.#break()
-    this.#elements.close(name)
+  isInline(name: string): boolean {
+    return INLINE.has(name)
+  }
+
+  began(name: string, attributes: Attributes): void {
+    if (name === 'body') this.#linksOfHead = this.#links.length
+    this.#look(name, attributes)
+    if (name === 'script' && isData(attributes.type)) this.#data = []
+  }
+
+  ended(name: string): void {
     if (name === 'script') this.#endData()
   }
 
-  text(data: string): void {
+  script(data: string): void {
     if (this.#data !== null) this.#addData(data)
-    else if (this.#elements.shown === 'seen') this.#addText(data)
   }
 
-  isForeign(): boolean {
-    return this.#elements.isForeign
+  bodyLeft(): void {
+    this.#links.length = this.#linksOfHead
   }
 
-  end(): { page: Page; refresh: string | null } {
-    this.#break()
+  /** `text`: the lines that a reader sees. */
+  end(text: readonly string[]): { page: Page; refresh: string | null } {
     this.#endData()
-    const page = { base: this.#base ?? this.#url, links: this.#links, text: this.#text }
+    const page = { base: this.#base ?? this.#url, links: this.#links, text }
     return { page, refresh: this.#target() }
   }
 
@@ -108,17 +109,6 @@ export class PageGatherer implements Listener {
     const key = `${from} ${link.name} ${bare}`
     if (!this.#known.has(key)) this.#links.push(link)
     this.#known.add(key)
-  }
-
-  #addText(data: string): void {
-    const seen = (this.#piece === '' ? data.trimStart() : data).slice(0, MOST_TEXT_UNITS - this.#textUnits)
-    this.#piece += seen
-    this.#textUnits += seen.length
-  }
-
-  #break(): void {
-    if (this.#piece !== '') this.#text.push(this.#piece)
-    this.#piece = ''
   }
 
   #addData(data: string): void {

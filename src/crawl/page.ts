@@ -4,6 +4,8 @@ import type { TextDecoder } from 'node:util'
 import { decoderFor, isXml, SNIFFED_BYTES } from './page-charset.ts'
 import { PageGatherer } from './page-gather.ts'
 import { TokenReader } from './page-tokens.ts'
+import { TreeReader } from './page-tree.ts'
+import { XmlReader } from './page-xml.ts'
 import type { Page } from './visit.ts'
 
 /** More is not read. */
@@ -19,7 +21,8 @@ export type PageReader = { write(chunk: Uint8Array): void; end(): ReadPage }
 export function pageReader(options: { contentType: string | null; url: string }): PageReader {
   const { contentType, url } = options
   const gatherer = new PageGatherer(url)
-  const tokens = new TokenReader(gatherer, isXml(contentType))
+  const tree = isXml(contentType) ? new XmlReader(gatherer) : new TreeReader(gatherer)
+  const tokens = new TokenReader(tree, isXml(contentType))
   const first: Uint8Array[] = []
   let decoder: TextDecoder | null = null
   let taken = 0
@@ -42,7 +45,7 @@ export function pageReader(options: { contentType: string | null; url: string })
       if (decoder === null) decide(first)
       tokens.write(decoder?.decode() ?? '')
       tokens.end()
-      return gatherer.end()
+      return gatherer.end(tree.end())
     },
   }
 }

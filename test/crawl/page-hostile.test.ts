@@ -65,6 +65,8 @@ function workOf(html: string): number {
       work += 1 + data.length
     },
     isForeign: () => false,
+    rawName: () => null,
+    doctype: () => {},
   }
   const reader = new TokenReader(listener, false)
   for (let at = 0; at < html.length; at += CHUNK) reader.write(html.slice(at, at + CHUNK))

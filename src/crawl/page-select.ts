@@ -1,0 +1,49 @@
+/** Tags in a closed list, `select` (HTML, chapters 13.2.6.4.16 and 13.2.6.4.17): what they end and imply. */
+
+import type { PageBuilder } from './page-builder.ts'
+import { words } from './page-names.ts'
+import type { Attributes } from './page-tokens.ts'
+
+/** `body`: the rules of the body count; `again`: the list is closed, and the rules of what is around it count. */
+export type Reading = 'done' | 'body' | 'again'
+
+const BODY_RULES = words('script template')
+const CLOSES = words('input keygen textarea')
+const CLOSES_IN_TABLE = words('caption table tbody tfoot thead tr td th')
+
+export function startInSelect(tree: PageBuilder, name: string, attributes: Attributes): Reading {
+  const { open } = tree
+  if (BODY_RULES.has(name)) return 'body'
+  if (name === 'select' || CLOSES.has(name) || (CLOSES_IN_TABLE.has(name) && isInTable(tree))) {
+    open.popUntil('select')
+    return name === 'select' ? 'done' : 'again'
+  }
+  if (name !== 'option' && name !== 'optgroup' && name !== 'hr') return 'done'
+  if (open.current.name === 'option') open.pop()
+  if (name !== 'option' && open.current.name === 'optgroup') open.pop()
+  tree.insert(name, attributes)
+  return 'done'
+}
+
+export function endInSelect(tree: PageBuilder, name: string): Reading {
+  const { open } = tree
+  if (name === 'template') return 'body'
+  if (name === 'option') {
+    if (open.current.name === 'option') open.pop()
+  } else if (name === 'optgroup') {
+    if (open.current.name === 'option' && open.at(open.depth - 2)?.name === 'optgroup') open.pop()
+    if (open.current.name === 'optgroup') open.pop()
+  } else if (name === 'select') open.popUntil('select')
+  else if (CLOSES_IN_TABLE.has(name) && isInTable(tree) && open.isInScope('table', name)) {
+    open.popUntil('select')
+    return 'again'
+  }
+  return 'done'
+}
+
+/** Whether the list stands in a table. */
+function isInTable({ open }: PageBuilder): boolean {
+  let index = open.depth - 1
+  while (index > 0 && open.at(index)!.name !== 'select') index--
+  return index > 0 && open.at(index - 1)!.mode !== 'body'
+}
