@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { keptToken, makeToken, TOKEN_BYTES } from '../src/accounts/token.ts'
 import { openStore } from '../src/store/open.ts'
+import { TESTER } from '../test/tester.ts'
 import { diceOf } from './dice.ts'
 
 const ENDS = ['', '-wal', '-shm']
@@ -41,14 +42,13 @@ export async function makeTokens({ url }: StoreFiles, count: number, seed: numbe
   const tokens: string[] = []
   for (let at = 0; at < count; at++) {
     const email = `bench-${at}@example.com`
-    const made = await store.ledger.createAccount(
-      { email, role: 'user', plan: 'premium', periods: [], addons: [] },
-      now,
-    )
+    const made = await store.ledger
+      .as(TESTER)
+      .createAccount({ email, role: 'user', plan: 'premium', periods: [], addons: [] }, now)
     const account = made ?? (await store.ledger.account(email))!
     const dice = diceOf(seed, at, 99)
     const token = makeToken(Uint8Array.from({ length: TOKEN_BYTES }, () => Math.floor(dice() * 256)))
-    if (made) await store.ledger.createToken(account.id, keptToken(token, 'bench', null), now)
+    if (made) await store.ledger.as(TESTER).createToken(account.id, keptToken(token, 'bench', null), now)
     tokens.push(token)
   }
   await store.close()

@@ -35,6 +35,8 @@ export type Settings = SettingsElsewhere & {
   /** Connections to PostgreSQL of a process. */
   pool: number
   files: string
+  /** The path of the file that changes the limits of the plans. Null: there is none. */
+  plans: string | null
   /** Of each edition. */
   snapshotsKept: number
   host: string
@@ -88,6 +90,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     meaning: 'The folder of the finished daily and snapshot files.',
     may: 'the path of a folder',
     read: (text) => text,
+  },
+  plans: {
+    name: 'DOMAINDEX_PLANS',
+    fallback: '',
+    meaning:
+      'A JSON file that changes the limits of the plans free, basic and premium. It is read when a command starts.',
+    may: 'the path of a file',
+    read: (text) => (text === '' ? null : text),
   },
   snapshotsKept: {
     name: 'DOMAINDEX_SNAPSHOTS_KEPT',

@@ -4,8 +4,8 @@ import { parseName } from '../words/name.ts'
 import type { Instant } from '../words/time.ts'
 import type { Period } from './period.ts'
 
-/** From the lowest to the highest. */
-export const PLANS = ['free', 'basic', 'premium'] as const
+/** From the lowest to the highest. `local` is for the owner of the machine, and has no limits. */
+export const PLANS = ['free', 'basic', 'premium', 'local'] as const
 export type Plan = (typeof PLANS)[number]
 
 export const ADDONS = ['export', 'enriched'] as const
@@ -14,7 +14,7 @@ export type Addon = (typeof ADDONS)[number]
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** An account. `plan` is its base plan; periods are ascending and never overlap. */
+/** An account. `plan` is its base plan; periods are ascending and never overlap; `suspended` says since when, null if it is active. */
 export type Account = {
   id: number
   email: string
@@ -23,9 +23,10 @@ export type Account = {
   periods: readonly Period[]
   addons: readonly Addon[]
   created: Instant
+  suspended: Instant | null
 }
 
-export type NewAccount = Omit<Account, 'id' | 'created'>
+export type NewAccount = Omit<Account, 'id' | 'created' | 'suspended'>
 
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/ // RFC 5322, chapter 3.2.3: dot-atom
 const LOCAL_LENGTH = 64 // RFC 5321, chapter 4.5.3.1.1

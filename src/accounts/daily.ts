@@ -16,9 +16,11 @@ export type DailyAccess =
 
 /**
  * The state of the file dated `date`, as seen on the day `today`. A file is written the night after its date, so a period
- * delivers those dated from the day before its first to the day before its last; that it exists is not said.
+ * delivers those dated from the day before its first to the day before its last; that it exists is not said. The owner of the
+ * machine (plan local) may have them all.
  */
 export function dailyAccess({ plan, periods }: Pick<Account, 'plan' | 'periods'>, date: Day, today: Day): DailyAccess {
+  if (plan === 'local') return { state: 'allowed', plan: 'premium' }
   if (plan === 'free' && !periods.some(({ first }) => first <= today)) return { state: 'plan_required' }
   const earlier = periods.findLast((period) => earliestOf(period) <= date)
   const later = periods.find((period) => earliestOf(period) > date)

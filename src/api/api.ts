@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Limits } from '../accounts/plan.ts'
 import type { Retrieval } from '../retrieval/retrieval.ts'
 import type { Store } from '../store/store.ts'
 import type { Wishes } from '../store/wishes.ts'
@@ -47,6 +48,8 @@ export type ApiOptions = {
   retrieval: Retrieval
   shelf: Reading
   settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<Crawling>
+  /** Of the plans; by default those of the specification. */
+  limits?: Limits | undefined
   /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
   asked?: { wishes: Wishes; most: number } | null
   /** Whole Unix seconds. */
@@ -112,7 +115,7 @@ async function makeSite(options: ApiOptions): Promise<Site> {
     facts,
     retrieval,
     shelf,
-    gate: new Gate({ ledger, now, ticks }),
+    gate: new Gate({ ledger, limits: options.limits, now, ticks }),
     lanes: new Lanes(),
     downloads: new Lanes(DOWNLOADS),
     meter: new Meter({ ledger, holder: randomUUID(), onFault }),

@@ -1,7 +1,7 @@
 /** The gate: from a token to the account that calls, trusted for half a second before the ledger is asked again. */
 
 import type { Account } from '../accounts/account.ts'
-import { LIMITS, type PlanLimits, planInForce } from '../accounts/plan.ts'
+import { LIMITS, type Limits, type PlanLimits, planInForce } from '../accounts/plan.ts'
 import { hashToken, isActive, readToken } from '../accounts/token.ts'
 import type { Ledger, Standing } from '../store/ledger.ts'
 import { type Day, dayOf, type Instant } from '../words/time.ts'
@@ -19,6 +19,8 @@ export type Caller = {
 
 export type GateOptions = {
   ledger: Pick<Ledger, 'standing'>
+  /** Of the plans; by default those of the specification. */
+  limits?: Limits | undefined
   now: () => Instant
   /** Milliseconds of a clock that is never set. */
   ticks: () => number
@@ -28,6 +30,8 @@ export type GateOptions = {
 const TRUST = 500
 /** Tokens that are remembered, the oldest forgotten first. */
 const REMEMBERED = 10_000
+
+const SUSPENDED = 'The account is suspended, and its tokens are not active: ask the operator of this service.'
 
 type Known = { standing: Standing; until: number }
 
@@ -53,7 +57,8 @@ export class Gate {
   #judge(standing: Standing | null): Caller {
     const now = this.#options.now()
     if (standing === null || !isActive(standing.token, now)) throw new Refusal('token_invalid')
-    return callerOf(standing, now)
+    if (standing.account.suspended !== null) throw new Refusal('token_invalid', { msg: SUSPENDED })
+    return callerOf(standing, this.#options.limits ?? LIMITS, now)
   }
 
   /** Asks the ledger, once for all that ask at the same time. */
@@ -77,7 +82,7 @@ export class Gate {
   }
 }
 
-function callerOf({ account, token }: Standing, now: Instant): Caller {
+function callerOf({ account, token }: Standing, plans: Limits, now: Instant): Caller {
   const today = dayOf(now)
-  return { account, token: token.id, limits: LIMITS[planInForce(account, today)], now, today }
+  return { account, token: token.id, limits: plans[planInForce(account, today)], now, today }
 }

@@ -33,8 +33,9 @@ export function documentHeaders(requestId: string): string[] {
   return ['Request-Id', requestId, ...common, 'Cache-Control', 'public, max-age=0']
 }
 
-/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of a caller who has `remaining` calls left. */
+/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of a caller who has `remaining` calls left; none without a limit. */
 export function rateHeaders({ limits, now }: Caller, remaining: number): string[] {
+  if (limits.queries === null) return []
   return [
     'RateLimit-Policy',
     `"daily";q=${limits.queries};w=86400`,

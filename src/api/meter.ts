@@ -8,10 +8,10 @@ import { Refusal } from './errors.ts'
 import type { Caller } from './gate.ts'
 import { Notes } from './notes.ts'
 import { Purse, type Source } from './purse.ts'
-import { type Books, type Permit, Unit } from './unit.ts'
+import { type Books, Noted, type Permit, Unit } from './unit.ts'
 
 export type MeterOptions = {
-  ledger: Pick<Ledger, 'take' | 'pay' | 'isPaid' | 'settle' | 'giveBack' | 'used' | 'note'>
+  ledger: Pick<Ledger, 'take' | 'pay' | 'isPaid' | 'settle' | 'giveBack' | 'used' | 'usage' | 'note'>
   /** Names this process among all that share the store. */
   holder: string
   /** Told of what went wrong while nobody waited for it. */
@@ -45,8 +45,9 @@ export class Meter {
     this.#timer = setInterval(() => void this.settle(), ROUND).unref()
   }
 
-  /** Takes a unit for a call. Throws `rate_limited` where none is left. */
+  /** Takes a unit for a call. Throws `rate_limited` where none is left. Without a limit the call is noted, and takes none. */
   enter(caller: Caller): Permit | Promise<Permit> {
+    if (caller.limits.queries === null) return new Noted(caller, this.#notes)
     const desk = this.#desk(caller)
     if (desk.waiting.length === 0 && desk.purse.takeIdle()) {
       this.#renew(desk)
@@ -63,15 +64,13 @@ export class Meter {
    * paid for today.
    */
   async look(caller: Caller, file?: string): Promise<Permit> {
-    const { account, today, limits } = caller
+    const { account, today } = caller
+    const limit = limitOf(caller)
     const used = await this.used(caller)
-    if (
-      used >= limits.queries &&
-      !(file !== undefined && (await this.#options.ledger.isPaid(account.id, today, file)))
-    ) {
+    if (used >= limit && !(file !== undefined && (await this.#options.ledger.isPaid(account.id, today, file)))) {
       throw rateLimited(caller, used)
     }
-    return { remaining: Math.max(0, limits.queries - used), charge: () => {}, release: async () => {} }
+    return { remaining: Math.max(0, limit - used), charge: () => {}, release: async () => {} }
   }
 
   /**
@@ -79,23 +78,32 @@ export class Meter {
    * are left. Throws `rate_limited` where none was.
    */
   async pay(caller: Caller, file: string, endpoint: string): Promise<number> {
-    const { account, today: day, limits } = caller
+    const { account, today: day } = caller
+    const limit = limitOf(caller)
     const { ledger, holder } = this.#options
     for (;;) {
-      const { is, used } = await ledger.pay({ account: account.id, day, limit: limits.queries, holder, file })
+      const { is, used } = await ledger.pay({ account: account.id, day, limit, holder, file })
       if (is === 'refused') throw rateLimited(caller, used)
       if (is === 'spent') this.#notes.add(caller, endpoint)
-      if (is !== 'wait') return Math.max(0, limits.queries - used - this.#unsettled(caller))
+      if (is !== 'wait') return Math.max(0, limit - used - this.#unsettled(caller))
       await sleep(RETRY)
     }
   }
 
   /** Units that the account has spent today. */
   async used(caller: Caller): Promise<number> {
+    if (caller.limits.queries === null) return this.#noted(caller)
     await this.#round
     const known = this.#options.ledger.used(caller.account.id, caller.today)
     const own = this.#unsettled(caller)
     return (await known) + own
+  }
+
+  /** Calls of today that are noted, for an account that takes no units. */
+  async #noted({ account, today }: Caller): Promise<number> {
+    await this.settle()
+    const usage = await this.#options.ledger.usage(account.id, today, today)
+    return usage.reduce((sum, { calls }) => sum + calls, 0)
   }
 
   /** Units that calls took and the ledger does not know of. */
@@ -120,11 +128,13 @@ export class Meter {
     await this.settle()
   }
 
-  #desk({ account, today, limits }: Caller): Desk {
+  #desk(caller: Caller): Desk {
+    const { account, today } = caller
+    const limit = limitOf(caller)
     const known = this.#desks.get(account.id)
-    if (known !== undefined && known.purse.day === today && known.purse.limit === limits.queries) return known
+    if (known !== undefined && known.purse.day === today && known.purse.limit === limit) return known
     if (known !== undefined) this.#retire(known)
-    const desk = { purse: new Purse(account.id, today, limits.queries), waiting: [], asking: 0 }
+    const desk = { purse: new Purse(account.id, today, limit), waiting: [], asking: 0 }
     this.#desks.set(account.id, desk)
     return desk
   }
@@ -219,12 +229,18 @@ export class Meter {
   }
 }
 
+/** Units a day. An account without a limit takes them for files alone, of which there are fewer. */
+function limitOf({ limits }: Caller): number {
+  return limits.queries ?? 2 ** 31 - 1
+}
+
 function isDone({ purse, waiting, asking }: Desk): boolean {
   return purse.isEmpty && waiting.length + asking === 0
 }
 
-function rateLimited({ limits, now }: Caller, used: number): Refusal {
-  const retryAfter = secondsToMidnight(now)
-  const msg = `The daily limit of ${limits.queries} calls is reached; it begins anew in ${retryAfter} seconds.`
-  return new Refusal('rate_limited', { msg, extra: { limit: limits.queries, used }, retryAfter })
+function rateLimited(caller: Caller, used: number): Refusal {
+  const limit = limitOf(caller)
+  const retryAfter = secondsToMidnight(caller.now)
+  const msg = `The daily limit of ${limit} calls is reached; it begins anew in ${retryAfter} seconds.`
+  return new Refusal('rate_limited', { msg, extra: { limit, used }, retryAfter })
 }

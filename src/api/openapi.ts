@@ -133,9 +133,9 @@ function headerRefs(...names: (keyof typeof HEADERS)[]): Json {
 }
 
 const Quota = exactly({
-  limit: Type.Integer({ description: 'Calls a day.' }),
+  limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls a day; null: no limit.' }),
   used: Type.Integer({ description: 'Calls that counted today.' }),
-  remaining: Type.Integer({ description: 'Calls left today.' }),
+  remaining: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls left today; null: no limit.' }),
   reset: Type.String({ format: 'date-time', description: 'When the next day begins, UTC.' }),
 })
 const Health = exactly({ status: Type.String({ enum: ['ok', 'draining', 'failing'] }) })

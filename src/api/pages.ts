@@ -28,10 +28,10 @@ async function quota({ gate, meter }: Site, request: FastifyRequest): Promise<Re
   request.visit.account = caller.account.id
   const used = await meter.used(caller)
   const { queries: limit } = caller.limits
-  const remaining = Math.max(0, limit - used)
+  const remaining = limit === null ? null : Math.max(0, limit - used)
   const reset = `${formatInstant(startOf(addDays(caller.today, 1)))}+00:00`
   const body = JSON.stringify({ limit, used, remaining, reset })
-  return { status: 200, body: [body], headers: rateHeaders(caller, remaining) }
+  return { status: 200, body: [body], headers: rateHeaders(caller, remaining ?? 0) }
 }
 
 /** Whether a proxy should send requests here. */

@@ -49,3 +49,25 @@ export class Unit implements Permit {
     else this.#purse.restore('held')
   }
 }
+
+/** A call that takes no unit, because its account has no limit, and that is noted if it counts. */
+export class Noted implements Permit {
+  readonly remaining = Number.POSITIVE_INFINITY
+  readonly #caller: Caller
+  readonly #notes: Notes
+  #isOpen = true
+
+  constructor(caller: Caller, notes: Notes) {
+    this.#caller = caller
+    this.#notes = notes
+  }
+
+  charge(endpoint: string): void {
+    if (this.#isOpen) this.#notes.add(this.#caller, endpoint)
+    this.#isOpen = false
+  }
+
+  async release(): Promise<void> {
+    this.#isOpen = false
+  }
+}

@@ -3,8 +3,10 @@
 import type { Command } from 'commander'
 import { defineChanges } from './account/change.ts'
 import { defineCreate } from './account/create.ts'
+import { defineLog } from './account/log.ts'
 import { defineShow } from './account/show.ts'
 import { defineTokens } from './account/token.ts'
+import { defineUsage } from './account/usage.ts'
 
 const HELP = `
 EMAIL names the account, letter case ignored. Days are YYYY-MM-DD, UTC, and the last one is inside:
@@ -19,4 +21,6 @@ export function define(command: Command): void {
   defineShow(command)
   defineChanges(command)
   defineTokens(command)
+  defineUsage(command)
+  defineLog(command)
 }

@@ -3,12 +3,13 @@
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
 import { loadSettings, SETTINGS, shownText } from '../config.ts'
+import { limitsOf } from './plans.ts'
 
 export function define(command: Command): void {
   command
     .option('--json', 'print one JSON object, by the names of the variables')
     .action(({ json }: { json?: true }) => {
-      loadSettings() // refuses what cannot be
+      limitsOf(loadSettings()) // refuses what cannot be
       const shown = show()
       console.log(json ? JSON.stringify(shown, null, 2) : table(shown))
     })

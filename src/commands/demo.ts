@@ -10,6 +10,7 @@ import type { NewAccount, Plan } from '../accounts/account.ts'
 import { keptToken, makeToken, TOKEN_BYTES } from '../accounts/token.ts'
 import { readSettings, SETTINGS, type Settings } from '../config.ts'
 import { indexOnce } from '../retrieval/indexer.ts'
+import { actorOf } from '../store/actor.ts'
 import { holderName } from '../store/duty.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -21,7 +22,7 @@ import { CommandFault } from './fault.ts'
 import { startServer } from './serve/primary.ts'
 
 type Options = { port: number; folder: string }
-type Tokens = Record<Plan, string>
+type Tokens = Record<Exclude<Plan, 'local'>, string>
 
 const SUBSCRIBED_DAYS = 400
 const BEGINNING =
@@ -100,7 +101,7 @@ async function makeAccounts({ ledger, now }: Store): Promise<Tokens> {
   const make = async (plan: Plan, rest: Pick<NewAccount, 'periods' | 'addons'>): Promise<string> => {
     const token = makeToken(randomBytes(TOKEN_BYTES))
     const account: NewAccount = { email: `${plan}@demo.example`, role: 'user', plan, ...rest }
-    await ledger.createAccount(account, instant, keptToken(token, 'demo', null))
+    await ledger.as(actorOf('domaindex demo')).createAccount(account, instant, keptToken(token, 'demo', null))
     return token
   }
   return {

@@ -3,3 +3,8 @@
 export class CommandFault extends Error {
   override name = 'CommandFault'
 }
+
+/** A command that is used wrongly: it ends with exit code 2 and has done nothing. */
+export class UsageFault extends CommandFault {
+  override name = 'UsageFault'
+}

@@ -4,9 +4,12 @@ import { SettingsFault } from '../config.ts'
 import { InputFault } from '../input/fault.ts'
 import { BuildFault } from '../nightly/fault.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
-import { CommandFault } from './fault.ts'
+import { CommandFault, UsageFault } from './fault.ts'
 
-/** Prints the error; returns the exit code. */
+const FAILED = 1
+const USAGE = 2
+
+/** Prints the error; returns the exit code: 2 for wrong usage, 1 for anything else. */
 export function report(error: unknown): number {
   const isPlain =
     error instanceof CommandFault ||
@@ -17,5 +20,5 @@ export function report(error: unknown): number {
   const lines = isPlain ? error.message : plainWords(error)
   if (lines === null) console.error(error)
   else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)
-  return 1
+  return error instanceof UsageFault ? USAGE : FAILED
 }

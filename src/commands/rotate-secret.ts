@@ -1,6 +1,7 @@
 /** `domaindex rotate-secret`: gives the installation a new secret; what the former one signed is honoured for 24 hours. */
 
 import type { Command } from 'commander'
+import { actorOf } from '../store/actor.ts'
 import { withStore } from './store.ts'
 
 export function define(command: Command): void {
@@ -11,7 +12,7 @@ export function define(command: Command): void {
     )
     .action(() =>
       withStore('read', async ({ ledger, now }) => {
-        await ledger.rotateSecret(await now())
+        await ledger.as(actorOf('domaindex rotate-secret')).rotateSecret(await now())
         console.log('the installation has a new secret; the former one is honoured for 24 hours')
       }),
     )

@@ -59,7 +59,7 @@ const FACTS_TABLES: readonly Table[] = [
 ]
 
 export const LEDGER_TABLES: readonly Table[] = [
-  { name: 'account', columns: ['id', 'email', 'role', 'plan', 'created'], key: 1 },
+  { name: 'account', columns: ['id', 'email', 'role', 'plan', 'created', 'suspended'], key: 1 },
   { name: 'period', columns: ['account', 'first', 'last', 'plan'], key: 2 },
   { name: 'addon', columns: ['account', 'addon'], key: 2 },
   {
@@ -75,6 +75,11 @@ export const LEDGER_TABLES: readonly Table[] = [
   { name: 'wish', columns: ['kind', 'slots', 'name'], key: 3 },
   { name: 'asking', columns: ['account', 'day', 'names'], key: 2 },
   { name: 'download', columns: ['account', 'day', 'file'], key: 3 },
+  {
+    name: 'audit',
+    columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],
+    key: 1,
+  },
 ]
 
 /** Of the schedule, what a crawl judges itself by; the rest is made anew. */
@@ -99,7 +104,7 @@ export const COPIED: Readonly<Record<string, string>> = {
 }
 
 /** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
-export type Numbered = { account: number; token: number; wording: number }
+export type Numbered = { account: number; token: number; audit: number; wording: number }
 
 /** One side of a copy. Nothing else may write to the store meanwhile. */
 export interface Bulk {

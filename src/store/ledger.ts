@@ -1,6 +1,7 @@
 /** The ledger's part of the port: accounts, tokens, the daily budget and the installation's secrets. */
 
 import type { Account, Addon, NewAccount, Plan, Role } from '../accounts/account.ts'
+import type { Actor, AuditEntry, AuditFilter } from '../accounts/audit.ts'
 import type { Period } from '../accounts/period.ts'
 import type { NewToken, Token } from '../accounts/token.ts'
 import type { Day, Instant } from '../words/time.ts'
@@ -43,16 +44,16 @@ export type CallNote = {
 /** One of the installation's secrets; `number`, 32 bits without sign, goes into what is signed with it. */
 export type Secret = { number: number; bytes: Uint8Array }
 
-/** For who lets callers in. Durable: what was acknowledged survives a loss of power. */
-export interface Ledger {
+/** Calls of one token to one endpoint on one UTC day. */
+export type Usage = { day: Day; endpoint: string; token: number; calls: number }
+
+/** What an actor may change. Each change that takes effect is written to the audit log in its own transaction. */
+export interface Changes {
   /**
    * Makes an account, together with its first token where one is given; null where the address (case ignored) has one.
    * Throws, and makes nothing, where its periods overlap.
    */
   createAccount(account: NewAccount, now: Instant, token?: NewToken): Promise<Account | null>
-  account(email: string): Promise<Account | null>
-  /** At most `limit` accounts by address, after `after` (exclusive). */
-  accounts(after: string | null, limit: number): Promise<Account[]>
   setPlan(account: number, plan: Plan): Promise<void>
   setRole(account: number, role: Role): Promise<void>
   /** False where it overlaps with a period of the account, or there is no such account: nothing is written then. */
@@ -60,14 +61,33 @@ export interface Ledger {
   /** Removes the period that begins on this day; false where there is none. */
   removePeriod(account: number, first: Day): Promise<boolean>
   setAddon(account: number, addon: Addon, on: boolean): Promise<void>
-  /** Removes the account, its tokens and its usage. */
+  /** False if the account is suspended already, or there is none. */
+  suspendAccount(account: number, now: Instant): Promise<boolean>
+  /** False if the account is not suspended, or there is none. */
+  resumeAccount(account: number): Promise<boolean>
+  /** Removes the account, its tokens and its usage. The audit log keeps what was changed of it. */
   deleteAccount(account: number): Promise<void>
 
   /** Throws where there is no such account. */
   createToken(account: number, token: NewToken, now: Instant): Promise<Token>
-  tokens(account: number): Promise<Token[]>
   /** False where the account has no such token that is still active. */
   revokeToken(account: number, token: number, now: Instant): Promise<boolean>
+
+  /** Makes a new secret; the one before is honoured for 24 hours. Throws StoreFault where the operator gave the secret. */
+  rotateSecret(now: Instant): Promise<void>
+}
+
+/** For who lets callers in. Durable: what was acknowledged survives a loss of power. */
+export interface Ledger {
+  /** The changes that the actor may make. */
+  as(actor: Actor): Changes
+  /** At most `limit` entries of the audit log, the oldest first, after the entry `after` (exclusive). */
+  audit(filter: AuditFilter, after: number, limit: number): Promise<AuditEntry[]>
+
+  account(email: string): Promise<Account | null>
+  /** At most `limit` accounts by address, after `after` (exclusive). */
+  accounts(after: string | null, limit: number): Promise<Account[]>
+  tokens(account: number): Promise<Token[]>
   /** By SHA-256 of the token; null for an unknown one. Revoked and expired ones are returned: judging is the caller's. */
   standing(hash: Uint8Array): Promise<Standing | null>
 
@@ -91,8 +111,8 @@ export interface Ledger {
   used(account: number, day: Day): Promise<number>
   /** Adds to the usage by token, endpoint and day, and moves `last_used` on. */
   note(calls: readonly CallNote[]): Promise<void>
-  /** Calls by day and endpoint, newest day first, from `since` on. */
-  usage(account: number, since: Day): Promise<{ day: Day; endpoint: string; calls: number }[]>
+  /** Calls by day, endpoint and token, in this order, from the day `from` to the day `to`, both inside; null: no bound. */
+  usage(account: number, from: Day | null, to: Day | null): Promise<Usage[]>
 
   /** Says that a process lives; returns how many do. */
   beat(holder: string, now: Instant): Promise<number>
@@ -101,6 +121,4 @@ export interface Ledger {
    * made, when every process knows it. A former one is listed for 24 hours.
    */
   secrets(now: Instant): Promise<Secret[]>
-  /** Makes a new secret; the one before is honoured for 24 hours. Throws StoreFault where the operator gave the secret. */
-  rotateSecret(now: Instant): Promise<void>
 }

@@ -12,11 +12,12 @@ test('the limits are those of the specification', () => {
     free: { queries: 100, rows: 1_000, states: null },
     basic: { queries: 25_000, rows: 10_000, states: 10 },
     premium: { queries: 250_000, rows: 50_000, states: 100 },
+    local: { queries: null, rows: 50_000, states: 100 },
   })
 })
 
 test('plan in force: the higher of base plan and the period holding the day', () => {
-  const rank = { free: 0, basic: 1, premium: 2 }
+  const rank = { free: 0, basic: 1, premium: 2, local: 3 }
   fc.assert(
     fc.property(subscriptions, days, (account, day) => {
       const paid = calendar(account.periods).get(day)?.plan ?? 'free'

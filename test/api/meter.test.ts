@@ -15,6 +15,7 @@ import { DoubtFault } from '../../src/store/fault.ts'
 import type { Ledger } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf, parseInstant } from '../../src/words/time.ts'
+import { TESTER } from '../tester.ts'
 
 const NOON = parseInstant('2026-11-20T12:00:00Z')!
 
@@ -25,7 +26,7 @@ async function world(t: TestContext) {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOON })
   const token = makeToken(new Uint8Array(20))
   const wanted = { email: 'a@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
-  const account = (await store.ledger.createAccount(wanted, NOON, keptToken(token, 'test', null)))!
+  const account = (await store.ledger.as(TESTER).createAccount(wanted, NOON, keptToken(token, 'test', null)))!
   const meters: Meter[] = []
   t.after(async () => {
     await Promise.all(meters.map((meter) => meter.close()))
@@ -132,10 +133,10 @@ test('what was counted is noted by token, endpoint and day', async (t) => {
   for (const endpoint of ['lookup', 'redirect', 'lookup']) (await only.enter(caller(2_000))).charge(endpoint)
   await (await only.enter(caller(2_000))).release()
   await only.settle()
-  const { account, today: day } = caller(0)
-  assert.deepEqual(await ledger.usage(account.id, day), [
-    { day, endpoint: 'lookup', calls: 2 },
-    { day, endpoint: 'redirect', calls: 1 },
+  const { account, token, today: day } = caller(0)
+  assert.deepEqual(await ledger.usage(account.id, day, null), [
+    { day, endpoint: 'lookup', token, calls: 2 },
+    { day, endpoint: 'redirect', token, calls: 1 },
   ])
 })
 
@@ -160,8 +161,8 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
   isBroken = false
   await only.close()
   assert.equal(faults.length, 2)
-  const { account, today } = caller(0)
-  assert.deepEqual(await ledger.usage(account.id, today), [{ day: today, endpoint: 'lookup', calls: 1 }])
+  const { account, token, today } = caller(0)
+  assert.deepEqual(await ledger.usage(account.id, today, today), [{ day: today, endpoint: 'lookup', token, calls: 1 }])
   assert.equal(await ledger.used(account.id, today), 1)
   assert.deepEqual(await ledger.take({ account: account.id, day: today, limit: 3, want: 1, holder: 'other' }), {
     granted: 1,

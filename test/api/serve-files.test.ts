@@ -6,13 +6,14 @@ import { parseFileName } from '../../src/nightly/shelf.ts'
 import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { bytes, description, pieces, sha256 } from '../nightly/shelf-conformance.ts'
+import { TESTER } from '../tester.ts'
 import { makeAccount, serverOf } from './server.ts'
 
 test('several processes hand out the files of DOMAINDEX_FILES, those that come later too, each for one call', async (t) => {
   const { serve, withStore, path } = serverOf(t)
   const { token, account } = await withStore(async (store) => {
     const made = await makeAccount(store, 'premium')
-    await store.ledger.setAddon(made.account.id, 'export', true)
+    await store.ledger.as(TESTER).setAddon(made.account.id, 'export', true)
     return made
   })
   const server = await serve({ DOMAINDEX_FILES: path('files'), DOMAINDEX_WORKERS: '2' })
@@ -37,6 +38,6 @@ test('several processes hand out the files of DOMAINDEX_FILES, those that come l
   const pids = new Set(server.log().flatMap(({ path, pid }) => (path === '/files/:filename' ? [pid] : [])))
   assert.equal(pids.size, 2)
   const day = dayOf(Math.floor(Date.now() / 1000))
-  const calls = await withStore(({ ledger }) => ledger.usage(account.id, day))
-  assert.deepEqual(calls, [{ day, endpoint: 'snapshot', calls: 2 }])
+  const calls = await withStore(({ ledger }) => ledger.usage(account.id, day, day))
+  assert.deepEqual(calls, [{ day, endpoint: 'snapshot', token: calls[0]?.token, calls: 2 }])
 })

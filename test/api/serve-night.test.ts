@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { addDays, dayOf } from '../../src/words/time.ts'
+import { TESTER } from '../tester.ts'
 import { makeAccount, serverOf } from './server.ts'
 
 const YESTERDAY = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
@@ -21,7 +22,9 @@ test('serve empties the inbox, builds the day and the snapshots beside, starts i
   writeFileSync(path('list'), LIST)
   assert.equal((await run(['import', '--format', 'names', path('list'), '--date', YESTERDAY])).code, 0)
   const { token, account } = await withStore((store) => makeAccount(store, 'basic'))
-  await withStore(({ ledger }) => ledger.addPeriod(account.id, { plan: 'basic', first: YESTERDAY, last: null }))
+  await withStore(({ ledger }) =>
+    ledger.as(TESTER).addPeriod(account.id, { plan: 'basic', first: YESTERDAY, last: null }),
+  )
   const {
     address,
     process: server,

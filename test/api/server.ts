@@ -11,6 +11,7 @@ import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { folderOf, type Outcome, outcomeOf } from '../commands/run.ts'
+import { TESTER } from '../tester.ts'
 
 const now = () => Math.floor(Date.now() / 1000)
 
@@ -75,7 +76,9 @@ export async function makeAccount(
 ): Promise<{ account: Account; token: TokenText }> {
   const token = makeToken(randomBytes(TOKEN_BYTES))
   const wanted: NewAccount = { email: `${plan}@example.com`, role: 'user', plan, periods: [], addons: [] }
-  const account = await ledger.createAccount(wanted, Math.floor(Date.now() / 1000), keptToken(token, 'test', null))
+  const account = await ledger
+    .as(TESTER)
+    .createAccount(wanted, Math.floor(Date.now() / 1000), keptToken(token, 'test', null))
   return { account: account!, token }
 }
 

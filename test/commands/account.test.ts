@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { UsageFault } from '../../src/commands/fault.ts'
 import { json, look, newStore, run, standing, TOKEN } from './account.ts'
 
 test('create makes an account with plan, periods, add-ons, role and a first token that lets it in', async (t) => {
@@ -19,6 +20,7 @@ test('create makes an account with plan, periods, add-ons, role and a first toke
     role: 'admin',
     plan: 'basic',
     plan_in_force: 'premium',
+    suspended: null,
     periods: [
       { plan: 'basic', first: '2026-01-01', last: '2026-03-31' },
       { plan: 'premium', first: '2026-04-01', last: null },
@@ -47,7 +49,7 @@ test('the token is printed once and never again', async (t) => {
 
 for (const [what, argv, reason] of [
   ['a bad address', ['ann'], /no email address/],
-  ['an unknown plan', ['new@example.com', '--plan', 'gold'], /free, basic, premium/],
+  ['an unknown plan', ['new@example.com', '--plan', 'gold'], /free, basic, premium, local/],
   ['an unknown add-on', ['new@example.com', '--addon', 'import'], /export, enriched/],
   ['an unknown role', ['new@example.com', '--role', 'king'], /user, admin/],
   ['a period that is none', ['new@example.com', '--period', 'basic:2026-02-30..'], /PLAN:FIRST\.\.LAST/],
@@ -112,26 +114,42 @@ test('plan, role, periods and add-ons are changed one by one', async (t) => {
   assert.deepEqual((await json(t, 'period', 'remove', 'ann@example.com', 'premium:2026-02-01..')).periods, [])
 })
 
+test('suspend and resume: the tokens are refused in between, and both are said once', async (t) => {
+  const url = newStore(t)
+  const { token } = await json(t, 'create', 'ann@example.com')
+  const { suspended } = await json(t, 'suspend', 'ann@example.com')
+  assert.match(suspended, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  assert.notEqual((await standing(url, token))?.account.suspended, null)
+  assert.match(await run(t, 'show', 'ann@example.com'), new RegExp(`suspended since ${suspended}`))
+  assert.match(await run(t, 'list'), /ann@example\.com +suspended/)
+  await assert.rejects(run(t, 'suspend', 'ann@example.com'), /ann@example\.com is suspended already/)
+  assert.equal((await json(t, 'resume', 'ann@example.com')).suspended, null)
+  await assert.rejects(run(t, 'resume', 'ann@example.com'), /ann@example\.com is not suspended/)
+})
+
 test('delete removes the account, its tokens and its usage', async (t) => {
   const url = newStore(t)
   const { token } = await json(t, 'create', 'ann@example.com')
-  assert.deepEqual(await json(t, 'delete', 'ann@example.com'), { deleted: 'ann@example.com' })
+  assert.deepEqual(await json(t, 'delete', 'ann@example.com', '--yes'), { deleted: 'ann@example.com' })
   assert.deepEqual(await json(t, 'list'), { accounts: [] })
   assert.equal(await standing(url, token), null)
 })
 
-test('delete asks for --yes where standard input is a terminal', async (t) => {
+test('delete needs --yes, with a terminal and without one', async (t) => {
   newStore(t)
   await run(t, 'create', 'ann@example.com')
   const { isTTY } = process.stdin
   t.after(() => {
     process.stdin.isTTY = isTTY
   })
-  process.stdin.isTTY = true
-  await assert.rejects(run(t, 'delete', 'ann@example.com'), /--yes/)
-  assert.equal((await json(t, 'list')).accounts.length, 1)
-  await run(t, 'delete', 'ann@example.com', '--yes')
-  assert.equal((await json(t, 'list')).accounts.length, 0)
+  for (const terminal of [true, false]) {
+    process.stdin.isTTY = terminal
+    await assert.rejects(run(t, 'delete', 'ann@example.com'), (error) => {
+      assert.ok(error instanceof UsageFault && /nothing is done yet: add --yes/.test(error.message))
+      return true
+    })
+    assert.equal((await json(t, 'list')).accounts.length, 1)
+  }
 })
 
 test('an unknown account is told by its address', async (t) => {
@@ -147,7 +165,10 @@ test('an unknown account is told by its address', async (t) => {
     ['token create'],
     ['token list'],
     ['token revoke'],
-    ['delete'],
+    ['suspend'],
+    ['resume'],
+    ['usage'],
+    ['delete', '--yes'],
   ]) {
     const [command, ...rest] = argv
     await assert.rejects(run(t, ...command!.split(' '), 'bob@example.com', ...rest), /no account bob@example\.com/)

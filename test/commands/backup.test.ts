@@ -8,6 +8,7 @@ import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
 import { parseName } from '../../src/words/name.ts'
+import { TESTER } from '../tester.ts'
 import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
@@ -48,7 +49,7 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
     const env = { DOMAINDEX_STORE: `sqlite:${path('restored/store.db')}` }
     await run(['import', '-'], { input: fileOf(NAMES, 2) })
     const [live, before, after, secrets] = await withStore(async (store) => {
-      await store.ledger.createAccount(ACCOUNT, await store.now())
+      await store.ledger.as(TESTER).createAccount(ACCOUNT, await store.now())
       const secrets = await store.ledger.secrets(await store.now())
       const writing = writeOn(store)
       while (writing.count() < 300) await sleep(20)

@@ -18,6 +18,7 @@ test('without an environment every setting has its default', () => {
     storeTo: null,
     pool: 8,
     files: 'data/files',
+    plans: null,
     snapshotsKept: 7,
     host: '127.0.0.1',
     port: 8080,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { makeToken, TOKEN_BYTES } from '../../src/accounts/token.ts'
+import { TESTER } from '../tester.ts'
 import { assertRefused } from './errors.ts'
 import { look } from './observations.ts'
 import { makeWorld, NOON } from './world.ts'
@@ -122,9 +123,26 @@ test('a token that expired is no longer active', async () => {
 test('a deleted account is refused within a second', async () => {
   const { account, token } = await world.account()
   assert.equal((await world.ask('lookup', { ...QUERY, token })).status, 200)
-  await world.store.ledger.deleteAccount(account.id)
+  await world.store.ledger.as(TESTER).deleteAccount(account.id)
   world.clock.ticks += 1000
   assertRefused(await world.ask('lookup', { ...QUERY, token }), 'lookup', 'token_invalid')
+})
+
+test('a suspended account is refused everywhere within a second, and let in again within a second', async () => {
+  const { account, token } = await world.account({ plan: 'premium' })
+  const ask = () => world.ask('lookup', { ...QUERY, token })
+  const others = () => [
+    world.send('/account/quota', { headers: { Authorization: `Bearer ${token}` } }),
+    world.send('/files/2026-11-17.txt.gz', { headers: { Authorization: `Bearer ${token}` } }),
+  ]
+  assert.equal((await ask()).status, 200)
+  await world.store.ledger.as(TESTER).suspendAccount(account.id, NOON)
+  world.clock.ticks += 1000
+  assert.match(assertRefused(await ask(), 'lookup', 'token_invalid'), /suspended/)
+  for (const seen of await Promise.all(others())) assertRefused(seen, '', 'token_invalid')
+  await world.store.ledger.as(TESTER).resumeAccount(account.id)
+  world.clock.ticks += 1000
+  assert.equal((await ask()).status, 200)
 })
 
 test('plan in force: the higher of base plan and the period holding today', async () => {
@@ -159,7 +177,7 @@ test('a change of plan holds within a second', async () => {
   const { account, token } = await world.account()
   const ask = () => world.ask('dnshistory', { token, query: 'known.example' })
   assertRefused(await ask(), 'dnshistory', 'plan_required')
-  await world.store.ledger.setPlan(account.id, 'basic')
+  await world.store.ledger.as(TESTER).setPlan(account.id, 'basic')
   world.clock.ticks += 1000
   assert.equal((await ask()).status, 200)
 })

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { TESTER } from '../tester.ts'
 import { assertRefused, type ErrorKey } from './errors.ts'
 import { hosted, look, ok, redirecting } from './observations.ts'
 import { metaOf } from './walks.ts'
@@ -160,7 +161,7 @@ test('a cursor of another installation is invalid', async () => {
 
 test('a former secret is honoured for 24 hours', async () => {
   const next = await cursorOf('redirect')
-  await world.store.ledger.rotateSecret(NOON - 10)
+  await world.store.ledger.as(TESTER).rotateSecret(NOON - 10)
   await world.serve()
   assert.equal(await rows('redirect', next), 1)
   assert.notEqual(await cursorOf('redirect'), next)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TESTER } from '../tester.ts'
 import { assertRefused } from './errors.ts'
 import { hosted, look, redirecting, site } from './observations.ts'
 import { metaOf } from './walks.ts'
@@ -219,12 +220,12 @@ test('authenticated answers carry RateLimit-Policy and RateLimit', async () => {
 test('a plan that changes during the day changes the limit, what is used stays', async () => {
   const known = await world.account()
   await spendAllBut(0, known, 100)
-  await world.store.ledger.setPlan(known.account.id, 'basic')
+  await world.store.ledger.as(TESTER).setPlan(known.account.id, 'basic')
   world.clock.ticks += 1000
   assert.equal((await world.ask('lookup', { ...QUERY, token: known.token })).status, 200)
   const { limit, used, remaining } = await quotaOf(known.token)
   assert.deepEqual({ limit, used, remaining }, { limit: 25_000, used: 101, remaining: 24_899 })
-  await world.store.ledger.setPlan(known.account.id, 'free')
+  await world.store.ledger.as(TESTER).setPlan(known.account.id, 'free')
   world.clock.ticks += 1000
   const refused = await world.ask('lookup', { ...QUERY, token: known.token })
   assertRefused(refused, 'lookup', 'rate_limited', { limit: 100, used: 101 })

@@ -9,6 +9,7 @@ import { after } from 'node:test'
 import { pino } from 'pino'
 import type { Account, NewAccount } from '../../src/accounts/account.ts'
 import { parsePeriod } from '../../src/accounts/period.ts'
+import type { Limits } from '../../src/accounts/plan.ts'
 import { hashToken, keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
 import { type Api, buildApi } from '../../src/api/api.ts'
 import { Metrics } from '../../src/api/metrics.ts'
@@ -22,6 +23,7 @@ import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Instant, parseInstant } from '../../src/words/time.ts'
+import { TESTER } from '../tester.ts'
 import { validator } from './validator.ts'
 
 export type Parameters = Record<string, unknown>
@@ -60,13 +62,14 @@ export class World {
   }
 
   /** Starts another API on the same store, which answers from now on. The ones before stay. */
-  async serve(store: Store = this.store): Promise<void> {
+  async serve(store: Store = this.store, limits?: Limits): Promise<void> {
     const { clock } = this
     const api = await buildApi({
       store,
       retrieval: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
       shelf: this.shelf,
       settings: { cors: '*', trustedProxies: [] },
+      limits,
       now: () => clock.now,
       ticks: () => clock.ticks,
       log: pino({ level: 'silent' }),
@@ -122,7 +125,9 @@ export class World {
     const read = periods.map((period) => parsePeriod(period)!)
     const made: NewAccount = { email, role: 'user', plan, periods: read, addons }
     const token = makeToken(randomBytes(TOKEN_BYTES))
-    const account = await this.store.ledger.createAccount(made, this.clock.now, keptToken(token, 'test', null))
+    const account = await this.store.ledger
+      .as(TESTER)
+      .createAccount(made, this.clock.now, keptToken(token, 'test', null))
     assert.ok(account !== null, email)
     return { account, token }
   }
@@ -130,13 +135,13 @@ export class World {
   /** One more token of an account. */
   async token(account: Account, expires: Instant | null = null): Promise<TokenText> {
     const token = makeToken(randomBytes(TOKEN_BYTES))
-    await this.store.ledger.createToken(account.id, keptToken(token, 'further', expires), this.clock.now)
+    await this.store.ledger.as(TESTER).createToken(account.id, keptToken(token, 'further', expires), this.clock.now)
     return token
   }
 
   async revoke({ account, token }: Known): Promise<void> {
     const standing = await this.store.ledger.standing(hashToken(token))
-    assert.ok(await this.store.ledger.revokeToken(account.id, standing!.token.id, this.clock.now))
+    assert.ok(await this.store.ledger.as(TESTER).revokeToken(account.id, standing!.token.id, this.clock.now))
   }
 
   /** Asks an endpoint by POST, or by another method with the parameters in the query string. */

@@ -16,6 +16,8 @@ const deeds: Deeds = {
   open(path, secret) {
     ledger = openLedger(path as string, { ledger: 'primary', secret: secret as string | null, now: () => 0 }) as never
   },
+  /** A change of an actor: the actor, the method and its values. */
+  change: (actor, method, ...values) => (ledger.as!(actor) as Deeds)[method as string]!(...values),
   /** Leaves the cluster while a write is under way, and writes on standard output how that one and a later one end. */
   async leave() {
     process.once('disconnect', async () => {

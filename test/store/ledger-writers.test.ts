@@ -11,6 +11,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { StoreFault } from '../../src/store/fault.ts'
 import { type LedgerOptions, openLedger } from '../../src/store/sqlite/ledger.ts'
+import { TESTER } from '../tester.ts'
 import { ANN, made, NOW, newToken, TODAY } from './ledger/engine.ts'
 import { forkDriven } from './ledger/worker-ledger.ts'
 
@@ -42,8 +43,8 @@ test('a call that fails takes nothing of its neighbours back', async (t) => {
   const { id } = await made(ledger)
   const outcomes = await Promise.allSettled([
     ledger.take(ask),
-    ledger.createToken(id, newToken('laptop', 1), NOW),
-    ledger.createToken(id, newToken('copy', 1), NOW),
+    ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW),
+    ledger.as(TESTER).createToken(id, newToken('copy', 1), NOW),
     ledger.take(ask),
   ])
   assert.deepEqual(
@@ -60,7 +61,7 @@ test('what cannot be written is told to everyone who waits, and the ledger goes 
   const ledger = open(path, 'own')
   const other = new DatabaseSync(path)
   other.exec(`create trigger full before insert on budget begin select raise(rollback, 'no room'); end`)
-  const outcomes = await Promise.allSettled([ledger.createAccount(ANN, NOW), ledger.take(ask)])
+  const outcomes = await Promise.allSettled([ledger.as(TESTER).createAccount(ANN, NOW), ledger.take(ask)])
   for (const outcome of outcomes) assert.match((outcome as PromiseRejectedResult).reason.message, /no room/)
   assert.equal(await ledger.account(ANN.email), null)
   other.exec('drop trigger full')

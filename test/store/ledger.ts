@@ -1,6 +1,7 @@
 /** The conformance suite of the ledger: what every engine has to show, whoever has the pen. */
 
 import { accounts } from './ledger/accounts.ts'
+import { audit } from './ledger/audit.ts'
 import { budgets } from './ledger/budgets.ts'
 import { downloads } from './ledger/downloads.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
@@ -11,5 +12,5 @@ import { usage } from './ledger/usage.ts'
 import { wishes } from './ledger/wishes.ts'
 
 export function ledgerConformance(engine: LedgerEngine): void {
-  for (const part of [accounts, tokens, budgets, downloads, interleavings, usage, wishes, secrets]) part(engine)
+  for (const part of [accounts, audit, tokens, budgets, downloads, interleavings, usage, wishes, secrets]) part(engine)
 }

@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/store/postgres/database.ts'
 import { idsOf } from '../../src/store/postgres/ids.ts'
 import { isCommitted, PROOFS } from '../../src/store/postgres/proof.ts'
 import { inWords } from '../../src/store/postgres/trouble.ts'
+import { TESTER } from '../tester.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
@@ -100,7 +101,10 @@ test('a server that may only be read is told of as such', { skip: noPostgres }, 
   await (await openStore(place.href, OPTIONS)).close()
   place.searchParams.set('options', `${place.searchParams.get('options')} -cdefault_transaction_read_only=on`)
   const store = await openStore(place.href, OPTIONS)
-  await assert.rejects(store.ledger.setPlan(1, 'free' as Plan), /it may only be read: name the primary server/)
+  await assert.rejects(
+    store.ledger.as(TESTER).setPlan(1, 'free' as Plan),
+    /it may only be read: name the primary server/,
+  )
   await store.close()
 })
 

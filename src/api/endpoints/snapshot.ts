@@ -55,7 +55,7 @@ export const snapshot: Endpoint = {
       size: bytes,
       filename: name,
       format: edition === 'enriched' ? 'enriched' : 'names',
-      enriched_available: caller.account.addons.includes('enriched'),
+      enriched_available: hasAddon(caller.account, 'enriched'),
     }
     return { body: [JSON.stringify({ meta, result: [] })], observed: null }
   },
@@ -65,10 +65,15 @@ type Edition = Extract<FileKind, 'snapshot' | 'enriched'>
 
 const editionOf = (parameters: Parameters): Edition => (isOn(parameters, 'enriched') ? 'enriched' : 'snapshot')
 
+/** The owner of the machine (plan local) needs no add-ons. */
+function hasAddon({ plan, addons }: Pick<Account, 'plan' | 'addons'>, addon: Addon): boolean {
+  return plan === 'local' || addons.includes(addon)
+}
+
 /** Throws `addon_required`, which names the first add-on that the account lacks. */
-export function admitSnapshot({ addons }: Pick<Account, 'addons'>, edition: Edition): void {
+export function admitSnapshot(account: Pick<Account, 'plan' | 'addons'>, edition: Edition): void {
   const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
-  const missing = needed.find((addon) => !addons.includes(addon))
+  const missing = needed.find((addon) => !hasAddon(account, addon))
   if (missing !== undefined) throw new Refusal('addon_required', { msg: `This needs the add-on "${missing}".` })
 }
 

@@ -6,6 +6,7 @@ import { ADDONS, type Addon, type NewAccount, PLANS, type Plan, ROLES, type Role
 import { formatPeriod, overlap, type Period } from '../../accounts/period.ts'
 import { keptToken, makeToken, TOKEN_BYTES } from '../../accounts/token.ts'
 import { loadSettings } from '../../config.ts'
+import { actorOf } from '../../store/actor.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandFault } from '../fault.ts'
@@ -37,7 +38,12 @@ async function create(email: string, { plan, period: periods, addon: addons, rol
   const { account, now } = await withNewStore(async ({ ledger, now }) => {
     const instant = await now()
     const given: NewAccount = { email, role, plan, periods, addons }
-    return { account: await ledger.createAccount(given, instant, keptToken(token, 'first', null)), now: instant }
+    return {
+      account: await ledger
+        .as(actorOf('domaindex account create'))
+        .createAccount(given, instant, keptToken(token, 'first', null)),
+      now: instant,
+    }
   })
   if (account === null) throw new CommandFault(`${email} has an account already`)
   print(json, { ...accountObject(account, now), token }, [...accountLines(account, now), ...freshTokenLines(token)])

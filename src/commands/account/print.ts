@@ -12,12 +12,17 @@ export function print(json: boolean | undefined, object: object, lines: readonly
   console.log(json ? JSON.stringify(object) : lines.join('\n'))
 }
 
-const zoned = (instant: Instant): string => `${formatInstant(instant)}Z`
+export const zoned = (instant: Instant): string => `${formatInstant(instant)}Z`
 
 const zonedOrNull = (instant: Instant | null): string | null => (instant === null ? null : zoned(instant))
 
 export function accountObject(account: Account, now: Instant) {
-  return { ...account, created: zoned(account.created), plan_in_force: planInForce(account, dayOf(now)) }
+  return {
+    ...account,
+    created: zoned(account.created),
+    suspended: zonedOrNull(account.suspended),
+    plan_in_force: planInForce(account, dayOf(now)),
+  }
 }
 
 export function accountLines(account: Account, now: Instant): string[] {
@@ -30,6 +35,7 @@ export function accountLines(account: Account, now: Instant): string[] {
     `  add-ons  ${account.addons.join(', ') || 'none'}`,
     `  role     ${account.role}`,
     `  created  ${zoned(account.created)}`,
+    ...(account.suspended === null ? [] : [`  suspended since ${zoned(account.suspended)}`]),
   ]
 }
 

@@ -4,10 +4,12 @@ import { InvalidArgumentError } from 'commander'
 import { type Account, ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
 import { type Period, parsePeriod } from '../../accounts/period.ts'
 import type { Ledger } from '../../store/ledger.ts'
-import { type Instant, parseDay, parseInstant, startOf } from '../../words/time.ts'
+import { type Day, type Instant, parseDay, parseInstant, startOf } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 
 const NAME_LENGTH = 100
+/** Accounts that are read at once. */
+const PAGE = 1_000
 
 export function readEmail(text: string): string {
   const email = parseEmail(text)
@@ -42,6 +44,22 @@ export function readInstant(text: string): Instant {
   const instant = day === null ? parseInstant(text) : startOf(day)
   if (instant !== null) return instant
   throw new InvalidArgumentError('It is a day or an instant, as in 2027-01-31 or 2027-01-31T12:00:00Z.')
+}
+
+export function readDay(text: string): Day {
+  const day = parseDay(text)
+  if (day === null) throw new InvalidArgumentError('It is a day, as in 2026-01-31.')
+  return day
+}
+
+/** All accounts by address. */
+export async function allAccounts(ledger: Ledger): Promise<Account[]> {
+  const accounts: Account[] = []
+  for (;;) {
+    const page = await ledger.accounts(accounts.at(-1)?.email ?? null, PAGE)
+    accounts.push(...page)
+    if (page.length < PAGE) return accounts
+  }
 }
 
 /** The account of an address. Throws CommandFault where there is none. */

@@ -2,14 +2,14 @@
 
 import type { Command } from 'commander'
 import type { Account } from '../../accounts/account.ts'
-import { LIMITS, planInForce } from '../../accounts/plan.ts'
+import { planInForce } from '../../accounts/plan.ts'
+import { loadSettings } from '../../config.ts'
 import type { Ledger } from '../../store/ledger.ts'
-import { dayOf } from '../../words/time.ts'
+import { type Day, dayOf } from '../../words/time.ts'
+import { limitsOf } from '../plans.ts'
 import { withStore } from '../store.ts'
 import { accountLines, accountObject, columns, print, tokenLines, tokenObject } from './print.ts'
-import { accountOf, readEmail } from './read.ts'
-
-const PAGE = 1_000
+import { accountOf, allAccounts, readEmail } from './read.ts'
 
 type Options = { json?: true }
 
@@ -34,7 +34,7 @@ async function list({ json }: Options): Promise<void> {
   const today = dayOf(now)
   const rows = accounts.map((account) => [
     account.email,
-    planInForce(account, today),
+    account.suspended === null ? planInForce(account, today) : 'suspended',
     account.role,
     account.addons.join(', ') || '-',
   ])
@@ -42,13 +42,9 @@ async function list({ json }: Options): Promise<void> {
   print(json, { accounts: accounts.map((account) => accountObject(account, now)) }, lines)
 }
 
-async function allAccounts(ledger: Ledger): Promise<Account[]> {
-  const accounts: Account[] = []
-  for (;;) {
-    const page = await ledger.accounts(accounts.at(-1)?.email ?? null, PAGE)
-    accounts.push(...page)
-    if (page.length < PAGE) return accounts
-  }
+/** Calls of a day by an account that has no limit, which nothing but its usage counts. */
+async function noted(ledger: Ledger, { id }: Account, day: Day): Promise<number> {
+  return (await ledger.usage(id, day, day)).reduce((sum, { calls }) => sum + calls, 0)
 }
 
 async function show(email: string, { json }: Options): Promise<void> {
@@ -56,8 +52,8 @@ async function show(email: string, { json }: Options): Promise<void> {
     const account = await accountOf(ledger, email)
     const now = await clock()
     const today = dayOf(now)
-    const limit = LIMITS[planInForce(account, today)].queries
-    const used = await ledger.used(account.id, today)
+    const limit = limitsOf(loadSettings())[planInForce(account, today)].queries
+    const used = limit === null ? await noted(ledger, account, today) : await ledger.used(account.id, today)
     const tokens = await ledger.tokens(account.id)
     const object = {
       ...accountObject(account, now),
@@ -67,7 +63,7 @@ async function show(email: string, { json }: Options): Promise<void> {
     }
     print(json, object, [
       ...accountLines(account, now),
-      `  today    ${used} of ${limit} calls`,
+      `  today    ${used} of ${limit ?? 'unlimited'} calls`,
       '',
       ...tokenLines(tokens, now),
     ])

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { isActive, keptToken, makeToken, readToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
+import { actorOf } from '../../store/actor.ts'
 import type { Instant } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { withStore } from '../store.ts'
@@ -38,7 +39,9 @@ async function create(email: string, options: Options & { name: string; expires?
     if (expires !== null && expires <= now)
       throw new CommandFault('the token would have expired already: name a later --expires')
     const { id } = await accountOf(ledger, email)
-    const token = await ledger.createToken(id, keptToken(text, name, expires), now)
+    const token = await ledger
+      .as(actorOf('domaindex account token create'))
+      .createToken(id, keptToken(text, name, expires), now)
     print(json, { email, ...tokenObject(token, now), token: text }, [
       ...tokenLines([token], now),
       '',
@@ -66,7 +69,10 @@ async function revoke(email: string, given: string | undefined, { json }: Option
       throw new CommandFault(
         `${email} has several such tokens; name one by its id:\n${tokenLines(meant, now).join('\n')}`,
       )
-    if (token === undefined || !(await ledger.revokeToken(account.id, token.id, now)))
+    if (
+      token === undefined ||
+      !(await ledger.as(actorOf('domaindex account token revoke')).revokeToken(account.id, token.id, now))
+    )
       throw new CommandFault(
         `${email} has no such token that is active; domaindex account token list ${email} shows all`,
       )

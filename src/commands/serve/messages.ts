@@ -1,11 +1,12 @@
 /** What the primary and its workers, its crawler, its night and its indexer, tell each other; beside these the ledger's and the metrics' own messages pass. */
 
+import type { Limits } from '../../accounts/plan.ts'
 import type { Settings } from '../../config.ts'
 import type { Server } from '../../crawl/dns.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** What a worker must know to serve. */
-export type Order = { settings: Settings; demo: boolean }
+export type Order = { settings: Settings; limits: Limits; demo: boolean }
 
 /**
  * From the primary. `stop`: accept no more connections. `drain`: answer what is under way, close every connection, and end.

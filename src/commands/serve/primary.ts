@@ -7,11 +7,12 @@ import { openShelfFolder } from '../../nightly/shelf-folder.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { tryCrawlAdmin } from '../crawl/admin.ts'
+import { limitsOf } from '../plans.ts'
 import { listen, metricsOf, openAdmin } from './admin.ts'
 import { type Beside, startBeside } from './beside.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
-import type { CrawlCommand, CrawlOrder, IndexCommand, NightCommand } from './messages.ts'
+import type { CrawlCommand, CrawlOrder, IndexCommand, NightCommand, Order } from './messages.ts'
 import { bracketed, faultOf } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
@@ -33,13 +34,14 @@ type Parts = { crew: Crew; beside: Beside[]; admin: Server | null; store: Store;
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
 export async function startServer(settings: Settings, { demo, crawl = null }: ServerOptions): Promise<Running> {
   const { store: url, secret } = settings
+  const limits = limitsOf(settings)
   const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
   const output = openLog(settings.logLevel)
   const parts: Parts = { crew: new Crew(output.log), beside: [], admin: null, store, output }
   try {
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
-    const port = await startCrew(settings, demo, parts.crew)
+    const port = await startCrew({ settings, limits, demo }, parts.crew)
     if (crawl) await tryCrawlAdmin(settings.crawlAdmin)
     parts.beside = startAll({ ...settings, port }, crawl, output.log)
     const ended = asked().then(() => end(parts))
@@ -84,11 +86,11 @@ async function startAdmin({ admin, files }: Settings, { store, crew, output }: P
 }
 
 /** Starts the workers; returns the port that they listen on. */
-async function startCrew(settings: Settings, demo: boolean, crew: Crew): Promise<number> {
-  const { host, port: wanted, workers } = settings
+async function startCrew(order: Order, crew: Crew): Promise<number> {
+  const { host, port: wanted, workers } = order.settings
   try {
     const port = wanted === 0 ? await freePort(host) : wanted
-    await crew.start({ settings: { ...settings, port }, demo }, workers)
+    await crew.start({ ...order, settings: { ...order.settings, port } }, workers)
     return port
   } catch (error) {
     throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, PUBLIC)

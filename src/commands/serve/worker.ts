@@ -44,7 +44,7 @@ process.on('message', (message) => {
   else void (message.do === 'stop' ? stop(running) : drain(running))
 })
 
-async function serve({ settings, demo }: Order): Promise<void> {
+async function serve({ settings, limits, demo }: Order): Promise<void> {
   const output = openLog(settings.logLevel)
   const { log, flush } = output
   const fail = (error: unknown): void => {
@@ -65,6 +65,7 @@ async function serve({ settings, demo }: Order): Promise<void> {
       retrieval,
       shelf: openShelfFolder(settings.files),
       settings,
+      limits,
       now: pulse.now,
       isReady: () => pulse.isFelt() && running?.isWhole === true,
       log,

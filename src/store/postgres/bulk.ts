@@ -32,6 +32,7 @@ const WHERE: Record<string, string> = { ...COPIED, secret: 't.bytes is not null'
 const SEQUENCES: Record<keyof Numbered, string> = {
   account: 'account_id_seq',
   token: 'token_id_seq',
+  audit: 'audit_id_seq',
   wording: 'wording_number',
 }
 /** As SQLite keeps them: a JSON array in hexadecimal. */
@@ -77,6 +78,7 @@ function bulkOf(client: pg.Client): Bulk {
     numbered: async () => ({
       account: Number(await one(numberOf('account'))),
       token: Number(await one(numberOf('token'))),
+      audit: Number(await one(numberOf('audit'))),
       wording: Number(await one(numberOf('wording'))),
     }),
     finish: (numbered) => finish(client, numbered),

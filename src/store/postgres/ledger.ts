@@ -6,13 +6,14 @@ import { givenSecrets } from '../secrets.ts'
 import type { Wishes } from '../wishes.ts'
 import type { Database } from './database.ts'
 import { accountReads, accountWrites } from './ledger/accounts.ts'
+import { auditOf } from './ledger/audit.ts'
 import { budgetReads, type Call, carefulWriter } from './ledger/budget.ts'
 import { downloadReads } from './ledger/downloads.ts'
 import { durable } from './ledger/durable.ts'
 import { penOf } from './ledger/pen.ts'
-import { acceptGiven, secretsOf } from './ledger/secrets.ts'
+import { acceptGiven, secretsOf, secretWrites } from './ledger/secrets.ts'
 import { standingOf } from './ledger/standing.ts'
-import { tokensOf } from './ledger/tokens.ts'
+import { tokensOf, tokenWrites } from './ledger/tokens.ts'
 import { usageOf } from './ledger/usage.ts'
 import { wishesOf } from './ledger/wishes.ts'
 
@@ -36,15 +37,20 @@ export async function openLedger(
   const { send, idle } = penOf<Call>(carefulWriter(database))
   return {
     ...accountReads(database),
-    ...accountWrites(database),
     ...tokensOf(database),
     ...standingOf(database),
     ...budgetReads(database),
     ...downloadReads(database),
     ...budgetWrites((call, at = now?.() ?? null) => send(call, at)),
     ...usageOf(database),
+    ...auditOf(database),
     ...secretsOf(database, given),
     ...wishesOf(database),
+    as: (actor) => ({
+      ...accountWrites(database, actor, () => now?.() ?? null),
+      ...tokenWrites(database, actor),
+      ...secretWrites(database, given, actor),
+    }),
     close: idle,
   }
 }

@@ -44,6 +44,7 @@ export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
     numbered: async () => ({
       account: numberOf(ledger, 'account'),
       token: numberOf(ledger, 'token'),
+      audit: numberOf(ledger, 'audit'),
       wording: numberOf(facts, 'wording'),
     }),
     async finish({ wording, ...ofLedger }) {

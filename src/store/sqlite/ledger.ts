@@ -3,13 +3,16 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Actor } from '../../accounts/audit.ts'
 import type { NewToken } from '../../accounts/token.ts'
 import type { Instant } from '../../words/time.ts'
+import { OWN_ACTOR } from '../actor.ts'
 import { StoreFault } from '../fault.ts'
-import type { Ledger, Secret } from '../ledger.ts'
+import type { Changes, Ledger, Secret } from '../ledger.ts'
 import { GIVEN, givenSecrets } from '../secrets.ts'
 import type { Wishes } from '../wishes.ts'
 import { accountReads } from './ledger/accounts.ts'
+import { auditReads } from './ledger/audit.ts'
 import { budgetReads } from './ledger/budget.ts'
 import { type Arguments, gather, type Writer, type Writes } from './ledger/calls.ts'
 import { downloadReads } from './ledger/downloads.ts'
@@ -48,6 +51,7 @@ export function openLedger(path: string, options: LedgerOptions): Ledger & Wishe
     ...writes(write),
     ...wishesOf(database, write),
     ...secretsOf(database, given, write),
+    as: (actor) => changesBy(actor, write, given !== null),
     async close() {
       await turn() // what was gathered goes out first
       database.close()
@@ -73,6 +77,7 @@ function reads(database: DatabaseSync) {
   const { used } = budgetReads(database)
   const { isPaid } = downloadReads(database)
   const { usage } = usageReads(database)
+  const { audit } = auditReads(database)
   return {
     account: async (email) => account(email),
     accounts: async (after, limit) => accounts(after, limit),
@@ -80,21 +85,33 @@ function reads(database: DatabaseSync) {
     standing: async (hash) => standing(hash),
     used: async (account, day) => used(account, day),
     isPaid: async (account, day, file) => isPaid(account, day, file),
-    usage: async (account, since) => usage(account, since),
+    usage: async (account, from, to) => usage(account, from, to),
+    audit: async (filter, after, limit) => audit(filter, after, limit),
   } satisfies Partial<Ledger>
+}
+
+function changesBy(actor: Actor, write: Write, isGiven: boolean): Changes {
+  return {
+    createAccount: (account, now, token) => write('createAccount', [actor, account, token ? kept(token) : null], now),
+    setPlan: (account, plan) => write('setPlan', [actor, account, plan]),
+    setRole: (account, role) => write('setRole', [actor, account, role]),
+    addPeriod: (account, period) => write('addPeriod', [actor, account, period]),
+    removePeriod: (account, first) => write('removePeriod', [actor, account, first]),
+    setAddon: (account, addon, on) => write('setAddon', [actor, account, addon, on]),
+    suspendAccount: (account, now) => write('suspendAccount', [actor, account], now),
+    resumeAccount: (account) => write('resumeAccount', [actor, account]),
+    deleteAccount: (account) => write('deleteAccount', [actor, account]),
+    createToken: (account, token, now) => write('createToken', [actor, account, kept(token)], now),
+    revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
+    async rotateSecret(now) {
+      if (isGiven) throw new StoreFault(GIVEN)
+      await write('rotateSecret', [actor], now)
+    },
+  }
 }
 
 function writes(write: Write) {
   return {
-    createAccount: (account, now, token) => write('createAccount', [account, token ? kept(token) : null], now),
-    setPlan: (account, plan) => write('setPlan', [account, plan]),
-    setRole: (account, role) => write('setRole', [account, role]),
-    addPeriod: (account, period) => write('addPeriod', [account, period]),
-    removePeriod: (account, first) => write('removePeriod', [account, first]),
-    setAddon: (account, addon, on) => write('setAddon', [account, addon, on]),
-    deleteAccount: (account) => write('deleteAccount', [account]),
-    createToken: (account, token, now) => write('createToken', [account, kept(token)], now),
-    revokeToken: (account, token, now) => write('revokeToken', [account, token], now),
     take: (ask) => write('take', [ask]),
     pay: (purchase) => write('pay', [purchase]),
     settle: (settlements) => write('settle', [settlements]),
@@ -118,23 +135,15 @@ function wishesOf(database: DatabaseSync, write: Write): Wishes {
 
 const kept = (token: NewToken): KeptToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
 
-function secretsOf(
-  database: DatabaseSync,
-  given: Secret[] | null,
-  write: Write,
-): Pick<Ledger, 'secrets' | 'rotateSecret'> {
+function secretsOf(database: DatabaseSync, given: Secret[] | null, write: Write): Pick<Ledger, 'secrets'> {
   const { secrets } = secretReads(database)
   return {
     async secrets(now) {
       if (given !== null) return given
       const made = secrets(now)
       if (made.length > 0) return made
-      await write('makeSecret', [])
+      await write('makeSecret', [OWN_ACTOR])
       return secrets(now)
-    },
-    async rotateSecret(now) {
-      if (given !== null) throw new StoreFault(GIVEN)
-      await write('rotateSecret', [], now)
     },
   }
 }

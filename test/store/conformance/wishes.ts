@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { LEDGER_TABLES } from '../../../src/store/bulk.ts'
 import { openBulk } from '../../../src/store/open.ts'
 import { addDays, type Day } from '../../../src/words/time.ts'
+import { TESTER } from '../../tester.ts'
 import type { Engine, Opened } from './engine.ts'
 import { NOW, name, testWithStore } from './world.ts'
 
@@ -19,25 +20,25 @@ async function counted({ url }: Opened): Promise<number> {
 
 export function wishes(engine: Engine): void {
   testWithStore(engine, 'of an account two days are counted, and of a deleted one none', async (store, opened) => {
-    const { id } = (await store.ledger.createAccount(ACCOUNT, NOW))!
+    const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
     for (let day = 0; day < 4; day++) {
       const asked = name(`n${day}.example`)
       assert.ok(await store.wishes.ask({ account: id, day: addDays(TODAY, day), name: asked, most: 1 }))
     }
     assert.equal(await counted(opened), 2)
-    await store.ledger.deleteAccount(id)
+    await store.ledger.as(TESTER).deleteAccount(id)
     assert.equal(await counted(opened), 0)
   })
 
   testWithStore(engine, 'what is asked for while an account goes is not counted either', async (store, opened) => {
     const other = await opened.another()
     for (let round = 0; round < 10; round++) {
-      const { id } = (await store.ledger.createAccount(ACCOUNT, NOW))!
+      const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
       const asks = Array.from({ length: 12 }, (_, n) =>
         other.wishes.ask({ account: id, day: TODAY, name: name(`n${round}-${n}.example`), most: 99 }),
       )
       await asks[0]
-      await Promise.all([...asks, store.ledger.deleteAccount(id)])
+      await Promise.all([...asks, store.ledger.as(TESTER).deleteAccount(id)])
     }
     assert.equal(await counted(opened), 0)
   })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
 import type { Day } from '../../../src/words/time.ts'
+import { TESTER } from '../../tester.ts'
 import { ANN, type LedgerEngine, made, NOW, newToken, on, TODAY } from './engine.ts'
 
 const period = (text: string): Period => parsePeriod(text)!
@@ -18,11 +19,12 @@ export function accounts(engine: LedgerEngine): void {
       periods: [autumn, spring],
       addons: ['export', 'enriched'],
     } as const
-    const account = await ledger.createAccount(given, NOW)
+    const account = await ledger.as(TESTER).createAccount(given, NOW)
     assert.deepEqual(account, {
       ...given,
       id: account!.id,
       created: NOW,
+      suspended: null,
       periods: [spring, autumn],
       addons: ['enriched', 'export'],
     })
@@ -31,19 +33,25 @@ export function accounts(engine: LedgerEngine): void {
 
   on(engine, 'an address has one account, letter case ignored', async ({ ledger }) => {
     const account = await made(ledger)
-    assert.equal(await ledger.createAccount({ ...ANN, email: 'Ann@Example.com', plan: 'premium' }, NOW), null)
+    assert.equal(
+      await ledger.as(TESTER).createAccount({ ...ANN, email: 'Ann@Example.com', plan: 'premium' }, NOW),
+      null,
+    )
     assert.deepEqual(await ledger.account('ANN@example.com'), account)
     assert.equal(await ledger.account('bob@example.com'), null)
   })
 
   on(engine, 'an account and its first token are made together or not at all', async ({ ledger }) => {
-    const account = await ledger.createAccount(ANN, NOW, newToken('first', 1))
+    const account = await ledger.as(TESTER).createAccount(ANN, NOW, newToken('first', 1))
     assert.equal((await ledger.standing(newToken('first', 1).hash))?.account.id, account!.id)
     const bob = { ...ANN, email: 'bob@example.com' }
-    await assert.rejects(ledger.createAccount(bob, NOW, newToken('stolen', 1)))
+    await assert.rejects(ledger.as(TESTER).createAccount(bob, NOW, newToken('stolen', 1)))
     assert.equal(await ledger.account(bob.email), null)
     const twice = [period('basic:2026-01-01..'), period('premium:2026-02-01..')]
-    await assert.rejects(ledger.createAccount({ ...bob, periods: twice }, NOW, newToken('first', 2)), /overlap/)
+    await assert.rejects(
+      ledger.as(TESTER).createAccount({ ...bob, periods: twice }, NOW, newToken('first', 2)),
+      /overlap/,
+    )
     assert.equal(await ledger.account(bob.email), null)
     assert.equal(await ledger.standing(newToken('first', 2).hash), null)
   })
@@ -60,30 +68,47 @@ export function accounts(engine: LedgerEngine): void {
 
   on(engine, 'plan, role and add-ons can be changed', async ({ ledger }) => {
     const { id } = await made(ledger)
-    await ledger.setPlan(id, 'premium')
-    await ledger.setRole(id, 'admin')
-    await ledger.setAddon(id, 'export', true)
-    await ledger.setAddon(id, 'export', true)
-    const changed = { ...ANN, id, created: NOW, plan: 'premium', role: 'admin', addons: ['export'] }
+    await ledger.as(TESTER).setPlan(id, 'premium')
+    await ledger.as(TESTER).setRole(id, 'admin')
+    await ledger.as(TESTER).setAddon(id, 'export', true)
+    await ledger.as(TESTER).setAddon(id, 'export', true)
+    const changed = { ...ANN, id, created: NOW, suspended: null, plan: 'premium', role: 'admin', addons: ['export'] }
     assert.deepEqual(await ledger.account(ANN.email), changed)
-    await ledger.setAddon(id, 'export', false)
-    await ledger.setAddon(id, 'export', false)
+    await ledger.as(TESTER).setAddon(id, 'export', false)
+    await ledger.as(TESTER).setAddon(id, 'export', false)
     assert.deepEqual(await ledger.account(ANN.email), { ...changed, addons: [] })
+  })
+
+  on(engine, 'an account is suspended and resumed once, in every process at once', async ({ ledger, another }) => {
+    const other = await another()
+    const { id } = await made(ledger)
+    const token = newToken('laptop', 1)
+    await ledger.as(TESTER).createToken(id, token, NOW)
+    const since = async () => (await other.standing(token.hash))?.account.suspended
+    assert.equal(await since(), null)
+    assert.equal(await ledger.as(TESTER).suspendAccount(id, NOW + 5), true)
+    assert.equal(await other.as(TESTER).suspendAccount(id, NOW + 6), false)
+    assert.equal(await since(), NOW + 5)
+    assert.equal((await ledger.account(ANN.email))?.suspended, NOW + 5)
+    assert.equal(await ledger.as(TESTER).resumeAccount(id), true)
+    assert.equal(await ledger.as(TESTER).resumeAccount(id), false)
+    assert.equal(await since(), null)
+    assert.equal(await ledger.as(TESTER).suspendAccount(4711, NOW), false)
   })
 
   periods(engine)
 
   on(engine, 'a deleted account leaves nothing, and its number is never given again', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [period('basic:2026-01-01..')], addons: ['export'] })
-    const token = await ledger.createToken(id, newToken('laptop', 1), NOW)
+    const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     await ledger.take({ account: id, day: TODAY, limit: 100, want: 1, holder: 'one' })
     await ledger.note([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, last: NOW }])
-    await ledger.deleteAccount(id)
+    await ledger.as(TESTER).deleteAccount(id)
     await ledger.note([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, last: NOW }])
     assert.equal(await ledger.account(ANN.email), null)
     assert.equal(await ledger.standing(newToken('laptop', 1).hash), null)
     assert.deepEqual(await ledger.tokens(id), [])
-    assert.deepEqual(await ledger.usage(id, TODAY), [])
+    assert.deepEqual(await ledger.usage(id, null, null), [])
     assert.equal(await ledger.used(id, TODAY), 0)
     const again = await made(ledger)
     assert.notEqual(again.id, id)
@@ -95,7 +120,7 @@ function periods(engine: LedgerEngine): void {
   on(engine, 'overlapping periods are refused at entry', async ({ ledger }) => {
     const { id } = await made(ledger)
     const held = [period('basic:2026-03-01..2026-03-31'), period('premium:2026-06-01..')]
-    for (const each of held) assert.equal(await ledger.addPeriod(id, each), true)
+    for (const each of held) assert.equal(await ledger.as(TESTER).addPeriod(id, each), true)
     for (const text of [
       'basic:2026-03-01..2026-03-31',
       'premium:2026-02-01..2026-03-01',
@@ -105,10 +130,10 @@ function periods(engine: LedgerEngine): void {
       'basic:2026-04-01..',
       'basic:2030-01-01..2030-01-01',
     ]) {
-      assert.equal(await ledger.addPeriod(id, period(text)), false, text)
+      assert.equal(await ledger.as(TESTER).addPeriod(id, period(text)), false, text)
     }
     assert.deepEqual((await ledger.account(ANN.email))?.periods, held)
-    assert.equal(await ledger.addPeriod(id, period('basic:2026-04-01..2026-05-31')), true)
+    assert.equal(await ledger.as(TESTER).addPeriod(id, period('basic:2026-04-01..2026-05-31')), true)
     assert.equal((await ledger.account(ANN.email))?.periods.length, 3)
   })
 
@@ -116,20 +141,20 @@ function periods(engine: LedgerEngine): void {
     const { id } = await made(ledger)
     const other = await another()
     const outcomes = await Promise.all([
-      ledger.addPeriod(id, period('basic:2026-03-01..2026-03-31')),
-      other.addPeriod(id, period('premium:2026-03-31..2026-04-30')),
+      ledger.as(TESTER).addPeriod(id, period('basic:2026-03-01..2026-03-31')),
+      other.as(TESTER).addPeriod(id, period('premium:2026-03-31..2026-04-30')),
     ])
     assert.deepEqual(outcomes.toSorted(), [false, true])
   })
 
   on(engine, 'a period is removed by its first day', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [period('basic:2026-03-01..2026-03-31')] })
-    assert.equal(await ledger.removePeriod(id, '2026-03-02' as Day), false)
-    assert.equal(await ledger.removePeriod(id, '2026-03-01' as Day), true)
+    assert.equal(await ledger.as(TESTER).removePeriod(id, '2026-03-02' as Day), false)
+    assert.equal(await ledger.as(TESTER).removePeriod(id, '2026-03-01' as Day), true)
     assert.deepEqual((await ledger.account(ANN.email))?.periods, [])
   })
 
   on(engine, 'an account that is not there gets no period', async ({ ledger }) => {
-    assert.equal(await ledger.addPeriod(4711, period('basic:2026-03-01..')), false)
+    assert.equal(await ledger.as(TESTER).addPeriod(4711, period('basic:2026-03-01..')), false)
   })
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Ledger, Payment, Purchase } from '../../../src/store/ledger.ts'
 import type { Day } from '../../../src/words/time.ts'
+import { TESTER } from '../../tester.ts'
 import { type LedgerEngine, made, NOW, on, TODAY } from './engine.ts'
 
 const ACCOUNT = 7
@@ -76,7 +77,7 @@ export function downloads(engine: LedgerEngine): void {
   on(engine, 'what a deleted account paid for is forgotten', async ({ ledger }) => {
     const { id } = await made(ledger)
     await ledger.pay(purchase({ account: id }))
-    await ledger.deleteAccount(id)
+    await ledger.as(TESTER).deleteAccount(id)
     assert.equal(await ledger.isPaid(id, TODAY, FILE), false)
   })
 

@@ -6,6 +6,7 @@ import type { NewToken } from '../../../src/accounts/token.ts'
 import type { Ledger } from '../../../src/store/ledger.ts'
 import type { Wishes } from '../../../src/store/wishes.ts'
 import type { Day, Instant } from '../../../src/words/time.ts'
+import { TESTER } from '../../tester.ts'
 
 /** The ledger's clock, set by the test. */
 export type Clock = { now: Instant }
@@ -64,7 +65,7 @@ export const newToken = (name: string, byte: number, expires: Instant | null = n
 
 /** Makes an account that must not be there yet. */
 export async function made(ledger: Ledger, account: Partial<NewAccount> = {}): Promise<Account> {
-  const result = await ledger.createAccount({ ...ANN, ...account }, NOW)
+  const result = await ledger.as(TESTER).createAccount({ ...ANN, ...account }, NOW)
   if (result === null) throw new Error('the account is there already')
   return result
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TESTER } from '../../tester.ts'
 import { type LedgerEngine, NOW, on } from './engine.ts'
 
 const DAY = 86_400
@@ -20,7 +21,7 @@ export function secrets(engine: LedgerEngine): void {
 
   on(engine, 'a new secret signs once every process knows it, 10 seconds later', async ({ ledger }) => {
     const [first] = await ledger.secrets(NOW)
-    await ledger.rotateSecret(NOW)
+    await ledger.as(TESTER).rotateSecret(NOW)
     assert.deepEqual((await ledger.secrets(NOW + 9))[0], first)
     const [second, former] = await ledger.secrets(NOW + 10)
     assert.notEqual(second!.number, first!.number)
@@ -29,12 +30,12 @@ export function secrets(engine: LedgerEngine): void {
 
   on(engine, 'a former secret is honoured for 24 hours', async ({ ledger }) => {
     const [first] = await ledger.secrets(NOW)
-    await ledger.rotateSecret(NOW + 100)
+    await ledger.as(TESTER).rotateSecret(NOW + 100)
     const [second, ...others] = await ledger.secrets(NOW + 100 + DAY - 1)
     assert.notEqual(second!.number, first!.number)
     assert.deepEqual(others, [first])
     assert.deepEqual(await ledger.secrets(NOW + 100 + DAY), [second])
-    await ledger.rotateSecret(NOW + 200)
+    await ledger.as(TESTER).rotateSecret(NOW + 200)
     const [third, ...formers] = await ledger.secrets(NOW + 210)
     assert.deepEqual(formers, [second, first])
     assert.notDeepEqual(third, second)
@@ -51,7 +52,7 @@ export function secrets(engine: LedgerEngine): void {
       )
       assert.deepEqual(rest, [])
       assert.notEqual(first!.number, second!.number)
-      await assert.rejects(ledger.rotateSecret(NOW), /DOMAINDEX_SECRET/)
+      await assert.rejects(ledger.as(TESTER).rotateSecret(NOW), /DOMAINDEX_SECRET/)
     },
     ` ${NEW} , ${FORMER} `,
   )

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { isActive } from '../../../src/accounts/token.ts'
+import { TESTER } from '../../tester.ts'
 import { type LedgerEngine, made, NOW, newToken, on, TODAY } from './engine.ts'
 
 export function tokens(engine: LedgerEngine): void {
   on(engine, 'an account can have several tokens, with name, expiry and last use', async ({ ledger }) => {
     const { id } = await made(ledger)
-    const laptop = await ledger.createToken(id, newToken('laptop', 1), NOW)
-    const server = await ledger.createToken(id, newToken('server', 2, NOW + 60), NOW + 1)
+    const laptop = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
+    const server = await ledger.as(TESTER).createToken(id, newToken('server', 2, NOW + 60), NOW + 1)
     const rest = { hint: 'dxt_abcd', last_used: null, revoked: null }
     assert.deepEqual(laptop, { ...rest, id: laptop.id, name: 'laptop', created: NOW, expires: null })
     assert.deepEqual(server, { ...rest, id: server.id, name: 'server', created: NOW + 1, expires: NOW + 60 })
@@ -19,7 +20,7 @@ export function tokens(engine: LedgerEngine): void {
   on(engine, 'a token stands for its account, in every process at once', async ({ ledger, another }) => {
     const other = await another()
     const account = await made(ledger, { plan: 'basic', addons: ['export'] })
-    const token = await ledger.createToken(account.id, newToken('laptop', 1), NOW)
+    const token = await ledger.as(TESTER).createToken(account.id, newToken('laptop', 1), NOW)
     for (const each of [ledger, other]) {
       assert.deepEqual(await each.standing(newToken('laptop', 1).hash), { account, token })
       assert.equal(await each.standing(newToken('laptop', 2).hash), null)
@@ -29,10 +30,10 @@ export function tokens(engine: LedgerEngine): void {
   on(engine, 'a revoked token is told as revoked in every process, and revoked once', async ({ ledger, another }) => {
     const other = await another()
     const { id } = await made(ledger)
-    const token = await ledger.createToken(id, newToken('laptop', 1), NOW)
-    assert.equal(await other.revokeToken(id + 1, token.id, NOW + 5), false)
-    assert.equal(await other.revokeToken(id, token.id, NOW + 5), true)
-    assert.equal(await ledger.revokeToken(id, token.id, NOW + 6), false)
+    const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
+    assert.equal(await other.as(TESTER).revokeToken(id + 1, token.id, NOW + 5), false)
+    assert.equal(await other.as(TESTER).revokeToken(id, token.id, NOW + 5), true)
+    assert.equal(await ledger.as(TESTER).revokeToken(id, token.id, NOW + 6), false)
     const standing = await ledger.standing(newToken('laptop', 1).hash)
     assert.deepEqual(standing?.token, { ...token, revoked: NOW + 5 })
     assert.equal(isActive(standing.token, NOW + 5), false)
@@ -40,19 +41,19 @@ export function tokens(engine: LedgerEngine): void {
 
   on(engine, 'an expired token is no longer active and cannot be revoked', async ({ ledger }) => {
     const { id } = await made(ledger)
-    const token = await ledger.createToken(id, newToken('laptop', 1, NOW + 60), NOW)
-    assert.equal(await ledger.revokeToken(id, token.id, NOW + 60), false)
-    assert.equal(await ledger.revokeToken(id, token.id, NOW + 59), true)
+    const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1, NOW + 60), NOW)
+    assert.equal(await ledger.as(TESTER).revokeToken(id, token.id, NOW + 60), false)
+    assert.equal(await ledger.as(TESTER).revokeToken(id, token.id, NOW + 59), true)
   })
 
   on(engine, 'a token needs an account', async ({ ledger }) => {
-    await assert.rejects(ledger.createToken(4711, newToken('laptop', 1), NOW), /no account 4711/)
+    await assert.rejects(ledger.as(TESTER).createToken(4711, newToken('laptop', 1), NOW), /no account 4711/)
     assert.equal(await ledger.standing(newToken('laptop', 1).hash), null)
   })
 
   on(engine, 'a use moves last_used on, never back', async ({ ledger }) => {
     const { id } = await made(ledger)
-    const token = await ledger.createToken(id, newToken('laptop', 1), NOW)
+    const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     const note = { account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1 }
     await ledger.note([{ ...note, last: NOW + 9 }])
     await ledger.note([{ ...note, last: NOW + 5 }])

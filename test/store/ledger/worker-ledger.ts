@@ -3,6 +3,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
+import type { Actor } from '../../../src/accounts/audit.ts'
+import type { Changes } from '../../../src/store/ledger.ts'
 import type { Order, Report } from '../ledger-worker.ts'
 import type { LedgerAndWishes } from './engine.ts'
 
@@ -47,8 +49,19 @@ export async function workerLedger(
   return new Proxy({} as LedgerAndWishes & { close(): Promise<void> }, {
     get(_, method: string) {
       if (method === 'then') return undefined // it is no promise
-      return method === 'close' ? close : (...values: unknown[]) => driven.ask(method, ...values)
+      if (method === 'close') return close
+      if (method === 'as') return (actor: Actor) => changesThrough(driven, actor)
+      return (...values: unknown[]) => driven.ask(method, ...values)
     },
+  })
+}
+
+function changesThrough(driven: Driven, actor: Actor): Changes {
+  return new Proxy({} as Changes, {
+    get:
+      (_, method: string) =>
+      (...values: unknown[]) =>
+        driven.ask('change', actor, method, ...values),
   })
 }
 

@@ -1,15 +1,19 @@
 /** Accounts with their periods and add-ons, on PostgreSQL. */
 
-import type { Account, Addon, NewAccount, Plan, Role } from '../../../accounts/account.ts'
-import type { Period } from '../../../accounts/period.ts'
+import type { Account, NewAccount } from '../../../accounts/account.ts'
+import type { Actor } from '../../../accounts/audit.ts'
+import { formatPeriod, type Period } from '../../../accounts/period.ts'
 import type { NewToken } from '../../../accounts/token.ts'
-import type { Day, Instant } from '../../../words/time.ts'
+import type { Instant } from '../../../words/time.ts'
+import type { Changes } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
+import { type Log, logBy } from './audit.ts'
 import { insertToken } from './tokens.ts'
 
 /** An account `a` as JSON, with its periods and add-ons. */
 export const ACCOUNT = `json_build_object('id', a.id, 'email', a.email, 'role', a.role, 'plan', a.plan, 'created', a.created,
+  'suspended', a.suspended,
   'periods', coalesce((select json_agg(json_build_object('plan', plan, 'first', first, 'last', last) order by first)
     from period where account = a.id), '[]'),
   'addons', coalesce((select json_agg(addon order by addon) from addon where account = a.id), '[]'))::text`
@@ -29,8 +33,19 @@ const INSERT = {
   name: 'account.insert',
   text: 'insert into account (email, role, plan, created) values ($1, $2, $3, $4) on conflict do nothing returning id',
 }
-const SET_PLAN = { name: 'account.plan', text: 'update account set plan = $2 where id = $1' }
-const SET_ROLE = { name: 'account.role', text: 'update account set role = $2 where id = $1' }
+/** Returns what stood there before, and nothing if it is the same. */
+const SET = {
+  plan: { name: 'account.plan', text: setColumnText('plan') },
+  role: { name: 'account.role', text: setColumnText('role') },
+}
+const SUSPEND = {
+  name: 'account.suspend',
+  text: 'update account set suspended = $2 where id = $1 and suspended is null',
+}
+const RESUME = {
+  name: 'account.resume',
+  text: 'update account set suspended = null where id = $1 and suspended is not null',
+}
 /** Whoever adds a period has its account locked, so that of two at the same time the second one sees the first. */
 const LOCK = { name: 'account.lock', text: 'select id from account where id = $1 for update' }
 const ADD_PERIOD = {
@@ -39,7 +54,10 @@ const ADD_PERIOD = {
     where a.id = $1 and not exists (select 1 from period where account = a.id
       and first <= coalesce($3, '9999-12-31') and $2 <= coalesce(last, '9999-12-31'))`,
 }
-const REMOVE_PERIOD = { name: 'period.delete', text: 'delete from period where account = $1 and first = $2' }
+const REMOVE_PERIOD = {
+  name: 'period.delete',
+  text: 'delete from period where account = $1 and first = $2 returning plan, first, last',
+}
 const ADD_ADDON = {
   name: 'addon.insert',
   text: 'insert into addon (account, addon) select id, $2 from account where id = $1 on conflict do nothing',
@@ -57,6 +75,11 @@ const DELETIONS = [
   text: `delete from ${what} = $1`,
 }))
 
+function setColumnText(column: 'plan' | 'role'): string {
+  return `with former as (select id, ${column} as former from account where id = $1 for update)
+    update account a set ${column} = $2 from former where a.id = former.id and former.former <> $2 returning former.former`
+}
+
 export function accountReads({ read }: Pick<Database, 'read'>) {
   return {
     async account(email: string): Promise<Account | null> {
@@ -68,23 +91,63 @@ export function accountReads({ read }: Pick<Database, 'read'>) {
   }
 }
 
-export function accountWrites({ transaction }: Pick<Database, 'transaction'>) {
-  const set = (statement: { name: string; text: string }, values: unknown[]): Promise<void> =>
-    transaction(async ({ run }) => void (await run(statement, values)))
+/** The account changes of an actor; `now` is the time of those that are not told one, null for the server's. */
+export function accountWrites(
+  { transaction }: Pick<Database, 'transaction'>,
+  actor: Actor,
+  now: () => Instant | null,
+): Omit<Changes, 'createToken' | 'revokeToken' | 'rotateSecret'> {
   return {
-    createAccount: (account: NewAccount, now: Instant, token?: NewToken): Promise<Account | null> =>
-      transaction((session) => insertAccount(session, account, now, token)),
-    setPlan: (account: number, plan: Plan): Promise<void> => set(SET_PLAN, [account, plan]),
-    setRole: (account: number, role: Role): Promise<void> => set(SET_ROLE, [account, role]),
-    addPeriod: (account: number, period: Period): Promise<boolean> =>
-      transaction((session) => addPeriod(session, account, period)),
-    removePeriod: (account: number, first: Day): Promise<boolean> =>
-      transaction(async ({ run }) => (await run(REMOVE_PERIOD, [account, first])) === 1),
-    setAddon: (account: number, addon: Addon, on: boolean): Promise<void> =>
-      set(on ? ADD_ADDON : REMOVE_ADDON, [account, addon]),
-    deleteAccount: (account: number): Promise<void> =>
-      transaction(async ({ run }) => {
-        for (const deletion of DELETIONS) await run(deletion, [account])
+    createAccount: (account, at, token) =>
+      transaction((session) => insertAccount(session, account, at, token, logBy(actor, at))),
+    setPlan: (account, plan) =>
+      transaction((session) => setColumn(session, 'plan', account, plan, logBy(actor, now()))),
+    setRole: (account, role) =>
+      transaction((session) => setColumn(session, 'role', account, role, logBy(actor, now()))),
+    addPeriod: (account, period) =>
+      transaction(async (session) => {
+        const isAdded = await addPeriod(session, account, period)
+        if (isAdded) await logBy(actor, now())(session, 'period.add', account, { period: formatPeriod(period) })
+        return isAdded
+      }),
+    removePeriod: (account, first) =>
+      transaction(async (session) => {
+        const [removed] = await session.rows<Period>(REMOVE_PERIOD, [account, first])
+        if (removed === undefined) return false
+        await logBy(actor, now())(session, 'period.remove', account, { period: formatPeriod(removed) })
+        return true
+      }),
+    setAddon: (account, addon, on) =>
+      transaction(async (session) => {
+        if ((await session.run(on ? ADD_ADDON : REMOVE_ADDON, [account, addon])) === 0) return
+        await logBy(actor, now())(session, on ? 'addon.add' : 'addon.remove', account, { addon })
+      }),
+    ...suspensions(transaction, actor, now),
+    deleteAccount: (account) =>
+      transaction(async (session) => {
+        await logBy(actor, now())(session, 'account.delete', account, {})
+        for (const deletion of DELETIONS) await session.run(deletion, [account])
+      }),
+  }
+}
+
+function suspensions(
+  transaction: Database['transaction'],
+  actor: Actor,
+  now: () => Instant | null,
+): Pick<Changes, 'suspendAccount' | 'resumeAccount'> {
+  return {
+    suspendAccount: (account, at) =>
+      transaction(async (session) => {
+        const isChanged = (await session.run(SUSPEND, [account, at])) === 1
+        if (isChanged) await logBy(actor, at)(session, 'account.suspend', account, {})
+        return isChanged
+      }),
+    resumeAccount: (account) =>
+      transaction(async (session) => {
+        const isChanged = (await session.run(RESUME, [account])) === 1
+        if (isChanged) await logBy(actor, now())(session, 'account.resume', account, {})
+        return isChanged
       }),
   }
 }
@@ -93,11 +156,23 @@ function accountOf({ account }: Row): Account {
   return JSON.parse(account)
 }
 
+async function setColumn(
+  session: Session,
+  column: 'plan' | 'role',
+  account: number,
+  to: string,
+  log: Log,
+): Promise<void> {
+  const [changed] = await session.rows<{ former: string }>(SET[column], [account, to])
+  if (changed !== undefined) await log(session, `account.${column}`, account, { from: changed.former, to })
+}
+
 async function insertAccount(
   session: Session,
   { email, role, plan, periods, addons }: NewAccount,
   now: Instant,
   token: NewToken | undefined,
+  log: Log,
 ): Promise<Account | null> {
   const [made] = await session.rows<{ id: number }>(INSERT, [email, role, plan, now])
   if (made === undefined) return null
@@ -106,7 +181,8 @@ async function insertAccount(
     if (!(await addPeriod(session, id, period))) throw new Error('two periods of the new account overlap')
   }
   for (const addon of addons) await session.run(ADD_ADDON, [id, addon])
-  if (token !== undefined) await insertToken(session, id, token, now)
+  await log(session, 'account.create', id, { plan, role, periods: periods.map(formatPeriod), addons })
+  if (token !== undefined) await insertToken(session, id, token, now, log)
   const [row] = await session.rows<Row>(BY_NUMBER, [id])
   return accountOf(row!)
 }

@@ -1,12 +1,15 @@
 /** The installation's secrets on PostgreSQL: made by the store, or given to every process and known here by a digest. */
 
 import { createHash } from 'node:crypto'
+import type { Actor } from '../../../accounts/audit.ts'
 import type { Instant } from '../../../words/time.ts'
+import { OWN_ACTOR } from '../../actor.ts'
 import { StoreFault } from '../../fault.ts'
-import type { Secret } from '../../ledger.ts'
+import type { Changes, Secret } from '../../ledger.ts'
 import { GIVEN, HONOURED, makeSecret, UNSETTLED } from '../../secrets.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
+import { logInstallation } from './audit.ts'
 
 /** `bytes` null: the secret is given, and only its digest is kept. */
 type Row = { number: number; bytes: Buffer | null }
@@ -43,17 +46,26 @@ export function secretsOf({ read, transaction }: Pick<Database, 'read' | 'transa
       if (given !== null) return given
       const made = await kept(now)
       if (made.length > 0) return made
-      await transaction((session) => add(session, makeSecret(), null))
+      await transaction((session) => add(session, makeSecret(), null, entry('secret.create', now)))
       return kept(now)
     },
-    async rotateSecret(now: Instant): Promise<void> {
+  }
+}
+
+export function secretWrites(
+  { transaction }: Pick<Database, 'transaction'>,
+  given: Secret[] | null,
+  actor: Actor,
+): Pick<Changes, 'rotateSecret'> {
+  return {
+    async rotateSecret(now) {
       if (given !== null) throw new StoreFault(GIVEN)
       await transaction(async (session) => {
         const [inForce] = await session.rows<{ digest: Buffer | null }>(IN_FORCE)
         if (inForce?.digest) throw new StoreFault(UNSET)
         await session.run(FORGET, [now - HONOURED])
         await session.run(REPLACE, [now])
-        await add(session, makeSecret(), null)
+        await add(session, makeSecret(), null, { actor, action: 'secret.rotate', now })
       })
     },
   }
@@ -68,11 +80,13 @@ export async function acceptGiven(
   const [known] = await read<{ digest: Buffer | null }>(KNOWN)
   if (known?.digest?.equals(digests[0]!)) return
   await transaction(async (session) => {
-    await add(session, given[0]!, digests[0]!)
+    await add(session, given[0]!, digests[0]!, entry('secret.give', null))
     const [inForce] = await session.rows<{ digest: Buffer | null }>(IN_FORCE)
     const place = digests.findIndex((digest) => inForce?.digest?.equals(digest))
     if (place < 0) throw new StoreFault(inForce?.digest ? ANOTHER : MADE)
-    if (place > 0) await session.run(FOLLOW, [given[0]!.number, digests[0]])
+    if (place === 0) return
+    await session.run(FOLLOW, [given[0]!.number, digests[0]])
+    await logInstallation(session, OWN_ACTOR, null, 'secret.give', { number: given[0]!.number })
   })
 }
 
@@ -80,7 +94,18 @@ function digestOf(bytes: Uint8Array): Buffer {
   return createHash('sha256').update('domaindex: digest of a secret\n').update(bytes).digest()
 }
 
+/** How a secret that is added shows in the audit log; `now` null: at the server's time. */
+type Entry = { actor: Actor; action: 'secret.create' | 'secret.rotate' | 'secret.give'; now: Instant | null }
+
+const entry = (action: Entry['action'], now: Instant | null): Entry => ({ actor: OWN_ACTOR, action, now })
+
 /** Adds a secret where none is in force: a given one by its digest, otherwise whole. */
-async function add({ run }: Session, { number, bytes }: Secret, digest: Uint8Array | null): Promise<void> {
-  await run(INSERT, [number, digest === null ? bytes : null, digest])
+async function add(
+  session: Session,
+  { number, bytes }: Secret,
+  digest: Uint8Array | null,
+  { actor, action, now }: Entry,
+): Promise<void> {
+  const added = await session.run(INSERT, [number, digest === null ? bytes : null, digest])
+  if (added === 1) await logInstallation(session, actor, now, action, { number })
 }

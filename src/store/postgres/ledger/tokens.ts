@@ -1,9 +1,12 @@
 /** Tokens on PostgreSQL. */
 
+import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken, Token } from '../../../accounts/token.ts'
 import type { Instant } from '../../../words/time.ts'
+import type { Changes } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
+import { type Log, logBy } from './audit.ts'
 
 /** The columns of a token. */
 export const TOKEN = 'id, name, hint, created, expires, last_used, revoked'
@@ -17,27 +20,42 @@ const INSERT = {
 const REVOKE = {
   name: 'token.revoke',
   text: `update token set revoked = $3 where account = $1 and id = $2
-    and revoked is null and (expires is null or expires > $3)`,
+    and revoked is null and (expires is null or expires > $3) returning name`,
 }
 
-export function tokensOf({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
+export function tokensOf({ read }: Pick<Database, 'read'>) {
   return {
     tokens: (account: number): Promise<Token[]> => read<Token>(ALL, [account]),
-    createToken: (account: number, token: NewToken, now: Instant): Promise<Token> =>
-      transaction((session) => insertToken(session, account, token, now)),
-    revokeToken: (account: number, token: number, now: Instant): Promise<boolean> =>
-      transaction(async ({ run }) => (await run(REVOKE, [account, token, now])) === 1),
+  }
+}
+
+export function tokenWrites(
+  { transaction }: Pick<Database, 'transaction'>,
+  actor: Actor,
+): Pick<Changes, 'createToken' | 'revokeToken'> {
+  return {
+    createToken: (account, token, now) =>
+      transaction((session) => insertToken(session, account, token, now, logBy(actor, now))),
+    revokeToken: (account, token, now) =>
+      transaction(async (session) => {
+        const [revoked] = await session.rows<{ name: string }>(REVOKE, [account, token, now])
+        if (revoked === undefined) return false
+        await logBy(actor, now)(session, 'token.revoke', account, { token, name: revoked.name })
+        return true
+      }),
   }
 }
 
 /** Throws where there is no such account. */
 export async function insertToken(
-  { rows }: Session,
+  session: Session,
   account: number,
   { hash, name, hint, expires }: NewToken,
   now: Instant,
+  log: Log,
 ): Promise<Token> {
-  const [token] = await rows<Token>(INSERT, [account, hash, name, hint, now, expires])
+  const [token] = await session.rows<Token>(INSERT, [account, hash, name, hint, now, expires])
   if (token === undefined) throw new Error(`there is no account ${account}`)
+  await log(session, 'token.create', account, { token: token.id, name, expires })
   return token
 }

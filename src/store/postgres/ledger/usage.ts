@@ -1,15 +1,13 @@
 /** The usage on PostgreSQL: calls by token, endpoint and day. */
 
 import type { Day } from '../../../words/time.ts'
-import type { CallNote } from '../../ledger.ts'
+import type { CallNote, Usage } from '../../ledger.ts'
 import type { Database } from '../database.ts'
-
-type UsageRow = { day: Day; endpoint: string; calls: number }
 
 const READ = {
   name: 'usage.read',
-  text: `select day, endpoint, sum(calls)::bigint as calls from usage where account = $1 and day >= $2
-    group by day, endpoint order by day desc, endpoint`,
+  text: `select day, endpoint, token, calls from usage
+    where account = $1 and day >= coalesce($2, '') and day <= coalesce($3, '9999-12-31') order by day, endpoint, token`,
 }
 /** Of an account that is there no more nothing is noted. Rows are locked in key order. */
 const NOTE = {
@@ -30,7 +28,8 @@ const NOTE = {
 
 export function usageOf({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
   return {
-    usage: (account: number, since: Day): Promise<UsageRow[]> => read<UsageRow>(READ, [account, since]),
+    usage: (account: number, from: Day | null, to: Day | null): Promise<Usage[]> =>
+      read<Usage>(READ, [account, from, to]),
     note: (calls: readonly CallNote[]): Promise<void> =>
       transaction(async ({ run }) => void (await run(NOTE, columnsOf(calls)))),
   }

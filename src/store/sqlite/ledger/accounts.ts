@@ -2,20 +2,22 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Account, Addon, NewAccount, Plan, Role } from '../../../accounts/account.ts'
-import type { Period } from '../../../accounts/period.ts'
+import type { Actor } from '../../../accounts/audit.ts'
+import { formatPeriod, type Period } from '../../../accounts/period.ts'
 import type { Day, Instant } from '../../../words/time.ts'
+import { auditWrites } from './audit.ts'
 import { type KeptToken, tokenInsert } from './tokens.ts'
 
 /** The columns of an account `a`, its periods and add-ons as JSON. */
-export const ACCOUNT_COLUMNS = `a.id, a.email, a.role, a.plan, a.created,
+export const ACCOUNT_COLUMNS = `a.id, a.email, a.role, a.plan, a.created, a.suspended,
   (select json_group_array(json_object('plan', plan, 'first', first, 'last', last) order by first)
    from period where account = a.id) as periods,
   (select json_group_array(addon order by addon) from addon where account = a.id) as addons`
 
 export type AccountRow = Omit<Account, 'periods' | 'addons'> & { periods: string; addons: string }
 
-export function accountOf({ id, email, role, plan, periods, addons, created }: AccountRow): Account {
-  return { id, email, role, plan, periods: JSON.parse(periods), addons: JSON.parse(addons), created }
+export function accountOf({ id, email, role, plan, periods, addons, created, suspended }: AccountRow): Account {
+  return { id, email, role, plan, periods: JSON.parse(periods), addons: JSON.parse(addons), created, suspended }
 }
 
 export function accountReads(database: DatabaseSync) {
@@ -36,29 +38,78 @@ export function accountWrites(database: DatabaseSync) {
     'insert into account (email, role, plan, created) values (?, ?, ?, ?) on conflict do nothing',
   )
   const read = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where id = ?`)
-  const plan = database.prepare('update account set plan = ? where id = ?')
-  const role = database.prepare('update account set role = ? where id = ?')
-  const { addPeriod, removePeriod } = periodWrites(database)
-  const setAddon = addonWrite(database)
+  const periods = periodWrites(database)
+  const addons = addonWrites(database)
   const addToken = tokenInsert(database)
+  const { ofAccount } = auditWrites(database)
   return {
-    createAccount(now: Instant, account: NewAccount, token: KeptToken | null): Account | null {
-      const { changes, lastInsertRowid } = insert.run(account.email, account.role, account.plan, now)
+    createAccount(now: Instant, actor: Actor, account: NewAccount, token: KeptToken | null): Account | null {
+      const { email, role, plan } = account
+      const { changes, lastInsertRowid } = insert.run(email, role, plan, now)
       if (changes === 0) return null
       const id = Number(lastInsertRowid)
       for (const period of account.periods) {
-        if (!addPeriod(now, id, period)) throw new Error('two periods of the new account overlap')
+        if (!periods.add(id, period)) throw new Error('two periods of the new account overlap')
       }
-      for (const addon of account.addons) setAddon(now, id, addon, true)
-      if (token !== null) addToken(now, id, token)
+      for (const addon of account.addons) addons.set(id, addon, true)
+      const details = { plan, role, periods: account.periods.map(formatPeriod), addons: account.addons }
+      ofAccount(now, actor, 'account.create', id, details)
+      if (token !== null) addToken(now, actor, id, token)
       return accountOf(read.get(id) as AccountRow)
     },
-    setPlan: (_now: Instant, account: number, value: Plan): void => void plan.run(value, account),
-    setRole: (_now: Instant, account: number, value: Role): void => void role.run(value, account),
-    addPeriod,
-    removePeriod,
-    setAddon,
+    ...columnWrites(database),
+    ...suspensionWrites(database),
+    addPeriod(now: Instant, actor: Actor, account: number, period: Period): boolean {
+      if (!periods.add(account, period)) return false
+      ofAccount(now, actor, 'period.add', account, { period: formatPeriod(period) })
+      return true
+    },
+    removePeriod(now: Instant, actor: Actor, account: number, first: Day): boolean {
+      const removed = periods.remove(account, first)
+      if (removed !== null) ofAccount(now, actor, 'period.remove', account, { period: formatPeriod(removed) })
+      return removed !== null
+    },
+    setAddon(now: Instant, actor: Actor, account: number, addon: Addon, on: boolean): void {
+      if (addons.set(account, addon, on)) ofAccount(now, actor, on ? 'addon.add' : 'addon.remove', account, { addon })
+    },
     deleteAccount: deletion(database),
+  }
+}
+
+/** Base plan and role. */
+function columnWrites(database: DatabaseSync) {
+  const { ofAccount } = auditWrites(database)
+  const setter = (column: 'plan' | 'role') => {
+    const read = database.prepare(`select ${column} as former from account where id = ?`)
+    const write = database.prepare(`update account set ${column} = ? where id = ?`)
+    return (now: Instant, actor: Actor, account: number, to: string): void => {
+      const from = read.get(account)?.former
+      if (from === undefined || from === to) return
+      write.run(to, account)
+      ofAccount(now, actor, `account.${column}`, account, { from, to })
+    }
+  }
+  return {
+    setPlan: setter('plan') as (now: Instant, actor: Actor, account: number, plan: Plan) => void,
+    setRole: setter('role') as (now: Instant, actor: Actor, account: number, role: Role) => void,
+  }
+}
+
+function suspensionWrites(database: DatabaseSync) {
+  const { ofAccount } = auditWrites(database)
+  const suspend = database.prepare('update account set suspended = ? where id = ? and suspended is null')
+  const resume = database.prepare('update account set suspended = null where id = ? and suspended is not null')
+  return {
+    suspendAccount(now: Instant, actor: Actor, account: number): boolean {
+      if (suspend.run(now, account).changes === 0) return false
+      ofAccount(now, actor, 'account.suspend', account, {})
+      return true
+    },
+    resumeAccount(now: Instant, actor: Actor, account: number): boolean {
+      if (resume.run(account).changes === 0) return false
+      ofAccount(now, actor, 'account.resume', account, {})
+      return true
+    },
   }
 }
 
@@ -68,21 +119,22 @@ function periodWrites(database: DatabaseSync) {
      where a.id = ?1 and not exists (select 1 from period where account = a.id
        and first <= coalesce(?3, '9999-12-31') and ?2 <= coalesce(last, '9999-12-31'))`,
   )
-  const remove = database.prepare('delete from period where account = ? and first = ?')
+  const remove = database.prepare('delete from period where account = ? and first = ? returning plan, first, last')
   return {
-    addPeriod: (_now: Instant, account: number, { plan, first, last }: Period): boolean =>
-      add.run(account, first, last, plan).changes === 1,
-    removePeriod: (_now: Instant, account: number, first: Day): boolean => remove.run(account, first).changes === 1,
+    add: (account: number, { plan, first, last }: Period): boolean => add.run(account, first, last, plan).changes === 1,
+    remove: (account: number, first: Day): Period | null => (remove.get(account, first) as Period | undefined) ?? null,
   }
 }
 
-function addonWrite(database: DatabaseSync) {
+function addonWrites(database: DatabaseSync) {
   const add = database.prepare(
     'insert into addon (account, addon) select id, ? from account where id = ? on conflict do nothing',
   )
   const remove = database.prepare('delete from addon where addon = ? and account = ?')
-  return (_now: Instant, account: number, addon: Addon, on: boolean): void =>
-    void (on ? add : remove).run(addon, account)
+  return {
+    /** False where nothing changed. */
+    set: (account: number, addon: Addon, on: boolean): boolean => (on ? add : remove).run(addon, account).changes === 1,
+  }
 }
 
 function deletion(database: DatabaseSync) {
@@ -90,7 +142,9 @@ function deletion(database: DatabaseSync) {
     database.prepare(`delete from ${table} where account = ?`),
   )
   const remove = database.prepare('delete from account where id = ?')
-  return (_now: Instant, account: number): void => {
+  const { ofAccount } = auditWrites(database)
+  return (now: Instant, actor: Actor, account: number): void => {
+    ofAccount(now, actor, 'account.delete', account, {})
     for (const each of [...deletions, remove]) each.run(account)
   }
 }

@@ -1,9 +1,11 @@
 /** The secrets that the store makes for itself, on SQLite. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../../accounts/audit.ts'
 import type { Instant } from '../../../words/time.ts'
 import type { Secret } from '../../ledger.ts'
 import { HONOURED, makeSecret, UNSETTLED } from '../../secrets.ts'
+import { auditWrites } from './audit.ts'
 
 /** Those that the store made and that still count, the one to sign with first. */
 export function secretReads(database: DatabaseSync) {
@@ -23,17 +25,18 @@ export function secretWrites(database: DatabaseSync) {
   )
   const replace = database.prepare('update secret set replaced = ? where replaced is null')
   const remove = database.prepare('delete from secret where replaced <= ?')
+  const { ofInstallation } = auditWrites(database)
   /** Makes one where there is none. */
-  const addSecret = (): void => {
+  const addSecret = (now: Instant, actor: Actor, action: 'secret.create' | 'secret.rotate'): void => {
     const { number, bytes } = makeSecret()
-    insert.run(number, bytes)
+    if (insert.run(number, bytes).changes === 1) ofInstallation(now, actor, action, { number })
   }
   return {
-    makeSecret: addSecret,
-    rotateSecret(now: Instant): void {
+    makeSecret: (now: Instant, actor: Actor): void => addSecret(now, actor, 'secret.create'),
+    rotateSecret(now: Instant, actor: Actor): void {
       remove.run(now - HONOURED)
       replace.run(now)
-      addSecret()
+      addSecret(now, actor, 'secret.rotate')
     },
   }
 }

@@ -1,8 +1,10 @@
 /** Tokens on SQLite. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken, Token } from '../../../accounts/token.ts'
 import type { Instant } from '../../../words/time.ts'
+import { auditWrites } from './audit.ts'
 
 /** A new token with its hash in hexadecimal, as it passes through every channel. */
 export type KeptToken = Omit<NewToken, 'hash'> & { hash: string }
@@ -19,12 +21,17 @@ export function tokenReads(database: DatabaseSync) {
 export function tokenWrites(database: DatabaseSync) {
   const revoke = database.prepare(
     `update token set revoked = ?1 where id = ?2 and account = ?3
-     and revoked is null and (expires is null or expires > ?1)`,
+     and revoked is null and (expires is null or expires > ?1) returning name`,
   )
+  const { ofAccount } = auditWrites(database)
   return {
     createToken: tokenInsert(database),
-    revokeToken: (now: Instant, account: number, token: number): boolean =>
-      revoke.run(now, token, account).changes === 1,
+    revokeToken(now: Instant, actor: Actor, account: number, token: number): boolean {
+      const revoked = revoke.get(now, token, account)
+      if (revoked === undefined) return false
+      ofAccount(now, actor, 'token.revoke', account, { token, name: revoked.name })
+      return true
+    },
   }
 }
 
@@ -34,9 +41,12 @@ export function tokenInsert(database: DatabaseSync) {
     `insert into token (account, hash, name, hint, created, expires)
      select id, unhex(?2), ?3, ?4, ?5, ?6 from account where id = ?1`,
   )
-  return (now: Instant, account: number, { hash, name, hint, expires }: KeptToken): Token => {
+  const { ofAccount } = auditWrites(database)
+  return (now: Instant, actor: Actor, account: number, { hash, name, hint, expires }: KeptToken): Token => {
     const { changes, lastInsertRowid } = insert.run(account, hash, name, hint, now, expires)
     if (changes === 0) throw new Error(`there is no account ${account}`)
-    return { id: Number(lastInsertRowid), name, hint, created: now, expires, last_used: null, revoked: null }
+    const id = Number(lastInsertRowid)
+    ofAccount(now, actor, 'token.create', account, { token: id, name, expires })
+    return { id, name, hint, created: now, expires, last_used: null, revoked: null }
   }
 }

@@ -2,18 +2,16 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Day, Instant } from '../../../words/time.ts'
-import type { CallNote } from '../../ledger.ts'
-
-type UsageRow = { day: Day; endpoint: string; calls: number }
+import type { CallNote, Usage } from '../../ledger.ts'
 
 export function usageReads(database: DatabaseSync) {
   const read = database.prepare(
-    `select day, endpoint, sum(calls) as calls from usage where account = ? and day >= ?
-     group by day, endpoint order by day desc, endpoint`,
+    `select day, endpoint, token, calls from usage
+     where account = ? and day >= coalesce(?, '') and day <= coalesce(?, '9999-12-31') order by day, endpoint, token`,
   )
   return {
-    usage: (account: number, since: Day): UsageRow[] =>
-      (read.all(account, since) as UsageRow[]).map((row) => ({ ...row })),
+    usage: (account: number, from: Day | null, to: Day | null): Usage[] =>
+      (read.all(account, from, to) as Usage[]).map((row) => ({ ...row })),
   }
 }
 

@@ -1,0 +1,38 @@
+/** The audit log on SQLite. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Actor, AuditAction, AuditDetails, AuditEntry, AuditFilter } from '../../../accounts/audit.ts'
+import type { Instant } from '../../../words/time.ts'
+
+type Row = Omit<AuditEntry, 'details'> & { details: string }
+
+export function auditReads(database: DatabaseSync) {
+  const read = database.prepare(
+    `select id, time, actor, origin, action, account, email, details from audit
+     where id > ?1 and (?2 is null or email = ?2) and time >= coalesce(?3, time) and time < coalesce(?4, time + 1)
+     order by id limit +?5`,
+  )
+  return {
+    audit: ({ email, from, to }: AuditFilter, after: number, limit: number): AuditEntry[] =>
+      (read.all(after, email, from, to, limit) as Row[]).map((row) => ({ ...row, details: JSON.parse(row.details) })),
+  }
+}
+
+/** Writes entries: of an account that is there (`ofAccount`), and of the installation. */
+export function auditWrites(database: DatabaseSync) {
+  const account = database.prepare(
+    `insert into audit (time, actor, origin, action, account, email, details)
+     select ?1, ?2, ?3, ?4, a.id, a.email, ?6 from account a where a.id = ?5`,
+  )
+  const installation = database.prepare(
+    'insert into audit (time, actor, origin, action, details) values (?, ?, ?, ?, ?)',
+  )
+  return {
+    ofAccount(now: Instant, { user, origin }: Actor, action: AuditAction, id: number, details: AuditDetails): void {
+      account.run(now, user, origin, action, id, JSON.stringify(details))
+    },
+    ofInstallation(now: Instant, { user, origin }: Actor, action: AuditAction, details: AuditDetails): void {
+      installation.run(now, user, origin, action, JSON.stringify(details))
+    },
+  }
+}

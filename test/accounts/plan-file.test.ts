@@ -1,0 +1,42 @@
+/** The file that changes the limits of the plans: what it may say, and how a mistake in it is told. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIMITS } from '../../src/accounts/plan.ts'
+import { readPlanFile } from '../../src/accounts/plan-file.ts'
+
+test('what the file names is changed, all else stays as the specification has it', () => {
+  const file = { free: { daily_calls: 1_000, history_states: 5 }, premium: { daily_calls: null, page_rows: 20_000 } }
+  assert.deepEqual(readPlanFile(JSON.stringify(file)), {
+    ...LIMITS,
+    free: { queries: 1_000, rows: 1_000, states: 5 },
+    premium: { queries: null, rows: 20_000, states: 100 },
+  })
+  assert.deepEqual(readPlanFile('{}'), LIMITS)
+  const without = readPlanFile('{"basic": {"history_states": null}}')
+  assert.deepEqual(without, { ...LIMITS, basic: { ...LIMITS.basic, states: null } })
+})
+
+for (const [text, fault] of [
+  ['', /^must be a JSON object/],
+  ['[]', /^must be a JSON object/],
+  ['{"gold": {}}', /^plan "gold": it must be free, basic, premium$/],
+  ['{"local": {"page_rows": 5}}', /^plan "local": it must be free, basic, premium$/],
+  ['{"free": 5}', /^plan "free": its value must be an object of limits$/],
+  ['{"free": {"rows": 5}}', /^plan "free", key "rows": it must be daily_calls, page_rows, history_states$/],
+  ['{"free": {"toString": 5}}', /^plan "free", key "toString"/],
+  ['{"free": {"__proto__": {}}}', /^plan "free", key "__proto__"/],
+  ['{"basic": {"page_rows": 0}}', /^plan "basic", key "page_rows": 0 must be a whole number from 1 to 50000$/],
+  ['{"basic": {"page_rows": 50001}}', /from 1 to 50000$/],
+  ['{"basic": {"page_rows": null}}', /^plan "basic", key "page_rows": null must be a whole number from 1 to 50000$/],
+  ['{"free": {"daily_calls": "9"}}', /^plan "free", key "daily_calls": "9" must be .*, or null \(no limit\)$/],
+  ['{"free": {"daily_calls": 1.5}}', /must be a whole number from 0/],
+  ['{"free": {"history_states": 1001}}', /from 1 to 1000, or null \(no \/dnshistory\)$/],
+] as const) {
+  test(`a mistake is told with plan and key: ${text}`, () => {
+    const faults = readPlanFile(text)
+    assert.ok(Array.isArray(faults), text)
+    assert.equal(faults.length, 1)
+    assert.match(faults[0]!, fault)
+  })
+}

@@ -1,0 +1,105 @@
+/** The audit log: every change of accounts, tokens and secrets, written with the change itself. */
+
+import assert from 'node:assert/strict'
+import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
+import type { Ledger } from '../../../src/store/ledger.ts'
+import { TESTER } from '../../tester.ts'
+import { ANN, type LedgerEngine, made, NOW, newToken, on } from './engine.ts'
+
+const ALL = { email: null, from: null, to: null }
+const SPRING = parsePeriod('basic:2026-03-01..2026-03-31') as Period
+
+const changesOf = async (ledger: Ledger, email: string | null = null) =>
+  (await ledger.audit({ ...ALL, email }, 0, 100)).map(({ action, details }) => [action, details])
+
+export function audit(engine: LedgerEngine): void {
+  on(
+    engine,
+    'every change is in the audit log, with who, how, when, which account and what',
+    async ({ ledger, clock }) => {
+      const { id } = await made(ledger, { addons: ['export'] })
+      const by = ledger.as(TESTER)
+      clock.now = NOW + 10
+      const token = await by.createToken(id, newToken('laptop', 1), NOW + 10)
+      await by.setPlan(id, 'premium')
+      await by.setRole(id, 'admin')
+      await by.addPeriod(id, SPRING)
+      await by.removePeriod(id, SPRING.first)
+      await by.setAddon(id, 'enriched', true)
+      await by.setAddon(id, 'enriched', false)
+      await by.revokeToken(id, token.id, NOW + 10)
+      await by.suspendAccount(id, NOW + 10)
+      await by.resumeAccount(id)
+      await by.deleteAccount(id)
+      assert.deepEqual(await changesOf(ledger), [
+        ['account.create', { plan: 'free', role: 'user', periods: [], addons: ['export'] }],
+        ['token.create', { token: token.id, name: 'laptop', expires: null }],
+        ['account.plan', { from: 'free', to: 'premium' }],
+        ['account.role', { from: 'user', to: 'admin' }],
+        ['period.add', { period: 'basic:2026-03-01..2026-03-31' }],
+        ['period.remove', { period: 'basic:2026-03-01..2026-03-31' }],
+        ['addon.add', { addon: 'enriched' }],
+        ['addon.remove', { addon: 'enriched' }],
+        ['token.revoke', { token: token.id, name: 'laptop' }],
+        ['account.suspend', {}],
+        ['account.resume', {}],
+        ['account.delete', {}],
+      ])
+      const entries = await ledger.audit(ALL, 0, 100)
+      for (const [place, { time, actor, origin, account, email }] of entries.entries()) {
+        const expected = [place === 0 ? NOW : NOW + 10, TESTER.user, TESTER.origin, id, ANN.email]
+        assert.deepEqual([time, actor, origin, account, email], expected)
+      }
+    },
+  )
+
+  on(engine, 'what changes nothing is not in the audit log', async ({ ledger }) => {
+    const { id } = await made(ledger, { periods: [SPRING], addons: ['export'] })
+    const by = ledger.as(TESTER)
+    await by.createAccount(ANN, NOW)
+    await by.setPlan(id, 'free')
+    await by.setRole(id, 'user')
+    await by.setAddon(id, 'export', true)
+    await by.setAddon(id, 'enriched', false)
+    await by.addPeriod(id, SPRING)
+    await by.removePeriod(id, '2026-03-02' as Period['first'])
+    await by.revokeToken(id, 4711, NOW)
+    await by.resumeAccount(id)
+    await by.setPlan(4711, 'basic')
+    await by.deleteAccount(4711)
+    await assert.rejects(by.createToken(4711, newToken('laptop', 1), NOW))
+    const twice = { ...ANN, email: 'bob@example.com', periods: [SPRING, SPRING] }
+    await assert.rejects(by.createAccount(twice, NOW), /overlap/)
+    assert.deepEqual(
+      (await changesOf(ledger)).map(([action]) => action),
+      ['account.create'],
+    )
+  })
+
+  on(engine, 'the audit log is read by account, by time and page by page, in every process', async (world) => {
+    const { ledger, another } = world
+    const other = await another()
+    for (const [place, name] of ['ann', 'bob', 'ann2'].entries())
+      await ledger.as(TESTER).createAccount({ ...ANN, email: `${name}@example.com` }, NOW + place)
+    const read = async (filter: Partial<typeof ALL> | { from?: number; to?: number }, after = 0, limit = 9) =>
+      (await other.audit({ ...ALL, ...filter } as typeof ALL, after, limit)).map(({ email }) => email?.split('@')[0])
+    assert.deepEqual(await read({ email: 'ANN@example.com' } as never), ['ann'])
+    assert.deepEqual(await read({ from: NOW + 1 }), ['bob', 'ann2'])
+    assert.deepEqual(await read({ to: NOW + 1 }), ['ann'])
+    const [first] = await other.audit(ALL, 0, 1)
+    assert.deepEqual(await read({}, first!.id, 1), ['bob'])
+  })
+
+  on(engine, 'secrets that are made and rotated are in the audit log by their number alone', async ({ ledger }) => {
+    const [first] = await ledger.secrets(NOW)
+    await ledger.as(TESTER).rotateSecret(NOW)
+    const [second] = await ledger.secrets(NOW + 10)
+    assert.deepEqual(await changesOf(ledger), [
+      ['secret.create', { number: first!.number }],
+      ['secret.rotate', { number: second!.number }],
+    ])
+    const [made, rotated] = await ledger.audit(ALL, 0, 9)
+    assert.deepEqual([made?.origin, made?.account, made?.email], ['the store itself', null, null])
+    assert.deepEqual([rotated?.actor, rotated?.origin, rotated?.time], [TESTER.user, TESTER.origin, NOW])
+  })
+}

@@ -1,0 +1,5 @@
+/** Who makes the changes of tests. */
+
+import type { Actor } from '../src/accounts/audit.ts'
+
+export const TESTER: Actor = { user: 'tester@here', origin: 'a test' }
