@@ -79,11 +79,16 @@ async function serve({ settings, limits, demo }: Order): Promise<void> {
     sendHeartbeats()
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
-    const { message, code, syscall } = error as NodeJS.ErrnoException
-    if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'a worker cannot serve')
-    flush()
-    report({ to: 'primary', is: 'failed', message, code: code ?? null })
+    reportFailure(error as NodeJS.ErrnoException, output)
   }
+}
+
+/** Tells the primary why this worker cannot serve. */
+function reportFailure(error: NodeJS.ErrnoException, { log, flush }: Log): void {
+  const { message, code, syscall } = error
+  if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'a worker cannot serve')
+  flush()
+  report({ to: 'primary', is: 'failed', message, code: code ?? null })
 }
 
 function makeMetrics({ isFelt }: Pulse): Metrics {

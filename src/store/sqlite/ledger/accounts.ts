@@ -59,6 +59,17 @@ export function accountWrites(database: DatabaseSync) {
     },
     ...columnWrites(database),
     ...suspensionWrites(database),
+    ...extraWrites(database),
+    deleteAccount: deletion(database),
+  }
+}
+
+/** Periods and add-ons. */
+function extraWrites(database: DatabaseSync) {
+  const periods = periodWrites(database)
+  const addons = addonWrites(database)
+  const { ofAccount } = auditWrites(database)
+  return {
     addPeriod(now: Instant, actor: Actor, account: number, period: Period): boolean {
       if (!periods.add(account, period)) return false
       ofAccount(now, actor, 'period.add', account, { period: formatPeriod(period) })
@@ -72,7 +83,6 @@ export function accountWrites(database: DatabaseSync) {
     setAddon(now: Instant, actor: Actor, account: number, addon: Addon, on: boolean): void {
       if (addons.set(account, addon, on)) ofAccount(now, actor, on ? 'addon.add' : 'addon.remove', account, { addon })
     },
-    deleteAccount: deletion(database),
   }
 }
 
