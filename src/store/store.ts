@@ -35,6 +35,8 @@ export interface Store {
   readonly indexing: Indexing
   /** The store's clock: the only one whose times two machines may compare. */
   now(): Promise<Instant>
+  /** Asks what a call of the API asks, and writes nothing. Throws what hinders calls: no connection, tables or rights that lack, a store that may only be read. */
+  probe(): Promise<void>
   /** Ends every connection; what was acknowledged is on disk. */
   close(): Promise<void>
 }

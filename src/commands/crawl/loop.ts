@@ -48,7 +48,7 @@ export async function crawlForever(
   ends.defer(() => optOut.close())
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   ends.defer(() => store.close())
-  const pulse = await feelPulse(store)
+  const pulse = await feelPulse({ now: store.now, probe: async () => {} })
   ends.defer(() => pulse.close())
   const eyes = await openEyes({
     ...reach,

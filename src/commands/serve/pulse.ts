@@ -1,10 +1,10 @@
-/** The pulse of a store: whether it answers, and its clock, which counts for this process too. */
+/** The pulse of a store: whether it gives what calls ask of it, and its clock, which counts for this process too. */
 
 import type { Store } from '../../store/store.ts'
 import type { Instant } from '../../words/time.ts'
 
 export type Pulse = {
-  /** Whether the store answered within the last seconds. */
+  /** Whether the store gave what calls ask of it within the last seconds. */
   isFelt(): boolean
   /** The store's clock, in whole Unix seconds, without asking it. */
   now(): Instant
@@ -18,25 +18,34 @@ const SILENCE = 3_000
 /** Seconds that two clocks may seem apart because they are read in whole seconds. */
 const ROUNDING = 1
 
-/** Feels it once, and then every second. Throws where the first time fails. */
-export async function feelPulse({ now }: Pick<Store, 'now'>): Promise<Pulse> {
+/** Feels it once, and then every second. `onChange` hears what hinders from now on, and null once nothing does. Throws where the first time fails. */
+export async function feelPulse(
+  { now, probe }: Pick<Store, 'now' | 'probe'>,
+  onChange: (hindrance: unknown) => void = () => {},
+): Promise<Pulse> {
   const machine = (): Instant => Math.floor(Date.now() / 1000)
   let ahead = 0
   let felt = 0
   let isAsking = false
+  let isHindered = false
   const ask = async (): Promise<void> => {
-    if (isAsking) return
-    isAsking = true
-    try {
-      const difference = (await now()) - machine()
-      felt = performance.now()
-      ahead = Math.abs(difference) <= ROUNDING ? 0 : difference
-    } finally {
-      isAsking = false
-    }
+    const difference = (await now()) - machine()
+    ahead = Math.abs(difference) <= ROUNDING ? 0 : difference
+    await probe()
+    felt = performance.now()
+  }
+  const tell = (hindrance: unknown): void => {
+    isAsking = false
+    if (isHindered === (hindrance !== null)) return
+    isHindered = hindrance !== null
+    onChange(hindrance)
   }
   await ask()
-  const timer = setInterval(() => void ask().catch(() => {}), BEAT).unref()
+  const timer = setInterval(() => {
+    if (isAsking) return
+    isAsking = true
+    ask().then(() => tell(null), tell)
+  }, BEAT).unref()
   return {
     isFelt: () => performance.now() - felt < SILENCE,
     now: () => machine() + ahead,

@@ -57,7 +57,7 @@ async function serve({ settings, limits, demo }: Order): Promise<void> {
   try {
     const { store: url, secret, pool } = settings
     const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, silence: SILENCE, demo })
-    const pulse = await feelPulse(store)
+    const pulse = await feelPulse(store, (hindrance) => tellHindrance(log, hindrance))
     const metrics = makeMetrics(pulse)
     const retrieval = openRetrieval(store)
     const api = await buildApi({
@@ -89,6 +89,12 @@ function reportFailure(error: NodeJS.ErrnoException, { log, flush }: Log): void 
   if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'a worker cannot serve')
   flush()
   report({ to: 'primary', is: 'failed', message, code: code ?? null })
+}
+
+function tellHindrance(log: Log['log'], hindrance: unknown): void {
+  if (hindrance === null) log.warn('the store gives again what calls ask of it')
+  else if (hindrance instanceof StoreFault) log.error(`not ready: ${hindrance.message}`)
+  else log.error({ err: hindrance }, 'not ready: the store does not give what calls ask of it')
 }
 
 function makeMetrics({ isFelt }: Pulse): Metrics {

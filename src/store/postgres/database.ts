@@ -8,7 +8,7 @@ import { configOf } from './connection.ts'
 import { Proofs } from './proof.ts'
 import { type Read, Reader } from './reader.ts'
 import { inWords, patiently } from './trouble.ts'
-import { once, snapshot, transaction, type Write } from './writer.ts'
+import { once, snapshot, transaction, trial, type Write } from './writer.ts'
 
 export type Database = {
   /** One statement that changes nothing; tried once more where the connection is lost. */
@@ -24,6 +24,8 @@ export type Database = {
   transaction: Write
   /** Runs `work` in one transaction, once, and leaves no proof of it: for migrations. */
   once: Write
+  /** Runs `work`, which writes nothing, in one transaction that could write, once, by a connection of those that write. */
+  trial: Write
   /** The server's clock. */
   now(): Promise<Instant>
   close(): Promise<void>
@@ -71,6 +73,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     snapshot: (work) => worded(snapshot(take, work)),
     transaction: (work) => worded(transaction(take, proofs, work)),
     once: (work) => worded(once(take, work)),
+    trial: (work) => worded(trial(take, work)),
     now: clockOf(read),
     async close() {
       await proofs.sweep(pool)

@@ -13,6 +13,7 @@ import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
 import { listingOf } from './listing.ts'
 import { migrate, PARTS, pending } from './migrate.ts'
+import { probe } from './probe.ts'
 import { scheduleOf } from './schedule.ts'
 import { similarOf } from './similar.ts'
 
@@ -47,6 +48,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       similar: similarOf(database),
       indexing: indexingOf(database),
       now: now ? async () => now() : database.now,
+      probe: () => probe(database),
       async close() {
         await ledger.close()
         await database.close()

@@ -14,6 +14,7 @@ import { jobsOf } from './jobs.ts'
 import { openLedger } from './ledger.ts'
 import { listingOf } from './listing.ts'
 import { logOf } from './log.ts'
+import { probeOf } from './probe.ts'
 import { scheduleOf } from './schedule.ts'
 import { similarOf } from './similar.ts'
 
@@ -47,6 +48,7 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
     similar: similarOf(database),
     indexing: indexingOf(database, log),
     now: async () => now(),
+    probe: probeOf(database, ledger),
     async close() {
       try {
         await ledger.close()

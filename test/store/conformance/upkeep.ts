@@ -91,6 +91,13 @@ export function upkeep(engine: Engine): void {
     )
   })
 
+  testWithStore(engine, 'a store that gives what calls ask of it is probed without a change', async (store, opened) => {
+    await store.probe()
+    await ingest(store, FILLED)
+    await (await opened.another()).probe()
+    await store.probe()
+  })
+
   testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
     await ingest(store, FILLED)
     const { facts, log } = await store.archive.sizes()

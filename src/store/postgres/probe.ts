@@ -1,0 +1,38 @@
+/** Whether a database gives what the calls of the API ask of it: their tables, the rights on them, and a connection to write by. */
+
+import type { Database } from './database.ts'
+
+/** What calls read. */
+const READ = [
+  ...['visit', 'facts', 'state', 'presence', 'address', 'redirect', 'target'],
+  ...['page', 'reading', 'wording', 'segment', 'posting', 'frequency'],
+  ...['account', 'period', 'addon', 'token', 'secret'],
+]
+/** What calls write, as the ledger writes it. */
+const WRITES = [
+  'insert into proof (id) select gen_random_uuid() where false',
+  'delete from proof where false',
+  `insert into budget (account, day, used) select 0, '', 0 where false`,
+  'update budget set used = used where false',
+  `insert into hold (account, day, holder, units) select 0, '', '', 0 where false`,
+  'update hold set units = units where false',
+  'delete from hold where false',
+  `insert into holder (holder, heard) select '', 0 where false`,
+  'update holder set heard = heard where false',
+  `insert into usage (account, day, endpoint, token, calls) select 0, '', '', 0, 0 where false`,
+  'update usage set calls = calls where false',
+  'update token set last_used = last_used where false',
+  `insert into download (account, day, file) select 0, '', '' where false`,
+]
+
+/** Reads no row and writes none: the server looks at tables and rights all the same. */
+const LOOK = { name: 'probe.read', text: `select 1 from ${READ} where false` }
+const WRITE = {
+  name: 'probe.write',
+  text: `with ${WRITES.map((statement, number) => `w${number} as (${statement})`)} select 1`,
+}
+
+/** Throws what hinders. */
+export async function probe({ read, trial }: Pick<Database, 'read' | 'trial'>): Promise<void> {
+  await Promise.all([read(LOOK), trial(({ rows }) => rows(WRITE))])
+}
