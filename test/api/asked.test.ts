@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { rangeOf } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
+import { until } from '../until.ts'
 import { makeAccount, observe, serverOf } from './server.ts'
 
 const ASKED = { DOMAINDEX_CRAWL_ASKED: '2', DOMAINDEX_WORKERS: '1' }
@@ -24,7 +24,7 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
     assert.deepEqual(await look('no name'), [400, expected[1]])
     for (const name of [NAMES[0]!, NAMES[1]!]) assert.deepEqual(await look(name), expected)
     await withStore(async ({ wishes }) => {
-      while ((await wishes.count('asked')) < 2) await sleep(10)
+      await until(async () => (await wishes.count('asked')) >= 2)
       assert.deepEqual(await look(NAMES[2]!), expected)
       for (const name of NAMES.slice(0, 2)) {
         assert.deepEqual(await wishes.wanted('asked', rangeOf(named(name)), 9), [name])

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { dayOf } from '../../src/words/time.ts'
 import { hosted } from '../spec/observations.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { until } from '../until.ts'
 import { clientOf } from './client.ts'
 import { proxyOver } from './proxy.ts'
 import { makeAccount, observe } from './server.ts'
@@ -38,7 +38,8 @@ function loadOn(address: string, path: string) {
     counts,
     /** Resolves when so many more calls were answered. */
     async answers(more: number): Promise<void> {
-      for (const until = (counts['200'] ?? 0) + more; (counts['200'] ?? 0) < until; ) await sleep(5)
+      const wanted = (counts['200'] ?? 0) + more
+      await until(() => (counts['200'] ?? 0) >= wanted, `${more} more answers`)
     },
     async end(): Promise<void> {
       isOver = true

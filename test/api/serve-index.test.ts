@@ -4,13 +4,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { look, site } from '../spec/observations.ts'
+import { until } from '../until.ts'
 import { makeAccount, serverOf } from './server.ts'
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(20)
-}
 
 /** A file of observations: each name with its text. */
 const linesOf = (texts: Record<string, string>) =>

@@ -4,18 +4,14 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { addDays, dayOf } from '../../src/words/time.ts'
 import { TESTER } from '../tester.ts'
+import { until } from '../until.ts'
 import { makeAccount, serverOf } from './server.ts'
 
 const YESTERDAY = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
 const LIST = `b.example\na.example\n`
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(20)
-}
 
 test('serve empties the inbox, builds the day and the snapshots beside, starts its night again when it dies, and ends in order', async (t) => {
   const { serve, run, path, withStore } = serverOf(t)

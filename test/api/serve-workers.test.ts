@@ -2,21 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { hosted } from '../spec/observations.ts'
 import { proxyTo } from '../store/postgres-proxy.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { until } from '../until.ts'
 import { clientOf } from './client.ts'
 import { observe, type Served, serverOf } from './server.ts'
 import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
-
-/** Waits until something is so. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50)
-}
 
 /** Whether the log has a line with these words. */
 function said({ log }: Served, words: string): boolean {

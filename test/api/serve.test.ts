@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { hosted } from '../spec/observations.ts'
+import { until } from '../until.ts'
 import { clientOf } from './client.ts'
 import { makeAccount, observe, serverOf, spend } from './server.ts'
 
@@ -64,17 +64,16 @@ suite('domaindex serve', { concurrency: 2 }, () => {
         const answer = await get(`/v1.0/lookup?token=${token}&query=example.com`).catch(() => null)
         if (answer?.status === 200) seen.answered++
         if (answer?.status === 429) seen.refused++
-        if (answer === null) await sleep(20)
         close()
       }
     })
     const killed = new Set<unknown>()
     while (killed.size < 3) {
-      await sleep(50)
-      const worker = server.log().findLast(({ path, pid }) => path !== undefined && !killed.has(pid))?.pid
-      if (worker === undefined) continue
-      killed.add(worker)
-      process.kill(worker as number, 'SIGKILL')
+      const { pid } = await until(() =>
+        server.log().findLast(({ path, pid }) => path !== undefined && !killed.has(pid)),
+      )
+      killed.add(pid)
+      process.kill(pid as number, 'SIGKILL')
     }
     server.process.kill('SIGKILL')
     await server.outcome
@@ -103,7 +102,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       }
       close()
     })
-    while (answered < 500) await sleep(5)
+    await until(() => answered >= 500)
     server.process.kill('SIGTERM')
     await Promise.all(load)
     assert.deepEqual(await idle.get('/readyz'), { status: 503, text: '{"status":"draining"}', isLast: true })
@@ -124,15 +123,12 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       const { get, close } = clientOf(server.address)
       assert.equal((await get('/healthz')).status, 200)
       close()
-      for (;;) {
-        const line = server.log().findLast(({ path }) => path === '/healthz')
-        if (line !== undefined) return line.pid as number
-        await sleep(20)
-      }
+      const { pid } = await until(() => server.log().findLast(({ path }) => path === '/healthz'))
+      return pid as number
     }
     const victim = await pidOf()
     process.kill(victim, 'SIGKILL')
-    while (!server.log().some(({ msg }) => msg === 'a worker died and is replaced')) await sleep(20)
+    await until(() => server.log().some(({ msg }) => msg === 'a worker died and is replaced'))
     for (let call = 0; call < 20; call++) await pidOf()
     server.process.kill('SIGTERM')
     assert.equal((await server.outcome).code, 0)
@@ -142,7 +138,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     const { serve } = serverOf(t)
     const server = await serve()
     await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.address}/healthz`)))
-    while (server.log().length < 9) await sleep(20)
+    await until(() => server.log().length >= 9)
     const { port } = server.log().find(({ msg }) => msg === 'the admin listener is up')!
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     assert.match(text, /^domaindex_request_seconds_count\{endpoint="other",status="200"\} 8$/m)

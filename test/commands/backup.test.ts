@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
 import { parseName } from '../../src/words/name.ts'
 import { TESTER } from '../tester.ts'
+import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
@@ -24,14 +24,14 @@ function writeOn(store: Store) {
   const apart = (number: number) =>
     lineOf(number).replace('"192.0.', '"10.9.').replace('target.example', 'other.example')
   const done = (async () => {
-    while (!isEnded) {
+    for (let next = 0; !isEnded; await until(() => performance.now() >= next, 'the next batch')) {
+      next = performance.now() + 100
       const lines = Array.from({ length: 100 }, (_, index) => apart(NAMES + count + index))
       await ingest(
         store,
         lines.map((line) => parseObservation(line) as never),
       )
       count += lines.length
-      await sleep(100)
     }
   })()
   return {
@@ -52,7 +52,7 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
       await store.ledger.as(TESTER).createAccount(ACCOUNT, await store.now())
       const secrets = await store.ledger.secrets(await store.now())
       const writing = writeOn(store)
-      while (writing.count() < 300) await sleep(20)
+      await until(() => writing.count() >= 300)
       const before = writing.count()
       const { code, stderr } = await run(['backup', 'copy'])
       assert.deepEqual([code, stderr], [0, ''])

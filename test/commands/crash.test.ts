@@ -6,13 +6,15 @@ import { mkdtempSync, rmdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseName } from '../../src/words/name.ts'
+import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
-import { folderOf, outcomeOf } from './run.ts'
+import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 3000
+/** Bytes that an import of all of them writes, about: store and log. */
+const MOST_WRITTEN = 8_000_000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
 const FULL =
@@ -27,8 +29,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     for (let kill = 0; kill < 5; kill++) {
       const child = start(['import', 'a.jsonl'])
       const outcome = outcomeOf(child)
-      await Promise.race([sleep(200 + Math.random() * 600), outcome])
-      child.kill('SIGKILL')
+      await killAfter(child, path('.'), Math.random() * MOST_WRITTEN)
       await outcome
       assert.deepEqual(await withStore(faultsOf), [])
     }
@@ -48,7 +49,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
       child.stdin.on('error', () => {})
       child.stdin.write(`${lineOf(1)}\n${lineOf(2)}\n`)
       const isKnown = () => withStore(async ({ facts }) => (await facts.lookup(parseName(nameOf(2))!)) !== null)
-      while (!(await isKnown())) await sleep(50)
+      await until(isKnown)
       child.kill(signal)
       const { stdout, stderr, ...ended } = await outcome
       assert.deepEqual(ended, { code: null, signal })

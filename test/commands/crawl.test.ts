@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { startDns } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
@@ -14,6 +13,7 @@ import { readSettings } from '../../src/config.ts'
 import { parseRange } from '../../src/crawl/guard.ts'
 import { type Address, parseAddress } from '../../src/words/address.ts'
 import { parseName } from '../../src/words/name.ts'
+import { until } from '../until.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 const CONTACT = { DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com' }
@@ -111,7 +111,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const args = ['crawl', ...options, '--file', 'list', '--parallel', '2', '--out', 'seen.jsonl']
     const child = start(args, CONTACT)
     const outcome = outcomeOf(child)
-    while (asked.length < 6) await sleep(5)
+    await until(() => asked.length >= 6)
     child.kill('SIGINT')
     const { signal, stdout, stderr } = await outcome
     const [, line] = /stopped after line (\d+) of list; run it again to go on/.exec(stderr)!
@@ -132,7 +132,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     for (const seen of [4, 24]) {
       const child = start(args, CONTACT)
       const outcome = outcomeOf(child)
-      while (asked.length < seen) await sleep(5)
+      await until(() => asked.length >= seen)
       child.kill('SIGKILL')
       await outcome
     }

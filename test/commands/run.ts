@@ -1,12 +1,13 @@
 /** Runs domaindex as a user does: its launcher, a folder of its own, and nothing of the environment that is a setting. */
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { until } from '../until.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/domaindex.js', import.meta.url))
 
@@ -41,6 +42,23 @@ export function folderOf(test: { after(deed: () => void): void }) {
       return work(opened).finally(() => opened.close())
     },
   }
+}
+
+/** Bytes of all that lies in a folder. */
+function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const sizes = entries.map(
+    ({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0,
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Kills a process once it has written so many bytes more into its folder, or lets it end before. */
+export async function killAfter(child: ChildProcess, folder: string, bytes: number): Promise<void> {
+  const wanted = bytesIn(folder) + bytes
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
+  await until(() => isOver() || bytesIn(folder) >= wanted)
+  child.kill('SIGKILL')
 }
 
 /** What a process says until it ends. */

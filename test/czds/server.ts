@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../until.ts'
 
 export const USER = 'ann@example.com'
 export const PASSWORD = 'correct horse'
@@ -83,7 +83,7 @@ export const breakOff =
   async (_: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.writeHead(200, { 'last-modified': modified, 'content-length': bytes.length })
     response.write(bytes.subarray(0, after))
-    while (!haveCome()) await sleep(5)
+    await until(haveCome)
     response.socket!.end()
   }
 

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lab, startLab } from '../../lab/lab.ts'
 import { always } from '../../lab/lies.ts'
 import { CLOCK } from '../../src/commands/clock.ts'
@@ -19,6 +18,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { named } from '../crawl/internet.ts'
+import { until } from '../until.ts'
 import { know } from './world.ts'
 
 const NAMES = [
@@ -80,10 +80,6 @@ async function crawlLab(t: TestContext, lab: Lab) {
     rmSync(folder, { recursive: true })
   })
   return { store, figures, said, faults, end }
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(20)
 }
 
 /** All that the API answers of the names, but for the times at which they were looked at. */

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { named } from '../crawl/internet.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
-import { NAMES, processWorld, until } from './processes.ts'
+import { until } from '../until.ts'
+import { NAMES, processWorld } from './processes.ts'
 
 test('two crawlers share the names of one PostgreSQL, and go on when their connections break', {
   skip: noPostgres,
@@ -26,7 +26,7 @@ test('two crawlers share the names of one PostgreSQL, and go on when their conne
   await until(() => new Set(asked).size === NAMES.length)
   await withStore(async ({ frontier }) => {
     const isSaved = async () => (await frontier.visits(NAMES.map(named))).every(({ clocks }) => clocks[0]! > 0)
-    while (!(await isSaved())) await sleep(50)
+    await until(isSaved)
   })
   for (const { child } of crawlers) child.kill('SIGTERM')
   for (const { outcome } of crawlers) assert.equal((await outcome).signal, 'SIGTERM')

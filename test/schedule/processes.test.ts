@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { makeAccount } from '../api/server.ts'
 import { folderOf } from '../commands/run.ts'
 import { named } from '../crawl/internet.ts'
-import { ASKED, ENVIRONMENT, NAMES, processWorld, until } from './processes.ts'
+import { until } from '../until.ts'
+import { ASKED, ENVIRONMENT, NAMES, processWorld } from './processes.ts'
 
 /** As after LEASE_SECONDS, in which nobody renewed them. */
 function lapse(path: string): void {
@@ -69,7 +69,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     const look = () => fetch(`${address}/v1.0/lookup?token=${token}&query=${ASKED}`)
     assert.equal((await look()).status, 404)
     await until(() => asked.includes(ASKED))
-    while ((await look()).status !== 200) await sleep(50)
+    await until(async () => (await look()).status === 200)
     const crawlers = () => said().filter(({ msg }) => msg === 'the crawl begins')
     process.kill(crawlers()[0]!.pid, 'SIGKILL')
     await until(() => crawlers().length === 2)

@@ -2,7 +2,6 @@
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startDns } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
 import { folderOf, outcomeOf } from '../commands/run.ts'
@@ -72,8 +71,4 @@ function saidBy({ stderr }: ChildProcessWithoutNullStreams) {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { msg: string; pid: number; admin?: number })
-}
-
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(20)
 }

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest } from '../../src/store/ingest.ts'
@@ -10,6 +9,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Fault, Store } from '../../src/store/store.ts'
 import type { Address } from '../../src/words/address.ts'
 import { hosted } from '../spec/observations.ts'
+import { until } from '../until.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const CROWDED = '192.0.2.1' as Address
@@ -54,7 +54,7 @@ test('what was acknowledged is there, once, and the counters fit', { skip: notOu
     for (let batch = 0; outcomes.length < last; batch++)
       outcomes.push(...(await ingest(store, batchOf(importer, batch))))
   })
-  while (outcomes.length < 10 * BATCH) await sleep(5)
+  await until(() => outcomes.length >= 10 * BATCH)
   await server.restart()
   last = outcomes.length + 10 * BATCH
   await Promise.all(imports)
