@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type House, judge } from './walls/judge.ts'
 import { readSource } from './walls/source.ts'
+import { unjustifiedWaits } from './walls/waits.ts'
 
 const house: House = {
   /** From ground to roof. A file belongs to the longest room that its path begins with; rooms of one floor do not know each other. */
@@ -131,6 +132,10 @@ test('every wall says why it stands, and every room that is named exists in the 
     [],
   )
   for (const { why } of [...rooms, ...house.doors, ...house.keepers]) assert.notEqual(why, '')
+})
+
+test('no test sets a timer without a reason: wait with until() of test/until.ts, for an event, or by a clock that is given', () => {
+  assert.deepEqual(unjustifiedWaits(), { unjustified: [], needless: [] })
 })
 
 test('a right house is not complained about', () => {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { hosted } from '../spec/observations.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { until } from '../until.ts'
 import { clientOf } from './client.ts'
 import { makeAccount, observe, type Served } from './server.ts'
 import { serversOf } from './two-servers.ts'
@@ -62,10 +62,6 @@ async function serverWithRole(t: TestContext, number: number) {
 async function get({ address }: Served, path: string) {
   const { get, close } = clientOf(address)
   return get(path).finally(close)
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(50)
 }
 
 suite('readiness', { concurrency: 3, skip: noPostgres }, () => {

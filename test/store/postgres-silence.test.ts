@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { AwayFault, StoreFault } from '../../src/store/fault.ts'
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts'
 import { penOf } from '../../src/store/postgres/ledger/pen.ts'
 import { PROOFS } from '../../src/store/postgres/proof.ts'
+import { until } from '../until.ts'
 import { proxyTo } from './postgres-proxy.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -102,7 +102,7 @@ test('a Parse that fails fails alone: neighbours that were sent behind it are an
   const read = () => database.read({ name: 'held', text: 'select one from held' })
   const asked = Promise.allSettled([read(), read(), read()])
   const waiting = `select 1 from pg_locks where pid = $1 and not granted`
-  while ((await client.query(waiting, [pid])).rowCount === 0) await sleep(5)
+  await until(async () => (await client.query(waiting, [pid])).rowCount !== 0)
   await client.query('select pg_cancel_backend($1)', [pid])
   await client.query('rollback')
   const [first, ...others] = await asked
