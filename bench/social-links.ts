@@ -26,7 +26,7 @@ export function judgeLinks(file: URL): { lines: Line[]; shared: string[] } {
   const shared = [...domains].filter(([, { size }]) => size >= MANY).sort((a, b) => b[1].size - a[1].size)
   const sharedLinks = shared.reduce((sum, [, { size }]) => sum + size, 0)
   const lines = [
-    figure('site links', links.length, 'of facebook, vk, instagram, youtube and tiktok'),
+    figure('site links', links.length, 'of facebook, vk, instagram, ok, youtube and tiktok'),
     figure('site links: of no account', counts.refused, 'sharing, posts, signing in, of other sites, without a name'),
     figure("site links: of a maker's account", counts.makers, 'refused'),
     figure(`site links: passed, on ${MANY} domains or more`, sharedLinks, `of ${shared.length} accounts`),
@@ -35,12 +35,11 @@ export function judgeLinks(file: URL): { lines: Line[]; shared: string[] } {
 }
 
 function readLinks(file: URL): Link[] {
-  const [heads = '', ...rows] = gunzipSync(readFileSync(file)).toString().split(/\r?\n/)
-  const others = heads.split(',').indexOf('ok') // a network without rules
+  const [, ...rows] = gunzipSync(readFileSync(file)).toString().split(/\r?\n/)
   return rows.flatMap((row) => {
     const [site = '', ...cells] = row.split(',')
     const domain = parseName(URL.parse(site)?.hostname ?? '')
-    const addresses = cells.filter((cell, index) => cell !== '' && index + 1 !== others)
+    const addresses = cells.filter((cell) => cell !== '')
     return domain === null ? [] : addresses.map((address) => ({ domain: registrable(domain), address }))
   })
 }

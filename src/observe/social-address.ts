@@ -1,13 +1,16 @@
 /** The social account that an address stands for, by the rules of its network. */
 
 import type { SocialAccount } from './observation.ts'
+import { CREATORS_NETWORKS } from './social-creators.ts'
 import { fediverseAccount, isFediverse } from './social-fediverse.ts'
 import { LARGE_NETWORKS } from './social-networks.ts'
 import { OTHER_NETWORKS } from './social-others.ts'
 import type { Network, Rule } from './social-rules.ts'
 
 const BY_HOST = new Map(
-  [...LARGE_NETWORKS, ...OTHER_NETWORKS].flatMap((network) => network.hosts.map((host) => [host, network] as const)),
+  [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATORS_NETWORKS].flatMap((network) =>
+    network.hosts.map((host) => [host, network] as const),
+  ),
 )
 
 /** What stands before a network's host without changing what it means: a device or a language. */
@@ -28,6 +31,9 @@ const LEADS_ON = new Map([
 
 const MOST_UNITS = 2048
 
+/** Hosts under a network that are no language of it: short addresses, of which only the network knows where they lead. */
+const SHORTENERS = new Set(['on.soundcloud.com', 'vm.tiktok.com', 'vt.tiktok.com'])
+
 /** Steps in a path, and no username anywhere. */
 const DOTS = /^\.+$/
 
@@ -40,8 +46,10 @@ export function accountAt(target: string, base: string, isOwn = false): SocialAc
   if (found === null) return isOwn || isFediverse(host) ? fediverseAccount(host, pathOf(url), isOwn) : null
   const { network, below } = found
   const path = pathOf(url)
-  if (below !== null)
-    return path === '' && network.below !== undefined ? match(network, network.below, below, url) : null
+  if (below !== null) {
+    const isStart = path === '' || network.tabs?.test(path) === true
+    return isStart && network.below !== undefined ? match(network, network.below, below, url) : null
+  }
   return byRules(network, path, url) ?? byRules(network, withoutTab(network, path), url)
 }
 
@@ -70,6 +78,7 @@ function parseUrl(target: string, base?: string): URL | null {
 
 /** The network of a host, and the label before it where the network has accounts below its host. */
 function networkOf(host: string): { network: Network; below: string | null } | null {
+  if (SHORTENERS.has(host)) return null
   const plain = BY_HOST.get(host)
   if (plain !== undefined) return { network: plain, below: null }
   const prefixed = BY_HOST.get(PREFIX.exec(host)?.[1] ?? '')
@@ -116,7 +125,7 @@ function match(network: Network, rule: Rule, path: string, url: URL): SocialAcco
   const found = rule.path.exec(path)
   if (found === null) return null
   const given = rule.parameter === undefined ? found[1] : url.searchParams.get(rule.parameter)
-  const username = rule.parameter === 'phone' ? given?.replace(/\D/g, '') : given
+  const username = rule.phone ? given?.replace(/\D/g, '') : given
   if (!username || DOTS.test(username) || !(rule.username ?? network.username).test(username)) return null
   if (network.reserved.has(username.toLowerCase())) return null
   return { network: network.network, type: rule.type, username, url: canonical(rule, username, path) }

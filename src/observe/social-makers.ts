@@ -9,7 +9,7 @@ const MAKERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<string>
     'facebook.com instagram.com twitter.com x.com youtube.com pinterest.com tiktok.com linkedin.com whatsapp.com',
     'snapchat.com vimeo.com',
   ]),
-  maker('wix wixcom wix-com wixstudio wix.com', ['wix.com editorx.com']),
+  maker('wix wixcom wix-com wixstudio wix.com wixrussian wixrussia', ['wix.com editorx.com']),
   maker('squarespace', ['squarespace.com']),
   maker('weebly', ['weebly.com']),
   maker('wordpress wordpressdotcom wordpresscom wordpress-com automattic wordpressdotorg', [
@@ -32,6 +32,7 @@ const MAKERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<string>
   maker('regru reg.ru reg_ru', ['reg.ru reg.com']),
   maker('rucenter ru_nic runic', ['nic.ru']),
   maker('beget begetru beget_com', ['beget.com beget.ru']),
+  maker('megagroup megagroup_ru megagroup.ru megarussia', ['megagroup.ru']),
   maker('nethouse nethouse.ru', ['nethouse.ru']),
   maker('ucoz ucozru ukit ukitcom', ['ucoz.ru ucoz.com ukit.com']),
   maker('insales bitrix24 1cbitrix', ['insales.ru bitrix24.ru bitrix24.com 1c-bitrix.ru']),
@@ -63,7 +64,7 @@ const MAKERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<string>
 
 /** What templates hold until somebody fills them in. */
 const PLACEHOLDER =
-  /^(?:your|my)[-_.]?(?:account|brand|business|channel|company|handle|id|link|name|organi[sz]ation|page|profile|site|user|username)(?:[-_.]?(?:name|here|page|id))?$|^(?:username|yourname|someaccount)(?:here)?$/i
+  /^(?:your|my)[-_.]?(?:account|brand|business|channel|company|handle|id|link|name|organi[sz]ation|page|profile|site|user|username)(?:[-_.]?(?:name|here|page|id))?$|^(?:username|yourname|someaccount)(?:here)?$|^0?123456789\d?$/i
 
 /** The makers whose account of that name is. */
 const MAKER_OF = new Map(MAKERS.flatMap(({ accounts, own }) => [...accounts].map((account) => [account, own] as const)))

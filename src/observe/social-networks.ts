@@ -9,7 +9,7 @@ const facebook: Network = {
   network: 'facebook',
   hosts: ['facebook.com', 'fb.com', 'fb.me', 'facebook.de', 'business.facebook.com'],
   username: /^(?!.*\.(?:php|html?|aspx?)$)[\p{L}\p{N}\p{M}._-]{2,200}$/iu,
-  tabs: /^(?:about|about_details|c|community|followers|home|info|photos|posts|reviews|services|timeline|videos)$/i,
+  tabs: /^(?:about|about_\w+|c|community|followers|following|friends|home|inbox|info|likes|live_videos|map|mentions|menu|offers|photos|photos_\w+|posts|reels|reels_tab|reviews|reviews_\w+|services|shop|timeline|videos|videos_\w+)$/i,
   reserved: words(
     'a ads ajax app apps badges bookmarks business campaign careers checkpoint communitystandards connect cookie developers dialog directory embed events feed flx friends fundraisers games gaming group groups hashtag help home instantgames jobs l language legal lite live login logout marketplace me media messages messenger mobile notes notifications p page pages people pg photo photos places plugins policies policy post posts privacy profile public r recover reel reels reg rsrc safety saved search security settings share sharer signup stories story tag terms tr translate translations unsupportedbrowser video videos watch wifi',
   ),
@@ -37,16 +37,24 @@ const facebook: Network = {
     { type: 'facebook_page', path: /^p\/([^/]+-\d{5,})$/i, url: 'https://www.facebook.com/p/*' },
     { type: 'facebook_page', path: /^(?:pg\/)?([^/]+-\d{9,})$/i, url: 'https://www.facebook.com/*' },
     { type: 'facebook_page', path: /^pg\/([^/]+)$/i, url: 'https://www.facebook.com/*' },
-    { type: 'facebook_group', path: /^groups\/([^/]+)$/i, url: 'https://www.facebook.com/groups/*' },
     { type: 'facebook', path: /^@?([^/]+)$/, url: 'https://www.facebook.com/*' },
   ],
+}
+
+/** A link to write to an account names that account. */
+const messenger: Network = {
+  network: 'facebook',
+  hosts: ['m.me'],
+  username: facebook.username,
+  reserved: facebook.reserved,
+  rules: [{ type: 'facebook', path: /^@?([^/]+)$/, url: 'https://www.facebook.com/*' }],
 }
 
 const instagram: Network = {
   network: 'instagram',
   hosts: ['instagram.com', 'instagr.am', 'ig.me'],
   username: /^(?!.*\.\.)\w[\w.]{0,28}\w$/,
-  tabs: /^(?:channel|feed|guides|igtv|reels|tagged)$/i,
+  tabs: /^(?:channel|feed|followers|following|guides|igtv|reels|reposts|tagged)$/i,
   reserved: words(
     '_n _u about accounts api archive challenge create developer direct directory download emails embed.js explore graphql help hashtag legal lite locations login nametag oembed p popular press privacy reel reels session share sharer sharer.php static stories support tags terms threads tv upload web',
   ),
@@ -57,10 +65,14 @@ const x: Network = {
   network: 'x',
   hosts: ['x.com', 'twitter.com'],
   username: /^\w{1,15}$/,
+  tabs: /^(?:articles|followers|following|highlights|likes|media|superfollows|verified_followers|with_replies)$/i,
   reserved: words(
     'about account accounts activity blog compose communities discover download explore favorites followers following goodies hashtag help home i import intent invitations jobs language lists login logout mentions messages newtwitter notifications oauth personalization photo privacy rules search sessions settings share signin signup statuses status support terms timeline tos trends url welcome who_to_follow widgets',
   ),
-  rules: [{ type: 'x', path: /^@?([^/]+)$/, url: 'https://x.com/*' }],
+  rules: [
+    { type: 'x', path: /^intent\/(?:follow|user)$/i, parameter: 'screen_name', url: 'https://x.com/*' },
+    { type: 'x', path: /^@?([^/]+)$/, url: 'https://x.com/*' },
+  ],
 }
 
 const linkedin: Network = {
@@ -87,12 +99,6 @@ const linkedin: Network = {
     },
     { type: 'linkedin_profile', path: /^(?:mwlite\/)?in\/([^/]+)$/i, url: 'https://www.linkedin.com/in/*' },
     { type: 'linkedin_profile', path: /^pub\/([^/]+)(?:\/\w+){3}$/i, url: 'https://www.linkedin.com/~' },
-    {
-      type: 'linkedin_group',
-      path: /^groups\/(?:[^/]*-)?(\d+)$/i,
-      username: NUMBER,
-      url: 'https://www.linkedin.com/groups/*',
-    },
   ],
 }
 
@@ -113,6 +119,12 @@ const youtube: Network = {
       exact: true,
     },
     { type: 'youtube_user', path: /^user\/([^/]+)$/i, url: 'https://www.youtube.com/user/*' },
+    {
+      type: 'youtube_user',
+      path: /^subscription_center$/i,
+      parameter: 'add_user',
+      url: 'https://www.youtube.com/user/*',
+    },
     { type: 'youtube', path: /^c\/@?([^/]+)$/i, url: 'https://www.youtube.com/c/*' },
     { type: 'youtube', path: /^@([^/]+)$/, url: 'https://www.youtube.com/@*' },
     { type: 'youtube', path: /^([^/]+)$/, url: 'https://www.youtube.com/*' },
@@ -193,6 +205,7 @@ const discordInvite: Network = {
 /** The networks whose accounts are told by the address alone. */
 export const LARGE_NETWORKS: readonly Network[] = [
   facebook,
+  messenger,
   instagram,
   x,
   linkedin,

@@ -31,8 +31,8 @@ const whatsapp: Network = {
   username: PHONE,
   reserved: words(''),
   rules: [
-    { type: 'whatsapp', path: /^send$/i, parameter: 'phone', url: 'https://wa.me/*' },
-    { type: 'whatsapp', path: /^(?:c\/|catalog\/)?([^/]+)$/i, url: 'https://wa.me/*' },
+    { type: 'whatsapp', path: /^send$/i, parameter: 'phone', phone: true, url: 'https://wa.me/*' },
+    { type: 'whatsapp', path: /^(?:c\/|catalog\/)?(\+?\d[\d\s().-]*)$/i, phone: true, url: 'https://wa.me/*' },
     {
       type: 'whatsapp_business',
       path: /^message\/([^/]+)$/i,
@@ -50,15 +50,6 @@ const whatsapp: Network = {
   ],
 }
 
-const whatsappGroup: Network = {
-  network: 'whatsapp',
-  hosts: ['chat.whatsapp.com'],
-  username: /^[a-z\d]{18,32}$/i,
-  reserved: words(''),
-  rules: [{ type: 'whatsapp_group', path: /^(?:invite\/)?([^/]+)$/i, url: 'https://chat.whatsapp.com/*', exact: true }],
-}
-
-/** A repository is none: those linked from start pages are mostly the theme's and the tools'. */
 const github: Network = {
   network: 'github',
   hosts: ['github.com'],
@@ -73,6 +64,7 @@ const reddit: Network = {
   network: 'reddit',
   hosts: ['reddit.com'],
   username: /^[\w-]{2,24}$/,
+  tabs: /^(?:about|best|comments|controversial|gilded|hot|new|overview|posts|rising|submitted|top|wiki)$/i,
   reserved: words('me all popular random mod friends'),
   rules: [
     { type: 'reddit_user', path: /^(?:u|user)\/([^/]+)$/i, url: 'https://www.reddit.com/user/*' },
@@ -90,7 +82,6 @@ const vimeo: Network = {
   ),
   rules: [
     { type: 'vimeo_channel', path: /^channels\/([^/]+)$/i, url: 'https://vimeo.com/channels/*' },
-    { type: 'vimeo_group', path: /^groups\/([^/]+)$/i, url: 'https://vimeo.com/groups/*' },
     { type: 'vimeo', path: /^([^/]+)$/, url: 'https://vimeo.com/*' },
   ],
 }
@@ -172,7 +163,6 @@ const xing: Network = {
 export const OTHER_NETWORKS: readonly Network[] = [
   telegram,
   whatsapp,
-  whatsappGroup,
   github,
   reddit,
   vimeo,

@@ -11,6 +11,8 @@ export type Rule = {
   username?: RegExp
   /** The canonical address; `*` stands for the username, `~` for the whole path. */
   url: string
+  /** The username is a telephone number, of which the digits count. */
+  phone?: true
   /** Usernames that differ in letter case only are different ones. */
   exact?: true
 }

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { accountAt } from '../../src/observe/social-address.ts'
+import { CREATORS_NETWORKS } from '../../src/observe/social-creators.ts'
 import { LARGE_NETWORKS } from '../../src/observe/social-networks.ts'
 import { OTHER_NETWORKS } from '../../src/observe/social-others.ts'
 
-const NETWORKS = [...LARGE_NETWORKS, ...OTHER_NETWORKS]
+const NETWORKS = [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATORS_NETWORKS]
 const read = (address: string) => accountAt(address, 'https://site.example/')
 
 /** What people call themselves, what ids look like, and what is neither. */
@@ -72,7 +73,7 @@ const NO_ACCOUNTS: Record<string, string> = {
     facebook.com/messages/t/NAME facebook.com/events/s/NAME/NUMBER facebook.com/notes/NAME/NUMBER
     facebook.com/intl/de facebook.com/r.php facebook.com/settings facebook.com/recover/initiate
     facebook.com/legal/terms facebook.com/privacy/policy facebook.com/profile.php facebook.com/business/help
-    facebook.com/sharer m.me/NAME`,
+    facebook.com/sharer facebook.com/groups/NAME m.me/j/CODE m.me/NAME/posts/NUMBER`,
   instagram: `
     instagram.com/p/CODE instagram.com/reel/CODE instagram.com/reels/CODE instagram.com/tv/CODE
     instagram.com/NAME/p/CODE instagram.com/NAME/reel/CODE instagram.com/stories/NAME/NUMBER
@@ -215,6 +216,53 @@ const NO_ACCOUNTS: Record<string, string> = {
     weibo.com/ttarticle/p/show?id=NUMBER weibo.com/detail/NUMBER weibo.com/p/NUMBER weibo.com/a/hot/NAME
     weibo.com/signup/signup.php m.weibo.cn/status/NUMBER m.weibo.cn/detail/NUMBER weibo.com/newlogin
     weibo.com/search weibo.com/ajax/statuses s.weibo.com/weibo/NAME passport.weibo.com/NAME`,
+  ok: `
+    ok.ru/feed ok.ru/dk?st.cmd=addShare&st._surl=LINK connect.ok.ru/offer?url=LINK ok.ru/video/NUMBER
+    ok.ru/videoembed/NUMBER ok.ru/profile/NUMBER/statuses/NUMBER ok.ru/group/NUMBER/topic/NUMBER ok.ru/game/NAME
+    ok.ru/search?st.query=NAME ok.ru/music ok.ru/live/NUMBER ok.ru/regulations ok.ru/profile/NUMBER/pphotos/NUMBER
+    ok.ru/share?url=LINK ok.ru/topic/NUMBER ok.ru/NAME/topic/NUMBER ok.ru/help/NUMBER/1`,
+  tumblr: `
+    tumblr.com/share?v=3&u=LINK tumblr.com/share/link?url=LINK tumblr.com/widgets/share/tool?canonicalUrl=LINK
+    NAME.tumblr.com/post/NUMBER/NAME tumblr.com/NAME/NUMBER/NAME tumblr.com/tagged/NAME tumblr.com/search/NAME
+    tumblr.com/login tumblr.com/register tumblr.com/dashboard tumblr.com/reblog/NAME/NUMBER/CODE
+    tumblr.com/blog/view/NAME/NUMBER api.tumblr.com/v2 assets.tumblr.com/CODE.js tumblr.com/explore`,
+  soundcloud: `
+    soundcloud.com/NAME/NAME-track soundcloud.com/NAME/sets/NAME soundcloud.com/discover soundcloud.com/search?q=NAME
+    soundcloud.com/upload on.soundcloud.com/CODE w.soundcloud.com/player/?url=LINK api.soundcloud.com/tracks/NUMBER
+    soundcloud.com/signin soundcloud.com/tags/NAME soundcloud.com/charts/top soundcloud.com/pages/contact`,
+  spotify: `
+    open.spotify.com/track/CODE open.spotify.com/album/CODE open.spotify.com/playlist/CODE open.spotify.com/show/CODE
+    open.spotify.com/episode/CODE open.spotify.com/user/NAME/playlist/CODE open.spotify.com/embed/artist/CODE
+    open.spotify.com/search/NAME spotify.com/signup open.spotify.com/artist/NAME open.spotify.com/genre/NAME`,
+  flickr: `
+    flickr.com/photos/NAME/NUMBER flickr.com/photos/NAME/sets/NUMBER flickr.com/photos/tags/NAME flickr.com/groups/NAME
+    flickr.com/explore flickr.com/search/?q=NAME flickr.com/photos/NAME/albums/NUMBER flickr.com/signup flic.kr/p/CODE
+    flickr.com/photos/upload`,
+  linktree: `
+    linktr.ee/login linktr.ee/register linktr.ee/s/about linktr.ee/NAME/shop/CODE linktr.ee/discover/trending
+    linktr.ee/admin linktr.ee/pricing`,
+  patreon: `
+    patreon.com/posts/NAME-NUMBER patreon.com/login patreon.com/signup patreon.com/policy patreon.com/NAME/posts/NUMBER
+    patreon.com/user patreon.com/search?q=NAME patreon.com/home patreon.com/collection/NUMBER patreon.com/NAME/shop/NAME
+    patreon.com/checkout/NAME patreon.com/oauth2/authorize patreon.com/bePatron patreon.com/c`,
+  behance: `
+    behance.net/gallery/NUMBER/NAME behance.net/search/projects behance.net/joblist behance.net/galleries/NAME
+    behance.net/NAME/moodboard/NUMBER behance.net/live/NAME behance.net/collection/NUMBER/NAME behance.net/login`,
+  substack: `
+    NAME.substack.com/p/NAME open.substack.com/pub/NAME/p/NAME substack.com/@NAME/note/c-NUMBER substack.com/home
+    substack.com/inbox substack.com/signup substack.com/sign-in on.substack.com/p/NAME substack.com/discover
+    substack.com/search/NAME substack.com/app-link/post?publication_id=NUMBER`,
+  quora: `
+    quora.com/NAME-question quora.com/q/NAME quora.com/topic/NAME quora.com/share?url=LINK quora.com/search?q=NAME
+    quora.com/profile/NAME/NAME-answer quora.com/about/tos NAME.quora.com/NAME quora.com/unanswered/NAME`,
+  goodreads: `
+    goodreads.com/book/show/NUMBER.NAME goodreads.com/review/show/NUMBER goodreads.com/list/show/NUMBER
+    goodreads.com/search?q=NAME goodreads.com/author/list/NUMBER goodreads.com/quotes/NUMBER goodreads.com/group/show/NUMBER
+    goodreads.com/series/NUMBER goodreads.com/user/sign_in goodreads.com/book/isbn/NUMBER goodreads.com/genres/NAME
+    goodreads.com/review/list/NUMBER goodreads.com/giveaway/show/NUMBER goodreads.com/share?url=LINK`,
+  bookbub: `
+    bookbub.com/books/NAME-by-NAME bookbub.com/search?search=NAME bookbub.com/users/sign_in bookbub.com/blog/NAME
+    bookbub.com/reviews/NUMBER bookbub.com/ebook-deals bookbub.com/welcome`,
   xing: `
     xing.com/spi/shares/new?url=LINK xing.com/app/user?op=share;url=LINK xing.com/social_plugins/share?url=LINK
     xing.com/news/articles/NAME-NUMBER xing.com/jobs/NAME-NUMBER xing.com/events/NAME-NUMBER xing.com/login

@@ -14,6 +14,7 @@ const read = (address: string) => accountAt(address, BASE)
 
 for (const [network, rows] of Object.entries({
   facebook: [
+    ['https://m.me/Some.Page', 'facebook', 'Some.Page', 'https://www.facebook.com/some.page'],
     ['https://www.facebook.com/Some.Page', 'facebook', 'Some.Page', 'https://www.facebook.com/some.page'],
     ['https://de-de.facebook.com/some.page/?ref=ts', 'facebook', 'some.page', 'https://www.facebook.com/some.page'],
     ['https://www.facebook.com/some.page/about', 'facebook', 'some.page', 'https://www.facebook.com/some.page'],
@@ -49,12 +50,6 @@ for (const [network, rows] of Object.entries({
       'some.page',
       'https://www.facebook.com/some.page',
     ],
-    [
-      'https://www.facebook.com/groups/some.group/',
-      'facebook_group',
-      'some.group',
-      'https://www.facebook.com/groups/some.group',
-    ],
     ['https://www.facebook.com/Größe', 'facebook', 'Größe', 'https://www.facebook.com/gr%C3%B6%C3%9Fe'],
   ],
   instagram: [
@@ -62,6 +57,8 @@ for (const [network, rows] of Object.entries({
     ['https://instagr.am/some_one/', 'instagram', 'some_one', 'https://www.instagram.com/some_one'],
   ],
   x: [
+    ['https://x.com/intent/user?screen_name=SomeOne', 'x', 'SomeOne', 'https://x.com/someone'],
+    ['https://twitter.com/intent/follow?ref=x&screen_name=SomeOne', 'x', 'SomeOne', 'https://x.com/someone'],
     ['https://twitter.com/@Some_One', 'x', 'Some_One', 'https://x.com/some_one'],
     ['https://mobile.twitter.com/some_one?lang=en', 'x', 'some_one', 'https://x.com/some_one'],
     ['http://twitter.com/#!/some_one', 'x', 'some_one', 'https://x.com/some_one'],
@@ -94,7 +91,6 @@ for (const [network, rows] of Object.entries({
       'some-one',
       'https://www.linkedin.com/pub/some-one/a/1/2b',
     ],
-    ['https://www.linkedin.com/groups/12345', 'linkedin_group', '12345', 'https://www.linkedin.com/groups/12345'],
   ],
   youtube: [
     [
@@ -138,6 +134,92 @@ for (const [network, rows] of Object.entries({
       'https://mstdn.example/@someone',
     ],
   ],
+  ok: [
+    ['https://ok.ru/group/53986557493390/topics', 'ok_group', '53986557493390', 'https://ok.ru/group/53986557493390'],
+    ['https://m.ok.ru/group53717371453505', 'ok_group', '53717371453505', 'https://ok.ru/group/53717371453505'],
+    ['https://ok.ru/profile/580123456789/', 'ok_profile', '580123456789', 'https://ok.ru/profile/580123456789'],
+    ['https://www.ok.ru/Some.One', 'ok', 'Some.One', 'https://ok.ru/some.one'],
+    ['https://ok.ru/group/someone/', 'ok', 'someone', 'https://ok.ru/someone'],
+    [
+      'https://m.ok.ru/dk?st.cmd=altGroupMain&st.groupId=52964828971137',
+      'ok_group',
+      '52964828971137',
+      'https://ok.ru/group/52964828971137',
+    ],
+  ],
+  tumblr: [
+    ['https://Some-One.tumblr.com/', 'tumblr', 'some-one', 'https://www.tumblr.com/some-one'],
+    ['https://some-one.tumblr.com/archive', 'tumblr', 'some-one', 'https://www.tumblr.com/some-one'],
+    ['https://www.tumblr.com/blog/view/some-one', 'tumblr', 'some-one', 'https://www.tumblr.com/some-one'],
+    ['https://www.tumblr.com/@some-one', 'tumblr', 'some-one', 'https://www.tumblr.com/some-one'],
+  ],
+  soundcloud: [
+    ['https://soundcloud.com/Some-One/tracks', 'soundcloud', 'Some-One', 'https://soundcloud.com/some-one'],
+    ['https://m.soundcloud.com/some_one', 'soundcloud', 'some_one', 'https://soundcloud.com/some_one'],
+  ],
+  spotify: [
+    [
+      'https://open.spotify.com/intl-de/artist/0OdUWJ0sBjDrqHygGUXeCF?si=x',
+      'spotify_artist',
+      '0OdUWJ0sBjDrqHygGUXeCF',
+      'https://open.spotify.com/artist/0OdUWJ0sBjDrqHygGUXeCF',
+    ],
+    ['https://open.spotify.com/user/some.one', 'spotify_user', 'some.one', 'https://open.spotify.com/user/some.one'],
+  ],
+  flickr: [
+    ['https://www.flickr.com/photos/Some_One/albums', 'flickr', 'Some_One', 'https://www.flickr.com/photos/some_one'],
+    ['https://flickr.com/people/12345678@N00/', 'flickr', '12345678@N00', 'https://www.flickr.com/photos/12345678@n00'],
+  ],
+  linktree: [['https://linktr.ee/Some.One', 'linktree', 'Some.One', 'https://linktr.ee/some.one']],
+  patreon: [
+    ['https://www.patreon.com/c/SomeOne/posts', 'patreon', 'SomeOne', 'https://www.patreon.com/someone'],
+    ['https://patreon.com/join/someone', 'patreon', 'someone', 'https://www.patreon.com/someone'],
+    ['https://www.patreon.com/bePatron?u=123456', 'patreon_user', '123456', 'https://www.patreon.com/user?u=123456'],
+  ],
+  behance: [['https://www.behance.net/SomeOne/projects', 'behance', 'SomeOne', 'https://www.behance.net/someone']],
+  substack: [
+    ['https://someone.substack.com/', 'substack', 'someone', 'https://someone.substack.com/'],
+    ['https://someone.substack.com/subscribe?utm_source=x', 'substack', 'someone', 'https://someone.substack.com/'],
+    ['https://open.substack.com/pub/someone', 'substack', 'someone', 'https://someone.substack.com/'],
+    ['https://substack.com/@someone', 'substack_user', 'someone', 'https://substack.com/@someone'],
+  ],
+  quora: [
+    [
+      'https://www.quora.com/profile/Some-One-1/answers',
+      'quora',
+      'Some-One-1',
+      'https://www.quora.com/profile/Some-One-1',
+    ],
+  ],
+  goodreads: [
+    [
+      'https://www.goodreads.com/author/show/12345.Some_One',
+      'goodreads_author',
+      '12345',
+      'https://www.goodreads.com/author/show/12345',
+    ],
+    [
+      'https://www.goodreads.com/user/show/12345-some-one',
+      'goodreads_user',
+      '12345',
+      'https://www.goodreads.com/user/show/12345',
+    ],
+    ['https://www.goodreads.com/SomeOne', 'goodreads', 'SomeOne', 'https://www.goodreads.com/someone'],
+  ],
+  bookbub: [
+    [
+      'https://www.bookbub.com/authors/Some-One',
+      'bookbub_author',
+      'Some-One',
+      'https://www.bookbub.com/authors/some-one',
+    ],
+    [
+      'https://www.bookbub.com/profile/some-one',
+      'bookbub_user',
+      'some-one',
+      'https://www.bookbub.com/profile/some-one',
+    ],
+  ],
   telegram: [
     ['https://t.me/some_one', 'telegram', 'some_one', 'https://t.me/some_one'],
     ['https://telegram.me/s/some_one', 'telegram', 'some_one', 'https://t.me/some_one'],
@@ -147,6 +229,7 @@ for (const [network, rows] of Object.entries({
     ['https://t.me/joinchat/AAAAbbbb1234_-xy', 'telegram_invite', 'AAAAbbbb1234_-xy', 'https://t.me/+AAAAbbbb1234_-xy'],
   ],
   whatsapp: [
+    ['https://wa.me/+49%20151-0000000', 'whatsapp', '491510000000', 'https://wa.me/491510000000'],
     ['https://wa.me/491510000000?text=Hi', 'whatsapp', '491510000000', 'https://wa.me/491510000000'],
     [
       'https://api.whatsapp.com/send/?phone=%2B49%20151-0000000&text=Hi',
@@ -161,12 +244,6 @@ for (const [network, rows] of Object.entries({
       'whatsapp_channel',
       '0029VaAbC',
       'https://whatsapp.com/channel/0029VaAbC',
-    ],
-    [
-      'https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv',
-      'whatsapp_group',
-      'AbCdEfGhIjKlMnOpQrStUv',
-      'https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv',
     ],
   ],
   discord: [
@@ -247,6 +324,9 @@ const NO_ACCOUNTS = `
   https://vk.com/wall-1_2 https://vk.com/photo1_2 https://vk.com/app1_2 https://service.weibo.com/share/share.php?url=x
   https://weibo.com/123456/Abc https://www.xing.com/spi/shares/new?url=x https://notfacebook.com/some https://facebook.com.example/some
   https://example.com/facebook.com/some mailto:some@facebook.com javascript:facebook.com/some ftp://facebook.com/some
+  https://www.facebook.com/groups/some https://www.linkedin.com/groups/12345 https://vimeo.com/groups/some
+  https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv https://m.me/ https://m.me/j/AbCd1234 https://twitter.com/intent/follow
+  https://x.com/intent/user?user_id=1 https://www.youtube.com/subscription_center https://wa.me/+49
   /facebook.com/some facebook.com x.com someone
 `
 
@@ -402,7 +482,7 @@ test('of the links that a crawler took for accounts, sharing, posts and the site
   const found = links.map((link) => ({ link, account: read(link) }))
   for (const { link, account } of found) {
     if (
-      /sharer|share\.php|\/login|\/wall-?\d|\/p\/|\/photo|explore\/|away\.php/.test(link) &&
+      /sharer|share\.php|\/login|\/wall-?\d|\/p\/|\/photo(?!s\/?$)|explore\/|away\.php/.test(link) &&
       !/to=https?%3A/.test(link)
     ) {
       assert.equal(account, null, link)
@@ -412,3 +492,18 @@ test('of the links that a crawler took for accounts, sharing, posts and the site
   assert.ok(accounts.length > 5000)
   for (const { url, network } of accounts) assert.equal(read(url)?.network, network, url)
 })
+
+for (const [address, type, username, url] of [
+  ['https://www.reddit.com/user/some_one/posts/', 'reddit_user', 'some_one', 'https://www.reddit.com/user/some_one'],
+  ['https://www.reddit.com/r/Some_Place/new/', 'reddit_community', 'Some_Place', 'https://www.reddit.com/r/some_place'],
+  ['https://www.facebook.com/some.page/inbox', 'facebook', 'some.page', 'https://www.facebook.com/some.page'],
+  ['https://www.facebook.com/some.page/about_overview', 'facebook', 'some.page', 'https://www.facebook.com/some.page'],
+  ['https://x.com/SomeOne/with_replies', 'x', 'SomeOne', 'https://x.com/someone'],
+  ['https://mastodon.social/@SomeOne/media', 'mastodon', 'SomeOne@mastodon.social', 'https://mastodon.social/@someone'],
+  ['https://mastodon.social/deck/@SomeOne', 'mastodon', 'SomeOne@mastodon.social', 'https://mastodon.social/@someone'],
+] as const) {
+  test(`a profile's own tab is of that account: ${address}`, () => {
+    const account = read(address)
+    assert.deepEqual([account?.type, account?.username, account?.url], [type, username, url])
+  })
+}
