@@ -6,7 +6,8 @@ import { settingsOfStore } from './store.ts'
 
 export function define(command: Command): void {
   command.option('--plan', 'only say what would be done').action(async ({ plan = false }: { plan?: boolean }) => {
-    const done = await migrateStore((await settingsOfStore()).store, plan)
+    const tell = (words: string): void => console.error(`domaindex: ${words}`)
+    const done = await migrateStore((await settingsOfStore()).store, plan, tell)
     for (const name of done) console.log(`${plan ? 'would apply' : 'applied'} ${name}`)
     if (done.length === 0) console.log('the store is up to date')
   })

@@ -22,6 +22,17 @@ export function migrations(folder: URL): Migration[] {
     })
 }
 
+/** What a migration that failed is told as. `part`: facts or ledger; `words`: what the engine says. */
+export function migrationFault(
+  part: string,
+  { name }: Pick<Migration, 'name'>,
+  words: string,
+  cause: unknown,
+): StoreFault {
+  const advice = 'nothing of it was kept, and those before it stay: mend that, and run domaindex migrate again'
+  return new StoreFault(`migration ${part}/${name} failed: ${words}; ${advice}`, { cause })
+}
+
 /** How the file of a migration ends that only adds: an older release, which lacks the file, goes on working on such a store. */
 const EXPANSION = /\.expand\.sql$/
 

@@ -39,9 +39,16 @@ export async function restoreStore(from: string, url: string, onProgress: OnProg
   await restoreSqlite(from, sqlitePath(url), onProgress)
 }
 
-/** Brings a store up to this release, or with `plan` changes nothing; returns the names of the migrations. Throws StoreFault. */
-export async function migrateStore(url: string, plan: boolean): Promise<string[]> {
-  if (isPostgres(url)) return (await import('./postgres/upgrade.ts')).migratePostgres(url, plan)
+/**
+ * Brings a store up to this release, or with `plan` changes nothing; `tell` hears what it waits for. Returns the names of the
+ * migrations. Throws StoreFault.
+ */
+export async function migrateStore(
+  url: string,
+  plan: boolean,
+  tell: (words: string) => void = () => {},
+): Promise<string[]> {
+  if (isPostgres(url)) return (await import('./postgres/upgrade.ts')).migratePostgres(url, plan, tell)
   const { migrateSqlite } = await import('./sqlite/upgrade.ts')
   return migrateSqlite(sqlitePath(url), plan)
 }

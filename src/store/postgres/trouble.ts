@@ -17,6 +17,7 @@ const LOST = /^(Connection terminated|Client has encountered a connection error|
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 const IN_FAILED_TRANSACTION = '25P02'
+const LOCK_NOT_AVAILABLE = '55P03'
 const INVALID_SQL_STATEMENT_NAME = '26000'
 
 const WORDS: Record<string, string> = {
@@ -79,6 +80,11 @@ export function isConsequence(error: unknown): boolean {
 /** True for a statement that was sent behind the one that was to prepare it, and that one failed. */
 export function isUnprepared(error: unknown): boolean {
   return codeOf(error) === INVALID_SQL_STATEMENT_NAME
+}
+
+/** True for a statement that gave up waiting for a lock, also where that was put in words already. */
+export function isLocked(error: unknown): boolean {
+  return [error, (error as { cause?: unknown }).cause ?? {}].some((each) => codeOf(each) === LOCK_NOT_AVAILABLE)
 }
 
 /** True where the connection was given up because the server said nothing: another one would hear no more. */

@@ -8,12 +8,12 @@ export function isTherePostgres(url: string): Promise<boolean> {
   return withDatabase(url, hasTables)
 }
 
-/** Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`. */
-export function migratePostgres(url: string, plan: boolean): Promise<string[]> {
+/** Runs what is pending, the facts first; with `plan` runs nothing. `tell` hears what it waits for. Returns the migrations, as in `facts/0002-name.sql`. */
+export function migratePostgres(url: string, plan: boolean, tell: (words: string) => void): Promise<string[]> {
   return withDatabase(url, async (database) => {
     const done: string[] = []
     for (const [part, folder] of PARTS)
-      for (const { name } of await migrate(database, part, folder, plan)) done.push(`${part}/${name}`)
+      for (const { name } of await migrate(database, part, folder, { plan, tell })) done.push(`${part}/${name}`)
     return done
   })
 }

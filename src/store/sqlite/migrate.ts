@@ -1,7 +1,9 @@
 /** Migrations of a SQLite file: numbered SQL files, each run once, in order, and remembered with its digest. */
 
+import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Migration, migrations, unapplied } from '../migrations.ts'
+import { plainWords } from '../fault.ts'
+import { type Migration, migrationFault, migrations, unapplied } from '../migrations.ts'
 import { transaction } from './connection.ts'
 
 /** Those that a file still lacks. Throws StoreFault where the file is newer than this release, or has another past. */
@@ -9,26 +11,34 @@ export function pending(database: DatabaseSync, folder: URL): Migration[] {
   return unapplied(migrations(folder), appliedTo(database))
 }
 
-/** Applies what is pending, each in a transaction of its own, and returns it; with `plan` only returns it. */
+/** Applies what is pending, each in a transaction of its own, and returns it; with `plan` only returns it. Throws StoreFault. */
 export function migrate(database: DatabaseSync, folder: URL, plan = false): Migration[] {
   const todo = pending(database, folder)
   if (plan) return todo
   for (const migration of todo) {
-    transaction(database, () => {
-      database.exec(
-        'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied text not null) strict',
-      )
-      const done = database.prepare('select 1 from migration where number = ?').get(migration.number)
-      if (done) return
-      database.exec(migration.sql)
-      database
-        .prepare(
-          `insert into migration (number, name, checksum, applied) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
-        )
-        .run(migration.number, migration.name, migration.checksum)
-    })
+    try {
+      apply(database, migration)
+    } catch (error) {
+      throw migrationFault(basename(folder.pathname), migration, plainWords(error) ?? (error as Error).message, error)
+    }
   }
   return todo
+}
+
+function apply(database: DatabaseSync, migration: Migration): void {
+  transaction(database, () => {
+    database.exec(
+      'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied text not null) strict',
+    )
+    const done = database.prepare('select 1 from migration where number = ?').get(migration.number)
+    if (done) return
+    database.exec(migration.sql)
+    database
+      .prepare(
+        `insert into migration (number, name, checksum, applied) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
+      )
+      .run(migration.number, migration.name, migration.checksum)
+  })
 }
 
 function appliedTo(database: DatabaseSync): Omit<Migration, 'sql'>[] {
