@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { turn } from '../store/turn.ts'
+import { isLastAnswer } from './connection.ts'
 import type { Envelope, Refusal } from './errors.ts'
 import { COMMON, type Cors, type Headers, readable } from './headers.ts'
 import { takesGzip } from './wire.ts'
@@ -55,7 +56,7 @@ export async function send(outlet: Outlet, request: FastifyRequest, reply: Fasti
   if (body.length > 0 && !(isLong && isZipped)) headers.push('Content-Length', String(length))
   if (raw.destroyed) return
   if (!answer.isFixed) countUnsent(outlet, request, length)
-  if (outlet.isDraining) raw.shouldKeepAlive = false
+  if (outlet.isDraining && isLastAnswer(request)) raw.shouldKeepAlive = false
   raw.writeHead(answer.status, headers)
   if (content !== null || request.method === 'HEAD') raw.end(content)
   else await sendPieces(raw, body, isZipped)

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Limits } from '../accounts/plan.ts'
 import type { Retrieval } from '../retrieval/retrieval.ts'
@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Wishes } from '../store/wishes.ts'
 import type { Instant } from '../words/time.ts'
 import { send } from './answer.ts'
+import { type ClientLimitSettings, ClientLimits, NO_LIMITS } from './client-limits.ts'
 import { type Crawling, crawlerPage } from './crawler-page.ts'
 import { Docs } from './docs.ts'
 import type { Reading } from './download.ts'
@@ -22,10 +23,11 @@ import { reverseip } from './endpoints/reverseip.ts'
 import { similar } from './endpoints/similar.ts'
 import { snapshot } from './endpoints/snapshot.ts'
 import { answerFile } from './files.ts'
+import type { Front } from './front.ts'
 import { Gate } from './gate.ts'
 import { type Cors, preflightHeaders } from './headers.ts'
 import { openKeyring } from './keyring.ts'
-import { DOWNLOADS, Lanes } from './lanes.ts'
+import { CALLS, DOWNLOADS, Lanes } from './lanes.ts'
 import { Meter } from './meter.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
@@ -40,6 +42,8 @@ const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory,
 const NOT_CRAWLING: Crawling = { crawlContact: null, crawlSoonest: 0, crawlLatest: 0 }
 
 const QUERY_METHODS = ['GET', 'HEAD', 'POST']
+/** Answered in an overload too. */
+const HEALTH = ['/healthz', '/readyz']
 const PAGE_METHODS = ['GET', 'HEAD']
 
 export type ApiOptions = {
@@ -47,7 +51,7 @@ export type ApiOptions = {
   /** Who says which start pages read alike. */
   retrieval: Retrieval
   shelf: Reading
-  settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<Crawling>
+  settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<Crawling & ClientLimitSettings>
   /** Of the plans; by default those of the specification. */
   limits?: Limits | undefined
   /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
@@ -63,7 +67,7 @@ export type ApiOptions = {
 }
 
 /** `drain`: from now on every answer closes its connection, and /readyz says that no more requests are welcome. */
-export type Api = { app: FastifyInstance; drain: () => void }
+export type Api = { app: FastifyInstance; front: Front; drain: () => void }
 
 /** Builds the server; it does not listen yet. Closing it settles all accounts and leaves the store open. */
 export async function buildApi(options: ApiOptions): Promise<Api> {
@@ -72,10 +76,11 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
   const version = readVersion()
   const document = openApi(ENDPOINTS, version)
   const pages = pagesOf(site, JSON.stringify(document), crawlerPage({ ...NOT_CRAWLING, ...options.settings }, version))
-  const app = makeServer(site, options)
+  const { app, front } = makeServer(site, options)
   for (const endpoint of ENDPOINTS) addEndpoint(app, site, endpoint)
   for (const [path, page] of Object.entries(pages)) {
-    addRoute(app, site, path, PAGE_METHODS, (request, reply) => answerPage(site, page, request, reply))
+    const answer: Handler = (request, reply) => answerPage(site, page, request, reply)
+    addRoute(app, site, path, PAGE_METHODS, answer, { isHealth: HEALTH.includes(path) })
   }
   addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => answerFile(site, request, reply))
   const docs = new Docs(document)
@@ -83,13 +88,22 @@ export async function buildApi(options: ApiOptions): Promise<Api> {
     addRoute(app, site, path, PAGE_METHODS, (request, reply) => docs.answer(outlet, path, request, reply))
   }
   app.addHook('onClose', async () => {
+    front.close()
     keyring.close()
     await meter.close()
   })
+  options.metrics.gauge('domaindex_connections', 'Connections that are open.', () => front.open)
+  options.metrics.gauge('domaindex_requests_waiting', 'Requests that are read and not answered.', () => front.waiting)
+  options.metrics.gauge(
+    'domaindex_held_bytes',
+    'Bytes of requests that are read and not parsed.',
+    () => front.heldBytes,
+  )
   options.metrics.gauge('domaindex_unsent_bytes', 'Bytes of answers that clients have not taken.', () => outlet.unsent)
   await app.ready()
   return {
     app,
+    front,
     drain: () => {
       outlet.isDraining = true
     },
@@ -106,43 +120,57 @@ async function makeSite(options: ApiOptions): Promise<Site> {
     ticks = () => performance.now(),
     isReady = () => true,
     log,
+    metrics,
     asked = null,
   } = options
   const { facts, ledger } = store
+  const clients = new ClientLimits({ ...NO_LIMITS, ...settings }, ticks, (reason) => metrics.refuse(reason))
   const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
   const onWish = (err: unknown): void => log.warn({ err }, 'a name that was looked up in vain could not be queued')
   return {
     facts,
     retrieval,
     shelf,
-    gate: new Gate({ ledger, limits: options.limits, now, ticks }),
-    lanes: new Lanes(),
-    downloads: new Lanes(DOWNLOADS),
+    gate: new Gate({ ledger, clients, limits: options.limits, now, ticks }),
+    lanes: new Lanes(CALLS, ticks),
+    downloads: new Lanes(DOWNLOADS, ticks),
     meter: new Meter({ ledger, holder: randomUUID(), onFault }),
     keyring: await openKeyring({ ledger, now, onFault }),
     outlet: { cors: settings.cors, unsent: 0, isDraining: false },
     wishing: asked === null ? () => {} : makeWishing({ ...asked, now, onFault: onWish }),
     isReady,
+    clients,
+    ticks,
+    metrics,
     log,
   }
 }
 
 function addEndpoint(app: FastifyInstance, site: Site, endpoint: Endpoint): void {
-  addRoute(app, site, `/v1.0/${endpoint.name}`, QUERY_METHODS, (request, reply) => {
+  const answer: Handler = (request, reply) => {
     request.visit.endpoint = endpoint.name
     return walk(site, endpoint, request, reply)
-  })
+  }
+  addRoute(app, site, `/v1.0/${endpoint.name}`, QUERY_METHODS, answer, { envelope: endpoint.envelope })
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** A route whose handler sends the answer itself, and the answer to OPTIONS beside it. */
-function addRoute(app: FastifyInstance, site: Site, url: string, method: string[], handler: Handler): void {
+function addRoute(
+  app: FastifyInstance,
+  site: Site,
+  url: string,
+  method: string[],
+  handler: Handler,
+  config: FastifyContextConfig = {},
+): void {
   const allow = [...method, 'OPTIONS'].join(', ')
   const preflight = { status: 204, body: [], headers: preflightHeaders(site.outlet.cors, allow) }
   app.route({
     method,
     url,
+    config,
     handler: (request, reply) => {
       request.visit.path = url
       return handler(request, reply)

@@ -8,6 +8,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Outlet } from './answer.ts'
+import { isLastAnswer } from './connection.ts'
 import { documentHeaders } from './headers.ts'
 import { takesGzip } from './wire.ts'
 
@@ -49,7 +50,7 @@ export class Docs {
     this.#documents ??= this.#load()
     const document = (await this.#documents).get(path)!
     if (raw.destroyed) return
-    if (outlet.isDraining) raw.shouldKeepAlive = false
+    if (outlet.isDraining && isLastAnswer(request)) raw.shouldKeepAlive = false
     const headers = [...documentHeaders(request.id), 'ETag', document.etag]
     if (request.headers['if-none-match'] === document.etag) return void raw.writeHead(304, headers).end()
     const { zipped } = document

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FileName, Manifest, Opened, Shelf } from '../nightly/shelf.ts'
 import type { Outlet } from './answer.ts'
 import { judge, type Range, rangeOf } from './conditions.ts'
+import { isLastAnswer } from './connection.ts'
 import { COMMON, type Headers, readable } from './headers.ts'
 import { formatHttpDate } from './http-date.ts'
 
@@ -53,7 +54,7 @@ export async function sendPart(
 ): Promise<void> {
   const { raw } = reply
   if (raw.destroyed) return
-  if (outlet.isDraining) raw.shouldKeepAlive = false
+  if (outlet.isDraining && isLastAnswer(request)) raw.shouldKeepAlive = false
   const common = ['Request-Id', request.id, ...COMMON, ...readable(outlet.cors, request.headers.origin)]
   raw.writeHead(status, [...common, ...headers])
   if (range === null) return void raw.end()

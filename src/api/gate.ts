@@ -5,6 +5,7 @@ import { LIMITS, type Limits, type PlanLimits, planInForce } from '../accounts/p
 import { hashToken, isActive, readToken } from '../accounts/token.ts'
 import type { Ledger, Standing } from '../store/ledger.ts'
 import { type Day, dayOf, type Instant } from '../words/time.ts'
+import type { ClientLimits } from './client-limits.ts'
 import { Refusal } from './errors.ts'
 
 /** Who calls, with what the account may have at this moment. */
@@ -21,6 +22,7 @@ export type GateOptions = {
   ledger: Pick<Ledger, 'standing'>
   /** Of the plans; by default those of the specification. */
   limits?: Limits | undefined
+  clients: Pick<ClientLimits, 'expectFewFailures'>
   now: () => Instant
   /** Milliseconds of a clock that is never set. */
   ticks: () => number
@@ -44,13 +46,19 @@ export class Gate {
     this.#options = options
   }
 
-  /** The caller that a token stands for, at once where the token is remembered. Throws `token_missing` and `token_invalid`. */
-  admit(token: unknown): Caller | Promise<Caller> {
+  /**
+   * The caller that a token stands for, at once if the token is remembered. Throws `token_missing` and `token_invalid`, and the
+   * refusal of a token that is not remembered, from an address with too many that were none.
+   */
+  admit(token: unknown, address: string): Caller | Promise<Caller> {
     const text = typeof token === 'string' ? token.trim() : token
-    if (text === undefined || text === null || text === '') throw new Refusal('token_missing')
-    if (typeof text !== 'string') throw new Refusal('token_invalid')
+    if (typeof text !== 'string' || text === '') {
+      this.#options.clients.expectFewFailures(address)
+      throw new Refusal(text === undefined || text === null || text === '' ? 'token_missing' : 'token_invalid')
+    }
     const known = this.#known.get(text)
     if (known !== undefined && this.#options.ticks() < known.until) return this.#judge(known.standing)
+    if (known === undefined) this.#options.clients.expectFewFailures(address)
     return this.#ask(text).then((standing) => this.#judge(standing))
   }
 

@@ -1,8 +1,11 @@
 /** What is counted about requests; no label holds an account, a name or an address. */
 
-import { Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** Why a request was refused before its token was looked at, or while it waited. */
+export type RefusedFor = 'client_requests' | 'client_failures' | 'waited'
 
 export class Metrics {
   readonly registry = new Registry()
@@ -13,6 +16,17 @@ export class Metrics {
     buckets: SECONDS,
     registers: [this.registry],
   })
+
+  readonly #refused = new Counter({
+    name: 'domaindex_refused_total',
+    help: 'Requests answered 500 with Retry-After: too many of a client address, too many failed authentications of it, or more than a second waited.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  })
+
+  refuse(reason: RefusedFor): void {
+    this.#refused.inc({ reason })
+  }
 
   /** A request ended; `endpoint` is one of a fixed set. */
   observe(endpoint: string, status: number, seconds: number): void {

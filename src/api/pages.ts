@@ -24,7 +24,7 @@ export function pagesOf(site: Site, document: string, crawler: Reply): Record<st
 
 /** The daily budget of the account that the bearer's token stands for. Costs nothing, also with nothing left. */
 async function quota({ gate, meter }: Site, request: FastifyRequest): Promise<Reply> {
-  const caller = await gate.admit(bearerOf(request))
+  const caller = await gate.admit(bearerOf(request), request.ip)
   request.visit.account = caller.account.id
   const used = await meter.used(caller)
   const { queries: limit } = caller.limits

@@ -5,8 +5,11 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Watch, watch } from './access.ts'
 import { refusalReply, send } from './answer.ts'
+import { connectionOf } from './connection.ts'
 import { Refusal } from './errors.ts'
+import { Front } from './front.ts'
 import { KnownPaths } from './known-paths.ts'
+import { admits } from './overload.ts'
 import { refusalOf, type Site } from './site.ts'
 import { pathOf, readBody, readQueryString } from './wire.ts'
 
@@ -32,7 +35,12 @@ export type ServerOptions = Omit<Watch, 'ticks'> & {
 
 /** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
 export function makeServer(site: Site, { log, metrics, ticks = () => performance.now(), settings }: ServerOptions) {
-  const begin = (request: FastifyRequest, reply: FastifyReply): void => watch({ log, metrics, ticks }, request, reply)
+  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
+    watch({ log, metrics, ticks }, request, reply)
+    reply.raw.on('close', () => {
+      if (reply.raw.statusCode === 401) site.clients.countFailure(request.ip)
+    })
+  }
   const refuse = (request: FastifyRequest, reply: FastifyReply): void => void refuseUnknown(site, known, request, reply)
   const nextId = idMaker()
   const known = new KnownPaths()
@@ -62,28 +70,22 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
     request.raw.headers['content-type'] = 'application/json' // whatever it says, a body is read as JSON
-    awaitTurn(reply, done)
+    if (admits(site, request, reply)) done()
   })
   app.setNotFoundHandler(refuse)
   app.setErrorHandler((error, request, reply) => {
     if (request.is404) refuse(request, reply)
-    else void send(site.outlet, request, reply, refusalReply(refusalOf(site, request.id, error), 'top'))
+    else {
+      const refusal = refusalOf(site, request.id, error)
+      void send(site.outlet, request, reply, refusalReply(refusal, request.routeOptions.config.envelope ?? 'top'))
+    }
   })
-  return app
+  return { app, front: new Front(app.server, ticks) }
 }
 
 function readAnyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readBody)
-}
-
-/**
- * Requests that were sent ahead on a connection are begun one after another: an answer that is not on the connection yet would
- * never hear of its end, and keep what it holds. One whose turn does not come holds nothing.
- */
-function awaitTurn({ raw }: FastifyReply, begin: () => void): void {
-  if (raw.socket === null) raw.once('socket', () => begin())
-  else begin()
 }
 
 /** `endpoint_unknown`, with the methods that the path has, where it has any. */
@@ -100,7 +102,9 @@ function refuseUnknown(
 
 /** Answers what is no request that could be read: there is no path to tell whose it is. */
 function refuseUnreadable(id: string, error: NodeJS.ErrnoException, socket: Socket): void {
+  const connection = connectionOf(socket)
   const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  if (isTimeout && connection !== undefined && connection.waiting > 0) return // it waits for us
   if (error.code === 'ECONNRESET' || isTimeout || !socket.writable) return void socket.destroy()
   const isLong = error.code === 'HPE_HEADER_OVERFLOW'
   const refusal = isLong
@@ -113,7 +117,7 @@ function refuseUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
   const body = refusal.body('top')
   const status = isLong ? '413 Content Too Large' : '404 Not Found'
   const headers = `Request-Id: ${id}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n`
-  socket.end(`HTTP/1.1 ${status}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  connection?.refuse(`HTTP/1.1 ${status}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
 /** Names of requests: unlike those of every other process, and short. */

@@ -5,12 +5,14 @@ import type { Retrieval } from '../retrieval/retrieval.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
 import type { Facts } from '../store/store.ts'
 import type { Outlet } from './answer.ts'
+import type { ClientLimits } from './client-limits.ts'
 import type { Reading } from './download.ts'
 import { overloaded, Refusal } from './errors.ts'
 import type { Gate } from './gate.ts'
 import type { Keyring } from './keyring.ts'
 import type { Lanes } from './lanes.ts'
 import type { Meter } from './meter.ts'
+import type { Metrics } from './metrics.ts'
 import type { Wishing } from './wishing.ts'
 
 export type Site = {
@@ -27,6 +29,10 @@ export type Site = {
   /** Wants a name for an account that looked it up in vain. */
   wishing: Wishing
   isReady: () => boolean
+  clients: ClientLimits
+  /** Milliseconds of a clock that is never set. */
+  ticks: () => number
+  metrics: Pick<Metrics, 'refuse'>
   log: Logger
 }
 

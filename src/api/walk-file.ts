@@ -26,7 +26,7 @@ export async function walkFile(
   let remaining: number | null = null
   let found: Download | Refusal | null = null
   try {
-    caller = await site.gate.admit(token())
+    caller = await site.gate.admit(token(), request.ip)
     const leave = await enterLane(site, caller, request.visit, reply)
     found = await attempt(find, caller)
     const part = found instanceof Refusal ? null : partOf(request, found)

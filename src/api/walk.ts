@@ -32,7 +32,7 @@ export async function walk(
     const parameters = readParameters(request)
     if (endpoint.download?.isAsked(parameters))
       return await walkFile(site, fileAsk(site, endpoint, parameters), request, reply)
-    caller = await gate.admit(parameters.token)
+    caller = await gate.admit(parameters.token, request.ip)
     const miss = missOf(site, caller)
     await enterLane(site, caller, request.visit, reply)
     permit = await meter.enter(caller)

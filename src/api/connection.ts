@@ -1,0 +1,228 @@
+/** A client's connection: how far it is read ahead, in which order its requests begin, and how it is closed without losing an answer. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+
+/** Requests of one connection that are parsed and not answered, at most; beyond that the socket is paused. */
+export const READ_AHEAD = 32
+/** Bytes that are parsed at once: the requests in them are the only ones that a connection may have beyond READ_AHEAD. */
+export const SLICE_BYTES = 1_024
+/** Bytes that all connections of a process may hold unparsed; a further connection that would hold some is closed. */
+const HELD_BYTES = 64 * 2 ** 20
+/** Requests of all connections that are parsed and not answered; beyond that each connection is read one request ahead. */
+const READ_AHEAD_ALL = 4_096
+/** Milliseconds and bytes for which a closed connection is still read, so that no reset destroys the last answer (RFC 9112, section 9.6). */
+const LINGER = 2_000
+const LINGER_BYTES = 2 ** 20
+/** Answers that a connection with further requests still gets while the server drains. */
+const LAST_ANSWERS = 256
+
+/** A parsed request. `at`: milliseconds of the process's clock when its bytes were there to be read, as far as that is known. */
+export type Arrival = { connection: Connection; request: IncomingMessage; response: ServerResponse; at: number }
+
+/** What the connections of one process share. */
+export type Connections = {
+  readonly open: Set<Connection>
+  /** Takes the next request of a connection; `isBehind`: it was sent before the one before it was answered. */
+  readonly enter: (arrival: Arrival, isBehind: boolean) => void
+  /** Milliseconds of a clock that is never set; `arrived` is that of bytes which are read now. */
+  readonly ticks: () => number
+  readonly arrived: () => number
+  heldBytes: number
+  waiting: number
+}
+
+const known = new WeakMap<object, Connection>()
+
+/** The connection of a request, or of a socket; undefined for a request that came over no socket. */
+export function connectionOf(from: IncomingMessage | Socket): Connection | undefined {
+  return known.get(from instanceof Socket ? from : from.socket)
+}
+
+/** Whether the answer to a request has to be the last one of its connection, because the server drains. */
+export function isLastAnswer(request: { raw: IncomingMessage }): boolean {
+  return connectionOf(request.raw)?.takesLastAnswer() ?? true
+}
+
+export class Connection {
+  readonly socket: Socket
+  readonly #all: Connections
+  /** node:http's own listeners, which this stands in front of. */
+  readonly #parse: (bytes: Buffer) => void
+  readonly #end: () => void
+  readonly #arrivals: Arrival[] = []
+  #held: Buffer | null = null
+  #isParsing = false
+  #isPaused = false
+  #hasEnded = false
+  #isClosing = false
+  #lastWords: string | null = null
+  #lastAnswers = 0
+  #active: number
+
+  /** Takes over a socket on which node:http has just begun to listen. */
+  constructor(socket: Socket, all: Connections) {
+    this.socket = socket
+    this.#all = all
+    this.#active = all.ticks()
+    this.#parse = takeListener(socket, 'data')
+    this.#end = takeListener(socket, 'end')
+    known.set(socket, this)
+    all.open.add(this)
+    socket.on('data', (bytes) => this.#receive(bytes))
+    socket.on('end', () => this.#receiveEnd())
+    socket.on('drain', () => this.#advance())
+    socket.on('close', () => this.#drop())
+    socket.resume = () => (this.#held === null ? Socket.prototype.resume.call(socket) : socket)
+    socket.destroySoon = () => this.close()
+  }
+
+  /** Requests that are parsed and not answered. */
+  get waiting(): number {
+    return this.#arrivals.length
+  }
+
+  /** Bytes that were read and are not parsed. */
+  get held(): number {
+    return this.#held?.length ?? 0
+  }
+
+  /** When the request that is being answered had arrived. */
+  get arrivedAt(): number {
+    return this.#arrivals[0]?.at ?? this.#all.ticks()
+  }
+
+  /** Milliseconds since anything was read or answered; 0 while a request is under way. */
+  get idleTime(): number {
+    return this.waiting > 0 || this.#held !== null ? 0 : this.#all.ticks() - this.#active
+  }
+
+  /** Adds a request that node:http has parsed. */
+  add(request: IncomingMessage, response: ServerResponse): void {
+    const arrival = { connection: this, request, response, at: this.#all.arrived() }
+    this.#arrivals.push(arrival)
+    this.#all.waiting++
+    response.once('close', () => this.#answered(arrival))
+    if (this.waiting === 1) this.#all.enter(arrival, false)
+  }
+
+  /** Counts an answer that is sent while the server drains; true if it has to be the last one. */
+  takesLastAnswer(): boolean {
+    return (this.waiting <= 1 && this.#held === null) || ++this.#lastAnswers > LAST_ANSWERS
+  }
+
+  /** Answers the requests that came before, then says why the next one could not be read, and closes. */
+  refuse(words: string): void {
+    this.#lastWords = words
+    this.#letGo()
+    if (this.waiting === 0) this.close()
+  }
+
+  /** Sends what is written, then reads and drops what the client still sends until it closes too. */
+  close(): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#letGo()
+    const { socket } = this
+    socket.end(this.#lastWords ?? '')
+    socket.once('finish', () => this.#linger())
+    socket.resume()
+  }
+
+  /** All is sent: waits for the client's end. What it sends until then is read, and dropped. */
+  #linger(): void {
+    const { socket } = this
+    if (this.#hasEnded) return void socket.destroy()
+    const timer = setTimeout(() => socket.destroy(), LINGER).unref()
+    socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer))
+    let dropped = 0
+    socket.on('data', (bytes) => {
+      dropped += bytes.length
+      if (dropped > LINGER_BYTES) socket.destroy()
+    })
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#isClosing || this.#lastWords !== null) return
+    this.#active = this.#all.ticks()
+    this.#hold(this.#held === null ? bytes : Buffer.concat([this.#held, bytes]))
+    this.#advance()
+  }
+
+  /** Parses what is held as far as it may go, and pauses the socket if something is left. */
+  #advance(): void {
+    if (this.#isParsing) return
+    this.#isParsing = true
+    while (this.#held !== null && this.#mayParse()) {
+      const bytes = this.#held
+      this.#hold(bytes.length > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : null)
+      this.#parse(bytes.length > SLICE_BYTES ? bytes.subarray(0, SLICE_BYTES) : bytes)
+    }
+    this.#isParsing = false
+    if (this.#held === null) this.#goOn()
+    else if (this.#all.heldBytes > HELD_BYTES) this.socket.destroy()
+    else {
+      this.#isPaused = true
+      this.socket.pause()
+    }
+  }
+
+  #mayParse(): boolean {
+    if (this.#isClosing || this.#lastWords !== null || this.socket.destroyed || this.socket.writableNeedDrain)
+      return false
+    return this.waiting < (this.#all.waiting < READ_AHEAD_ALL ? READ_AHEAD : 1)
+  }
+
+  #goOn(): void {
+    if (this.#isPaused) this.socket.resume()
+    this.#isPaused = false
+    if (this.#hasEnded && this.waiting === 0 && !this.#isClosing) this.#end()
+  }
+
+  /** A client that has sent several requests may only have ended its side; one that waits for a single answer is taken to be gone. */
+  #receiveEnd(): void {
+    this.#hasEnded = true
+    if (this.waiting <= 1 && this.#held === null && !this.#isClosing) this.#end()
+  }
+
+  #answered(arrival: Arrival): void {
+    if (this.#arrivals[0] !== arrival) return
+    this.#arrivals.shift()
+    this.#all.waiting--
+    this.#active = this.#all.ticks()
+    const [next] = this.#arrivals
+    if (this.#isClosing) return
+    if (next !== undefined) this.#all.enter(next, true)
+    else if (this.#lastWords !== null) this.close()
+    this.#advance()
+  }
+
+  #hold(bytes: Buffer | null): void {
+    this.#all.heldBytes += (bytes?.length ?? 0) - this.held
+    this.#held = bytes
+  }
+
+  /** Forgets what was read and will not be answered. */
+  #letGo(): void {
+    this.#hold(null)
+    if (this.#isPaused) this.socket.resume()
+    this.#isPaused = false
+  }
+
+  #drop(): void {
+    this.#isClosing = true
+    this.#hold(null)
+    this.#all.waiting -= this.waiting
+    this.#arrivals.length = 0
+    this.#all.open.delete(this)
+  }
+}
+
+/** Removes the one listener that node:http has for an event of a socket, and returns it. */
+function takeListener<Argument extends unknown[]>(socket: Socket, event: string): (...given: Argument) => void {
+  const [listener, ...others] = socket.listeners(event).filter(({ name }) => name !== 'onReadableStreamEnd')
+  if (listener === undefined || others.length > 0)
+    throw new Error(`node:http listens to ${event} in a way that is not known`)
+  socket.removeListener(event, listener as () => void)
+  return (...given) => void Reflect.apply(listener, socket, given)
+}
