@@ -23,7 +23,8 @@ export type Visit = {
   end: (() => void)[]
 }
 
-export type Watch = { log: Logger; metrics: Metrics; ticks: () => number }
+/** `onFailure` hears of every client address whose token was missing or is none. */
+export type Watch = { log: Logger; metrics: Metrics; ticks: () => number; onFailure: (address: string) => void }
 
 /** Characters of an unknown path that are logged, at most. */
 const PATH_LENGTH = 200
@@ -31,13 +32,15 @@ const PATH_LENGTH = 200
 const SECRETIVE = /[\w%-]{16,}/g
 
 /** Watches one request. Its query string is never logged, because tokens stand there. */
-export function watch({ log, metrics, ticks }: Watch, request: FastifyRequest, { raw }: FastifyReply): void {
+export function watch(given: Watch, request: FastifyRequest, { raw }: FastifyReply): void {
+  const { log, metrics, ticks, onFailure } = given
   const started = ticks()
   const visit: Visit = { path: null, endpoint: 'other', account: null, end: [] }
   request.visit = visit
   raw.on('close', () => {
     const milliseconds = ticks() - started
     for (const end of visit.end) end()
+    if (raw.statusCode === 401) onFailure(request.ip)
     metrics.observe(visit.endpoint, raw.statusCode, milliseconds / 1000)
     const line = {
       request: request.id,

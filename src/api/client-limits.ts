@@ -1,6 +1,6 @@
 /** What one client address may ask of a process before its token is looked at: requests a second, and tokens that are none. */
 
-import { clientKey, rangesHold } from './client-address.ts'
+import { clientKey, rangesHold } from '../words/client-address.ts'
 import { overloaded, Refusal } from './errors.ts'
 import type { RefusedFor } from './metrics.ts'
 

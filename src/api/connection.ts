@@ -1,7 +1,7 @@
 /** A client's connection: how far it is read ahead, in which order its requests begin, and how it is closed without losing an answer. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 
 /** Requests of one connection that are parsed and not answered, at most; beyond that the socket is paused. */
 export const READ_AHEAD = 32
@@ -36,7 +36,7 @@ const known = new WeakMap<object, Connection>()
 
 /** The connection of a request, or of a socket; undefined for a request that came over no socket. */
 export function connectionOf(from: IncomingMessage | Socket): Connection | undefined {
-  return known.get(from instanceof Socket ? from : from.socket)
+  return known.get('socket' in from ? from.socket : from)
 }
 
 /** Whether the answer to a request has to be the last one of its connection, because the server drains. */
@@ -73,7 +73,8 @@ export class Connection {
     socket.on('end', () => this.#receiveEnd())
     socket.on('drain', () => this.#advance())
     socket.on('close', () => this.#drop())
-    socket.resume = () => (this.#held === null ? Socket.prototype.resume.call(socket) : socket)
+    const { resume } = socket
+    socket.resume = () => (this.#held === null ? resume.call(socket) : socket)
     socket.destroySoon = () => this.close()
   }
 

@@ -27,7 +27,7 @@ export function expectFresh({ metrics }: Pick<Site, 'metrics'>, waited: number):
 
 /** Whether a request may go on; one that may not is answered. */
 export function admits(site: Site, request: FastifyRequest, reply: FastifyReply): boolean {
-  const { config } = request.routeOptions
+  const config = request.routeOptions?.config ?? {} // there is none for a path that cannot be decoded
   if (config.isHealth) return true
   try {
     site.clients.countRequest(request.ip)

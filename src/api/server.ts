@@ -28,18 +28,16 @@ const HTTP = {
   requireHostHeader: false, // node:http would refuse it without a body, and no answer depends on it
 }
 
-export type ServerOptions = Omit<Watch, 'ticks'> & {
+export type ServerOptions = Omit<Watch, 'ticks' | 'onFailure'> & {
   settings: { trustedProxies: readonly string[] }
   ticks?: () => number
 }
 
 /** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
 export function makeServer(site: Site, { log, metrics, ticks = () => performance.now(), settings }: ServerOptions) {
-  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
-    watch({ log, metrics, ticks }, request, reply)
-    reply.raw.on('close', () => {
-      if (reply.raw.statusCode === 401) site.clients.countFailure(request.ip)
-    })
+  const begin = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    watch({ log, metrics, ticks, onFailure: (address) => site.clients.countFailure(address) }, request, reply)
+    return admits(site, request, reply)
   }
   const refuse = (request: FastifyRequest, reply: FastifyReply): void => void refuseUnknown(site, known, request, reply)
   const nextId = idMaker()
@@ -57,30 +55,32 @@ export function makeServer(site: Site, { log, metrics, ticks = () => performance
     connectionTimeout: STALL_TIMEOUT,
     http: HTTP,
     frameworkErrors: (_error, request, reply) => {
-      begin(request, reply)
-      refuse(request, reply)
+      if (begin(request, reply)) refuse(request, reply)
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(nextId(), error, socket),
   })
-  // an Expect that nobody knows is answered like none (RFC 9110, chapter 10.1.1), not with a 417 without a body
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('visit')
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
-    begin(request, reply)
     request.raw.headers['content-type'] = 'application/json' // whatever it says, a body is read as JSON
-    if (admits(site, request, reply)) done()
+    if (begin(request, reply)) done()
   })
+  addRefusals(app, site, refuse)
+  return { app, front: new Front(app.server, ticks) }
+}
+
+type Refuse = (request: FastifyRequest, reply: FastifyReply) => void
+
+function addRefusals(app: FastifyInstance, site: Site, refuse: Refuse): void {
+  // an Expect that nobody knows is answered like none (RFC 9110, chapter 10.1.1), not with a 417 without a body
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setNotFoundHandler(refuse)
   app.setErrorHandler((error, request, reply) => {
-    if (request.is404) refuse(request, reply)
-    else {
-      const refusal = refusalOf(site, request.id, error)
-      void send(site.outlet, request, reply, refusalReply(refusal, request.routeOptions.config.envelope ?? 'top'))
-    }
+    if (request.is404) return refuse(request, reply)
+    const refusal = refusalOf(site, request.id, error)
+    void send(site.outlet, request, reply, refusalReply(refusal, request.routeOptions.config.envelope ?? 'top'))
   })
-  return { app, front: new Front(app.server, ticks) }
 }
 
 function readAnyBody(app: FastifyInstance): void {

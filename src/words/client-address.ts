@@ -1,7 +1,7 @@
 /** Client addresses as they are counted: IPv4 each for itself, IPv6 by the /64 that one subscriber has. */
 
 import { BlockList } from 'node:net'
-import { family, packedHex, queryAddress } from '../words/address.ts'
+import { family, packedHex, queryAddress } from './address.ts'
 
 /** Hexadecimal digits of the family and of the first 64 bits. */
 const NETWORK_DIGITS = 2 + 16
