@@ -29,8 +29,15 @@ type Answerer = (message: Buffer, over: DnsHeard['over'], send: (message: Buffer
 const LOOPBACK = '127.0.0.1' as Address
 const PORT_TRIES = 20
 
-/** Starts it on a free port of 127.0.0.1. `heard` is told of every question. Throws where the table cannot be said. */
-export async function startDns(table: DnsTable, heard: (question: DnsHeard) => void = () => {}): Promise<DnsServer> {
+/**
+ * Starts it on a free port of 127.0.0.1. `heard` is told of every question; `bears`: questions in flight, REFUSED is said to
+ * those above. Throws where the table cannot be said.
+ */
+export async function startDns(
+  table: DnsTable,
+  heard: (question: DnsHeard) => void = () => {},
+  { bears = Number.POSITIVE_INFINITY } = {},
+): Promise<DnsServer> {
   checkTable(table)
   let current = table
   let lying: Lie | null = null
@@ -43,7 +50,8 @@ export async function startDns(table: DnsTable, heard: (question: DnsHeard) => v
     return count
   }
   const answer: Answerer = (question, over, send) => {
-    const { message, delay } = replyTo(question, hostAt, over, turn, heard)
+    const isOver = timers.size >= bears
+    const { message, delay } = replyTo(question, isOver ? () => 'refused' : hostAt, over, turn, heard)
     if (message === null) return
     if (delay === 0) send(message)
     else sendLater(timers, delay, () => send(message))

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { RecordType } from '../words/record.ts'
 import type { ControlPlan } from './control-plan.ts'
 import { Lines } from './dns-lines.ts'
+import type { Paths } from './dns-path.ts'
 import type { Server } from './dns-server.ts'
 
 /** What a question came to; `silent`: nothing that could be read, or nobody there. */
@@ -18,11 +19,11 @@ export class Examiner {
   readonly #plan: ControlPlan
   readonly #lines: Lines
 
-  /** `patience` in milliseconds, of one attempt. */
-  constructor(server: Server, plan: ControlPlan, patience: number) {
+  /** `patience` in milliseconds, of one attempt; `paths`: those that visits use. */
+  constructor(server: Server, plan: ControlPlan, patience: number, paths: Paths) {
     this.server = server
     this.#plan = plan
-    this.#lines = new Lines([server], { timeout: patience, attempts: ATTEMPTS, sockets: 1 })
+    this.#lines = new Lines([server], { timeout: patience, attempts: ATTEMPTS, sockets: 1, paths, isSelfCheck: true })
   }
 
   /** What is wrong, one sentence without its full stop; null where all is well. All is asked at once. Never rejects. */
@@ -50,7 +51,7 @@ export class Examiner {
   }
 
   async #ask(host: string, type: RecordType): Promise<Outcome> {
-    const told = await this.#lines.ask(host, type, this.#lines.deadline())
+    const told = await this.#lines.ask(host, type, { until: this.#lines.deadline() })
     if (told === null) return 'silent'
     const { said } = told
     if (said.outcome === 'failed') return said.why === 'timeout' ? 'silent' : 'failed'

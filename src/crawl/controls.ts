@@ -4,6 +4,7 @@ import { Outlook } from './control-addresses.ts'
 import type { ControlPlan } from './control-plan.ts'
 import { Examiner } from './control-questions.ts'
 import type { Server, ServerResolver } from './dns.ts'
+import { Paths } from './dns-path.ts'
 import type { Families, FamilyGuard } from './families.ts'
 
 /**
@@ -32,6 +33,8 @@ export type ControlOptions = {
   guard: Pick<FamilyGuard, 'open'>
   /** Milliseconds until an attempt to ask a resolver is given up; a check takes four times that, and 4.5 s at least where no address is reached. */
   patience?: number
+  /** Those of the resolver, so that questions of both are counted together. */
+  paths?: Paths
 }
 
 /** What a check came upon: of each resolver what is wrong with it, by its number, and the families; null: not asked. */
@@ -42,8 +45,8 @@ const NEITHER =
   'no control address of any family can be reached: where TCP to port 53 of the root servers is closed to this machine, let it through, or set DOMAINDEX_CRAWL_CONTROLS to addresses that take a TCP connection whenever the internet is there, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to do without'
 
 export function openControls(options: ControlOptions): Controls {
-  const { servers, plan, resolver, guard, patience = PATIENCE_MILLISECONDS } = options
-  const examiners = servers.map((server) => new Examiner(server, plan, patience))
+  const { servers, plan, resolver, guard, patience = PATIENCE_MILLISECONDS, paths = new Paths() } = options
+  const examiners = servers.map((server) => new Examiner(server, plan, patience, paths))
   const outlooks = { 4: new Outlook(plan.addresses, 4), 6: new Outlook(plan.addresses, 6) }
   let before: Sight | null = null
   let last: Promise<unknown> = Promise.resolve()

@@ -3,6 +3,7 @@
 import type { RecordType } from '../words/record.ts'
 import { MOST_ALIASES } from './dns-answer.ts'
 import { Lines } from './dns-lines.ts'
+import { Paths } from './dns-path.ts'
 import { SecondOpinions } from './dns-second.ts'
 import type { Server } from './dns-server.ts'
 import type { Answer } from './visit.ts'
@@ -11,9 +12,9 @@ export { parseServer, type Server, systemServers } from './dns-server.ts'
 
 export type Resolver = {
   /**
-   * Asks for one type at a host in presentation form, for at most `attempts` times `timeout`, and three times as long where
-   * a server denies the host. Never rejects. Null: it could not be asked for a reason of ours (no resolver at that port, no
-   * route, closed, no host, nothing answered at all meanwhile), or the servers do not agree.
+   * Asks for one type at a host in presentation form, within what each server bears, so that it may have to wait. Never rejects.
+   * Null: it could not be asked for a reason of ours (no resolver at that port, no route, closed, no host, nothing answered at
+   * all meanwhile, more questions than the server bears), or the servers do not agree.
    */
   ask(host: string, type: RecordType): Promise<Answer | null>
   close(): Promise<void>
@@ -27,6 +28,8 @@ export type ServerResolver = Resolver & {
   leaveOut(servers: readonly Server[]): void
   /** How often one server failed at a question, or denied its host, and another answered, since this was opened. */
   disagreements(): number
+  /** The servers to which only questions without EDNS get through. */
+  withoutEdns(): Server[]
 }
 
 export type ResolverOptions = {
@@ -38,48 +41,84 @@ export type ResolverOptions = {
   attempts?: number
   /** UDP sockets a server. */
   sockets?: number
+  /** Milliseconds before a server is asked again that failed, doubled each further time. */
+  pause?: number
+  /** What is known about the paths to the servers; self-checks that ask the same servers get the same. */
+  paths?: Paths
 }
+
+type Asking = { lines: Lines; opinions: SecondOpinions; leads: Leads }
 
 const TIMEOUT_MILLISECONDS = 2000
 const ATTEMPTS = 4
 const SOCKETS = 16
+const PAUSE_MILLISECONDS = 500
 
 /** Sockets are opened when they are first needed. */
 export async function openResolver(options: ResolverOptions): Promise<ServerResolver> {
   const { servers, timeout = TIMEOUT_MILLISECONDS, attempts = ATTEMPTS, sockets = SOCKETS } = options
-  const lines = new Lines(servers, { timeout, attempts, sockets })
-  const opinions = new SecondOpinions(lines)
+  const { pause = PAUSE_MILLISECONDS, paths = new Paths() } = options
+  const lines = new Lines(servers, { timeout, attempts, sockets, pause, paths })
+  const asking: Asking = { lines, opinions: new SecondOpinions(lines), leads: new Leads() }
   return {
-    ask: (host, type) => ask(lines, opinions, host, type),
+    ask(host, type) {
+      const answer = ask(asking, host, type)
+      return type === 'A' ? asking.leads.follow(host, answer) : answer
+    },
     leaveOut: (bad) => lines.leaveOut(bad),
     disagreements: () => lines.disagreements,
+    withoutEdns: () => lines.withoutEdns(),
     close: async () => lines.close(),
   }
 }
 
 /** Where a server stopped at an alias, addresses are asked of its target; the name itself has nothing else there. */
-async function ask(lines: Lines, opinions: SecondOpinions, host: string, type: RecordType): Promise<Answer | null> {
+async function ask({ lines, opinions, leads }: Asking, host: string, type: RecordType): Promise<Answer | null> {
   const until = lines.deadline()
+  const isAddress = type === 'A' || type === 'AAAA'
+  const isWorth = isAddress ? undefined : () => leads.isWorth(host)
   const aliases: string[] = []
   for (let at = host; ; at = aliases.at(-1)!) {
-    const said = await askAt(lines, opinions, at, type, until)
+    const said = await askAt(lines, opinions, at, type, { until, ...(isWorth && { isWorth }) })
     if (said === null || lines.isClosed) return null
     if (said.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
     if (said.outcome !== 'records') return said
     aliases.push(...said.aliases)
     if (aliases.length > MOST_ALIASES) return { outcome: 'failed', why: 'malformed' }
-    if (said.isWhole || (type !== 'A' && type !== 'AAAA')) return { outcome: 'records', records: said.records, aliases }
+    if (said.isWhole || !isAddress) return { outcome: 'records', records: said.records, aliases }
     if (aliases.indexOf(aliases.at(-1)!) < aliases.length - 1) return { outcome: 'failed', why: 'malformed' }
   }
 }
 
-async function askAt(lines: Lines, opinions: SecondOpinions, host: string, type: RecordType, until: number) {
+type How = Parameters<Lines['ask']>[2]
+
+async function askAt(lines: Lines, opinions: SecondOpinions, host: string, type: RecordType, how: How) {
   opinions.enter(host)
   try {
-    const told = await lines.ask(host, type, until)
+    const told = await lines.ask(host, type, how)
     if (told === null) return null
     return 'line' in told && told.said.outcome === 'nxdomain' ? await opinions.settle(host, type, told) : told.said
   } finally {
     opinions.leave(host)
+  }
+}
+
+/**
+ * The questions for A that are under way. Where one fails for good the host is dead, and its other types, which a dead host
+ * leaves out in any case, are not asked again: a time-out holds a place in flight for long.
+ */
+class Leads {
+  readonly #asked = new Map<string, Promise<Answer | null>>()
+
+  /** Notes the question for as long as it is under way. */
+  follow(host: string, answer: Promise<Answer | null>): Promise<Answer | null> {
+    this.#asked.set(host, answer)
+    return answer.finally(() => {
+      if (this.#asked.get(host) === answer) this.#asked.delete(host)
+    })
+  }
+
+  async isWorth(host: string): Promise<boolean> {
+    return (await this.#asked.get(host))?.outcome !== 'failed'
   }
 }

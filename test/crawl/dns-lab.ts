@@ -19,7 +19,7 @@ export async function resolverOf(
   servers: readonly Server[],
   options: Partial<ResolverOptions> = {},
 ): Promise<ServerResolver> {
-  const resolver = await openResolver({ servers, timeout: PATIENCE, attempts: 1, sockets: 2, ...options })
+  const resolver = await openResolver({ servers, timeout: PATIENCE, attempts: 1, sockets: 2, pause: 10, ...options })
   t.after(() => resolver.close())
   return resolver
 }

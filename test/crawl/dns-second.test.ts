@@ -111,12 +111,12 @@ test('a server that is left out is not asked, and asked again when it is not', a
   assert.deepEqual(await resolver.ask('nobody.test', 'A'), NXDOMAIN)
 })
 
-test('the only resolver is asked a second time, however often it is named', async (t) => {
+test('the only resolver is asked again, however often it is named', async (t) => {
   const { servers, heard } = await several(t, 1)
   const resolver = await resolverOf(t, [servers[0], { address: servers[0].address, port: servers[0].port }])
   assert.deepEqual(await resolver.ask('nobody.test', 'A'), NXDOMAIN)
   assert.deepEqual(await resolver.ask('broken.test', 'A'), SERVFAIL)
-  assert.equal(heard.length, 4)
+  assert.equal(heard.length, 5, 'twice for what is missing, three times for what fails')
 })
 
 test('the only resolver, where it denies a name and then does not, is believed neither', async (t) => {

@@ -5,6 +5,7 @@ import type { ControlPlan } from '../../crawl/control-plan.ts'
 import { openControls, type Verdict } from '../../crawl/controls.ts'
 import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
 import { openResolver } from '../../crawl/dns.ts'
+import { Paths } from '../../crawl/dns-path.ts'
 import { guardFamilies } from '../../crawl/families.ts'
 import { type OptOut, OptOutFault, openOptOut } from '../../crawl/opt-out.ts'
 import { makePace, type Pace } from '../../crawl/pace.ts'
@@ -52,9 +53,17 @@ const ticks = (): number => performance.now()
 
 export async function openEyes(options: EyesOptions): Promise<Eyes> {
   const { servers, plan, optOut, userAgent, now, roots, limits, timeout, patience, say } = options
-  const resolver = await openResolver({ servers, ...(timeout === undefined ? {} : { timeout }) })
+  const paths = new Paths()
+  const resolver = await openResolver({ servers, paths, ...(timeout === undefined ? {} : { timeout }) })
   const guard = guardFamilies(options.guard)
-  const controls = openControls({ servers, plan, resolver, guard, ...(patience === undefined ? {} : { patience }) })
+  const controls = openControls({
+    servers,
+    plan,
+    resolver,
+    guard,
+    paths,
+    ...(patience === undefined ? {} : { patience }),
+  })
   const pace = makePace({ ticks })
   const web = openWeb({ resolver, guard, pace, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
   const crawler = openCrawler({ resolver, web, now })

@@ -1,0 +1,193 @@
+/** The concurrency limiter of one resolver: how many questions may be in flight there, learned from what it bears. */
+
+import { LoadEvidence } from './dns-load.ts'
+
+/** Who wants a place in flight. Urgent questions go first; `isAgain`: the question failed before. */
+export type Entrant = { host: string; isAgain?: boolean; isUrgent?: boolean }
+
+/** One question in flight, from `sentAt` to `endedAt`. */
+export type Ticket = Entrant & { readonly sentAt: number; endedAt: number }
+
+/** When unrelated hosts began to fail, and when that was noticed. */
+type Overload = { from: number; to: number }
+
+/** `lost`: it could not be sent, which says nothing about the resolver. */
+export type Outcome = 'answered' | 'failed' | 'lost'
+
+type Waiting = { entrant: Entrant; until: number; grant(ticket: Ticket | null): void }
+
+export const FIRST_LIMIT = 50
+export const LEAST_LIMIT = 8
+const GREATEST_LIMIT = 4096
+/** Added per answer below the target: one and a half times the limit per round trip. */
+const GROWTH = 0.5
+/** Added per answer above the target: 0.5 % per round trip, after a pause of so many milliseconds. */
+const PROBE_GROWTH = 0.005
+const PROBE_PAUSE = 2_000
+/** The first growth overshoots by this factor at most before failures are seen. */
+const OVERSHOOT = 1.5
+/** An overload within so many milliseconds after another one says that the target was still too high. */
+const SOON = 2_000
+/** What remains of the target after an overload, by how many came soon after each other. */
+const REDUCTIONS = [0.9, 0.9, 0.8, 0.5] as const
+/** Overloads that are remembered: longer than any question is in flight. */
+const REMEMBERED = 32
+
+/**
+ * Additive growth and multiplicative decrease, as congestion control does it (RFC 5681, section 3.1), with the target remembered
+ * as CUBIC does (RFC 9438, section 4): the limit is halved on overload, returns fast to just below what was borne, stays there, and
+ * rarely probes for more.
+ */
+export class ConcurrencyLimiter {
+  readonly #ticks: () => number
+  readonly #isFixed: boolean
+  readonly #evidence = new LoadEvidence()
+  readonly #urgent: Waiting[] = []
+  #waiting: Waiting[] = []
+  /** Where the queue begins in `#waiting`; what is in front is done. */
+  #head = 0
+  #limit: number
+  #target = Number.POSITIVE_INFINITY
+  #inFlight = 0
+  #overloadedAt = Number.NEGATIVE_INFINITY
+  /** When as many questions were in flight as the limit allows, the last time. */
+  #fullAt = Number.NEGATIVE_INFINITY
+  #windowBegan: number
+  readonly #recent: Overload[] = []
+  #overloadsInARow = 0
+  /** How often the limit was halved. */
+  overloads = 0
+
+  /** `ticks`: milliseconds of a clock that is never set back. `fixed`: a limit that nothing changes, for benches. */
+  constructor({ ticks = () => performance.now(), fixed }: { ticks?: () => number; fixed?: number } = {}) {
+    this.#ticks = ticks
+    this.#windowBegan = ticks()
+    this.#isFixed = fixed !== undefined
+    this.#limit = fixed ?? FIRST_LIMIT
+  }
+
+  get limit(): number {
+    return Math.floor(this.#limit)
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** Questions that wait, per question that may be in flight; 0 if the next one need not wait. */
+  get pressure(): number {
+    const waiting = this.#waiting.length - this.#head + this.#urgent.length
+    return waiting === 0 && this.#inFlight < this.limit ? 0 : (waiting + 1) / this.limit
+  }
+
+  /**
+   * Takes a place in flight, which `leave` returns. Resolves with null if none became free until a moment of the clock.
+   */
+  enter(entrant: Entrant, until: number): Ticket | Promise<Ticket | null> {
+    const { isUrgent = false } = entrant
+    const hasToWait = isUrgent ? this.#urgent.length > 0 : this.#head < this.#waiting.length
+    if (!hasToWait && this.#inFlight < this.limit) return this.#admit(entrant)
+    return new Promise((grant) => {
+      const queue = isUrgent ? this.#urgent : this.#waiting
+      queue.push({ entrant, until, grant })
+    })
+  }
+
+  /** A question is over. */
+  leave(ticket: Ticket, outcome: Outcome): void {
+    ticket.endedAt = this.#ticks()
+    this.#inFlight--
+    if (outcome === 'answered') this.#evidence.noteOutcome(false)
+    if (outcome !== 'lost' && ticket.sentAt > this.#overloadedAt) {
+      // A dead host that is asked again and again would count in every window.
+      if (!ticket.isAgain || outcome === 'answered') this.#note(ticket, outcome === 'failed')
+      if (outcome === 'answered') this.#grow(ticket)
+      else if (this.#evidence.hasManyFailures && this.limit > LEAST_LIMIT) this.#reduce()
+    }
+    this.#admitWaiting()
+  }
+
+  /** A question failed under this ticket, and was answered when it was asked again. */
+  recovered(ticket: Ticket): void {
+    if (ticket.sentAt <= this.#overloadedAt) return
+    this.#evidence.noteRecovery(ticket.host)
+    if (this.#evidence.hasManyRecoveries) this.#reduce()
+  }
+
+  /** A question failed for good: it was asked again in calm. Dead hosts fail whatever the load is. */
+  confirmDead(): void {
+    this.#evidence.noteOutcome(true)
+  }
+
+  /** Whether a failure under this ticket may be the load's: unrelated hosts failed at the same time. */
+  doubts({ sentAt, endedAt }: Ticket): boolean {
+    return this.#recent.some(({ from, to }) => sentAt <= to && endedAt >= from)
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    for (const { grant } of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) grant(null)
+    this.#head = 0
+  }
+
+  #admit(entrant: Entrant): Ticket {
+    const sentAt = this.#ticks()
+    if (++this.#inFlight >= this.limit) this.#fullAt = sentAt
+    return { ...entrant, sentAt, endedAt: Number.POSITIVE_INFINITY }
+  }
+
+  #admitWaiting(): void {
+    while (this.#inFlight < this.limit) {
+      const next = this.#urgent.shift() ?? this.#nextWaiting()
+      if (next === undefined) return
+      next.grant(next.until > this.#ticks() ? this.#admit(next.entrant) : null)
+    }
+  }
+
+  /** An array with a moving head, because shifting a long one costs as much as it is long. */
+  #nextWaiting(): Waiting | undefined {
+    const next = this.#waiting[this.#head]
+    if (next !== undefined) this.#head++
+    if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#head)
+      this.#head = 0
+    }
+    return next
+  }
+
+  #note({ host, endedAt }: Ticket, hasFailed: boolean): void {
+    if (this.#evidence.note(host, hasFailed)) this.#windowBegan = endedAt
+  }
+
+  /** Only answers to questions during which the limit was used up say that more can be borne. */
+  #grow({ sentAt }: Ticket): void {
+    if (this.#fullAt < sentAt || this.#isFixed) return
+    if (this.#limit < this.#target) this.#limit = Math.min(this.#target, this.#limit + GROWTH, GREATEST_LIMIT)
+    else if (this.#ticks() - this.#overloadedAt >= PROBE_PAUSE) {
+      this.#limit = Math.min(this.#limit + PROBE_GROWTH, GREATEST_LIMIT)
+      this.#target = this.#limit
+    }
+  }
+
+  #reduce(): void {
+    if (this.#isFixed) return
+    const now = this.#ticks()
+    this.#overloadsInARow = now - this.#overloadedAt < SOON ? this.#overloadsInARow + 1 : 0
+    if (!this.#evidence.hasNoAnswer) this.#lowerTarget()
+    this.#limit = Math.max(LEAST_LIMIT, this.#limit / 2)
+    this.#overloadedAt = now
+    this.#recent.push({ from: this.#windowBegan, to: now })
+    if (this.#recent.length > REMEMBERED) this.#recent.shift()
+    this.overloads++
+    this.#evidence.clear()
+    this.#windowBegan = now
+  }
+
+  /** A resolver that answers nothing at all is down, which says nothing about what it bears. */
+  #lowerTarget(): void {
+    const isFirst = this.#target === Number.POSITIVE_INFINITY
+    const reduction = REDUCTIONS[Math.min(this.#overloadsInARow, REDUCTIONS.length - 1)]!
+    const borne = this.#limit * (isFirst ? 1 / OVERSHOOT : reduction)
+    this.#target = Math.max(LEAST_LIMIT, Math.min(borne, this.#target * reduction))
+  }
+}

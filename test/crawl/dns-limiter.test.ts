@@ -1,0 +1,148 @@
+/** The concurrency limiter of a resolver on a clock of its own: what it makes of answers, refusals and dead domains. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConcurrencyLimiter, FIRST_LIMIT, LEAST_LIMIT, type Ticket } from '../../src/crawl/dns-limiter.ts'
+
+const ROUND_TRIP = 50
+const DAY = 86_400_000
+const QUESTIONS = 7
+
+/** A resolver that bears so many questions in flight and refuses the others, and dead hosts, one in `dead`. */
+function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_INFINITY } = {}) {
+  const clock = { now: 0 }
+  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
+  const state = { bears, refused: 0, host: 0, question: 0 }
+  const held: { ticket: Ticket; until: number; isAnswered: boolean }[] = []
+  const ask = (): boolean => {
+    if (limiter.pressure > 0) return false
+    if (state.question++ % QUESTIONS === 0) state.host++
+    const ticket = limiter.enter({ host: `n${state.host}.test` }, DAY) as Ticket
+    const isDead = state.host % dead === 0
+    const isRefused = held.length >= state.bears
+    if (isRefused) state.refused++
+    held.push({ ticket, until: clock.now + (isRefused ? 1 : ROUND_TRIP), isAnswered: !isRefused && !isDead })
+    return true
+  }
+  /** Keeps the limiter full for so long. */
+  const run = (milliseconds: number): void => {
+    for (const end = clock.now + milliseconds; clock.now < end; clock.now++) {
+      for (const { ticket, isAnswered } of held.filter(({ until }) => until <= clock.now)) {
+        limiter.leave(ticket, isAnswered ? 'answered' : 'failed')
+      }
+      held.splice(0, held.length, ...held.filter(({ until }) => until > clock.now))
+      while (ask());
+    }
+  }
+  return { limiter, state, run }
+}
+
+test('the limit begins low and grows while answers come', () => {
+  const { limiter, run } = makeWorld()
+  assert.equal(limiter.limit, FIRST_LIMIT)
+  run(10 * ROUND_TRIP)
+  assert.ok(limiter.limit > 1000, `${limiter.limit}`)
+  assert.equal(limiter.overloads, 0)
+})
+
+test('a resolver that refuses what is over 150 questions is soon asked just below that, and goes on to be', () => {
+  const { limiter, state, run } = makeWorld({ bears: 150 })
+  run(20_000)
+  state.refused = 0
+  const [before, limits] = [limiter.overloads, [] as number[]]
+  for (let second = 0; second < 60; second++) {
+    run(1_000)
+    limits.push(limiter.limit)
+  }
+  const mean = limits.reduce((sum, each) => sum + each) / limits.length
+  assert.ok(mean > 0.9 * 150 && mean <= 155, `${mean}`)
+  assert.ok(limiter.overloads - before < 30, `${limiter.overloads - before}`)
+  assert.ok(state.refused < 60 * 50, `${state.refused} of 180,000`)
+})
+
+test('one domain that is always refused, and one in twenty that is dead, are no overload', () => {
+  const one = makeWorld({ dead: 1_000_000 })
+  const ticket = (): Ticket => one.limiter.enter({ host: 'refused.test' }, DAY) as Ticket
+  for (let question = 0; question < 500; question++) one.limiter.leave(ticket(), 'failed')
+  assert.deepEqual([one.limiter.overloads, one.limiter.limit], [0, FIRST_LIMIT])
+  const some = makeWorld({ dead: 20 })
+  some.run(5_000)
+  assert.equal(some.limiter.overloads, 0)
+  assert.ok(some.limiter.limit > 1_000)
+})
+
+test('a resolver that bears less from now on is asked less, and one that bears more again is asked more', () => {
+  const { limiter, state, run } = makeWorld({ bears: 400 })
+  run(10_000)
+  assert.ok(limiter.limit > 300, `${limiter.limit}`)
+  state.bears = 60
+  run(10_000)
+  assert.ok(limiter.limit < 75, `${limiter.limit}`)
+  state.bears = 400
+  run(40_000)
+  assert.ok(limiter.limit > 300, `${limiter.limit}`)
+})
+
+test('a resolver that answers nothing for a while is asked little, and then as much as before', () => {
+  const { limiter, state, run } = makeWorld({ bears: 300 })
+  run(10_000)
+  state.bears = 0
+  run(2_000)
+  assert.equal(limiter.limit, LEAST_LIMIT)
+  state.bears = 300
+  run(2_000)
+  assert.ok(limiter.limit > 200, `${limiter.limit}`)
+})
+
+test('a failure while unrelated hosts failed too is doubted, one before and after is not', () => {
+  const clock = { now: 0 }
+  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
+  const enter = (host: string): Ticket => limiter.enter({ host }, DAY) as Ticket
+  const settle = (ticket: Ticket, outcome: 'answered' | 'failed'): Ticket => {
+    clock.now += 1
+    limiter.leave(ticket, outcome)
+    return ticket
+  }
+  const early = settle(enter('early.test'), 'failed')
+  for (let index = 0; index < 120; index++) settle(enter(`well-${index}.test`), 'answered')
+  const meanwhile = enter('meanwhile.test')
+  for (let index = 0; limiter.overloads === 0; index++) settle(enter(`fails-${index}.test`), 'failed')
+  settle(meanwhile, 'failed')
+  clock.now += 1_000
+  const late = settle(enter('late.test'), 'failed')
+  assert.deepEqual(
+    [early, meanwhile, late].map((ticket) => limiter.doubts(ticket)),
+    [false, true, false],
+  )
+})
+
+test('failures that turn into answers are overload, however few fail at once', () => {
+  const { limiter } = makeWorld()
+  for (let index = 0; limiter.overloads === 0; index++) {
+    assert.ok(index < 60, 'never noticed')
+    const ticket = limiter.enter({ host: `n${index}.test` }, DAY) as Ticket
+    const isLost = index % 6 === 0
+    limiter.leave(ticket, isLost ? 'failed' : 'answered')
+    if (isLost) limiter.recovered(ticket)
+  }
+})
+
+test('who waits gets a place in the order of coming, urgent ones first, and nobody after their time', async () => {
+  const clock = { now: 0 }
+  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now, fixed: 1 })
+  const first = limiter.enter({ host: 'a.test' }, DAY) as Ticket
+  const order: string[] = []
+  const want = async (host: string, until: number, isUrgent = false): Promise<Ticket | null> => {
+    const ticket = await limiter.enter({ host, isUrgent }, until)
+    order.push(ticket === null ? `${host} in vain` : host)
+    if (ticket !== null) limiter.leave(ticket, 'answered')
+    return ticket
+  }
+  const all = [want('b.test', DAY), want('c.test', 5), want('d.test', DAY), want('control.test', DAY, true)]
+  clock.now = 10
+  assert.ok(limiter.pressure > 3)
+  limiter.leave(first, 'lost')
+  await Promise.all(all)
+  assert.deepEqual(order, ['control.test', 'b.test', 'c.test in vain', 'd.test'])
+  assert.equal(limiter.inFlight, 0)
+})
