@@ -23,7 +23,7 @@ type Verdict = {
 }
 
 const CODES: Partial<Record<Verdict['outcome'], number>> = { servfail: 2, nxdomain: 3, refused: 5 }
-const MOST_LINKS = 12
+const MOST_LINKS = 20
 const TIME_TO_LIVE = 60
 const PLAIN_BYTES = 512
 const EDNS_BYTES = 1232

@@ -13,7 +13,7 @@ type Line = { owner: string; type: string; data: string }
 export type Dug = { status: 'ok' | 'nxdomain' | 'servfail'; records: Partial<Record<RecordType, string>> }
 
 const MILLISECONDS = 40_000
-const MOST_ALIASES = 8
+const MOST_ALIASES = 16
 
 export async function dig(server: Server, name: string): Promise<Dug> {
   const replies = await digAll(server, name, RECORD_TYPES)

@@ -98,11 +98,11 @@ function readOwner(reader: Reader, host: string): string {
   return host
 }
 
-/** Where the aliases lead. Throws Malformed where that is too far. */
+/** Where the aliases lead. Throws Malformed for a loop. */
 function follow(host: string, found: Found[], targets: Map<string, string>): { owner: string; aliases: string[] } {
   if (targets.size === 0) return { owner: host, aliases: [] }
   const end = followAliases(host, new Set(found.map((each) => each.owner)), targets)
-  if (end === null) throw new Malformed('too many aliases')
+  if (end === null) throw new Malformed('aliases that lead in a circle')
   return end
 }
 

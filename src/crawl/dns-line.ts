@@ -20,6 +20,8 @@ export type Asked = {
   until: number
   /** An attempt before failed here, or timed out; no other attempt follows. */
   isAgain: boolean
+  /** How many attempts there were before, so that none is answered from what was kept of another one. */
+  attempt: number
   hasTimedOut: boolean
   isLast: boolean
 }
@@ -96,6 +98,7 @@ export class Line {
       socket: dice(),
       until,
       isAgain: false,
+      attempt: 0,
       hasTimedOut: false,
       isLast: true,
     } as const
@@ -105,10 +108,10 @@ export class Line {
   }
 
   /** Without EDNS where that was not understood or does not pass, and over TCP where the answer was cut off. */
-  async #askNow({ host, type, socket, hasTimedOut, isLast }: Asked): Promise<Settled['said']> {
+  async #askNow({ host, type, socket, attempt, hasTimedOut, isLast }: Asked): Promise<Settled['said']> {
     const { edns } = this.path
     let hasEdns = edns.isWanted({ hasTimedOut, isLast })
-    let query = makeQuery(host, type, hasEdns)!
+    let query = makeQuery(host, type, hasEdns, attempt)!
     let said = this.#understand(await this.#udp.ask(query, this.#next(), socket), query)
     if (said.outcome === 'unknown' && hasEdns) {
       hasEdns = false

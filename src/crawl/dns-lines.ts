@@ -25,7 +25,7 @@ export type LinesOptions = {
   attempts: number
   /** UDP sockets a server. */
   sockets: number
-  /** Milliseconds before a server is asked again that failed, twice as long each further time, up to four times. */
+  /** Milliseconds before a server is asked again that failed, three times as long each further time. */
   pause?: number
   paths?: Paths
   /** Its questions go before others, and its servers are believed when they fail at everything. */
@@ -40,8 +40,9 @@ const VOICES = 2
 /** And so many of them are needed of an only server, or of two together: an overload that nobody notices fails a question or two. */
 const FAILURES = 3
 const MORE_ATTEMPTS = 6
-const PAUSE_MILLISECONDS = 500
-const MOST_DOUBLED = 4
+/** BIND keeps a SERVFAIL for a second, Unbound for five: the second attempt is behind the first of these, the third behind both. */
+export const PAUSE_MILLISECONDS = 1_600
+const LATER_PAUSES = 3
 /** Milliseconds until a question of ours is given up, its waits for a place in flight included. */
 const PATIENCE = 40_000
 /** A server that succeeded within so many milliseconds need not show again that it can. */
@@ -136,7 +137,7 @@ export class Lines {
       const mine = line === null ? [] : (failures.get(line) ?? [])
       if (line === null || !(await this.#mayAskAgain(question, failures, mine))) break
       const hasTimedOut = mine.some(({ why }) => why === 'timeout')
-      const how = { isAgain: mine.length > 0, hasTimedOut, isLast: left === 1 }
+      const how = { isAgain: mine.length > 0, attempt, hasTimedOut, isLast: left === 1 }
       const socket = first + attempt
       const { said, ticket } = await line.ask({ host, type, socket, until, ...how })
       if (said.outcome === 'unreachable' || ticket === null) gone.add(line)
@@ -202,8 +203,8 @@ export class Lines {
     const last = attempts.at(-1)
     if (failures.size > 0 && isWorth !== undefined && !(await isWorth())) return false
     if (last !== undefined && last.why !== 'timeout' && !this.#isClosed) {
-      const spread = 0.75 + Math.random() / 2
-      await this.#wait(this.#options.pause * Math.min(2 ** (attempts.length - 1), MOST_DOUBLED) * spread)
+      const spread = 0.8 + 0.4 * Math.random()
+      await this.#wait(this.#options.pause * (attempts.length === 1 ? 1 : LATER_PAUSES) * spread)
     }
     return !this.#isClosed
   }

@@ -28,15 +28,21 @@ const scratch = Buffer.concat([HEADER], 512)
 const UDP_BYTES = 1232
 const EDNS = Buffer.from([0, 0, OPT, UDP_BYTES >> 8, UDP_BYTES & 255, 0, 0, 0, 0, 0, 0])
 
-/** The question for one type at a host; null where the text is no host. */
-export function makeQuery(host: string, type: RecordType, edns: boolean): Query | null {
+/**
+ * The question for one type at a host; null where the text is no host. `less`: so many bytes less are offered for the answer, so
+ * that a resolver which keeps answers by the bytes of the question takes it for another one.
+ */
+export function makeQuery(host: string, type: RecordType, edns: boolean, less = 0): Query | null {
   const length = writeHost(host, scratch, HEADER_BYTES)
   if (length < 0) return null
   const end = HEADER_BYTES + length + 4
   scratch[HEADER_BYTES - 1] = edns ? 1 : 0
   scratch.writeUInt16BE(TYPE_NUMBERS[type], end - 4)
   scratch.writeUInt16BE(CLASS_IN, end - 2)
-  if (edns) scratch.set(EDNS, end)
+  if (edns) {
+    scratch.set(EDNS, end)
+    scratch.writeUInt16BE(UDP_BYTES - less, end + 3)
+  }
   const bytes = Buffer.from(scratch.subarray(0, edns ? end + EDNS.length : end))
   return { host, type, bytes, end }
 }

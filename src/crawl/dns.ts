@@ -2,7 +2,7 @@
 
 import type { RecordType } from '../words/record.ts'
 import { MOST_ALIASES } from './dns-answer.ts'
-import { Lines } from './dns-lines.ts'
+import { Lines, PAUSE_MILLISECONDS } from './dns-lines.ts'
 import { Paths } from './dns-path.ts'
 import { SecondOpinions } from './dns-second.ts'
 import type { Server } from './dns-server.ts'
@@ -14,7 +14,7 @@ export type Resolver = {
   /**
    * Asks for one type at a host in presentation form, within what each server bears, so that it may have to wait. Never rejects.
    * Null: it could not be asked for a reason of ours (no resolver at that port, no route, closed, no host, nothing answered at
-   * all meanwhile, more questions than the server bears), or the servers do not agree.
+   * all meanwhile, more questions than the server bears), its aliases go on behind MOST_ALIASES, or the servers do not agree.
    */
   ask(host: string, type: RecordType): Promise<Answer | null>
   close(): Promise<void>
@@ -41,7 +41,7 @@ export type ResolverOptions = {
   attempts?: number
   /** UDP sockets a server. */
   sockets?: number
-  /** Milliseconds before a server is asked again that failed, doubled each further time. */
+  /** Milliseconds before a server is asked again that failed, three times as long each further time. */
   pause?: number
   /** What is known about the paths to the servers; self-checks that ask the same servers get the same. */
   paths?: Paths
@@ -52,7 +52,6 @@ type Asking = { lines: Lines; opinions: SecondOpinions; leads: Leads }
 const TIMEOUT_MILLISECONDS = 2000
 const ATTEMPTS = 4
 const SOCKETS = 16
-const PAUSE_MILLISECONDS = 500
 
 /** Sockets are opened when they are first needed. */
 export async function openResolver(options: ResolverOptions): Promise<ServerResolver> {
@@ -84,9 +83,10 @@ async function ask({ lines, opinions, leads }: Asking, host: string, type: Recor
     if (said.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
     if (said.outcome !== 'records') return said
     aliases.push(...said.aliases)
-    if (aliases.length > MOST_ALIASES) return { outcome: 'failed', why: 'malformed' }
-    if (said.isWhole || !isAddress) return { outcome: 'records', records: said.records, aliases }
-    if (aliases.indexOf(aliases.at(-1)!) < aliases.length - 1) return { outcome: 'failed', why: 'malformed' }
+    if (!isAddress) return { outcome: 'records', records: said.records, aliases }
+    if (new Set([host, ...aliases]).size <= aliases.length) return { outcome: 'failed', why: 'malformed' }
+    if (aliases.length > MOST_ALIASES) return null
+    if (said.isWhole) return { outcome: 'records', records: said.records, aliases }
   }
 }
 

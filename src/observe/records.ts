@@ -35,12 +35,18 @@ function recordsOf(seen: DnsSeen): Partial<Records> {
   const records: Partial<Record<RecordType, unknown>> = {}
   for (const type of RECORD_TYPES) {
     const answer = seen[type]
-    if (answer === undefined || answer.outcome === 'failed') continue
+    if (answer === undefined || answer.outcome === 'failed' || isHalf(type, answer, seen)) continue
     const isOwn = type === 'A' || type === 'AAAA' || (answer.outcome === 'records' && answer.aliases.length === 0)
     const kept = keptRecords(type, answer.outcome === 'records' && isOwn ? answer.records : [])
     if (kept !== null) records[type] = kept
   }
   return records as Partial<Records>
+}
+
+/** No address of one family, where the other was lost for a reason of ours: that the name has none may not be said. */
+function isHalf(type: RecordType, answer: Answer, seen: DnsSeen): boolean {
+  const other = type === 'A' ? 'AAAA' : type === 'AAAA' ? 'A' : null
+  return other !== null && seen[other] === undefined && !hasRecords(answer)
 }
 
 function hasRecords(answer: Answer | undefined): boolean {

@@ -1,12 +1,12 @@
 // The chain of aliases (CNAME records) that one DNS answer shows.
 
 /** Most links of a chain that are followed. */
-export const MOST_ALIASES = 8
+export const MOST_ALIASES = 16
 
 /**
  * Goes along `targets` (owner to target, hosts in the form of parseHost) from a host to one of `owners`, which have records,
- * or to one from which no alias leads on. `aliases` are the targets in their order; null where there are too many, as in a
- * loop.
+ * or to one from which no alias leads on. `aliases` are the targets in their order, one more than MOST_ALIASES where the chain
+ * goes on behind that; null for a loop.
  */
 export function followAliases(
   host: string,
@@ -16,9 +16,10 @@ export function followAliases(
   const aliases: string[] = []
   let owner = host
   for (let target = targets.get(owner); target !== undefined && !owners.has(owner); target = targets.get(owner)) {
-    if (aliases.length === MOST_ALIASES) return null
+    if (target === host || aliases.includes(target)) return null
     aliases.push(target)
     owner = target
+    if (aliases.length > MOST_ALIASES) break
   }
   return { owner, aliases }
 }

@@ -6,7 +6,7 @@ import { startDns } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
 import { openResolver, parseServer, systemServers } from '../../src/crawl/dns.ts'
 import type { RECORD_TYPES } from '../../src/words/record.ts'
-import { askLab, LOOPBACK, rawUdp, resolverOf, withoutEdns } from './dns-lab.ts'
+import { answerTo, askLab, LOOPBACK, rawUdp, resolverOf, withoutEdns } from './dns-lab.ts'
 
 const SOA = {
   primary_nameserver: 'ns.full.test',
@@ -117,23 +117,21 @@ test('where the server stops at an alias, addresses are asked of its target', as
   assert.equal(heard.length, 1)
 })
 
-test('a chain of eight aliases is followed, a longer one and a loop are not', async (t) => {
+test('a chain of sixteen aliases is followed, of a longer one nothing is said, and a loop fails', async (t) => {
   for (const stops of [true, false]) {
-    const table: Record<string, object> = { 'n8.test': { A: ['192.0.2.8'] }, 'loop.test': { CNAME: ['pool.test'] } }
-    for (let link = -1; link < 8; link++) table[`n${link}.test`] = { CNAME: [`n${link + 1}.test`] }
+    const table: Record<string, object> = { 'n16.test': { A: ['192.0.2.8'] }, 'loop.test': { CNAME: ['pool.test'] } }
+    for (let link = -2; link < 16; link++) table[`n${link}.test`] = { CNAME: [`n${link + 1}.test`] }
     table['pool.test'] = { CNAME: ['loop.test'] }
     table['self.test'] = { CNAME: ['self.test'] }
     const rows = Object.entries(table).map(([host, row]) => [host, stops ? { ...row, stops } : row])
     const { resolver, heard } = await askLab(t, Object.fromEntries(rows))
     const answer = await resolver.ask('n0.test', 'A')
-    assert.deepEqual(
-      answer,
-      recordsOf(
-        ['192.0.2.8'],
-        [1, 2, 3, 4, 5, 6, 7, 8].map((link) => `n${link}.test`),
-      ),
-    )
-    assert.deepEqual(await resolver.ask('n-1.test', 'A'), { outcome: 'failed', why: 'malformed' })
+    const chain = Array.from({ length: 16 }, (_, link) => `n${link + 1}.test`)
+    assert.deepEqual(answer, recordsOf(['192.0.2.8'], chain))
+    for (const host of ['n-1.test', 'n-2.test']) {
+      for (const type of ['A', 'AAAA'] as const) assert.equal(await resolver.ask(host, type), null)
+    }
+    assert.deepEqual(await resolver.ask('n-1.test', 'CNAME'), recordsOf(['n0.test']))
     heard.length = 0
     const why = stops ? 'malformed' : 'servfail'
     assert.deepEqual(await resolver.ask('loop.test', 'A'), { outcome: 'failed', why })
@@ -174,6 +172,38 @@ test('a server that does not know EDNS is asked without it', async (t) => {
   })
   const resolver = await resolverOf(t, [server])
   assert.deepEqual(await resolver.ask('a.test', 'A'), { outcome: 'nxdomain' })
+})
+
+test('where the path drops questions with EDNS they are asked without it, from then on at once', async (t) => {
+  const heard: boolean[] = []
+  const server = await rawUdp(t, (question, from, socket) => {
+    heard.push(question[11] === 1)
+    if (question[11] === 0) socket.send(answerTo(question, '192.0.2.1'), from.port, from.address)
+  })
+  const resolver = await resolverOf(t, [server], { timeout: 100 })
+  assert.deepEqual(resolver.withoutEdns(), [])
+  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(await resolver.ask('b.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(heard, [true, false, false])
+  assert.deepEqual(
+    resolver.withoutEdns().map(({ port }) => port),
+    [server.port],
+  )
+})
+
+test('where EDNS passes the last attempt is made without it all the same, and that alone changes nothing', async (t) => {
+  const heard: boolean[] = []
+  const server = await rawUdp(t, (question, from, socket) => {
+    heard.push(question[11] === 1)
+    const isDropped = question[13] === 98 && question[11] === 1 // b.test
+    if (!isDropped) socket.send(answerTo(question, '192.0.2.1'), from.port, from.address)
+  })
+  const resolver = await resolverOf(t, [server], { timeout: 100, attempts: 3 })
+  for (const host of ['a.test', 'b.test', 'c.test']) {
+    assert.deepEqual(await resolver.ask(host, 'A'), recordsOf(['192.0.2.1']))
+  }
+  assert.deepEqual(heard, [true, true, true, false, true])
+  assert.deepEqual(resolver.withoutEdns(), [])
 })
 
 test('what could not be asked for a reason of ours is null: nobody there, no host, closed', async (t) => {

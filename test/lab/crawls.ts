@@ -51,7 +51,9 @@ export async function crawl(lab: Lab, given: readonly Name[], at: Instant): Prom
 
 async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Crawler> {
   const servers = [lab.resolver]
-  const resolver = await openResolver(isBrief ? { servers, timeout: 1000, attempts: 2 } : { servers })
+  const resolver = await openResolver(
+    isBrief ? { servers, timeout: 1000, attempts: 2, pause: 100 } : { servers, pause: 100 },
+  )
   const web = openWeb({
     resolver,
     guard: makeGuard({ stands: lab.stands }),

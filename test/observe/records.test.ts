@@ -41,6 +41,13 @@ test('a type that failed or was not asked is left out, one that is absent is an 
   assert.deepEqual(part?.records, { A: [{ ipv4_address: '192.0.2.1' }], TXT: [] })
 })
 
+test('that a family has no address is not said where the other family was lost: its name may have one', () => {
+  const part = dnsPart({ AAAA: NONE, MX: NONE })
+  assert.deepEqual([part?.status, part?.records], ['ok', { MX: [] }])
+  assert.deepEqual(dnsPart({ A })?.records, { A: [{ ipv4_address: '192.0.2.1' }] })
+  assert.deepEqual(dnsPart({ A: failed('timeout'), AAAA: NONE })?.records, { AAAA: [] })
+})
+
 test('a type whose server says that the name does not exist, while others know it, is absent', () => {
   assert.deepEqual(dnsPart({ A, MX: NXDOMAIN })?.records.MX, [])
 })

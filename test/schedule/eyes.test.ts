@@ -6,6 +6,7 @@ import { startDns } from '../../lab/dns.ts'
 import { always } from '../../lab/lies.ts'
 import { openEyes } from '../../src/commands/crawl/eyes.ts'
 import { makeGuard } from '../../src/crawl/guard.ts'
+import { rawUdp, withoutEdns } from '../crawl/dns-lab.ts'
 
 test('a resolver that is left out is named, also where it was wrong from the start, and so is its return', async () => {
   const dns = [await startDns({ 'zone.example': { NS: ['ns.example'] } }), await startDns({})]
@@ -29,4 +30,32 @@ test('a resolver that is left out is named, also where it was wrong from the sta
   assert.deepEqual([said.slice(1), eyes.leftOut().resolvers], [['nothing is left out any more'], 0])
   await eyes.close()
   for (const each of dns) await each.close()
+})
+
+test('a path that drops EDNS is named once, with what to do, and nothing is left out for it', async (t) => {
+  const server = await rawUdp(t, (question, from, socket) => {
+    if (question[11] === 1) return
+    const message = withoutEdns(question)
+    message[2] = 0x80
+    message[3] = 0x83
+    socket.send(message, from.port, from.address)
+  })
+  const said: string[] = []
+  const eyes = await openEyes({
+    servers: [{ address: server.address, port: server.port }],
+    guard: makeGuard(),
+    userAgent: 'domaindex/test',
+    plan: { zones: [], missing: 'example', ipv4only: null, addresses: [] },
+    optOut: { hasName: () => false },
+    now: () => 0,
+    patience: 100,
+    say: (news) => void said.push(news),
+  })
+  t.after(() => eyes.close())
+  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.look()).sees, true)
+  assert.equal(said.length, 1)
+  assert.match(
+    said[0]!,
+    new RegExp(`^questions with EDNS get no answer from resolver 127\\.0\\.0\\.1 port ${server.port}: `),
+  )
 })

@@ -2,6 +2,7 @@
 
 import { SETTINGS, type Settings } from '../../config.ts'
 import type { ControlPlan } from '../../crawl/control-plan.ts'
+import { shownServer } from '../../crawl/control-questions.ts'
 import { openControls, type Verdict } from '../../crawl/controls.ts'
 import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
 import { openResolver } from '../../crawl/dns.ts'
@@ -48,6 +49,9 @@ type EyesOptions = Reach & {
 }
 
 const HTTPS = 443
+const EDNS = 'questions with EDNS get no answer from'
+const EDNS_ADVICE =
+  'they are asked without it, and long answers come over TCP; let UDP packets with EDNS (RFC 6891) through, or name another resolver'
 
 const ticks = (): number => performance.now()
 
@@ -69,6 +73,7 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
   const crawler = openCrawler({ resolver, web, now })
   let leftOut: LeftOut = { resolvers: 0, ipv4: 0, ipv6: 0 }
   let told = ''
+  let withoutEdns = ''
   const look = async (): Promise<Sight> => {
     const verdict = await controls.check()
     if (!verdict.sees) return verdict
@@ -77,6 +82,9 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
     const words = wordsOf(verdict)
     if (words !== told) say?.(words === '' ? 'nothing is left out any more' : `left out: ${words}`)
     told = words
+    const dropped = resolver.withoutEdns().map(shownServer).join(' and ')
+    if (dropped !== '' && dropped !== withoutEdns) say?.(`${EDNS} resolver ${dropped}: ${EDNS_ADVICE}`)
+    withoutEdns = dropped
     return verdict
   }
   return {

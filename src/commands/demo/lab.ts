@@ -20,7 +20,7 @@ import { nextSecond } from './second.ts'
 
 /** Those of the lab that never answer are waited for as short as this, in milliseconds. */
 const LIMITS = { handshake: 3000, head: 3000, body: 3000, robots: 3000, visit: 8000 }
-const DNS_LIMITS = { timeout: 1500, attempts: 2 }
+const DNS_LIMITS = { timeout: 1500, attempts: 2, pause: 100 }
 const PARALLEL = 32
 
 const now = (): Instant => Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
 /** What a tool printed of a DNS message, judged as the crawler judges the message itself. */
 
 import type { Answer, Failure, GivenRecord } from '../../crawl/visit.ts'
-import { followAliases } from '../../words/alias.ts'
+import { followAliases, MOST_ALIASES } from '../../words/alias.ts'
 import { canonicalRecords, parseHost, type RecordType } from '../../words/record.ts'
 
 /** One record of the answer section. `owner` as printed, `record` in the form of observation files. */
@@ -61,6 +61,7 @@ export function answerOf(host: string, type: RecordType, message: Message): Answ
   }
   const end = followAliases(host, new Set(found.map(({ owner }) => owner)), targets)
   if (end === null) return { outcome: 'failed', why: 'malformed' }
+  if (end.aliases.length > MOST_ALIASES) return null
   const records = found.filter(({ owner }) => owner === end.owner).map(({ record }) => record)
   if (records.length === 0) return emptyAnswer(message, end.aliases)
   return recordsAnswer(type, records, end.aliases)
