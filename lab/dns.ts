@@ -44,11 +44,7 @@ export async function startDns(
   const hostAt = (host: string) => lying?.(host) ?? (Object.hasOwn(current, host) ? current[host]! : 'nxdomain')
   const turns = new Map<string, number>()
   const timers = new Set<NodeJS.Timeout>()
-  const turn = (key: string) => {
-    const count = turns.get(key) ?? 0
-    turns.set(key, count + 1)
-    return count
-  }
+  const turn = (key: string) => countUp(turns, key)
   const answer: Answerer = (question, over, send) => {
     const isOver = timers.size >= bears
     const { message, delay } = replyTo(question, isOver ? () => 'refused' : hostAt, over, turn, heard)
@@ -74,6 +70,12 @@ export async function startDns(
       await tcp.close()
     },
   }
+}
+
+function countUp(turns: Map<string, number>, key: string): number {
+  const count = turns.get(key) ?? 0
+  turns.set(key, count + 1)
+  return count
 }
 
 function sendLater(timers: Set<NodeJS.Timeout>, delay: number, send: () => void): void {

@@ -5,7 +5,7 @@ import type { ControlPlan } from '../../crawl/control-plan.ts'
 import { shownServer } from '../../crawl/control-questions.ts'
 import { openControls, type Verdict } from '../../crawl/controls.ts'
 import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
-import { openResolver } from '../../crawl/dns.ts'
+import { openResolver, type Server } from '../../crawl/dns.ts'
 import { Paths } from '../../crawl/dns-path.ts'
 import { guardFamilies } from '../../crawl/families.ts'
 import { type OptOut, OptOutFault, openOptOut } from '../../crawl/opt-out.ts'
@@ -72,19 +72,13 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
   const web = openWeb({ resolver, guard, pace, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
   const crawler = openCrawler({ resolver, web, now })
   let leftOut: LeftOut = { resolvers: 0, ipv4: 0, ipv6: 0 }
-  let told = ''
-  let withoutEdns = ''
+  const tell = tellerOf(say)
   const look = async (): Promise<Sight> => {
     const verdict = await controls.check()
     if (!verdict.sees) return verdict
     const { without, families } = verdict
     leftOut = { resolvers: without.length, ipv4: Number(!families[4]), ipv6: Number(!families[6]) }
-    const words = wordsOf(verdict)
-    if (words !== told) say?.(words === '' ? 'nothing is left out any more' : `left out: ${words}`)
-    told = words
-    const dropped = resolver.withoutEdns().map(shownServer).join(' and ')
-    if (dropped !== '' && dropped !== withoutEdns) say?.(`${EDNS} resolver ${dropped}: ${EDNS_ADVICE}`)
-    withoutEdns = dropped
+    tell(verdict, resolver.withoutEdns())
     return verdict
   }
   return {
@@ -97,6 +91,19 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
     async close() {
       await Promise.all([controls.close(), crawler.close()])
     },
+  }
+}
+
+/** Tells what is left out, and to whom EDNS does not get through, whenever that changes. */
+function tellerOf(say: ((news: string) => void) | undefined) {
+  let [told, withoutEdns] = ['', '']
+  return (verdict: Verdict & { sees: true }, servers: readonly Server[]): void => {
+    const words = wordsOf(verdict)
+    if (words !== told) say?.(words === '' ? 'nothing is left out any more' : `left out: ${words}`)
+    told = words
+    const dropped = servers.map(shownServer).join(' and ')
+    if (dropped !== '' && dropped !== withoutEdns) say?.(`${EDNS} resolver ${dropped}: ${EDNS_ADVICE}`)
+    withoutEdns = dropped
   }
 }
 
