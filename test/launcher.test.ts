@@ -87,7 +87,7 @@ for (const [what, options] of [
   })
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    test(`under ${what} the program hears ${signal}`, { timeout: 20_000 }, async () => {
+    test(`under ${what} the program hears ${signal}`, async () => {
       const launched = spawn(process.execPath, [...options, checkout, 'wait', signal], {
         stdio: ['ignore', 'pipe', 'ignore'],
       })
@@ -98,7 +98,7 @@ for (const [what, options] of [
   }
 }
 
-test('under an old Node the program reads on after it heard a signal', { timeout: 20_000 }, async () => {
+test('under an old Node the program reads on after it heard a signal', async () => {
   const launched = spawn(process.execPath, [...asOldNode, checkout, 'listen', 'SIGINT'], {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
@@ -115,7 +115,7 @@ test('under an old Node the program reads on after it heard a signal', { timeout
   await once(launched, 'exit')
 })
 
-test('started by npx it stops when the shell between them is gone', { timeout: 20_000 }, async () => {
+test('started by npx it stops when the shell between them is gone', async () => {
   const env = { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: "'domaindex'" }
   const command = `"${process.execPath}" "${checkout}" wait SIGTERM; :`
   const shell = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -128,7 +128,7 @@ test('started by npx it stops when the shell between them is gone', { timeout: 2
   assert.equal(said, 'ready\nheard\n')
 })
 
-test('under an old Node the program stops when the launcher is killed', { timeout: 20_000 }, async () => {
+test('under an old Node the program stops when the launcher is killed', async () => {
   const launched = spawn(process.execPath, [...asOldNode, checkout, 'wait', 'SIGTERM'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
