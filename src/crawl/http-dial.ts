@@ -30,13 +30,17 @@ export type DialOptions = {
  * How one attempt went: `ours` and `theirs` never came to a TCP connection. `failed`: a handshake, and what was shown before;
  * `final`: another manner would not help, as time ran out, or the server turned us away after it had shown its certificate.
  */
-type Attempt = Connected | { failed: Certificate; final: boolean } | 'ours' | 'theirs'
+type Attempt = Connected | Failed | 'ours' | 'theirs'
+type Failed = { failed: Certificate; final: boolean; next: Manner }
 type Connected = { socket: Socket; certificate: Certificate | null }
 
 /** Errors of this machine: no route, no address of that family, no file or port left, forbidden here. */
 const OURS = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EACCES', 'EPERM'])
 
 const LATE = new Error('no time is left')
+
+/** The server speaks none of the protocols that were named (RFC 7301, chapter 3.2). */
+const NO_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
 
 /** Tries one address after the other, each in its turn, until TCP connects; a handshake that fails there is the host's answer. */
 export async function dial(reach: Reach, options: DialOptions): Promise<Dialled> {
@@ -59,13 +63,9 @@ export async function dial(reach: Reach, options: DialOptions): Promise<Dialled>
   return { socket: barred ? 'closed' : 'silent', certificate: trust === null ? null : certificate, door: null }
 }
 
-/** A handshake that failed is offered once more in the old manner; the verdict is the first one that there was. */
-async function again(
-  door: Vetted,
-  first: { failed: Certificate; final: boolean },
-  options: DialOptions,
-): Promise<Dialled> {
-  const second = first.final ? null : await attemptAt(door, 'old', options)
+/** A handshake that failed is offered once more in another manner; the verdict is the first one that there was. */
+async function again(door: Vetted, first: Failed, options: DialOptions): Promise<Dialled> {
+  const second = first.final ? null : await attemptAt(door, first.next, options)
   const last = typeof second === 'object' ? second : null
   const { socket, certificate } = last !== null && 'socket' in last ? last : missed(last?.failed ?? first.failed)
   return { socket, certificate: first.failed.kind === 'shown' ? first.failed : certificate, door }
@@ -108,9 +108,10 @@ function attemptAt(door: Vetted, manner: Manner, { host, trust, limits, opened }
   })
 }
 
-function failure(failed: Certificate, error: Error | null) {
-  const turnedAway = failed.kind === 'shown' && error !== null && codeOf(error).includes('ALERT')
-  return { failed, final: error === LATE || turnedAway }
+function failure(failed: Certificate, error: Error | null): Failed {
+  const code = error === null ? '' : codeOf(error)
+  const turnedAway = failed.kind === 'shown' && code.includes('ALERT') && code !== NO_PROTOCOL
+  return { failed, final: error === LATE || turnedAway, next: code === NO_PROTOCOL ? 'http2' : 'old' }
 }
 
 /** The verdict on the certificate of a host by a handshake alone. */

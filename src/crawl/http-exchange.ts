@@ -32,8 +32,11 @@ export type Reply = {
   drop(): void
 }
 
+type Fields = Record<string, string | string[] | undefined>
+
 /** Bytes that the connection may have read ahead of those that are counted: two of its buffers. */
 const AHEAD = 128 * 1024
+const WATCH_MILLISECONDS = 100
 const CUT = new Error('cut off')
 
 export class Exchange implements Dispatcher.DispatchHandler, Reply {
@@ -47,10 +50,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   #reused = false
   #controller: Dispatcher.DispatchController | null = null
   #stop: () => void = () => {}
+  #stopWatching: () => void = () => {}
+  /** Bytes of a body that nobody reads. */
+  #dropped = 0
   #interims = 0
   #mode: 'head' | 'waiting' | 'reading' | 'dropped' = 'head'
   #ended: Reading | null = null
-  #fields: Record<string, string | string[] | undefined> = {}
+  #fields: Fields = {}
   /** The body as far as it came before somebody wanted it. */
   #early: Uint8Array[] = []
   #unpacker: Unpacker | null = null
@@ -71,8 +77,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     return this.#mode === 'waiting' && this.#ended === null
   }
 
-  /** Called when the connection is there, again where another one has to be made. */
+  /**
+   * Called when the connection is there, again where another one has to be made. Of HTTP/2 frames that are for no request
+   * nobody hears anything, so that what was read is looked at from time to time.
+   */
   begin(socket: Socket, reused: boolean): void {
+    this.#stopWatching()
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
+      const timer = setInterval(() => this.watch(), WATCH_MILLISECONDS).unref()
+      this.#stopWatching = () => clearInterval(timer)
+    }
     this.#socket = socket
     this.#start = socket.bytesRead
     this.#reused = reused
@@ -97,8 +111,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     else controller.abort(CUT)
   }
 
-  onResponseStart(_: unknown, status: number, fields: Record<string, string | string[] | undefined>): void {
-    if (status >= 200) {
+  onResponseStart(_: unknown, status: number, fields: Fields): void {
+    if (sizeOf(fields) > this.#limits.headBytes) this.cut()
+    else if (status >= 200) {
       this.#stop()
       this.status = status
       this.#fields = fields
@@ -111,6 +126,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#mode === 'reading') this.#take(chunk)
     else if (this.#mode === 'waiting') this.#early.push(chunk)
+    else this.#dropped += chunk.length
+    if (this.#dropped > this.#limits.drainBytes) this.cut()
   }
 
   onResponseEnd(): void {
@@ -181,6 +198,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     if (this.#ended !== null) return
     this.#ended = how
     this.#stop()
+    this.#stopWatching()
     this.#answered('silent') // heard only where nothing was answered before
     if (this.#mode === 'reading') this.#finish(how)
   }
@@ -189,4 +207,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     const unpacking = this.#unpacker
     unpacking?.end().then(() => this.#done(unpacking.done ? 'cut' : how))
   }
+}
+
+/** Characters of a head, which HTTP/2 sends packed. */
+function sizeOf(fields: Fields): number {
+  let size = 0
+  for (const [name, value] of Object.entries(fields)) size += name.length + (value?.toString().length ?? 0)
+  return size
 }

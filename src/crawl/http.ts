@@ -123,7 +123,7 @@ class Line {
   constructor(origin: string, limits: WebLimits, connect: () => Promise<Dialled>) {
     this.#limits = limits
     this.#client = new Client(origin, {
-      allowH2: false,
+      allowH2: true, // where the handshake named it
       pipelining: 1,
       maxHeaderSize: limits.headBytes,
       headersTimeout: 0, // timers of our own, which nothing that the server sends sets back

@@ -2,8 +2,9 @@
 
 import type { KeyObject, X509Certificate } from 'node:crypto'
 
-const SHORTEST = 2048
-const SHORTEST_CURVE = 224
+/** Bits of security that level 2 asks of a key. */
+const LEVEL_2 = 112
+const SHORTEST_DSA = { modulus: 2048, divisor: 224 }
 const WEAK_DIGEST = /md[245]|sha-?1(?!\d)/i
 
 /**
@@ -24,7 +25,19 @@ export function weaknessOf(chain: readonly X509Certificate[]): string | null {
 }
 
 function isShort({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
-  const { modulusLength, namedCurve = '' } = asymmetricKeyDetails ?? {}
-  if (asymmetricKeyType === 'ec') return Number(/\d{3}/.exec(namedCurve)?.[0] ?? SHORTEST_CURVE) < SHORTEST_CURVE
-  return modulusLength !== undefined && modulusLength < SHORTEST
+  const { modulusLength, divisorLength, namedCurve = '' } = asymmetricKeyDetails ?? {}
+  if (asymmetricKeyType === 'ec') return Number(/\d{3}/.exec(namedCurve)?.[0] ?? 2 * LEVEL_2) < 2 * LEVEL_2
+  if (modulusLength === undefined) return false
+  if (asymmetricKeyType !== 'dsa') return factoringBits(modulusLength) < LEVEL_2
+  return modulusLength < SHORTEST_DSA.modulus || (divisorLength ?? 0) < SHORTEST_DSA.divisor
+}
+
+/**
+ * The bits of security of an RSA key as OpenSSL counts them: the estimate of NIST SP 800-56B, appendix D, rounded to eight. So a
+ * key somewhat shorter than 2,048 bits has 112 as well.
+ */
+function factoringBits(modulusLength: number): number {
+  const digits = modulusLength * Math.LN2
+  const estimate = (1.923 * Math.cbrt(digits) * Math.cbrt(Math.log(digits)) ** 2 - 4.69) / Math.LN2
+  return 8 * Math.floor((estimate + 4) / 8)
 }

@@ -16,18 +16,38 @@ import type { Certificate, Vetted } from './visit.ts'
 const MOST_CERTIFICATES = 16
 /** Of TLS 1.3, in the order of browsers: the first one is computed fastest. */
 const SUITES = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
+/** Nearly every server has one of them; a key share of ML-KEM costs more than all the rest. */
+const USUAL_GROUPS = 'X25519:P-256:P-384:P-521'
+/** All that OpenSSL knows; one that this build lacks is passed over. */
+const ALL_GROUPS = [
+  'X25519:P-256:X448:P-384:P-521:X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:MLKEM768:MLKEM1024:MLKEM512',
+  'ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192:brainpoolP256r1tls13:brainpoolP384r1tls13:brainpoolP512r1tls13',
+  'brainpoolP256r1:brainpoolP384r1:brainpoolP512r1:secp256k1:P-224:P-192:sect571r1:sect409r1:sect283r1:sect233r1',
+]
+  .join(':')
+  .replace(/[^:]+/g, '?$&')
+/** All but those in which the server does not authenticate itself by a certificate. */
+const ALL_CIPHERS = `${SUITES}:TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256:ALL:COMPLEMENTOFALL:!aNULL:!PSK:!SRP`
+/** A shorter group of Diffie-Hellman is refused in the usual manner, as Node does. */
+const USUAL_DH_BITS = 1024
 const notWrittenOut = () => ({}) as DetailedPeerCertificate
 const WRONG_NAME = Object.assign(new Error('the certificate is for other names'), {
   code: 'ERR_TLS_CERT_ALTNAME_INVALID',
 })
 
 /**
- * How handshakes are offered. `usual`: as OpenSSL does by default, security level 2, so that the verdict is its own. `old`:
- * with all that it still speaks and no protocol over TLS named, for servers that refuse the usual one: those of TLS 1.0 and 1.1,
- * of short keys, of HTTP/2 alone.
+ * How handshakes are offered. `usual`: as OpenSSL does by default, security level 2, so that the verdict is its own, but with
+ * few groups. `http2`: the same for servers that speak HTTP/2 alone. `old`: with every group and cipher that OpenSSL still
+ * speaks and no protocol over TLS named, for servers that refuse the usual one: those of TLS 1.0 and 1.1, of rare groups.
  */
-export type Trust = { usual: SecureContext; old: SecureContext }
-export type Manner = keyof Trust
+export type Manner = 'usual' | 'http2' | 'old'
+export type Trust = Readonly<Record<Manner, SecureContext>>
+
+const PROTOCOLS: Readonly<Record<Manner, string[] | undefined>> = {
+  usual: ['http/1.1'],
+  http2: ['h2'],
+  old: undefined,
+}
 
 /** `ending` is called before the socket gives up its handle, and with it what was shown. */
 export type Offer = { trust: Trust; manner: Manner; ending(error: Error | null): void }
@@ -36,13 +56,12 @@ export type Offer = { trust: Trust; manner: Manner; ending(error: Error | null):
 export function makeTrust(roots: readonly string[]): Trust {
   const shared = {
     ca: [...getCACertificates('default'), ...roots],
-    ecdhCurve: 'X25519:P-256:P-384:P-521', // every server has one; a key share of ML-KEM costs more than all the rest
     secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT | constants.SSL_OP_NO_TICKET,
   }
-  return {
-    usual: createSecureContext({ ...shared, ciphers: `${SUITES}:DEFAULT@SECLEVEL=2` }),
-    old: createSecureContext({ ...shared, minVersion: 'TLSv1', ciphers: `${SUITES}:DEFAULT@SECLEVEL=0` }),
-  }
+  const usual = createSecureContext({ ...shared, ecdhCurve: USUAL_GROUPS, ciphers: `${SUITES}:DEFAULT@SECLEVEL=2` })
+  const ciphers = `${ALL_CIPHERS}@SECLEVEL=0`
+  const old = createSecureContext({ ...shared, minVersion: 'TLSv1', ecdhCurve: ALL_GROUPS, ciphers })
+  return { usual, http2: usual, old }
 }
 
 /**
@@ -57,7 +76,8 @@ export function startTls(to: Vetted, host: string, offer: Offer): TLSSocket {
     servername: host,
     secureContext: trust[manner],
     rejectUnauthorized: false,
-    ...(manner === 'usual' && { ALPNProtocols: ['http/1.1'] }),
+    ...(PROTOCOLS[manner] && { ALPNProtocols: PROTOCOLS[manner] }),
+    minDHSize: manner === 'old' ? 1 : USUAL_DH_BITS,
     checkServerIdentity: () => nameError(peerCertificate(socket, certificateIn(socket.getSession())), host),
   })
   socket.getPeerCertificate = notWrittenOut

@@ -30,6 +30,9 @@ export async function makeCertificates(): Promise<{ roots: string; rows: [string
     ['of 384 bits on a curve', make(HOST, { curve: 'P-384' }, issuer)],
     ['of 2048 bits RSA', make(HOST, RSA, rsaRoot)],
     ['of 1024 bits RSA', make(HOST, SHORT, rsaRoot)],
+    ['of 1960 bits RSA', make(HOST, { ...RSA, keySize: 1960 as 2048 }, rsaRoot)],
+    ['of 2000 bits RSA', make(HOST, { ...RSA, keySize: 2000 as 2048 }, rsaRoot)],
+    ['of 2040 bits RSA', make(HOST, { ...RSA, keySize: 2040 as 2048 }, rsaRoot)],
     [
       'whose intermediate has 1024 bits',
       make(HOST, RSA, await make('A short one', { ...SHORT, extensions: SIGNS }, rsaRoot)),

@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test'
 import { getCACertificates, type TlsOptions } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { makeClock } from './clock.ts'
-import { HOME, Internet, type KeyAndCertificate, page, paths } from './internet.ts'
+import { authority, certify, HOME, Internet, type KeyAndCertificate, page, paths } from './internet.ts'
 import { HOST, makeCertificates } from './made-certificates.ts'
 import { askOpenssl, hasOpenssl } from './openssl.ts'
 import type { Shown } from './shown.ts'
@@ -100,6 +100,21 @@ test('certificates of every other sort have the verdict that openssl gives, and 
       assert.equal(await recent.verdict(), theirs)
       const again = await old.verdict()
       assert.equal(again?.replace(/^.*_TOO_(?:SMALL|WEAK)$/, 'UNSPECIFIED') ?? null, theirs)
+    })
+  }
+})
+
+test('servers of one group alone have the verdict that openssl gives by default', {
+  skip: !hasOpenssl && 'openssl is not here',
+}, async (t) => {
+  const file = join(folder, 'authority.pem')
+  writeFileSync(file, authority.cert)
+  const identity = await certify([HOST], authority)
+  for (const group of ['X25519', 'P-256', 'X448', 'P-384', 'P-521', 'ffdhe2048', 'ffdhe3072']) {
+    await t.test(group, async (t) => {
+      const site = await shownBy(t, authority.cert, { ...identity, ecdhCurve: group })
+      const theirs = await askOpenssl({ port: site.port, host: HOST, roots: file })
+      assert.deepEqual([await site.verdict(), theirs], [null, null])
     })
   }
 })

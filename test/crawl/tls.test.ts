@@ -79,6 +79,36 @@ test('a server that wants a certificate from us has shown its own', async (t) =>
   }
 })
 
+/** What OpenSSL finds valid by default, and what it speaks only if it is told to. */
+const RARE: [string, TlsOptions][] = [
+  ['X448 alone', { ecdhCurve: 'X448' }],
+  ['X448 alone by TLS 1.2', { ecdhCurve: 'X448', maxVersion: 'TLSv1.2' }],
+  ['ffdhe2048 alone', { ecdhCurve: 'ffdhe2048', minVersion: 'TLSv1.3' }],
+  ['ffdhe8192 alone', { ecdhCurve: 'ffdhe8192', minVersion: 'TLSv1.3' }],
+  ['X25519MLKEM768 alone', { ecdhCurve: 'X25519MLKEM768', minVersion: 'TLSv1.3' }],
+  ['a Brainpool group alone', { ecdhCurve: 'brainpoolP256r1', maxVersion: 'TLSv1.2' }],
+  ['Camellia alone', { ciphers: 'ECDHE-ECDSA-CAMELLIA128-SHA256', maxVersion: 'TLSv1.2' }],
+  ['ARIA alone', { ciphers: 'ECDHE-ECDSA-ARIA256-GCM-SHA384', maxVersion: 'TLSv1.2' }],
+  ['CCM alone', { ciphers: 'ECDHE-ECDSA-AES128-CCM', maxVersion: 'TLSv1.2' }],
+  ['CCM alone by TLS 1.3', { ciphers: 'TLS_AES_128_CCM_SHA256', minVersion: 'TLSv1.3' }],
+  ['no encryption at all', { ciphers: 'ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' }],
+]
+
+for (const [what, options] of RARE) {
+  test(`a server of ${what} is looked at, and judged by its certificate`, async (t) => {
+    assert.deepEqual(await verdict(t, { ...options, ...valid }), shown(null))
+    const expired = await certify(['example.com'], authority, { from: -30, to: -1 })
+    assert.deepEqual(await verdict(t, { ...options, ...expired }), shown('CERT_HAS_EXPIRED'))
+  })
+}
+
+test('a server that authenticates itself by nothing has no certificate', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.refuse(80)
+  await internet.secure(site, { ...valid, ciphers: 'AECDH-AES128-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' })
+  assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'none' })
+})
+
 test('a server that speaks HTTP/2 alone shows its certificate', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
