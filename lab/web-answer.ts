@@ -2,7 +2,6 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { TLSSocket } from 'node:tls'
 import { type Reply, reply, type Site } from './site.ts'
 
 const MISDIRECTED = reply(421, 'Nobody of that name lives here.')
@@ -13,7 +12,8 @@ export function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const site = siteAt((request.headers.host ?? '').toLowerCase().replace(/:\d+$/, ''))
+  const host = request.headers.host ?? request.headers[':authority'] ?? ''
+  const site = siteAt(String(host).toLowerCase().replace(/:\d+$/, ''))
   const said = site === undefined ? MISDIRECTED : choose(site, request)
   if ('wire' in said) pipeline(Readable.from(said.wire()), request.socket, () => {})
   else send(said, response)
@@ -21,7 +21,7 @@ export function answer(
 
 function choose(site: Site, { socket, url = '/' }: IncomingMessage): Reply {
   if (url === '/robots.txt') return site.robots ?? NOT_FOUND
-  const answering = socket instanceof TLSSocket ? site.secure : site.plain
+  const answering = 'encrypted' in socket ? site.secure : site.plain
   return typeof answering === 'function' ? answering(url) : answering
 }
 

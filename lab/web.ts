@@ -1,6 +1,7 @@
 /** The web servers of the lab: every machine's two ports, on free ports of its address, and what is said on them. */
 
-import { createServer as createHttp } from 'node:http'
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
 import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContext, type TlsOptions } from 'node:tls'
@@ -59,6 +60,10 @@ function listenersOf(content: Content): Listeners {
     )
     return (socket: Socket) => void server.emit('connection', socket)
   }
+  const modern = createSecureServer({ ...shared, ALPNProtocols: ['h2'] }, (request, response) =>
+    // of the compatible form, which has all that an answer is made of
+    answer(content.siteAt, request as unknown as IncomingMessage, response as unknown as ServerResponse),
+  )
   return {
     http: (socket) => void plain.emit('connection', socket),
     https: encrypted(),
@@ -67,7 +72,7 @@ function listenersOf(content: Content): Listeners {
     cut: (socket) => void socket.once('data', () => socket.destroy()),
     old: encrypted({ minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: WEAK }),
     demanding: encrypted({ requestCert: true, rejectUnauthorized: true }),
-    http2: encrypted({ ALPNProtocols: ['h2'] }),
+    http2: (socket) => void modern.emit('connection', socket),
   }
 }
 

@@ -69,6 +69,11 @@ export const CERTIFICATES: readonly Row[] = [
     'Port 443 speaks HTTP/2 alone; its certificate is judged all the same.',
     behind(TLS_HTTP2, 'valid'),
   ),
+  row('http2-only.example', 'It sends to https, where the server speaks HTTP/2 alone: its page is read.', {
+    at: [TLS_HTTP2],
+    site: encrypted('http2-only.example', page('Read by HTTP/2.')),
+    web: { redirect_to_https: true, text: 'Read by HTTP/2.' },
+  }),
   row('hangs-after-redirect.example', 'It sends to https, where the handshake never ends: no website.', {
     at: [TLS_MUTE],
     site: encrypted('hangs-after-redirect.example', page('Never read.')),

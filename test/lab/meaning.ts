@@ -9,6 +9,7 @@ export const MEANING: Readonly<Record<string, readonly string[]>> = {
   'incomplete chain': ['incomplete-chain.example'],
   'no TLS': ['no-tls.example', 'tls-plain.example', 'tls-cut.example'],
   'TLS that hangs': ['tls-hangs.example', 'hangs-after-redirect.example'],
+  'HTTP/2 only': ['http2-only.example', 'tls-http2.example'],
   'http only': ['http-only.example'],
   'https only': ['https-only.example'],
   'www only': ['www-only.example', 'www-only-refused.example', 'www-only-mute.example', 'www-only-http.example'],
