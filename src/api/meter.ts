@@ -1,13 +1,13 @@
 /** The meter: takes a unit of the account's daily budget for every call, exactly, and notes the calls that counted. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DoubtFault } from '../store/fault.ts'
+import { AwayFault, DoubtFault, StoreFault } from '../store/fault.ts'
 import type { Ledger } from '../store/ledger.ts'
-import { secondsToMidnight } from '../words/time.ts'
-import { Refusal } from './errors.ts'
 import type { Caller } from './gate.ts'
 import { Notes } from './notes.ts'
 import { Purse, type Source } from './purse.ts'
+import { limitOf, rateLimited } from './rate-limit.ts'
+import { Returns } from './returns.ts'
 import { type Books, Noted, type Permit, Unit } from './unit.ts'
 
 export type MeterOptions = {
@@ -22,6 +22,8 @@ export type MeterOptions = {
 const ROUND = 400
 /** Milliseconds after which the ledger is asked again where units are on their way back. */
 const RETRY = 20
+/** Milliseconds for which what is spent waits for a round to end. */
+const AWAITED = 10_000
 
 type Waiting = { caller: Caller; resolve: (permit: Permit) => void; reject: (reason: unknown) => void }
 /** A purse, the calls that wait for its units, and how many questions to the ledger are open. */
@@ -33,6 +35,7 @@ export class Meter {
   /** Desks of another day or limit that are not settled yet. */
   readonly #former = new Set<Desk>()
   readonly #notes = new Notes()
+  readonly #returns: Returns
   readonly #timer: NodeJS.Timeout
   readonly #books: Books
   #round: Promise<void> = Promise.resolve()
@@ -41,6 +44,7 @@ export class Meter {
 
   constructor(options: MeterOptions) {
     this.#options = options
+    this.#returns = new Returns(options)
     this.#books = { notes: this.#notes, giveBack: (purse) => this.#giveBack(purse) }
     this.#timer = setInterval(() => void this.settle(), ROUND).unref()
   }
@@ -93,7 +97,8 @@ export class Meter {
   /** Units that the account has spent today. */
   async used(caller: Caller): Promise<number> {
     if (caller.limits.queries === null) return this.#noted(caller)
-    await this.#round
+    const late = await Promise.race([this.#round, sleep(AWAITED, true, { ref: false })])
+    if (late) throw new AwayFault('the ledger does not answer')
     const known = this.#options.ledger.used(caller.account.id, caller.today)
     const own = this.#unsettled(caller)
     return (await known) + own
@@ -180,7 +185,9 @@ export class Meter {
         refused?.reject(rateLimited(refused.caller, grant.used))
       }
     } catch (fault) {
-      waiting.shift()?.reject(fault)
+      // a store that is away may take its time to fail: all that wait have waited for it, and would wait as long again
+      const failed = fault instanceof StoreFault ? waiting.splice(0) : waiting.splice(0, 1)
+      for (const { reject } of failed) reject(fault)
     }
     desk.asking--
     this.#serve(desk)
@@ -190,12 +197,12 @@ export class Meter {
   #hand({ purse, waiting }: Desk): void {
     const next = waiting.shift()
     if (next !== undefined) next.resolve(this.#permit(purse, next.caller, 'spent'))
-    else this.#giveBack(purse).catch(this.#options.onFault)
+    else void this.#giveBack(purse)
   }
 
   #giveBack(purse: Purse): Promise<void> {
     purse.restore('spent')
-    return this.#options.ledger.giveBack(purse.account, purse.day)
+    return this.#returns.giveBack(purse)
   }
 
   #permit(purse: Purse, caller: Caller, source: Source): Permit {
@@ -224,23 +231,12 @@ export class Meter {
       if (!(fault instanceof DoubtFault)) this.#notes.putBack(notes)
       this.#options.onFault(fault)
     }
+    await this.#returns.retry()
     for (const desk of this.#former) if (isDone(desk)) this.#former.delete(desk)
     for (const [account, desk] of this.#desks) if (isDone(desk)) this.#desks.delete(account)
   }
 }
 
-/** Units a day. An account without a limit takes them for files alone, of which there are fewer. */
-function limitOf({ limits }: Caller): number {
-  return limits.queries ?? 2 ** 31 - 1
-}
-
 function isDone({ purse, waiting, asking }: Desk): boolean {
   return purse.isEmpty && waiting.length + asking === 0
-}
-
-function rateLimited(caller: Caller, used: number): Refusal {
-  const limit = limitOf(caller)
-  const retryAfter = secondsToMidnight(caller.now)
-  const msg = `The daily limit of ${limit} calls is reached; it begins anew in ${retryAfter} seconds.`
-  return new Refusal('rate_limited', { msg, extra: { limit, used }, retryAfter })
 }

@@ -1,5 +1,6 @@
 /** The walk of a request through an endpoint, from its parameters to its answer. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Name } from '../words/name.ts'
 import { refusalReply, send } from './answer.ts'
@@ -13,6 +14,9 @@ import { refusalOf, type Site } from './site.ts'
 import type { Permit } from './unit.ts'
 import { type FileAsk, walkFile } from './walk-file.ts'
 import { readParameters } from './wire.ts'
+
+/** Milliseconds for which an answer waits for a unit to be back. */
+const RELEASE = 1_000
 
 /**
  * Size, token, quota, plan and add-on, parameters, data: the checks in the contract's order. The call's unit is spent when
@@ -46,12 +50,17 @@ export async function walk(
   } catch (thrown) {
     const refusal = refusalOf(site, request.id, thrown)
     if (refusal.key === 'no_data') permit?.charge(endpoint.name)
-    else await permit?.release()
+    else await released(permit)
     const isSpent = refusal.key === 'rate_limited'
     const remaining = isSpent ? 0 : permit?.remaining
     const headers = caller === null || remaining === undefined ? [] : rateHeaders(caller, remaining)
     await send(outlet, request, reply, refusalReply(refusal, endpoint.envelope, headers))
   }
+}
+
+/** A unit is back before the answer goes out, unless the ledger takes its time: then the meter sees to it. */
+async function released(permit: Permit | null): Promise<void> {
+  if (permit !== null) await Promise.race([permit.release(), sleep(RELEASE, null, { ref: false })])
 }
 
 function missOf({ wishing }: Site, { account }: Caller): (name: Name) => void {

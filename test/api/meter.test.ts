@@ -11,7 +11,7 @@ import { keptToken, makeToken } from '../../src/accounts/token.ts'
 import { Refusal } from '../../src/api/errors.ts'
 import type { Caller } from '../../src/api/gate.ts'
 import { Meter } from '../../src/api/meter.ts'
-import { DoubtFault } from '../../src/store/fault.ts'
+import { AwayFault, DoubtFault } from '../../src/store/fault.ts'
 import type { Ledger } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf, parseInstant } from '../../src/words/time.ts'
@@ -170,6 +170,36 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
     held: 0,
     wait: false,
   })
+})
+
+test('a ledger that is away is asked once for all calls that wait, not once for each', async (t) => {
+  const { ledger, caller, meter } = await world(t)
+  const asked: ((fault: Error) => void)[] = []
+  const away = { ...ledger, take: () => new Promise<never>((_, reject) => asked.push(reject)) }
+  const waits = meter(away)
+  const calls = Array.from({ length: 5 }, () => waits.enter(caller(25_000)))
+  const outcomes = Promise.allSettled(calls)
+  while (asked.length === 0) await new Promise(setImmediate)
+  asked[0]!(new AwayFault('away'))
+  assert.deepEqual(new Set((await outcomes).map(({ status }) => status)), new Set(['rejected']))
+  assert.equal(asked.length, 1)
+})
+
+test('a unit that the ledger does not take back is given back later, and nobody waits for that', async (t) => {
+  const { ledger, caller, meter, faults } = await world(t)
+  let isAway = true
+  const away = () => Promise.reject(new AwayFault('away'))
+  const giveBack: Ledger['giveBack'] = (account, day) => (isAway ? away() : ledger.giveBack(account, day))
+  const single = meter({ ...ledger, giveBack })
+  const limit = 5
+  const permit = await single.enter(caller(limit))
+  await permit.release()
+  assert.equal(await ledger.used(caller(limit).account.id, caller(limit).today), 1)
+  await single.settle()
+  isAway = false
+  await single.settle()
+  assert.equal(await ledger.used(caller(limit).account.id, caller(limit).today), 0)
+  assert.ok(faults.length > 0 && faults.every((fault) => fault instanceof AwayFault))
 })
 
 test('a meter that closes gives back what is still on its way to it', async (t) => {

@@ -1,7 +1,7 @@
 /** The pen of a process: calls that come while it writes are written together with its next transaction. */
 
 import type { Instant } from '../../../words/time.ts'
-import { AwayFault, DoubtFault } from '../../fault.ts'
+import { StoreFault } from '../../fault.ts'
 
 /** Writes calls in one transaction, at one time (null: the server's); tells what came of each, in their order. */
 type Write<Call> = (calls: readonly Call[], now: Instant | null) => Promise<readonly unknown[]>
@@ -36,7 +36,7 @@ export function penOf<Call>(write: Write<Call>) {
       for (const [place, { resolve }] of taken.entries()) resolve(values[place])
     } catch (error) {
       // those that came meanwhile have waited as well, and would wait as long again
-      const others = error instanceof AwayFault || error instanceof DoubtFault ? waiting.splice(0) : []
+      const others = error instanceof StoreFault ? waiting.splice(0) : []
       for (const { reject } of [...taken, ...others]) reject(error)
     }
   }
