@@ -16,6 +16,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
   index: ['bring the index of /similar up to date', () => import('./commands/indexing.ts')],
   account: ['make, show and change accounts and their tokens', () => import('./commands/account.ts')],
   check: ['recount the whole store and say what does not fit together', () => import('./commands/check.ts')],
+  retarget: ['apply a newer public suffix list to stored redirects', () => import('./commands/retarget.ts')],
   forget: ['remove all that is known of a name, for good', () => import('./commands/forget.ts')],
   backup: ['copy the store to a folder while it is in use', () => import('./commands/backup.ts')],
   restore: ['make a store out of a backup', () => import('./commands/restore.ts')],

@@ -8,10 +8,10 @@ export type RedirectTarget = Pick<WebPart, 'redirects_to' | 'redirect_host'>
 /** The domain redirects nowhere. */
 export const NO_TARGET: RedirectTarget = { redirects_to: null }
 
-/** The target that a host stands for: its registrable domain, or null if that is the domain's own. */
-export function targetAt(host: Name, domain: Name): RedirectTarget {
-  const found = registrable(host)
-  const redirects_to = found === registrable(domain) ? null : found
+/** The target that a host stands for by a public suffix list: its registrable domain, or null if that is the domain's own. */
+export function targetAt(host: Name, domain: Name, registrableOf: (name: Name) => Name = registrable): RedirectTarget {
+  const found = registrableOf(host)
+  const redirects_to = found === registrableOf(domain) ? null : found
   const stays = host === domain || host === `www.${domain}`
   return { redirects_to, ...((redirects_to !== null || !stays) && { redirect_host: host }) }
 }

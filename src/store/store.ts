@@ -147,6 +147,10 @@ export interface Archive {
    * `next` is null when all was looked at. Safe beside writers, without false alarms.
    */
   check(resume: string | null): Promise<{ faults: Fault[]; checked: number; next: string | null }>
+  /** How far a job of upkeep came, in its own words; null if none is under way. */
+  progress(job: string): Promise<string | null>
+  /** Keeps how far it came, or with null forgets it. */
+  keepProgress(job: string, progress: string | null): Promise<void>
   /** Bytes on disk, for metrics: of the facts, and of the log that is not yet written back. */
   sizes(): Promise<{ facts: number; log: number }>
 }

@@ -8,6 +8,9 @@ import { parseName } from '../../src/words/name.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
+/** Facts in whose rows beside the current ones nothing changes. */
+const NOTHING_MOVED = { superseded: [], seen: [], arrived: [], left: [], terms: undefined }
+
 suite('upkeep', { concurrency: 2 }, () => {
   test('check says that nothing is wrong, or a line for each fault and exit code 1', async (t) => {
     const { run, path } = folderOf(t)
@@ -37,6 +40,42 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal((await run(['check'])).code, 0)
     const refused = await run(['forget', nameOf(3), 'https://example.com/'])
     assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
+  })
+
+  test('retarget brings targets that an older list made in line with this one, and says how many', async (t) => {
+    const { run, withStore } = folderOf(t)
+    const web = '"has_website":false,"redirect_to_https":false,"redirect_to_www":false,"only_with_www":false'
+    const line = (domain: string, to: string) =>
+      `{"domain":"${domain}","observed_at":"2026-11-20T03:04:05Z","web":{${web},"redirects_to":"${to}","ssl":"nocert","social_accounts":[]}}`
+    await run(['import', '-'], { input: `${line('a.example', 'www.shop.co.uk')}\n${line('b.example', 'c.example')}` })
+    await withStore(async ({ frontier }) => {
+      const name = parseName('a.example')!
+      const [[visit], [current]] = await Promise.all([frontier.visits([name]), frontier.currents([name])])
+      assert.equal(current?.web?.redirects_to, 'shop.co.uk')
+      const older = {
+        visit: visit!,
+        facts: {
+          ...NOTHING_MOVED,
+          current: { ...current!, web: { ...current!.web!, redirects_to: parseName('co.uk') } },
+        },
+      }
+      await frontier.save([
+        {
+          ...older,
+          facts: { ...older.facts, redirectBefore: parseName('shop.co.uk'), redirectAfter: parseName('co.uk') },
+        },
+      ])
+    })
+    const { stdout, code } = await run(['retarget', '--json'])
+    const { list, ...rest } = JSON.parse(stdout)
+    assert.deepEqual([code, rest], [0, { seen: 2, changed: 1, done: true, resumed: false }])
+    assert.match(list, /^tldts \d/)
+    assert.equal((await run(['retarget'])).stdout, 'looked at 2 names, changed 0 targets\n')
+    assert.equal((await run(['check'])).code, 0)
+    await withStore(async ({ facts }) => {
+      const { rows } = await facts.redirects(parseName('shop.co.uk')!, null, 10, 'rows')
+      assert.deepEqual(rows, [{ target: 'a.example' }])
+    })
   })
 
   test('forget --opted-out removes what the opt-out list names, suffixes included, and nothing else', async (t) => {

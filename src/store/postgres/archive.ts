@@ -27,9 +27,24 @@ const SIZES = {
     greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as log`,
 }
 
-export function archiveOf({ read, snapshot }: Database): Archive {
+const PROGRESS = { name: 'archive.progress', text: 'select value from mark where name = $1' }
+const KEEP_PROGRESS = {
+  name: 'archive.keep-progress',
+  text: 'insert into mark (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
+}
+const FORGET_PROGRESS = { name: 'archive.forget-progress', text: 'delete from mark where name = $1' }
+
+export function archiveOf({ read, snapshot, transaction }: Database): Archive {
   return {
     check: checkOf(PARTS.map(([name, check]) => [name, (after) => snapshot((session) => check(session, after))])),
+    async progress(job) {
+      const [row] = await read<{ value: string }>(PROGRESS, [`job:${job}`])
+      return row?.value ?? null
+    },
+    async keepProgress(job, progress) {
+      const values = [`job:${job}`, ...(progress === null ? [] : [progress])]
+      await transaction((session) => session.run(progress === null ? FORGET_PROGRESS : KEEP_PROGRESS, values))
+    },
     async sizes() {
       const [sizes] = await read<{ facts: number; log: number }>(SIZES)
       return sizes!

@@ -29,6 +29,17 @@ export function archiveOf(database: DatabaseSync, path: string): Archive {
   database.function('slot', { deterministic: true }, (name) => slotOf(name as Name))
   return {
     check: checkOf(PARTS.map(([name, check]) => [name, (after) => snapshot(database, () => check(database, after))])),
+    progress: async (job) => {
+      const row = database.prepare('select value from mark where name = ?').get(`job:${job}`)
+      return (row?.value as string | undefined) ?? null
+    },
+    async keepProgress(job, progress) {
+      const sql =
+        progress === null
+          ? database.prepare('delete from mark where name = ?')
+          : database.prepare('insert or replace into mark (name, value) values (?, ?)')
+      sql.run(`job:${job}`, ...(progress === null ? [] : [progress]))
+    },
     sizes: async () => ({ facts: statSync(path).size, log: logBytes(path) }),
   }
 }

@@ -13,6 +13,7 @@ import { leases } from './leases.ts'
 import { listing } from './listing.ts'
 import { lists } from './lists.ts'
 import { looking } from './looking.ts'
+import { retargeting } from './retargeting.ts'
 import { schedule } from './schedule.ts'
 import { segments } from './segments.ts'
 import { similar } from './similar.ts'
@@ -35,6 +36,7 @@ export function conformance(engine: Engine): void {
       lists,
       states,
       forgetting,
+      retargeting,
       crowd,
       listing,
       similar,

@@ -1,0 +1,127 @@
+/** Sentences about a newer public suffix list: targets and counters follow it, beside writers, and a run that was stopped goes on. */
+
+import assert from 'node:assert/strict'
+import type { WebPart } from '../../../src/observe/observation.ts'
+import { targetAt } from '../../../src/observe/redirect-target.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import { retargetAll } from '../../../src/store/retarget.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { Name } from '../../../src/words/name.ts'
+import type { Engine } from './engine.ts'
+import { name, seen, testWithStore, web } from './world.ts'
+
+/** The registrable domain by a list on which a suffix stands beside `example`. */
+function listWith(suffix: string | null): (host: Name) => Name {
+  return (host) => {
+    const labels = host.split('.')
+    const isUnder = suffix !== null && host.endsWith(`.${suffix}`)
+    return labels.slice(-1 - (isUnder ? suffix.split('.').length : 1)).join('.') as Name
+  }
+}
+
+const OLD = listWith(null)
+const NEWER = listWith('platform.example')
+
+/** A redirect as it is seen under a list; with a website where it stays on the own domain. */
+function redirect(from: string, host: string, list = OLD): WebPart {
+  const target = targetAt(name(host), name(from), list)
+  const isSite = target.redirects_to === null
+  const { redirects_to: _, ...part } = web({ has_website: isSite, text: isSite ? 'Some text.' : null })
+  return { ...part, ...target }
+}
+
+const moved = (from: string, host: string, at = 1, list = OLD) => seen(from, at, null, redirect(from, host, list))
+
+const run = (store: Store, registrableOf = NEWER, signal = new AbortController().signal, list = 'newer') =>
+  retargetAll(store, { list, signal, registrableOf })
+
+async function sources(store: Store, target: string): Promise<string[]> {
+  const { rows } = await store.facts.redirects(name(target), null, 1000, 'rows')
+  const counted = (await store.facts.lookup(name(target)))?.redirect_count
+  if (counted !== undefined) assert.equal(counted, rows.length)
+  return rows.map((row) => row.target)
+}
+
+export function retargeting(engine: Engine): void {
+  testWithStore(engine, 'a newer public suffix list moves targets with their counters', async (store) => {
+    await ingest(store, [
+      moved('one.example', 'shop.platform.example'),
+      moved('two.example', 'platform.example'),
+      moved('a.platform.example', 'b.platform.example'),
+      moved('three.example', 'www.other.example'),
+      seen('platform.example', 1, null, web()),
+      seen('shop.platform.example', 1, null, web()),
+    ])
+    assert.deepEqual(await sources(store, 'platform.example'), ['one.example', 'two.example'])
+    assert.deepEqual(await run(store), { seen: 6, changed: 2, done: true, resumedAt: null })
+    assert.deepEqual(await sources(store, 'platform.example'), ['two.example'])
+    assert.deepEqual(await sources(store, 'shop.platform.example'), ['one.example'])
+    assert.deepEqual(await sources(store, 'b.platform.example'), ['a.platform.example'])
+    assert.deepEqual(await sources(store, 'other.example'), ['three.example'])
+    assert.deepEqual(await run(store), { seen: 6, changed: 0, done: true, resumedAt: null })
+  })
+
+  testWithStore(engine, 'a name that redirects from then on has no website, and is due at once', async (store) => {
+    const one = name('a.platform.example')
+    await ingest(store, [moved(one, 'b.platform.example')])
+    assert.equal((await store.facts.lookup(one))?.has_website, true)
+    await run(store)
+    const { has_website, redirect_to_domain, social_accounts } = (await store.facts.lookup(one))!
+    assert.deepEqual([has_website, redirect_to_domain, social_accounts], [false, true, '[]'])
+    assert.equal((await store.frontier.visits([one]))[0]?.due, 0)
+    await run(store, OLD)
+    assert.equal((await store.facts.lookup(one))?.redirect_to_domain, false)
+    await ingest(store, [moved(one, 'b.platform.example', 2)])
+    assert.equal((await store.facts.lookup(one))?.has_website, true, 'the next visit says the rest')
+  })
+
+  testWithStore(engine, 'where the host is not known the target stands for it', async (store) => {
+    const { redirect_host: _, ...part } = redirect('one.example', 'shop.platform.example', NEWER)
+    await ingest(store, [seen('one.example', 1, null, part)])
+    assert.equal((await run(store, OLD)).changed, 1)
+    assert.deepEqual(await sources(store, 'platform.example'), ['one.example'])
+  })
+
+  testWithStore(
+    engine,
+    'a run that was stopped goes on where it was, unless the list is another one',
+    async (store) => {
+      const names = Array.from({ length: 2500 }, (_, index) => `n${index}.example`)
+      await ingest(
+        store,
+        names.map((each) => moved(each, 'shop.platform.example')),
+      )
+      const stop = new AbortController()
+      const options = { list: 'newer', registrableOf: NEWER, signal: stop.signal, onProgress: () => stop.abort() }
+      const first = await retargetAll(store, options)
+      assert.deepEqual([first.done, first.seen, first.changed], [false, 1000, 1000])
+      const second = await run(store)
+      assert.deepEqual([second.done, second.seen, second.changed], [true, 2500, 2500])
+      assert.notEqual(second.resumedAt, null)
+      assert.equal(await store.archive.progress('retarget'), null)
+      await store.archive.keepProgress(
+        'retarget',
+        JSON.stringify({ list: 'older', after: 'n1.example', seen: 9, changed: 9 }),
+      )
+      assert.deepEqual(await run(store), { seen: 2500, changed: 0, done: true, resumedAt: null })
+    },
+  )
+
+  testWithStore(engine, 'what is written meanwhile is not overwritten', async (store, opened) => {
+    const other = await opened.another()
+    await ingest(store, [moved('one.example', 'shop.platform.example'), moved('two.example', 'shop.platform.example')])
+    let isWritten = false
+    const frontier: Store['frontier'] = {
+      ...store.frontier,
+      async currents(names) {
+        const found = await store.frontier.currents(names)
+        if (!isWritten) await ingest(other, [moved('one.example', 'www.other.example', 2)])
+        isWritten = true
+        return found
+      },
+    }
+    assert.equal((await run({ ...store, frontier })).changed, 1)
+    assert.deepEqual(await sources(store, 'other.example'), ['one.example'])
+    assert.deepEqual(await sources(store, 'shop.platform.example'), ['two.example'])
+  })
+}
