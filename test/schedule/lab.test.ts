@@ -17,6 +17,7 @@ import { SHARES } from '../../src/schedule/turns.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
+import { slowness } from '../busy.ts'
 import { named } from '../crawl/internet.ts'
 import { until } from '../until.ts'
 import { know } from './world.ts'
@@ -35,8 +36,8 @@ const NAMES = [
 /** Everything comes up again after a second. */
 const RHYTHM = { soonest: 1, first: 1, latest: 1 }
 const QUICK = { ...TIMES, look: 50, beat: 500, slice: 300, sweeps: { least: 0, most: 1 } }
-/** As short as a busy machine allows, for those that never answer. */
-const PATIENCE = 400
+/** Milliseconds for those that never answer, which are waited for in full. */
+const PATIENCE = 400 * slowness()
 
 async function crawlLab(t: TestContext, lab: Lab) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-lab-'))
