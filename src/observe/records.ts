@@ -4,11 +4,14 @@ import type { Answer, DnsSeen } from '../crawl/visit.ts'
 import { keptRecords, RECORD_TYPES, type Records, type RecordType } from '../words/record.ts'
 import type { DnsPart, DnsStatus } from './observation.ts'
 
-/** Null where too little was answered to say what the name's state is. */
-export function dnsPart(seen: DnsSeen): DnsPart | null {
+/**
+ * Null where too little was answered to say what the name's state is. `unseen`: why a type is not there. A visit asks for all
+ * types, so the answer was `lost`; another crawl may never have `asked`, which counts as no record.
+ */
+export function dnsPart(seen: DnsSeen, unseen: 'lost' | 'not asked' = 'lost'): DnsPart | null {
   const status = statusOf(seen)
   if (status === null) return null
-  return { status, records: status === 'ok' ? recordsOf(seen) : {} }
+  return { status, records: status === 'ok' ? recordsOf(seen, unseen === 'lost') : {} }
 }
 
 /**
@@ -31,11 +34,12 @@ function statusOf(seen: DnsSeen): DnsStatus | null {
  * A type that failed is left out; one whose server says that the name is not there, which others contradict, is absent.
  * Addresses are those that an alias leads to; what else its target has is not the name's own.
  */
-function recordsOf(seen: DnsSeen): Partial<Records> {
+function recordsOf(seen: DnsSeen, isLost: boolean): Partial<Records> {
   const records: Partial<Record<RecordType, unknown>> = {}
   for (const type of RECORD_TYPES) {
     const answer = seen[type]
-    if (answer === undefined || answer.outcome === 'failed' || isHalf(type, answer, seen)) continue
+    if (answer === undefined || answer.outcome === 'failed') continue
+    if (isLost && isHalf(type, answer, seen)) continue
     const isOwn = type === 'A' || type === 'AAAA' || (answer.outcome === 'records' && answer.aliases.length === 0)
     const kept = keptRecords(type, answer.outcome === 'records' && isOwn ? answer.records : [])
     if (kept !== null) records[type] = kept

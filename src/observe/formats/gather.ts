@@ -66,7 +66,7 @@ function* ask(gathering: Gathering, { type, at, answer }: Asked): Generator<Obse
 }
 
 function observationOf(domain: Name, { at, seen }: Visit): Observation | null {
-  const dns = dnsPart(seen)
+  const dns = dnsPart(seen, 'not asked')
   return dns === null ? null : { domain, observed_at: at, dns, web: null }
 }
 
