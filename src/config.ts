@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { CRAWL_SETTINGS, type CrawlSettings } from './config-crawl.ts'
+import { LIMIT_SETTINGS, type LimitSettings } from './config-limits.ts'
 import { NAMES_SETTINGS, type NamesSettings } from './config-names.ts'
 import { NIGHT_SETTINGS, type NightSettings } from './config-night.ts'
 import {
@@ -24,7 +25,7 @@ export type { Listener } from './config-read.ts'
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type SettingsElsewhere = CrawlSettings & NamesSettings & NightSettings
+type SettingsElsewhere = CrawlSettings & LimitSettings & NamesSettings & NightSettings
 
 /** All settings, read. */
 export type Settings = SettingsElsewhere & {
@@ -172,6 +173,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     may: 'on or off',
     read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
   },
+  ...LIMIT_SETTINGS,
   ...NAMES_SETTINGS,
   ...NIGHT_SETTINGS,
   ...CRAWL_SETTINGS,

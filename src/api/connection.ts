@@ -59,6 +59,8 @@ export class Connection {
   #lastWords: string | null = null
   #lastAnswers = 0
   #active: number
+  /** When the connection was accepted, if its first bytes have waited since; null once they were read. */
+  #accepted: number | null = null
 
   /** Takes over a socket on which node:http has just begun to listen. */
   constructor(socket: Socket, all: Connections) {
@@ -76,6 +78,12 @@ export class Connection {
     const { resume } = socket
     socket.resume = () => (this.#held === null ? resume.call(socket) : socket)
     socket.destroySoon = () => this.close()
+  }
+
+  /** The connection was accepted so many milliseconds ago: what can be read at once may have waited as long. */
+  hasWaited(milliseconds: number): void {
+    this.#accepted = this.#all.ticks() - milliseconds
+    setImmediate(() => setImmediate(() => (this.#accepted = null)))
   }
 
   /** Requests that are parsed and not answered. */
@@ -100,7 +108,9 @@ export class Connection {
 
   /** Adds a request that node:http has parsed. */
   add(request: IncomingMessage, response: ServerResponse): void {
-    const arrival = { connection: this, request, response, at: this.#all.arrived() }
+    const arrived = this.#all.arrived()
+    const arrival = { connection: this, request, response, at: Math.min(arrived, this.#accepted ?? arrived) }
+    this.#accepted = null
     this.#arrivals.push(arrival)
     this.#all.waiting++
     response.once('close', () => this.#answered(arrival))

@@ -66,6 +66,14 @@ export class Refusal extends Error {
   }
 }
 
+/** The endpoints whose errors stand inside `result`. */
+const NESTED = /^\/+v1\.0\/+(lookup|redirect|reverseip)\/*(\?|$)/
+
+/** Where the errors of a path stand, for who cannot ask the path's endpoint. */
+export function envelopeOfPath(path: string): Envelope {
+  return NESTED.test(path) ? 'result' : 'top'
+}
+
 /** Overloaded: nothing is wrong with the request, and it may come again after a second. */
 export function overloaded(msg: string): Refusal {
   return new Refusal('internal_error', { msg, retryAfter: 1 })

@@ -17,6 +17,7 @@ export class Front {
   readonly #looks: NodeJS.Timeout
   /** Bytes that stalled connections had sent at the last look. */
   #stalled = new Map<Connection, number>()
+  #isTracking = false
 
   /** Stands before the request listener that a server has. `ticks`: milliseconds of a clock that is never set. */
   constructor(server: Server, ticks: () => number) {
@@ -57,11 +58,20 @@ export class Front {
     return this.#connections.heldBytes
   }
 
-  /** Takes over a connection that another process has accepted. */
-  adopt(socket: Socket): void {
+  /** Takes over a connection that another process has accepted, so many milliseconds ago. */
+  adopt(socket: Socket, waited: number): void {
+    this.#track()
     socket.allowHalfOpen = true
     socket.setNoDelay(true)
     this.#server.emit('connection', socket)
+    connectionOf(socket)?.hasWaited(waited)
+  }
+
+  /** node:http looks for slow requests only once it listens, which it never does here. */
+  #track(): void {
+    if (this.#isTracking || this.#server.listening) return
+    this.#isTracking = true
+    this.#server.emit('listening')
   }
 
   /** Closes the connections that have been idle for so many milliseconds. */

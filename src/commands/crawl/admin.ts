@@ -5,7 +5,7 @@ import { Registry } from 'prom-client'
 import { type Listener, SETTINGS, type Settings } from '../../config.ts'
 import type { Figures } from '../../schedule/figures.ts'
 import { CommandFault } from '../fault.ts'
-import { type Listening, listen } from '../serve/admin.ts'
+import { adminServer, type Listening, listen } from '../serve/admin.ts'
 import { bracketed, faultOf } from '../serve/place.ts'
 
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
@@ -24,7 +24,7 @@ export async function openCrawlAdmin(
   figures: Pick<Figures, 'trouble'>,
 ): Promise<Admin> {
   if (place === null) return { port: null, close() {} }
-  const server = createServer((request, response) => {
+  const server = adminServer((request, response) => {
     if (request.url === '/metrics') {
       read().then(
         (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),

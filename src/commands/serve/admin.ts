@@ -1,12 +1,13 @@
 /** The admin listener: metrics of all workers and of the store. It asks for no token, so it listens on loopback by default. */
 
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { Listener } from '../../config.ts'
 import type { Shelf } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
+import type { Acceptor } from './acceptor.ts'
 import type { Crew } from './crew.ts'
 import { addNightMetrics } from './night-metrics.ts'
 import { addSimilarMetrics } from './similar-metrics.ts'
@@ -21,8 +22,25 @@ type Read = () => Promise<string>
 /** A server that listens; `port` is the one that it got. */
 export type Listening = { server: Server; port: number }
 
+/** Milliseconds for the head of a request and for all of it, until an idle connection is closed, and between two looks at these. */
+const HTTP = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+}
+/** Connections of an admin listener, at most; further ones are closed. */
+const CONNECTIONS = 100
+
+/** A server for administrators: a slow request is ended, and there are only so many connections. */
+export function adminServer(answer: RequestListener): Server {
+  const server = createServer(HTTP, answer)
+  server.maxConnections = CONNECTIONS
+  return server
+}
+
 export function openAdmin(place: Listener, read: Read): Promise<Listening> {
-  const server = createServer((request, response) => {
+  const server = adminServer((request, response) => {
     if (request.url !== '/metrics') response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/metrics\n')
     else
       read().then(
@@ -43,8 +61,14 @@ export async function listen(server: Server, { host, port }: Listener): Promise<
 }
 
 /** The metrics of the workers, added up, and behind them those of the installation. */
-export function metricsOf(store: Store, shelf: Shelf, crew: Pick<Crew, 'size' | 'measure'>): Read {
+export function metricsOf(
+  store: Store,
+  shelf: Shelf,
+  crew: Pick<Crew, 'size' | 'measure'>,
+  acceptor: Pick<Acceptor, 'waiting' | 'refused'>,
+): Read {
   const own = new Registry()
+  addConnectionMetrics(own, acceptor)
   addNightMetrics(own, store, shelf)
   addSimilarMetrics(own, store)
   new Gauge({
@@ -70,4 +94,25 @@ export function metricsOf(store: Store, shelf: Shelf, crew: Pick<Crew, 'size' | 
     const texts = await Promise.all([crew.measure().then(textOf), own.metrics()])
     return texts.join('\n')
   }
+}
+
+function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'waiting' | 'refused'>): void {
+  new Gauge({
+    name: 'domaindex_connections_waiting',
+    help: 'Connections that are accepted and that no worker has taken yet.',
+    registers: [registry],
+    collect() {
+      this.set(acceptor.waiting)
+    },
+  })
+  new Counter({
+    name: 'domaindex_connections_refused_total',
+    help: 'Connections refused: too many in all, too many of a client address, or a second without a worker that takes them.',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, count] of Object.entries(acceptor.refused)) this.inc({ reason }, count)
+    },
+  })
 }

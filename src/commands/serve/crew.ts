@@ -3,6 +3,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { type Acceptor, takeConnections } from './acceptor.ts'
 import { ask, order } from './exchange.ts'
 import { BEAT, isHeartbeat, Silences } from './heartbeat.ts'
 import type { Measured, Order } from './messages.ts'
@@ -50,6 +51,7 @@ export type Figures = { number: number; measured: Measured | null; isStale: bool
 
 export class Crew {
   readonly #log: Logger
+  readonly #acceptor: Acceptor
   /** Those that serve and those that begin. */
   readonly #workers = new Set<Worker>()
   readonly #silences = new Silences<Worker>(SILENCE)
@@ -58,8 +60,10 @@ export class Crew {
   #isWhole = false
   #watch: NodeJS.Timeout | undefined
 
-  constructor(log: Logger) {
+  /** `acceptor`: who hands connections to those that serve. */
+  constructor(log: Logger, acceptor: Acceptor) {
     this.#log = log
+    this.#acceptor = acceptor
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [] })
   }
 
@@ -98,12 +102,13 @@ export class Crew {
     )
   }
 
-  /** Ends the workers without losing a request: all stop accepting before the first one closes connections. */
+  /** Ends the workers without losing a request: nothing is accepted any more, and what was accepted is taken, before the first one closes connections. */
   async end(): Promise<void> {
     this.#isServing = false
     clearInterval(this.#watch)
     const workers = [...this.#workers]
-    await Promise.all(workers.map((worker) => order(worker, { to: 'worker', do: 'stop' }, 'stopped')))
+    const stopped = workers.map((worker) => order(worker, { to: 'worker', do: 'stop' }, 'stopped'))
+    await Promise.all([this.#acceptor.stop(), ...stopped])
     await Promise.all(workers.map((worker) => order(worker, { to: 'worker', do: 'drain' }, 'ended')))
   }
 
@@ -126,6 +131,7 @@ export class Crew {
     }
     Object.assign(seat, { serving: worker, since: performance.now(), heeds: false })
     this.#silences.hear(worker)
+    takeConnections(worker, this.#acceptor)
     await this.#tellWhole()
   }
 

@@ -1,9 +1,7 @@
-/** The end of a server without a lost request: no more connections, then no more requests, then none at all. */
+/** The end of a server without a lost request: answers are awaited, connections closed once they are idle, and none of them by a reset. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
-
-type Server = FastifyInstance['server']
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import type { Front } from '../../api/front.ts'
 
 /** Milliseconds for which idle connections stay open, so that a request already on its way is answered. */
 const GRACE = 1_000
@@ -11,27 +9,27 @@ const GRACE = 1_000
 const PATIENCE = 20_000
 /** Milliseconds between two looks at what is still open. */
 const LOOK = 25
+/** Milliseconds of a turn of the event loop in which everything that had come was read: then what seems idle is idle. */
+const QUIET = 5
+/** Milliseconds after which idle connections are closed though no turn is quiet. */
+const RESTLESS = 5_000
 
-/** Accepts no more connections; resolves when the last is closed. Those that are open stay, idle ones too. */
-export function stopAccepting(server: Server): Promise<void> {
-  // node:http closes idle connections together with the listener, and a request on its way to one of them would be lost
-  server.closeIdleConnections = () => {}
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  Reflect.deleteProperty(server, 'closeIdleConnections')
-  return closed
+/** Waits for answers, and closes what is idle; resolves when every connection is closed. */
+export async function closeConnections(front: Front): Promise<void> {
+  const began = performance.now()
+  for (;;) {
+    await sleep(LOOK)
+    const passed = performance.now() - began
+    if (front.open === 0) return
+    if (passed > PATIENCE) return front.destroyAll()
+    if (passed >= GRACE && ((await isQuiet()) || passed > RESTLESS)) front.closeIdle(GRACE)
+  }
 }
 
-/** Waits for answers and closes what is idle, in time; resolves when every connection is closed. */
-export async function closeConnections(server: Server, closed: Promise<void>): Promise<void> {
-  const ended = closed.then(() => true)
-  let left = PATIENCE
-  const isEnded = async (milliseconds: number): Promise<boolean> => {
-    left -= milliseconds
-    return Promise.race([ended, sleep(milliseconds, false)])
-  }
-  if (await isEnded(GRACE)) return
-  do server.closeIdleConnections()
-  while (!(await isEnded(LOOK)) && left > 0)
-  server.closeAllConnections()
-  await closed
+/** Lets sockets be read, and says whether that was done in no time. */
+async function isQuiet(): Promise<boolean> {
+  await turn()
+  const before = performance.now()
+  await turn()
+  return performance.now() - before < QUIET
 }

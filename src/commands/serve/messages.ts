@@ -9,13 +9,14 @@ import type { Heartbeat } from './heartbeat.ts'
 export type Order = { settings: Settings; limits: Limits; demo: boolean }
 
 /**
- * From the primary. `stop`: accept no more connections. `drain`: answer what is under way, close every connection, and end.
- * Between them the primary waits until all workers have stopped, so that no client that is told to come again meets one
- * that is about to stop. `measure`: tell what was counted. `heed`: whether all workers serve, without which none is ready.
+ * From the primary. `take`: serve the connection that comes with it, which was accepted `waited` milliseconds ago. `stop`: let
+ * every answer be the last of its connection. `drain`: no more connections will come; close those that are idle, and end when
+ * none is left. Between them the workers take the connections that the primary had accepted before it stopped. `measure`: tell what was counted. `heed`: whether all workers serve, without which none is ready.
  */
 export type Command =
   | { to: 'worker'; do: 'serve'; order: Order }
   | { to: 'worker'; do: 'stop' | 'drain' | 'measure' }
+  | { to: 'worker'; do: 'take'; number: number; waited: number }
   | { to: 'worker'; do: 'heed'; isWhole: boolean }
 
 /** All that a worker has counted, as prom-client's registry tells it. */
@@ -39,9 +40,10 @@ export type IndexOrder = { settings: Settings }
 /** From the primary. `stop`: give up what is written, and end. */
 export type IndexCommand = { to: 'indexer'; do: 'keep'; order: IndexOrder } | { to: 'indexer'; do: 'stop' }
 
-/** From a worker. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
+/** From a worker. `taken`: it serves the connection that it was handed. `closed`: connections by their numbers. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
 export type Report =
-  | { to: 'primary'; is: 'listening' | 'stopped' | 'heeded' }
+  | { to: 'primary'; is: 'listening' | 'stopped' | 'heeded' | 'taken' }
+  | { to: 'primary'; is: 'closed'; numbers: number[] }
   | { to: 'primary'; is: 'measured'; measured: Measured }
   | Heartbeat
   | { to: 'primary'; is: 'failed'; message: string; code: string | null }

@@ -1,6 +1,6 @@
 /** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
 
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
 import { openShelfFolder } from '../../nightly/shelf-folder.ts'
@@ -8,7 +8,8 @@ import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { tryCrawlAdmin } from '../crawl/admin.ts'
 import { limitsOf } from '../plans.ts'
-import { listen, metricsOf, openAdmin } from './admin.ts'
+import { Acceptor } from './acceptor.ts'
+import { metricsOf, openAdmin } from './admin.ts'
 import { type Beside, startBeside } from './beside.ts'
 import { Crew } from './crew.ts'
 import { type Log, openLog } from './log.ts'
@@ -29,7 +30,7 @@ const PUBLIC = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 const POOL = 2
 
 /** What is to be ended, in this order. */
-type Parts = { crew: Crew; beside: Beside[]; admin: Server | null; store: Store; output: Log }
+type Parts = { acceptor: Acceptor; crew: Crew; beside: Beside[]; admin: Server | null; store: Store; output: Log }
 
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
 export async function startServer(settings: Settings, { demo, crawl = null }: ServerOptions): Promise<Running> {
@@ -37,11 +38,12 @@ export async function startServer(settings: Settings, { demo, crawl = null }: Se
   const limits = limitsOf(settings)
   const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
   const output = openLog(settings.logLevel)
-  const parts: Parts = { crew: new Crew(output.log), beside: [], admin: null, store, output }
+  const acceptor = new Acceptor(settings)
+  const parts: Parts = { acceptor, crew: new Crew(output.log, acceptor), beside: [], admin: null, store, output }
   try {
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
-    const port = await startCrew({ settings, limits, demo }, parts.crew)
+    const port = await startCrew({ settings, limits, demo }, parts)
     if (crawl) await tryCrawlAdmin(settings.crawlAdmin)
     parts.beside = startAll({ ...settings, port }, crawl, output.log)
     const ended = asked().then(() => end(parts))
@@ -74,10 +76,13 @@ function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger
 }
 
 /** Null where the settings want none. */
-async function startAdmin({ admin, files }: Settings, { store, crew, output }: Parts): Promise<Server | null> {
+async function startAdmin(
+  { admin, files }: Settings,
+  { store, crew, acceptor, output }: Parts,
+): Promise<Server | null> {
   if (admin === null) return null
   try {
-    const { server, port } = await openAdmin(admin, metricsOf(store, openShelfFolder(files), crew))
+    const { server, port } = await openAdmin(admin, metricsOf(store, openShelfFolder(files), crew, acceptor))
     output.log.info({ host: admin.host, port }, 'the admin listener is up')
     return server
   } catch (error) {
@@ -85,23 +90,15 @@ async function startAdmin({ admin, files }: Settings, { store, crew, output }: P
   }
 }
 
-/** Starts the workers; returns the port that they listen on. */
-async function startCrew(order: Order, crew: Crew): Promise<number> {
+/** Starts the workers, then listens; returns the port. */
+async function startCrew(order: Order, { crew, acceptor }: Parts): Promise<number> {
   const { host, port: wanted, workers } = order.settings
   try {
-    const port = wanted === 0 ? await freePort(host) : wanted
-    await crew.start({ ...order, settings: { ...order.settings, port } }, workers)
-    return port
+    await crew.start(order, workers)
+    return await acceptor.listen(wanted)
   } catch (error) {
     throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, PUBLIC)
   }
-}
-
-/** Any free port, found once: workers that ask for any would get another one after all of them have died. */
-async function freePort(host: string): Promise<number> {
-  const { server, port } = await listen(createServer(), { host, port: 0 })
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Resolves when a signal asks for the end; a second one ends this process at once, and its workers with it. */

@@ -1,5 +1,6 @@
 /** A worker of `serve`: a process that answers requests, as its primary says. */
 
+import type { Socket } from 'node:net'
 import { collectDefaultMetrics } from 'prom-client'
 import { type Api, buildApi } from '../../api/api.ts'
 import { Metrics } from '../../api/metrics.ts'
@@ -9,7 +10,7 @@ import { StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CLOCK } from '../clock.ts'
-import { closeConnections, stopAccepting } from './drain.ts'
+import { closeConnections } from './drain.ts'
 import { sendHeartbeats } from './heartbeat.ts'
 import { type Log, openLog } from './log.ts'
 import { isCommand, type Order, type Report } from './messages.ts'
@@ -17,6 +18,8 @@ import { feelPulse, type Pulse } from './pulse.ts'
 
 /** Milliseconds for which a call waits for a store that says nothing. */
 const SILENCE = 10_000
+/** Milliseconds for which the numbers of closed connections are gathered. */
+const GATHERED = 50
 
 type Running = {
   api: Api
@@ -27,7 +30,8 @@ type Running = {
   /** Whether every worker of the crew serves. */
   isWhole: boolean
   ending: AbortController
-  closed: Promise<void> | null
+  /** Numbers of connections that were closed, until the primary is told. */
+  closed: number[]
 }
 
 let running: Running | null = null
@@ -35,10 +39,11 @@ let running: Running | null = null
 /** The primary ends its workers: a signal to the whole group must not make them end before their time. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
 
-process.on('message', (message) => {
+process.on('message', (message, handle) => {
   if (!isCommand(message)) return
   if (message.do === 'serve') void serve(message.order)
   else if (running === null) process.exit(0)
+  else if (message.do === 'take') take(running, message, handle as Socket | undefined)
   else if (message.do === 'measure') void measure(running)
   else if (message.do === 'heed') heed(running, message.isWhole)
   else void (message.do === 'stop' ? stop(running) : drain(running))
@@ -72,10 +77,9 @@ async function serve({ settings, limits, demo }: Order): Promise<void> {
       metrics,
       asked: settings.crawlAsked === 0 ? null : { wishes: store.wishes, most: settings.crawlAsked },
     })
-    await api.app.listen({ host: settings.host, port: settings.port })
     const ending = new AbortController()
     void retrieval.watch(CLOCK, ending.signal)
-    running = { api, pulse, store, output, metrics, isWhole: false, ending, closed: null }
+    running = { api, pulse, store, output, metrics, isWhole: false, ending, closed: [] }
     sendHeartbeats()
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
@@ -113,15 +117,25 @@ function heed(running: Running, isWhole: boolean): void {
   report({ to: 'primary', is: 'heeded' })
 }
 
+/** There is no socket if its client was gone before it came here. */
+function take(running: Running, { number, waited }: { number: number; waited: number }, socket?: Socket): void {
+  const close = (): void => {
+    if (running.closed.push(number) > 1) return
+    setTimeout(() => report({ to: 'primary', is: 'closed', numbers: running.closed.splice(0) }), GATHERED).unref()
+  }
+  report({ to: 'primary', is: 'taken' })
+  if (socket === undefined) close()
+  else running.api.front.adopt(socket.once('close', close), waited)
+}
+
 function stop(running: Running): void {
-  running.closed = stopAccepting(running.api.app.server)
+  running.api.drain()
   report({ to: 'primary', is: 'stopped' })
 }
 
-async function drain({ api, pulse, store, output, ending, closed }: Running): Promise<void> {
-  api.drain()
+async function drain({ api, pulse, store, output, ending }: Running): Promise<void> {
   ending.abort()
-  if (closed !== null) await closeConnections(api.app.server, closed)
+  await closeConnections(api.front)
   await api.app.close()
   pulse.close()
   await store.close()

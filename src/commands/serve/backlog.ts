@@ -1,0 +1,115 @@
+/** The backlog: accepted connections that wait for a worker, each of which is handed one at a time. */
+
+import type { Socket } from 'node:net'
+
+/** An accepted connection. `key`: what it is counted under, null if it is not. `at`: milliseconds when it was accepted. */
+export type Pending = { number: number; socket: Socket; key: string | null; at: number }
+
+/** A worker, as far as it takes connections: `hand` sends it one, and a worker that cannot take it any more is removed. */
+export type Taker = { hand: (pending: Pending) => void }
+
+/** Milliseconds that a connection waits for a worker; then it is refused. */
+const PATIENCE = 1_000
+/** Milliseconds between two looks for those that have waited too long. */
+const LOOK = 100
+
+type Waiting = { pending: Pending; taken: (taker: Taker) => void }
+
+export class Backlog {
+  readonly #refuse: (pending: Pending) => void
+  #waiting: Waiting[] = []
+  #free: Taker[] = []
+  /** What each worker was handed and has not acknowledged. */
+  readonly #handed = new Map<Taker, Waiting>()
+  #look: NodeJS.Timeout | null = null
+  #onEmpty: (() => void) | null = null
+
+  /** `refuse` gets what has waited too long. */
+  constructor(refuse: (pending: Pending) => void) {
+    this.#refuse = refuse
+  }
+
+  get length(): number {
+    return this.#waiting.length
+  }
+
+  /** Adds a connection; `taken` hears which worker is handed it. */
+  add(pending: Pending, taken: (taker: Taker) => void): void {
+    this.#waiting.push({ pending, taken })
+    this.#hand()
+    this.#look ??= this.length === 0 ? null : setInterval(() => this.#refuseOld(), LOOK).unref()
+  }
+
+  /** A worker may be handed a connection. */
+  free(taker: Taker): void {
+    this.#free.push(taker)
+    this.#hand()
+  }
+
+  /** The connection that a worker was handed is its own now; null if it was handed none. */
+  acknowledge(taker: Taker): Pending | null {
+    const handed = this.#handed.get(taker)
+    if (handed === undefined) return null
+    this.#handed.delete(taker)
+    this.free(taker)
+    this.#tellEmpty()
+    return handed.pending
+  }
+
+  /** A worker has died. What it was handed and had not acknowledged waits for another one; returns that, null if there is none. */
+  forget(taker: Taker): Pending | null {
+    this.#free = this.#free.filter((each) => each !== taker)
+    const handed = this.#handed.get(taker)
+    this.#handed.delete(taker)
+    if (handed !== undefined) this.#waiting.unshift(handed)
+    this.#hand()
+    this.#tellEmpty()
+    return handed?.pending ?? null
+  }
+
+  /** Resolves when nothing waits; after so many milliseconds the rest is refused. */
+  async empty(milliseconds: number): Promise<void> {
+    if (this.#isEmpty()) return
+    const timer = setTimeout(() => this.#giveUp(), milliseconds)
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve
+    })
+    clearTimeout(timer)
+  }
+
+  #hand(): void {
+    while (this.#waiting.length > 0 && this.#free.length > 0) {
+      const waiting = this.#waiting.shift()!
+      const taker = this.#free.shift()!
+      this.#handed.set(taker, waiting)
+      waiting.taken(taker)
+      taker.hand(waiting.pending)
+    }
+  }
+
+  #refuseOld(): void {
+    const oldest = performance.now() - PATIENCE
+    while (this.#waiting.length > 0 && this.#waiting[0]!.pending.at < oldest) {
+      this.#refuse(this.#waiting.shift()!.pending)
+    }
+    if (this.#waiting.length === 0 && this.#look !== null) {
+      clearInterval(this.#look)
+      this.#look = null
+    }
+    this.#tellEmpty()
+  }
+
+  #giveUp(): void {
+    for (const { pending } of this.#waiting.splice(0)) this.#refuse(pending)
+    this.#handed.clear()
+    this.#tellEmpty()
+  }
+
+  #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#handed.size === 0
+  }
+
+  #tellEmpty(): void {
+    if (this.#isEmpty()) this.#onEmpty?.()
+  }
+}
