@@ -3,11 +3,13 @@
 import type { Arrival } from './connection.ts'
 
 /** Milliseconds of one turn in which requests are begun; then sockets are read again. */
-const TURN = 4
+const TURN = 8
+/** The same after a connection was handed over: a worker gets only one a turn. */
+const SHORT_TURN = 0.5
 /** Requests of a turn that were sent before the one before them was answered. */
 const BEHIND_A_TURN = 4
 /** Requests that are prepared for one turn, at most. */
-const PREPARED = 64
+const PREPARED = 256
 /** Milliseconds between two looks at the processor time while nothing is asked. */
 const MARK = 100
 
@@ -30,6 +32,8 @@ export class Admission {
   #current = -1
   #turnBegan = 0
   #behindBegun = 0
+  #turn = TURN
+  #isHurried = false
 
   constructor(options: AdmissionOptions) {
     this.#options = options
@@ -58,6 +62,11 @@ export class Admission {
     this.#schedule()
   }
 
+  /** Makes the next turn a short one. */
+  hurry(): void {
+    this.#isHurried = true
+  }
+
   #schedule(): void {
     if (this.#scheduled >= PREPARED || this.#scheduled >= this.waiting) return
     this.#scheduled++
@@ -68,7 +77,7 @@ export class Admission {
   #step(turn: number): void {
     this.#scheduled--
     if (turn !== this.#current) this.#beginTurn(turn)
-    const isOver = this.#options.ticks() - this.#turnBegan >= TURN
+    const isOver = this.#options.ticks() - this.#turnBegan >= this.#turn
     const next = isOver ? undefined : this.#next()
     if (next === undefined) {
       // the next turn goes on, with as many steps as it may need
@@ -84,6 +93,8 @@ export class Admission {
     this.#coming = turn + 1
     this.#turnBegan = this.#options.ticks()
     this.#behindBegun = 0
+    this.#turn = this.#isHurried ? SHORT_TURN : TURN
+    this.#isHurried = false
     this.#arrivals.mark()
   }
 

@@ -65,6 +65,7 @@ export class Front {
     socket.setNoDelay(true)
     this.#server.emit('connection', socket)
     connectionOf(socket)?.hasWaited(waited)
+    this.#admission.hurry()
   }
 
   /** node:http looks for slow requests only once it listens, which it never does here. */

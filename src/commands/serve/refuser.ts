@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { envelopeOfPath, overloaded } from '../../api/errors.ts'
 
 /** Connections that are being refused at once; further ones are closed without a word. */
-const AT_ONCE = 256
+const AT_ONCE = 4_096
 /** Milliseconds until a refused connection is closed, whatever its client does. */
 const PATIENCE = 1_000
 

@@ -1,0 +1,135 @@
+/** The acceptor: connections are counted and refused before anybody reads them, and none that was accepted is lost. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Acceptor, type AcceptorSettings } from '../../src/commands/serve/acceptor.ts'
+import type { Pending, Taker } from '../../src/commands/serve/backlog.ts'
+
+const NONE: AcceptorSettings = {
+  host: '127.0.0.1',
+  connections: 0,
+  clientConnections: 0,
+  clientExempt: [],
+  trustedProxies: [],
+}
+
+/** A worker that keeps what it is handed. */
+function workerOf(acceptor: Acceptor) {
+  const handed: Pending[] = []
+  const taker: Taker = { hand: (pending) => void handed.push(pending) }
+  return {
+    taker,
+    handed,
+    /** Takes the next connection that it is handed. */
+    async take(): Promise<Pending> {
+      while (handed.length === 0) await turn()
+      const pending = handed.shift()!
+      acceptor.acknowledge(taker)
+      return pending
+    },
+  }
+}
+
+async function acceptorOf(t: TestContext, settings: Partial<AcceptorSettings> = {}) {
+  const acceptor = new Acceptor({ ...NONE, ...settings })
+  const port = await acceptor.listen(0)
+  const sockets: Socket[] = []
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    await acceptor.stop()
+  })
+  const open = async (from = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => {})
+    sockets.push(socket)
+    await once(socket, 'connect')
+    return socket
+  }
+  /** Sends the head of a request; resolves to all that comes. */
+  const ask = async (path: string, from?: string): Promise<string> => {
+    const socket = await open(from)
+    socket.write(`GET ${path} HTTP/1.1\r\n\r\n`)
+    let text = ''
+    for await (const piece of socket.setEncoding('utf8')) text += piece
+    return text
+  }
+  return { acceptor, open, ask }
+}
+
+test('a connection goes to a worker that is free; one that dies before it took it gives it to another', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  const [first, second] = [workerOf(acceptor), workerOf(acceptor)]
+  acceptor.add(first.taker)
+  await open()
+  while (first.handed.length === 0) await turn()
+  await open()
+  while (acceptor.waiting === 0) await turn()
+  assert.equal(first.handed.length, 1, 'one at a time')
+  acceptor.remove(first.taker)
+  acceptor.add(second.taker)
+  assert.equal((await second.take()).number, 1)
+  assert.equal((await second.take()).number, 2)
+  assert.equal(acceptor.open, 2)
+  acceptor.forget(second.taker, [1])
+  assert.equal(acceptor.open, 1)
+  acceptor.remove(second.taker)
+  assert.equal(acceptor.open, 0)
+})
+
+test('more connections than may be are refused with 500 and Retry-After, in the place of the endpoint', async (t) => {
+  const { acceptor, open, ask } = await acceptorOf(t, { connections: 1 })
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  await open()
+  const { number } = await take()
+  for (const [path, isNested] of [
+    ['/v1.0/lookup?token=x', true],
+    ['/v1.0/reverseip', true],
+    ['//v1.0//redirect/', true],
+    ['/v1.0/daily', false],
+    ['/docs', false],
+  ] as const) {
+    const [head = '', body = ''] = (await ask(path)).split('\r\n\r\n')
+    assert.match(head, /^HTTP\/1.1 500 /, path)
+    assert.match(head, /^Retry-After: 1\r$/m)
+    assert.match(head, /^Request-Id: \S+\r$/m)
+    const said = JSON.parse(body)
+    assert.equal((isNested ? said.result : said).error, 'internal_error', path)
+  }
+  assert.equal(acceptor.refused.connections, 5)
+  acceptor.forget(taker, [number])
+  await open()
+  await take()
+})
+
+test('a client address has so many connections, unless it is exempt or a trusted proxy', async (t) => {
+  const settings = { clientConnections: 1, clientExempt: ['127.0.0.3'], trustedProxies: ['127.0.0.4/32'] }
+  const { acceptor, open, ask } = await acceptorOf(t, settings)
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  for (const from of ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.3', '127.0.0.4', '127.0.0.4']) {
+    await open(from)
+    await take()
+  }
+  assert.match(await ask('/', '127.0.0.1'), /^HTTP\/1.1 500 /)
+  assert.equal(acceptor.refused.client_connections, 1)
+  acceptor.remove(taker)
+  const other = workerOf(acceptor)
+  acceptor.add(other.taker)
+  await open('127.0.0.1')
+  await other.take()
+})
+
+test('what was accepted before the listener closed is handed over first; later clients are told that nobody listens', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  for (let count = 0; count < 20; count++) await open()
+  while (acceptor.waiting < 20) await turn()
+  const stopped = acceptor.stop()
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  for (let count = 0; count < 20; count++) await take()
+  await stopped
+  await assert.rejects(open(), { code: 'ECONNREFUSED' })
+})
