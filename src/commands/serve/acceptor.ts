@@ -112,7 +112,7 @@ export class Acceptor {
     await turn() // sockets were polled just before, so that the kernel has no connection left that would be reset
     for (const server of this.#servers) server.close()
     await this.#backlog.empty(PATIENCE)
-    this.#refuser.close()
+    await this.#refuser.ended()
   }
 
   #accept(socket: Socket): void {

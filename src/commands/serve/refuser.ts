@@ -16,7 +16,7 @@ export class Refuser {
   refuse(socket: Socket): void {
     if (this.#refusing.size >= AT_ONCE) return void socket.destroy()
     this.#refusing.add(socket)
-    const timer = setTimeout(() => socket.destroy(), PATIENCE).unref()
+    const timer = setTimeout(() => socket.destroy(), PATIENCE)
     socket.once('close', () => {
       clearTimeout(timer)
       this.#refusing.delete(socket)
@@ -25,9 +25,11 @@ export class Refuser {
     socket.resume() // what follows is read and dropped, so that no reset destroys the answer
   }
 
-  /** Closes those that are being refused. */
-  close(): void {
-    for (const socket of this.#refusing) socket.destroy()
+  /** Resolves when all of them are closed: within PATIENCE, because a reset would destroy what they are told. */
+  async ended(): Promise<void> {
+    await Promise.all(
+      [...this.#refusing].map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
+    )
   }
 }
 
