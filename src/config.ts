@@ -13,11 +13,11 @@ import {
   readHost,
   readList,
   readListener,
-  readStore,
   readWhole,
   type Setting,
 } from './config-read.ts'
-import { masked, shown } from './store/url.ts'
+import { placeLedgers, STORE_SETTINGS, type StoreSettings } from './config-store.ts'
+import { masked } from './store/url.ts'
 import { closest } from './words/closest.ts'
 
 export type { Listener } from './config-read.ts'
@@ -25,14 +25,10 @@ export type { Listener } from './config-read.ts'
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type SettingsElsewhere = CrawlSettings & LimitSettings & NamesSettings & NightSettings
+type SettingsElsewhere = CrawlSettings & LimitSettings & NamesSettings & NightSettings & StoreSettings
 
 /** All settings, read. */
 export type Settings = SettingsElsewhere & {
-  /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password. */
-  store: string
-  /** Another store, which this one is copied to. */
-  storeTo: string | null
   /** Connections to PostgreSQL of a process. */
   pool: number
   files: string
@@ -57,26 +53,8 @@ export type Settings = SettingsElsewhere & {
   index: boolean
 }
 
-const STORES =
-  'sqlite:PATH, the path of a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with %40 %2F %3F %23 %25 for @ / ? # % in the password'
-
 export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
-  store: {
-    name: 'DOMAINDEX_STORE',
-    fallback: 'sqlite:data/domaindex.db',
-    meaning: 'Where the data lies. With SQLite, accounts and usage lie in a second file beside it, `…-ledger.db`.',
-    may: STORES,
-    show: shown,
-    read: readStore,
-  },
-  storeTo: {
-    name: 'DOMAINDEX_STORE_TO',
-    fallback: '',
-    meaning: 'The store that `domaindex copy` makes, or goes on with.',
-    may: STORES,
-    show: shown,
-    read: (text) => (text === '' ? null : readStore(text)),
-  },
+  ...STORE_SETTINGS,
   pool: {
     name: 'DOMAINDEX_POOL',
     fallback: '8',
@@ -196,8 +174,10 @@ export function readSettings(environment: Environment): Settings {
     if (value === undefined) faults.push(refusal(setting, given))
     read[key] = value
   }
+  const settings = read as Settings
+  faults.push(...placeLedgers(settings))
   if (faults.length > 0) throw new SettingsFault(faults.join('\n'))
-  return read as Settings
+  return settings
 }
 
 /**

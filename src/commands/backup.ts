@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { backupStore } from '../store/open.ts'
+import { shown } from '../store/url.ts'
 import { progressOf } from './progress.ts'
 import { listenForStop } from './stop.ts'
 import { settingsOfStore } from './store.ts'
@@ -21,7 +22,7 @@ export function define(command: Command): void {
       try {
         await backupStore(store, to, (share) => progress.show(null, share), stop.signal)
         progress.end()
-        console.log(`backed up ${store} to ${to}`)
+        console.log(`backed up ${shown(store)} to ${to}`)
       } finally {
         progress.end()
         stop.end()

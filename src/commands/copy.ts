@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { loadSettings, type Settings } from '../config.ts'
 import type { Bulk } from '../store/bulk.ts'
 import { openBulk } from '../store/open.ts'
-import { shown } from '../store/url.ts'
+import { type StorePlace, shown, urlOf } from '../store/url.ts'
 import { compareStores, copyRows } from './copy/rows.ts'
 import { CommandFault } from './fault.ts'
 import { progressOf } from './progress.ts'
@@ -35,9 +35,9 @@ export function define(command: Command): void {
 }
 
 /** Throws CommandFault. */
-function storesOf({ store: from, storeTo: to }: Settings): { from: string; to: string } {
+function storesOf({ store: from, storeTo: to }: Settings): { from: StorePlace; to: StorePlace } {
   if (to === null) throw new CommandFault('name the store to copy to with DOMAINDEX_STORE_TO')
-  if (to === from) throw new CommandFault('DOMAINDEX_STORE and DOMAINDEX_STORE_TO name the same store')
+  if (urlOf(to) === urlOf(from)) throw new CommandFault('DOMAINDEX_STORE and DOMAINDEX_STORE_TO name the same store')
   return { from, to }
 }
 

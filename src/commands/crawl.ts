@@ -8,7 +8,7 @@ import type { Range } from '../crawl/guard.ts'
 import type { OptOut } from '../crawl/opt-out.ts'
 import { makePace, type Pace } from '../crawl/pace.ts'
 import { openWeb } from '../crawl/web.ts'
-import { type Destination, openStoreDestination } from './crawl/destination.ts'
+import { type Destination, openStoreDestination, patientDestination } from './crawl/destination.ts'
 import { optOutOf } from './crawl/eyes.ts'
 import { type List, listOfArguments, openList } from './crawl/list.ts'
 import { crawlForever } from './crawl/loop.ts'
@@ -100,7 +100,8 @@ async function crawl(names: string[], options: Options): Promise<void> {
     const reach = { ...reachOf(settings, options.resolver, options.allow, optOut.hasAddress), optOut }
     const list = listOf(names, options.file, stop.signal)
     const { out } = options
-    const destination = out === undefined ? await openStoreDestination(settings) : openOut(out, list.stats)
+    const opened = out === undefined ? await openStoreDestination(settings) : openOut(out, list.stats)
+    const destination = patientDestination(opened, settings, stop.signal)
     try {
       await crawlInto(destination, list, reach, options, stop.signal)
     } finally {

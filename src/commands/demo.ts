@@ -69,7 +69,7 @@ function settingsOf(port: number, folder: string): Settings {
 
 /** All that it leaves behind. */
 function pathsOf({ files, zones, inbox }: Settings, port: number, folder: string): string[] {
-  const stores = [`demo-${port}.db`, `demo-${port}-ledger.db`]
+  const stores = [`demo-${port}.db`, `demo-${port}-ledger.db`, `demo-${port}-ledger.db-reserve`]
   return [files, zones, inbox, ...stores.flatMap((name) => ['', '-wal', '-shm'].map((end) => join(folder, name + end)))]
 }
 

@@ -9,7 +9,6 @@ import { loadSettings } from '../config.ts'
 import { FORMATS, type FormatName } from '../observe/formats/formats.ts'
 import { plainWords, StoreFault } from '../store/fault.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
-import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { type Day, type Instant, parseDay, parseInstant } from '../words/time.ts'
 import { CommandFault } from './fault.ts'
@@ -26,6 +25,7 @@ import { rejectsTo } from './import/rejects.ts'
 import { openSource, type Source } from './import/source.ts'
 import { progressOf } from './progress.ts'
 import { rhythmOf } from './rhythm.ts'
+import { openPatientStore } from './room.ts'
 import { listenForStop } from './stop.ts'
 
 /** `line`: up to which line the file was applied. */
@@ -132,17 +132,16 @@ type FileOptions = Pick<Options, 'observedAt' | 'rejects' | 'strict'> & { format
 async function importFile(path: string, options: FileOptions): Promise<void> {
   const { format } = options
   const settings = loadSettings()
-  const { store: url, secret, pool } = settings
   const rhythm = rhythmOf(settings)
   setFlagsFromString(SMALL_YOUNG_GENERATION)
   const source = openSource(path)
   const rejects = rejectsTo(options.rejects ?? null, source.stats)
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  const stop = listenForStop()
+  const store = await openPatientStore(settings, [], stop.signal)
   const progress = progressOf('lines')
   const tally: Tally = { read: 0, applied: 0, unchanged: 0, stale: 0, refused: 0, passedOver: 0, line: 0 }
   const observedAt = options.observedAt ?? null
   const reader = startReader(source, { strict: options.strict ?? false, format, observedAt })
-  const stop = listenForStop()
   const work = async (): Promise<void> => {
     const apply = (rows: Prepared[]): Promise<Outcome[]> => ingestPrepared(store, rows, { rhythm })
     const end = await applyAll({ apply, now: store.now }, reader, stop.signal, (batch, outcomes) => {

@@ -1,12 +1,14 @@
 /** `domaindex index`: brings the index of /similar up to date once, where no server keeps it. */
 
 import type { Command } from 'commander'
+import { loadSettings } from '../config.ts'
 import { indexOnce, type Progress } from '../retrieval/indexer.ts'
 import { holderName } from '../store/duty.ts'
 import type { Store } from '../store/store.ts'
 import { CLOCK } from './clock.ts'
 import { CommandFault } from './fault.ts'
 import { progressOf } from './progress.ts'
+import { roomOf, sayPause } from './room.ts'
 import { listenForStop } from './stop.ts'
 import { withStore } from './store.ts'
 
@@ -21,17 +23,25 @@ export function define(command: Command): void {
 }
 
 async function indexAll(store: Store): Promise<void> {
+  const room = roomOf(
+    loadSettings(() => {}),
+    [],
+    sayPause,
+  )
   const stop = listenForStop()
   const progress = progressOf('pages')
   const tell = {
     progress: ({ filed, wordings }: Progress) => progress.show(filed, null, { more: `${wordings} texts` }),
   }
   try {
-    const done = await indexOnce({ store, holder: holderName(), clock: CLOCK, tell }, stop.signal)
+    const done = await indexOnce({ store, holder: holderName(), clock: CLOCK, tell, room }, stop.signal)
     progress.end()
     if (done === null) throw new CommandFault(await takenWords(store))
     console.log(summary(done, progress.seconds()))
     if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    console.error('stopped while it waited for room; run it again to go on')
   } finally {
     progress.end()
     stop.end()

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
 import { restoreStore } from '../store/open.ts'
+import { shown } from '../store/url.ts'
 import { progressOf } from './progress.ts'
 
 const HELP = `
@@ -19,7 +20,7 @@ export function define(command: Command): void {
       try {
         await restoreStore(from, store, (share) => progress.show(null, share))
         progress.end()
-        console.log(`restored ${store} from ${from}`)
+        console.log(`restored ${shown(store)} from ${from}`)
       } finally {
         progress.end()
       }

@@ -16,13 +16,19 @@ const MOST_THREADS = 16
 const LEFT_SECONDS = 120
 
 /** `onReport` is told of each file of the inbox. */
-export function worksOf(settings: Settings, store: Store, onReport: (report: Report) => void): Works {
+export function worksOf(
+  settings: Settings,
+  store: Store,
+  onReport: (report: Report) => void,
+  room?: Works['room'],
+): Works {
   const { files, zones: root, inbox: folder, dailyBounds, dailyFloor: floor, snapshotsKept: kept } = settings
   const shelf = openShelfFolder(files)
   const inbox = inboxAt(folder)
   let inboxAgain: Instant | null = null
   return {
     store,
+    ...(room && { room }),
     shelf,
     sources: openRegistrations(root),
     bounds: dailyBounds && { ...dailyBounds, floor },

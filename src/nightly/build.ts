@@ -1,5 +1,6 @@
 /** What every build has in common: how it is packed, put on the shelf, and given up. */
 
+import type { DiskRoom } from '../store/disk-room.ts'
 import { BuildFault } from './fault.ts'
 import { gzip } from './gzip.ts'
 import type { Description, FileName, Manifest, Shelf } from './shelf.ts'
@@ -14,6 +15,8 @@ export type Run = {
   onRows: (rows: number) => void
   /** Of the packing. */
   threads: number
+  /** Where there is too little room on a disk the build waits; without, it does not. */
+  room?: Pick<DiskRoom, 'wait'> | undefined
 }
 
 /** A file that is on the shelf; `isNew` where this build has put it there. */
@@ -60,9 +63,10 @@ export async function publish(
   }
 }
 
-async function* watched(content: AsyncIterable<Uint8Array>, { signal }: Run): AsyncGenerator<Uint8Array> {
+async function* watched(content: AsyncIterable<Uint8Array>, { signal, room }: Run): AsyncGenerator<Uint8Array> {
   for await (const piece of content) {
     signal.throwIfAborted()
+    await room?.wait(signal)
     yield piece
   }
 }

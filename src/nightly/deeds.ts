@@ -27,6 +27,8 @@ export type Works = {
   takeInbox(run: Run): Promise<Outcome>
   /** When files that it left are to be looked at again; null where it left none. */
   inboxAgain(): Instant | null
+  /** What builds wait for where a disk has too little room; without, they do not. */
+  room?: Run['room']
   /** Builds the snapshots. */
   buildSnapshots(run: Run): Promise<Outcome>
 }
@@ -58,7 +60,8 @@ export async function lookAround({
 
 /** Does one step. */
 export async function doStep(works: Works, { job, date }: Step, hand: InHand, told: Told): Promise<Outcome> {
-  const run: Run = { ...hand, ...told, threads: works.threads }
+  const run: Run = { ...hand, ...told, threads: works.threads, room: works.room }
+  await works.room?.wait(hand.signal)
   switch (job) {
     case 'inbox':
       return works.takeInbox(run)

@@ -1,5 +1,6 @@
 /** Keeps the index of /similar in one process of all, as long as it has the duty: others stand by. */
 
+import type { DiskRoom } from '../store/disk-room.ts'
 import { type Clock, withDuty } from '../store/duty.ts'
 import type { Store } from '../store/store.ts'
 import { Indexer, type Progress } from './work.ts'
@@ -10,6 +11,8 @@ export type Index<Told = { progress(progress: Progress): void }> = {
   store: Pick<Store, 'similar' | 'indexing' | 'jobs' | 'now'>
   holder: string
   clock: Clock
+  /** Where there is too little room on the disk it waits; without, it does not. */
+  room?: Pick<DiskRoom, 'wait'>
   tell: Told
 }
 
@@ -44,15 +47,20 @@ export async function keepIndex(index: Kept, signal: AbortSignal): Promise<void>
  */
 export async function indexOnce(index: Index, signal: AbortSignal): Promise<Progress | null> {
   const ran = await withIndexer(index, signal, async (indexer, until) => {
-    while (!until.aborted && (await indexer.step())) index.tell.progress({ ...indexer.progress })
+    await index.room?.wait(until)
+    while (!until.aborted && (await indexer.step())) {
+      index.tell.progress({ ...indexer.progress })
+      await index.room?.wait(until)
+    }
     if (!signal.aborted) until.throwIfAborted()
     return { ...indexer.progress }
   })
   return ran === null ? null : ran.result
 }
 
-async function follow({ clock, tell }: Kept, indexer: Indexer, signal: AbortSignal): Promise<void> {
+async function follow({ clock, tell, room }: Kept, indexer: Indexer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
+    await room?.wait(signal)
     if (await indexer.step()) tell.progress({ ...indexer.progress })
     else await clock.wait(PAUSE, signal)
   }

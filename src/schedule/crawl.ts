@@ -38,6 +38,8 @@ export type Crawl = {
   optOut: { hasName(name: Name): boolean }
   /** Whether an address is the operator's own, where nobody has to wait. */
   isOwn(address: Address): boolean
+  /** Why the disk of the store has too little room, a sentence; null if it has enough. */
+  lack?(): Promise<string | null>
   /** Asks the control questions. */
   look(): Promise<Sight>
   rhythm: Rhythm

@@ -3,11 +3,11 @@
 import { KINDS, type Kind } from './turns.ts'
 
 /** Why a crawl pauses; a bounded set, as a metric's label has to be. */
-export const PAUSES = ['blind', 'band', 'clock', 'store'] as const
+export const PAUSES = ['blind', 'band', 'clock', 'store', 'disk'] as const
 export type Pause = {
   /**
    * `blind`: control questions are not answered as they must be. `band`: what visits find is unlike what they found for days.
-   * `clock`: this machine's clock is ahead. `store`: the store fails.
+   * `clock`: this machine's clock is ahead. `store`: the store fails. `disk`: its disk has too little room.
    */
   reason: (typeof PAUSES)[number]
   /** A sentence without names and addresses. */

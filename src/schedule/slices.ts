@@ -47,8 +47,10 @@ export async function settle(span: Span): Promise<void> {
   await span.release()
 }
 
-/** Throws Trouble where control questions are not answered as they must be. */
+/** Throws Trouble where control questions are not answered as they must be, and where nothing could be saved. */
 export async function trust({ crawl }: Span): Promise<void> {
+  const lack = (await crawl.lack?.()) ?? null
+  if (lack !== null) throw new Trouble('disk', lack)
   const sight = await crawl.look()
   if (!sight.sees) throw new Trouble('blind', sight.why)
 }

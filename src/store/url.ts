@@ -1,8 +1,15 @@
 /** The URL of a store: which engine's it is, and what of it may be shown. */
 
+/** Where a store lies: its URL, or with it the path of the ledger where that lies apart from the facts (SQLite). */
+export type StorePlace = string | { url: string; ledger: string }
+
+export function urlOf(place: StorePlace): string {
+  return typeof place === 'string' ? place : place.url
+}
+
 /** True for a URL that is PostgreSQL's. */
-export function isPostgres(url: string): boolean {
-  return /^postgres(ql)?:\/\//.test(url)
+export function isPostgres(place: StorePlace): boolean {
+  return /^postgres(ql)?:\/\//.test(urlOf(place))
 }
 
 /**
@@ -27,15 +34,16 @@ function isDecodable(text: string): boolean {
 }
 
 /** The URL of a store without its password. */
-export function shown(url: string): string {
+export function shown(place: StorePlace): string {
+  const url = urlOf(place)
   if (/^sqlite:/.test(url) && !url.includes('://')) return url
   if (!isPostgres(url)) return masked(url)
   if (!isSound(url)) return masked(url)
-  const place = new URL(url)
-  place.password = ''
+  const safe = new URL(url)
+  safe.password = ''
   const isPlace = (key: string, value: string): boolean => /^(host|port)$/.test(key) && /^[\w./,-]*$/.test(value)
-  for (const [key, value] of [...place.searchParams]) if (!isPlace(key, value)) place.searchParams.delete(key)
-  return place.href
+  for (const [key, value] of [...safe.searchParams]) if (!isPlace(key, value)) safe.searchParams.delete(key)
+  return safe.href
 }
 
 /**

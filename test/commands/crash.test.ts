@@ -1,12 +1,10 @@
 /** An import that does not come to its end: killed, stopped, or out of disk. */
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
 import { parseName } from '../../src/words/name.ts'
+import { mountSmall, NO_MOUNT } from '../small-disk.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
@@ -18,7 +16,7 @@ const MOST_WRITTEN = 8_000_000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
 const FULL =
-  /^domaindex: the disk is full; what was not finished was not written; a\.jsonl is applied up to line \d+: run it again\n$/
+  /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied up to line \d+: run it again\n$/
 
 suite('an import that does not come to its end', { concurrency: 2 }, () => {
   test('killed at random moments and run again, it ends in the same answers, and check is clean', async (t) => {
@@ -60,10 +58,10 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
 
   test('on a full disk it says so and writes nothing by half; with room again it ends in the same answers', async (t) => {
     const disk = mountSmall(t, '1m')
-    if (disk === null) return t.skip('a file system cannot be mounted here')
+    if (disk === null) return t.skip(NO_MOUNT)
     const { run, path, withStore } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(NAMES))
-    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db` }
+    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' }
     const { code, stderr } = await run(['import', 'a.jsonl'], { env })
     assert.match(stderr, FULL)
     assert.equal(code, 1)
@@ -77,28 +75,13 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
 
   test('on a disk too full to write the log back it ends too, with more of the file to come', async (t) => {
     const disk = mountSmall(t, '452k')
-    if (disk === null) return t.skip('a file system cannot be mounted here')
+    if (disk === null) return t.skip(NO_MOUNT)
     const { run, path } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(25_000))
     const { code, stderr } = await run(['import', 'a.jsonl'], {
-      env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db` },
+      env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' },
     })
     assert.match(stderr, FULL)
     assert.equal(code, 1)
   })
 })
-
-/** A file system of the size; null where mounting is refused. */
-function mountSmall(t: TestContext, size: string): { path: string; grow: () => void } | null {
-  const path = mkdtempSync(join(tmpdir(), 'domaindex-small-'))
-  const mount = (...options: string[]) => execFileSync('/bin/mount', [...options, path], { stdio: 'ignore' })
-  try {
-    mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs')
-    t.after(() => execFileSync('/bin/umount', ['--lazy', path]))
-    return { path, grow: () => mount('-o', 'remount,size=64m') }
-  } catch {
-    return null
-  } finally {
-    t.after(() => rmdirSync(path))
-  }
-}

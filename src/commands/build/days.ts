@@ -8,6 +8,7 @@ import { fileName } from '../../nightly/shelf.ts'
 import { addDays, type Day, dayOf, parseDay } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
+import { roomOf, sayPause } from '../room.ts'
 import { settingsOfStore, withStore } from '../store.ts'
 import { worksOf } from '../works.ts'
 import { byHand } from './hand.ts'
@@ -87,7 +88,7 @@ async function withWorks(work: (works: Works, today: Day) => Promise<void>): Pro
   const settings = await settingsOfStore()
   await withStore('write', async (store) => {
     await work(
-      worksOf(settings, store, () => {}),
+      worksOf(settings, store, () => {}, roomOf(settings, [settings.files], sayPause)),
       dayOf(await store.now()),
     )
   })

@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { type Day, dayOf } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
+import { roomOf, sayPause } from '../room.ts'
 import { settingsOfStore, withStore } from '../store.ts'
 import { readDay } from './days.ts'
 import { byHand } from './hand.ts'
@@ -46,14 +47,16 @@ export function defineSnapshot(command: Command): void {
     })
 }
 
-async function build(store: Store, { files, snapshotsKept: kept }: Settings, date: Day | null): Promise<void> {
+async function build(store: Store, settings: Settings, date: Day | null): Promise<void> {
+  const { files, snapshotsKept: kept } = settings
+  const room = roomOf(settings, [files], sayPause)
   const today = dayOf(await store.now())
   if (date !== null && date > today) throw new CommandFault(`${date} is not here yet: today is ${today} (UTC)`)
   const steps = stepsOf()
   const work = async (hand: InHand) => {
     const parts = { shelf: openShelfFolder(files), listing: store.listing, date, kept, onStep: steps.show }
     const threads = Math.min(MOST_THREADS, availableParallelism())
-    const built = await buildSnapshots(parts, { ...hand, onRows: () => {}, threads })
+    const built = await buildSnapshots(parts, { ...hand, onRows: () => {}, threads, room })
     return { rows: built[0]!.rows, built }
   }
   const step: Step = { job: 'snapshot', date: date ?? today }

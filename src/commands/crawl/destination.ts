@@ -6,14 +6,19 @@ import type { Settings } from '../../config.ts'
 import type { Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
 import { placesOf } from '../../schedule/admission.ts'
+import { DiskRoom, pathsOf } from '../../store/disk-room.ts'
 import { ingest, type Outcome } from '../../store/ingest.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { shown } from '../../store/url.ts'
 import type { Name } from '../../words/name.ts'
+import { CommandFault } from '../fault.ts'
 import { rhythmOf } from '../rhythm.ts'
+import { sayPause } from '../room.ts'
 
 export type Destination = {
+  /** Whether it is a file, in which half a batch may stay. */
+  isFile: boolean
   /** What it is, for a crawl that goes on with the same one. */
   to: string
   /** Where a name was when it was last seen; null for one that was forgotten, which is not visited either. */
@@ -38,6 +43,7 @@ export async function openStoreDestination(settings: Settings): Promise<Destinat
 /** `close` closes the store. */
 export function storeDestination(store: Store, to: string, rhythm?: Rhythm): Destination {
   return {
+    isFile: false,
     to,
     placesOf: (name) => knownPlaces(store, name),
     write: (batch) => ingest(store, batch, rhythm && { rhythm }),
@@ -51,4 +57,23 @@ async function knownPlaces({ frontier }: Store, name: Name): Promise<Places | nu
   if (visit!.version === 0) return {}
   const [current] = await frontier.currents([name])
   return placesOf(current!)
+}
+
+/** Writes wait for room on the disk that they go to; a file takes a batch only when there is room, a store again as well. */
+export function patientDestination(destination: Destination, settings: Settings, signal: AbortSignal): Destination {
+  const { isFile, to, write } = destination
+  const store = isFile ? null : settings.store
+  const room = new DiskRoom({ paths: store === null ? [to] : pathsOf(store), free: settings.diskFree, say: sayPause })
+  const patiently: Destination['write'] = async (batch) => {
+    if (!isFile) return room.write(() => write(batch), signal)
+    await room.wait(signal)
+    return write(batch)
+  }
+  return { ...destination, write: (batch) => patiently(batch).catch(inStop) }
+}
+
+/** A crawl that is stopped while it waits for room has not written what it saw last. */
+function inStop(error: unknown): never {
+  if ((error as Error).name !== 'AbortError') throw error
+  throw new CommandFault('stopped without room for what was seen last, which is not written: run it again to go on')
 }

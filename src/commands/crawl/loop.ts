@@ -12,6 +12,7 @@ import { crawlOn } from '../../schedule/loop.ts'
 import { openStore } from '../../store/open.ts'
 import { CLOCK } from '../clock.ts'
 import { rhythmOf } from '../rhythm.ts'
+import { roomOf } from '../room.ts'
 import { feelPulse } from '../serve/pulse.ts'
 import { expectOwnPlace, openCrawlAdmin } from './admin.ts'
 import { openEyes, optOutOf } from './eyes.ts'
@@ -63,8 +64,10 @@ export async function crawlForever(
   ends.defer(() => admin.close())
   log.info({ holder, admin: admin.port }, 'the crawl begins')
   const { visit, isOwn, look, pace } = eyes
+  const room = roomOf(settings, [], () => {})
   const own = { holder, figures, parallel, clock: CLOCK, times: TIMES, random: Math.random, ...tellersOf(log) }
-  await crawlOn({ store, visit, isOwn, look, pace, optOut, rhythm, shares, rate, ...own }, signal)
+  const lack = (): Promise<string | null> => room.lack()
+  await crawlOn({ store, visit, isOwn, look, lack, pace, optOut, rhythm, shares, rate, ...own }, signal)
   log.info('the crawl has ended')
 }
 

@@ -27,6 +27,7 @@ export function openOut(path: string, list: Stats | null): Destination {
   }
   if (stats.isFile() && path !== '-') repair(fd, stats.size, path)
   return {
+    isFile: true,
     to: resolve(path),
     placesOf: async () => ({}),
     async write(batch) {

@@ -11,11 +11,11 @@ import { importZone } from '../../nightly/registrations/import-zone.ts'
 import { learnList } from '../../nightly/registrations/learn-list.ts'
 import { type Given, RefusedLine, type Taken, type Taking } from '../../nightly/registrations/taking.ts'
 import { zoneName } from '../../nightly/registrations/zone-reading.ts'
-import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import type { Day } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
+import { openPatientStore } from '../room.ts'
 import { listenForStop } from '../stop.ts'
 import { rejectsTo } from './rejects.ts'
 import { openSource, type Source } from './source.ts'
@@ -109,9 +109,8 @@ export async function takeWholeInbox(): Promise<void> {
 
 async function withStore<Result>(work: (given: Work) => Promise<Result>): Promise<Result> {
   const settings = loadSettings()
-  const { store: url, secret, pool } = settings
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const stop = listenForStop()
+  const store = await openPatientStore(settings, [settings.zones], stop.signal)
   return work({ store, settings, signal: stop.signal }).finally(() => store.close().finally(stop.end))
 }
 

@@ -9,6 +9,7 @@ import { holderName } from '../../store/duty.ts'
 import { plainWords, StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import { CLOCK } from '../clock.ts'
+import { pauseTeller, roomOf } from '../room.ts'
 import { type IndexOrder, isIndexCommand } from './messages.ts'
 import { runBeside } from './side.ts'
 
@@ -27,16 +28,18 @@ runBeside<IndexOrder>({
   },
 })
 
-async function keep({ store: url, secret, pool }: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+async function keep(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+  const { store: url, secret, pool } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const holder = holderName()
+  const room = roomOf(settings, [], pauseTeller(log, 'the index'))
   log.info({ holder }, 'the indexer begins')
   const tell = {
     progress: ({ filed, waiting, wordings }: Progress) => log.debug({ filed, waiting, wordings }, 'indexed'),
     failed: (error: unknown) => tellFault(log, error),
   }
   try {
-    await keepIndex({ store, holder, clock: CLOCK, tell }, signal)
+    await keepIndex({ store, holder, clock: CLOCK, tell, room }, signal)
   } finally {
     await store.close()
   }

@@ -9,10 +9,12 @@ import { wordsOf } from '../../nightly/duty.ts'
 import { BuildFault } from '../../nightly/fault.ts'
 import type { Report } from '../../nightly/inbox.ts'
 import { type Night, runNights } from '../../nightly/night.ts'
+import { patientStore } from '../../store/disk-room.ts'
 import { holderName } from '../../store/duty.ts'
 import { plainWords, StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
 import { CLOCK } from '../clock.ts'
+import { pauseTeller, roomOf } from '../room.ts'
 import { worksOf } from '../works.ts'
 import { isNightCommand, type NightOrder } from './messages.ts'
 import { runBeside } from './side.ts'
@@ -33,7 +35,8 @@ async function watch(settings: Settings, log: Logger, signal: AbortSignal): Prom
   const { store: url, secret, pool, night: times, followupWait: cutoff } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const holder = holderName()
-  const works = worksOf(settings, store, (report) => tellReport(log, report))
+  const room = roomOf(settings, [settings.files, settings.zones], pauseTeller(log, 'the night'))
+  const works = worksOf(settings, patientStore(store, room, signal), (report) => tellReport(log, report), room)
   const night: Night = {
     store,
     holder,

@@ -5,8 +5,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreFault } from '../fault.ts'
 import type { CopyTask } from './backup-thread.ts'
+import type { StoreFiles } from './files.ts'
 import { makeFolder, OWNER_ONLY } from './folder.ts'
-import { type BackupFile, FILES, MANIFEST, type Manifest, storeFiles, sync } from './manifest.ts'
+import { type BackupFile, FILES, MANIFEST, type Manifest, sync } from './manifest.ts'
 
 /** Is told what share of the work is done, 0 to 1. */
 export type OnProgress = (share: number) => void
@@ -19,13 +20,14 @@ const PROGRESS_MILLISECONDS = 200
  * Throws StoreFault.
  */
 export async function backupSqlite(
-  path: string,
+  { facts, ledger }: StoreFiles,
   to: string,
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<void> {
-  const sources = storeFiles(path)
-  for (const source of sources) if (!existsSync(source)) throw new StoreFault(`there is no store at ${path}`)
+  const sources = [facts, ledger]
+  for (const source of sources)
+    if (!existsSync(source)) throw new StoreFault(`there is no store at ${facts}: ${source} is missing`)
   if (existsSync(to)) throw new StoreFault(`${to} is there already: name a new folder`)
   const made = new Date().toISOString()
   const unfinished = join(dirname(resolve(to)), `.${basename(to)}.${process.pid}`)

@@ -1,7 +1,6 @@
 /** A whole store of SQLite, for a copy from it or to it. */
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
   type Bulk,
@@ -16,15 +15,17 @@ import {
 import { StoreFault } from '../fault.ts'
 import { transaction } from './connection.ts'
 import { openFile } from './file.ts'
+import type { StoreFiles } from './files.ts'
 import { openLedgerFile } from './ledger/file.ts'
-import { FACTS_SCHEMA, ledgerPath, openFacts } from './open.ts'
+import { openAtPlace } from './ledger-place.ts'
+import { FACTS_SCHEMA, openFacts } from './open.ts'
 
 /** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
-export function openBulkSqlite(given: string, access: 'read' | 'write'): Bulk {
-  const path = resolve(given)
+export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bulk {
+  const path = files.facts
   if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
   const facts = access === 'read' ? openFacts(path, { access }) : openFile(path, FACTS_SCHEMA, { access })
-  const ledger = openLedgerFile(ledgerPath(path), access)
+  const ledger = openAtPlace(facts, files, (ledger) => openLedgerFile(ledger, access))
   const databaseOf = (table: Table): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
   return {
     count: async (table) =>

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { inWords } from '../disk.ts'
 
 /** How long a statement waits for another process's write, in milliseconds. */
 const BUSY_MILLISECONDS = 20_000
@@ -36,14 +37,14 @@ function fitsInMemory(path: string): boolean {
 
 /** Runs `work` in one write transaction; whatever it throws, nothing of it is written. */
 export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
-  database.exec('begin immediate')
   try {
+    database.exec('begin immediate')
     const result = work()
     database.exec('commit')
     return result
   } catch (error) {
     if (database.isTransaction) database.exec('rollback')
-    throw error
+    throw inWords(error, database.location() ?? '')
   }
 }
 

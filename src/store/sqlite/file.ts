@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { plainWords, StoreFault } from '../fault.ts'
+import { inWords } from '../disk.ts'
+import { DiskFault, plainWords, StoreFault } from '../fault.ts'
 import { connect } from './connection.ts'
 import { makeFile, makeFolder } from './folder.ts'
 import { migrate, pending } from './migrate.ts'
@@ -25,7 +26,9 @@ export function openFile(path: string, schema: URL, { access, durable = false, o
     database.close()
     return connect(path, { readOnly: true })
   } catch (error) {
-    if (error instanceof StoreFault) throw error
+    const worded = inWords(error, path)
+    if (worded instanceof DiskFault) throw new DiskFault(`${path} cannot be opened: ${worded.cause}`, worded.errcode)
+    if (worded instanceof StoreFault) throw worded
     throw new StoreFault(`${path} cannot be opened: ${plainWords(error) ?? (error as Error).message}`)
   }
 }

@@ -14,9 +14,10 @@ import type { Wishes } from '../wishes.ts'
 import { accountReads } from './ledger/accounts.ts'
 import { auditReads } from './ledger/audit.ts'
 import { budgetReads } from './ledger/budget.ts'
-import { type Arguments, gather, type Writer, type Writes } from './ledger/calls.ts'
+import { gather, type Write, type Writer } from './ledger/calls.ts'
 import { downloadReads } from './ledger/downloads.ts'
 import { openLedgerFile } from './ledger/file.ts'
+import { proving, type Writable } from './ledger/proof.ts'
 import { secretReads } from './ledger/secrets.ts'
 import { standingReads } from './ledger/standing.ts'
 import { type KeptToken, tokenReads } from './ledger/tokens.ts'
@@ -32,26 +33,23 @@ export type LedgerOptions = {
   now: () => Instant
 }
 
-/** Sends a write to the pen. Without `now` the time is that at which it gets there. */
-type Write = <Method extends keyof Writes>(
-  method: Method,
-  values: Arguments<Method>,
-  now?: Instant | null,
-) => Promise<ReturnType<Writes[Method]>>
-
 /** Opens the ledger at `path`; it is made where it is not there. Throws StoreFault. */
-export function openLedger(path: string, options: LedgerOptions): Ledger & Wishes & { close(): Promise<void> } {
+export function openLedger(
+  path: string,
+  options: LedgerOptions,
+): Ledger & Wishes & Writable & { close(): Promise<void> } {
   const given = options.secret === null ? null : givenSecrets(options.secret)
   const file = resolve(path)
   const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
   const writer = writerOf(file, database, options)
-  const write = writeThrough(writer)
+  const { write, prove } = proving(file, writeThrough(writer))
   return {
     ...reads(database),
     ...writes(write),
     ...wishesOf(database, write),
     ...secretsOf(database, given, write),
     as: (actor) => changesBy(actor, write, given !== null),
+    prove,
     async close() {
       await turn() // what was gathered goes out first
       database.close()
@@ -61,7 +59,7 @@ export function openLedger(path: string, options: LedgerOptions): Ledger & Wishe
 }
 
 function writerOf(path: string, database: DatabaseSync, { ledger, now }: LedgerOptions): Writer {
-  if (ledger === 'own') return ownWriter(database, now)
+  if (ledger === 'own') return ownWriter(database, path, now)
   return ledger === 'thread' ? threadWriter(path, now) : primaryWriter(path)
 }
 

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isFull } from '../fault.ts'
 import { logBytes } from './connection.ts'
 
 /** Past this, a writer waits for the reader that holds the log (a backup) rather than fill the disk. */
@@ -11,8 +12,8 @@ const WAIT_MILLISECONDS = 200
 export type Log = {
   /** Runs a write; before it, waits while the log is over its bound. */
   bounded<Result>(write: () => Result): Promise<Result>
-  /** Writes everything back and makes it durable. */
-  flush(): void
+  /** Writes everything back and makes it durable; on a full disk it stays in the log, which is durable as well. */
+  end(): void
 }
 
 export function logOf(database: DatabaseSync, path: string, most = MOST_BYTES): Log {
@@ -27,6 +28,12 @@ export function logOf(database: DatabaseSync, path: string, most = MOST_BYTES): 
       }
       return write()
     },
-    flush,
+    end() {
+      try {
+        flush()
+      } catch (error) {
+        if (!isFull(error)) throw error
+      }
+    },
   }
 }

@@ -2,10 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, fsyncSync, openSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { StoreFault } from '../fault.ts'
-import { ledgerPath } from './open.ts'
 
 export const MANIFEST = 'manifest.json'
 /** The files of a backup, as they are called in its folder. */
@@ -38,12 +37,6 @@ export async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path, { highWaterMark: 1_048_576 }), hash)
   return hash.digest('hex')
-}
-
-/** The files of the store at `path`, in the order of `FILES`. */
-export function storeFiles(path: string): [facts: string, ledger: string] {
-  const facts = resolve(path)
-  return [facts, ledgerPath(facts)]
 }
 
 /** Waits until a file, or the names in a folder, are on disk. */

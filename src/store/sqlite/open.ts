@@ -1,6 +1,5 @@
-/** Opens a store of two SQLite files: the facts, and beside them the ledger. */
+/** Opens a store of two SQLite files: the facts, and the ledger, beside them or elsewhere. */
 
-import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../fault.ts'
 import type { OpenOptions } from '../options.ts'
@@ -8,10 +7,13 @@ import type { Store } from '../store.ts'
 import { archiveOf } from './archive.ts'
 import { factsOf } from './facts.ts'
 import { openFile } from './file.ts'
+import type { StoreFiles } from './files.ts'
 import { frontierOf } from './frontier.ts'
 import { indexingOf } from './indexing.ts'
 import { jobsOf } from './jobs.ts'
+import { withReserve } from './ledger/reserve.ts'
 import { openLedger } from './ledger.ts'
+import { openAtPlace } from './ledger-place.ts'
 import { listingOf } from './listing.ts'
 import { logOf } from './log.ts'
 import { probeOf } from './probe.ts'
@@ -25,16 +27,13 @@ const UNFINISHED = 'a part of another store: run domaindex copy again, which goe
 
 type SqliteOptions = OpenOptions & Required<Pick<OpenOptions, 'now' | 'demo'>>
 
-/** Where the ledger of a store lies. */
-export function ledgerPath(path: string): string {
-  return path.replace(/(\.[^./]*)?$/, '-ledger$1')
-}
-
-export async function openSqlite(given: string, options: SqliteOptions): Promise<Store> {
-  const path = resolve(given)
-  const database = openFacts(path, options)
+export async function openSqlite(files: StoreFiles, options: SqliteOptions): Promise<Store> {
+  const path = files.facts
+  const database = withReserve(files.ledger, () => openFacts(path, options))
   const { ledger: mode, secret, now } = options
-  const ledger = endedWith(database, () => openLedger(ledgerPath(path), { ledger: mode, secret, now }))
+  const ledger = endedWith(database, () =>
+    openAtPlace(database, files, (at) => openLedger(at, { ledger: mode, secret, now })),
+  )
   const log = logOf(database, path)
   return {
     frontier: frontierOf(database, log),
@@ -52,7 +51,7 @@ export async function openSqlite(given: string, options: SqliteOptions): Promise
     async close() {
       try {
         await ledger.close()
-        if (options.access === 'write') log.flush()
+        if (options.access === 'write') log.end()
       } finally {
         database.close()
       }

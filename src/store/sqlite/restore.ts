@@ -6,24 +6,25 @@ import { dirname, join } from 'node:path'
 import { StoreFault } from '../fault.ts'
 import type { OnProgress } from './backup.ts'
 import { connect } from './connection.ts'
+import type { StoreFiles } from './files.ts'
 import { makeFolder, OWNER_ONLY } from './folder.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
-import { type BackupFile, digestOf, FILES, readManifest, storeFiles, sync } from './manifest.ts'
+import { type BackupFile, digestOf, FILES, readManifest, sync } from './manifest.ts'
 import { pending } from './migrate.ts'
 import { FACTS_SCHEMA } from './open.ts'
 
 /**
- * Makes a store at `path` out of the backup in `from`. Refuses where a store is, where a file of the backup is not what its
+ * Makes a store out of the backup in `from`. Refuses where a store is, where a file of the backup is not what its
  * manifest says, and where the backup is of a newer release. Throws StoreFault.
  */
-export async function restoreSqlite(from: string, path: string, onProgress: OnProgress): Promise<void> {
-  const { files } = readManifest(from)
-  const targets = storeFiles(path)
+export async function restoreSqlite(from: string, files: StoreFiles, onProgress: OnProgress): Promise<void> {
+  const { files: copied } = readManifest(from)
+  const targets = [files.facts, files.ledger]
   const there = targets.flatMap((target) => [target, `${target}-wal`]).find((each) => existsSync(each))
   if (there !== undefined) throw new StoreFault(`${there} is there already: name another store with DOMAINDEX_STORE`)
-  for (const name of FILES) await verify(join(from, name), files.find((file) => file.name === name)!)
+  for (const name of FILES) await verify(join(from, name), copied.find((file) => file.name === name)!)
   onProgress(0.5)
-  makeFolder(dirname(path))
+  for (const target of targets) makeFolder(dirname(target))
   const unfinished = targets.map((target) => `${target}.restoring`)
   try {
     for (const [index, name] of FILES.entries()) {
@@ -34,7 +35,7 @@ export async function restoreSqlite(from: string, path: string, onProgress: OnPr
     }
     // The facts come last: a store is where they are.
     for (const index of [1, 0]) renameSync(unfinished[index]!, targets[index]!)
-    sync(dirname(path))
+    for (const target of targets) sync(dirname(target))
   } catch (error) {
     for (const file of unfinished) rmSync(file, { force: true })
     throw error

@@ -1,18 +1,17 @@
 /** Brings the files of a store up to this release. */
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { connect } from './connection.ts'
+import type { StoreFiles } from './files.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
 import { migrate } from './migrate.ts'
-import { FACTS_SCHEMA, ledgerPath } from './open.ts'
+import { FACTS_SCHEMA } from './open.ts'
 
 /** Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`. */
-export function migrateSqlite(path: string, plan: boolean): string[] {
-  const facts = resolve(path)
+export function migrateSqlite({ facts, ledger }: StoreFiles, plan: boolean): string[] {
   return [
     ...migrateFile(facts, FACTS_SCHEMA, plan).map((name) => `facts/${name}`),
-    ...migrateFile(ledgerPath(facts), LEDGER_SCHEMA, plan).map((name) => `ledger/${name}`),
+    ...migrateFile(ledger, LEDGER_SCHEMA, plan).map((name) => `ledger/${name}`),
   ]
 }
 

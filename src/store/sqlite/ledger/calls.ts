@@ -2,9 +2,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../words/time.ts'
+import { isOfDisk } from '../../fault.ts'
 import { transaction } from '../connection.ts'
 import { accountWrites } from './accounts.ts'
 import { budgetWrites } from './budget.ts'
+import { proofWrite } from './file.ts'
+import { writeWithReserve } from './reserve.ts'
 import { secretWrites } from './secrets.ts'
 import { tokenWrites } from './tokens.ts'
 import { usageWrites } from './usage.ts'
@@ -17,6 +20,7 @@ const writesOf = (database: DatabaseSync) => ({
   ...usageWrites(database),
   ...secretWrites(database),
   ...wishWrites(database),
+  ...proofWrite(database),
 })
 
 /** Every write, by name; the first argument of each is the time. */
@@ -29,6 +33,13 @@ export type Arguments<Method extends keyof Writes> = Writes[Method] extends (
   ? Rest
   : never
 
+/** Sends a write to the pen. Without `now` the time is that at which it gets there. */
+export type Write = <Method extends keyof Writes>(
+  method: Method,
+  values: Arguments<Method>,
+  now?: Instant | null,
+) => Promise<ReturnType<Writes[Method]>>
+
 /** A write under way: plain JSON. `now` null is the time at which the process that has the pen gets it. */
 export type Call = { method: keyof Writes; values: readonly unknown[]; now: Instant | null }
 
@@ -39,8 +50,8 @@ type Fault = { message: string; stack?: string | undefined; errcode?: number | u
 /** Where calls go: replies come in their order, once what they wrote is durable. */
 export type Writer = { send(calls: readonly Call[]): Promise<readonly Reply[]>; close(): Promise<void> }
 
-/** Runs calls in one transaction; a call that fails takes nothing but itself back. Throws where nothing was written. */
-export function executor(database: DatabaseSync): (calls: readonly Call[]) => Reply[] {
+/** `path`: that of the ledger. Runs calls in one transaction; a call that fails takes nothing but itself back. Throws where nothing was written. */
+export function executor(database: DatabaseSync, path: string): (calls: readonly Call[]) => Reply[] {
   const writes = writesOf(database) as Record<string, (now: Instant, ...values: readonly unknown[]) => unknown>
   const [begin, undo, end] = ['savepoint call', 'rollback to call', 'release call'].map((sql) => database.prepare(sql))
   const run = ({ method, values, now }: Call): Reply => {
@@ -50,13 +61,13 @@ export function executor(database: DatabaseSync): (calls: readonly Call[]) => Re
       end!.run()
       return { value }
     } catch (error) {
-      if (!database.isTransaction) throw error // the disk is full, say: SQLite has taken all of it back
+      if (!database.isTransaction || isOfDisk(error)) throw error // nothing of what came with it can be written either
       undo!.run()
       end!.run()
       return { fault: faultOf(error) }
     }
   }
-  return (calls) => transaction(database, () => calls.map(run))
+  return (calls) => writeWithReserve(database, path, () => transaction(database, () => calls.map(run)))
 }
 
 /** The replies of calls; where the whole transaction failed, that is each one's fault. */

@@ -1,7 +1,9 @@
 /** The file of the ledger. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Instant } from '../../../words/time.ts'
 import { openFile } from '../file.ts'
+import { withReserve } from './reserve.ts'
 
 export const LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
@@ -10,7 +12,14 @@ const LOG_PAGES = 1_000
 
 /** A connection that writes durably, or only reads. Throws StoreFault. */
 export function openLedgerFile(path: string, access: 'read' | 'write'): DatabaseSync {
-  const database = openFile(path, LEDGER_SCHEMA, { access, durable: true })
+  const database = withReserve(path, () => openFile(path, LEDGER_SCHEMA, { access, durable: true }))
   if (access === 'write') database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
   return database
+}
+
+/** A write that always changes a page, and nothing that anybody reads. */
+export function proofWrite(database: DatabaseSync) {
+  return {
+    prove: (now: Instant): void => database.exec(`pragma user_version = ${now % 2 ** 31}`),
+  }
 }

@@ -4,11 +4,17 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { executor, replies } from './calls.ts'
 import type { Answer, Question } from './exchange.ts'
 import { openLedgerFile } from './file.ts'
+import { makeReserve } from './reserve.ts'
 
 const port = parentPort!
-const database = openLedgerFile(workerData as string, 'write')
-const execute = executor(database)
+const path = workerData as string
+const database = openLedgerFile(path, 'write')
+const execute = executor(database, path)
 const waiting: Question[] = []
+/** Milliseconds after which a reserve that was freed is made again, if there is room. */
+const RESERVE_AGAIN = 60_000
+makeReserve(path)
+setInterval(() => makeReserve(path), RESERVE_AGAIN).unref()
 
 /** `null` asks to end. */
 port.on('message', (question: Question | null) => {

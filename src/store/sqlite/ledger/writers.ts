@@ -12,8 +12,8 @@ type Asked = Question & { ledger: string }
 type Answered = Answer & { ledger: string }
 
 /** Writes synchronously, in this thread. */
-export function ownWriter(database: DatabaseSync, now: () => Instant): Writer {
-  const execute = executor(database)
+export function ownWriter(database: DatabaseSync, path: string, now: () => Instant): Writer {
+  const execute = executor(database, path)
   return { send: async (calls) => replies(execute, stamped(calls, now)), close: async () => {} }
 }
 

@@ -1,0 +1,88 @@
+/** The settings of the store and its disks: a part of the table of all settings. */
+
+import { readStore, type Setting } from './config-read.ts'
+import type { FreeSpace } from './store/disk.ts'
+import { isPostgres, type StorePlace, shown, urlOf } from './store/url.ts'
+
+export type StoreSettings = {
+  /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password; with the path of the ledger if that lies apart. */
+  store: StorePlace
+  /** Another store, which this one is copied to. */
+  storeTo: StorePlace | null
+  /** The paths of ledgers that lie apart, which are in `store` and `storeTo` already. */
+  ledger: string | null
+  ledgerTo: string | null
+  /** What stays free on a disk. Null: nothing is kept free. */
+  diskFree: FreeSpace | null
+}
+
+const STORES =
+  'sqlite:PATH, the path of a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with %40 %2F %3F %23 %25 for @ / ? # % in the password'
+const UNITS: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
+
+export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<StoreSettings[Key]> } = {
+  store: {
+    name: 'DOMAINDEX_STORE',
+    fallback: 'sqlite:data/domaindex.db',
+    meaning:
+      'Where the data lies. With SQLite, accounts and usage lie in a second file beside it, `…-ledger.db`, or where DOMAINDEX_LEDGER says.',
+    may: STORES,
+    show: shown,
+    read: readStore,
+  },
+  storeTo: {
+    name: 'DOMAINDEX_STORE_TO',
+    fallback: '',
+    meaning: 'The store that `domaindex copy` makes, or goes on with.',
+    may: STORES,
+    show: shown,
+    read: (text) => (text === '' ? null : readStore(text)),
+  },
+  ledger: {
+    name: 'DOMAINDEX_LEDGER',
+    fallback: '',
+    meaning:
+      'SQLite: the file of accounts, tokens and usage, so that it can have a disk of its own. Unset, it lies beside the facts.',
+    may: 'the path of a file',
+    read: (text) => text || null,
+  },
+  ledgerTo: {
+    name: 'DOMAINDEX_LEDGER_TO',
+    fallback: '',
+    meaning: 'The same for the store that `domaindex copy` makes.',
+    may: 'the path of a file',
+    read: (text) => text || null,
+  },
+  diskFree: {
+    name: 'DOMAINDEX_DISK_FREE',
+    fallback: '5%,1G',
+    meaning:
+      'What imports, crawls and builds leave free on the disks that they write to: below it they pause, and go on by themselves. Of two values the smaller one counts.',
+    may: 'a share such as 5%, a size such as 500M, 1G or 1T, both separated by a comma, or off',
+    read: (text) => (text === 'off' ? null : readFreeSpace(text)),
+  },
+}
+
+function readFreeSpace(text: string): FreeSpace | undefined {
+  const [, percent, , digits, unit] = /^(?:(\d{1,2}(?:\.\d)?)%)?(^|,|$)(?:(\d{1,6})([MGT]))?$/.exec(text) ?? []
+  if (percent === undefined && digits === undefined) return undefined
+  return {
+    share: percent === undefined ? Number.POSITIVE_INFINITY : Number(percent) / 100,
+    bytes: digits === undefined ? Number.POSITIVE_INFINITY : Number(digits) * UNITS[unit!]!,
+  }
+}
+
+/** Puts the ledgers that lie apart into the places of their stores; returns what is wrong, a line for each. */
+export function placeLedgers(settings: StoreSettings): string[] {
+  const faults: string[] = []
+  for (const [store, ledger] of [
+    ['store', 'ledger'],
+    ['storeTo', 'ledgerTo'],
+  ] as const) {
+    const [place, path] = [settings[store], settings[ledger]]
+    if (!place || !path) continue
+    if (isPostgres(place)) faults.push(`${STORE_SETTINGS[ledger].name} is for a store in SQLite: leave it unset`)
+    settings[store] = { url: urlOf(place), ledger: path }
+  }
+  return faults
+}

@@ -1,0 +1,44 @@
+/** The place of the ledger, noted in the facts: a store whose ledger was moved never goes on with an empty one. */
+
+import { existsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreFault } from '../fault.ts'
+import { connect } from './connection.ts'
+import { ledgerBeside, type StoreFiles } from './files.ts'
+
+/** Opens the ledger of a store, and notes where it lies. Throws StoreFault if it is not there and lies elsewhere. `database`: the facts. */
+export function openAtPlace<Opened>(database: DatabaseSync, files: StoreFiles, open: (path: string) => Opened): Opened {
+  expectLedger(database, files)
+  const opened = open(files.ledger)
+  noteLedger(database, files)
+  return opened
+}
+
+function expectLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
+  if (existsSync(ledger)) return
+  const noted = notedIn(database)
+  if (noted === ledger) throw new StoreFault(`the ledger ${ledger} is not there: mount its disk, or restore a backup`)
+  const other = noted ?? ledgerBeside(facts)
+  if (noted === null && (other === ledger || !existsSync(other))) return
+  throw new StoreFault(
+    `${ledger} is not there, and the ledger of ${facts} was last at ${other}: set DOMAINDEX_LEDGER to that, or end all servers and move it with its -wal and -shm`,
+  )
+}
+
+/** Nothing is noted of a ledger that lies beside the facts, as it does by default. */
+function noteLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
+  const noted = ledger === ledgerBeside(facts) ? null : ledger
+  if (notedIn(database) === noted) return
+  const writing = connect(facts)
+  try {
+    if (noted === null) writing.exec(`delete from mark where name = 'ledger'`)
+    else writing.prepare(`insert or replace into mark (name, value) values ('ledger', ?)`).run(noted)
+  } finally {
+    writing.close()
+  }
+}
+
+function notedIn(database: DatabaseSync): string | null {
+  const row = database.prepare(`select value from mark where name = 'ledger'`).get()
+  return (row?.value ?? null) as string | null
+}
