@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { SHOWN } from '../../lab/lab.ts'
@@ -17,8 +16,8 @@ import type { Store } from '../store/store.ts'
 import { addDays, dayOf } from '../words/time.ts'
 import { CLOCK } from './clock.ts'
 import { type Filed, fileNames } from './demo/files.ts'
+import { demoNames, holdPort } from './demo/hold.ts'
 import { type Crawled, crawlLab } from './demo/lab.ts'
-import { CommandFault } from './fault.ts'
 import { startServer } from './serve/primary.ts'
 
 type Options = { port: number; folder: string }
@@ -38,7 +37,7 @@ export function define(command: Command): void {
 
 async function demo({ port, folder }: Options): Promise<void> {
   const settings = settingsOf(port, folder)
-  await expectFree(settings)
+  const held = await holdPort(settings) // before anything is removed: a demo that runs there keeps its store
   for (const path of pathsOf(settings, port, folder)) rmSync(path, { force: true, recursive: true })
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
@@ -48,7 +47,8 @@ async function demo({ port, folder }: Options): Promise<void> {
   const filed = await fileNames(settings, store, crawled.names)
   const tokens = await makeAccounts(store)
   await store.close()
-  const { address, ended } = await startServer(settings, { demo: true })
+  await held.release()
+  const { address, ended } = await startServer({ ...settings, port: held.port }, { demo: true, names: demoNames(port) })
   console.log(words(address, crawled, folder, tokens))
   console.log(fileWords(address, filed, tokens.premium))
   await ended
@@ -71,19 +71,6 @@ function settingsOf(port: number, folder: string): Settings {
 function pathsOf({ files, zones, inbox }: Settings, port: number, folder: string): string[] {
   const stores = [`demo-${port}.db`, `demo-${port}-ledger.db`, `demo-${port}-ledger.db-reserve`]
   return [files, zones, inbox, ...stores.flatMap((name) => ['', '-wal', '-shm'].map((end) => join(folder, name + end)))]
-}
-
-/** Asks for the port before anything is removed: a demo that runs there keeps its store. Throws CommandFault. */
-async function expectFree({ host, port }: Settings): Promise<void> {
-  const probe = createServer()
-  const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
-    probe.once('error', resolve).listen(port, host, () => resolve(null))
-  })
-  if (failure?.code === 'EADDRINUSE') {
-    throw new CommandFault(`${host}:${port} is in use: name another port, as in npm start -- --port ${port + 1}`)
-  }
-  if (failure !== null) throw new CommandFault(`cannot listen on ${host}:${port}: ${failure.message}`)
-  await new Promise((resolve) => probe.close(resolve))
 }
 
 /** Files what the start pages say, so that /similar knows all of them from the first question on. */

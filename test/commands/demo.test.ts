@@ -68,14 +68,34 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     assert.deepEqual((await outcomeOf(child)).code, 0)
   })
 
+  test('the port is bound before the crawl begins, and answers 503 meanwhile', async (t) => {
+    const { start } = folderOf(t)
+    const probe = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => probe.once('listening', resolve))
+    const { port } = probe.address() as AddressInfo
+    await new Promise((resolve) => probe.close(resolve))
+    const child = start(['demo', '--port', String(port)])
+    t.after(() => child.kill('SIGKILL'))
+    await heard(child.stdout, /is started on this machine/)
+    const response = await fetch(`http://127.0.0.1:${port}/`)
+    assert.deepEqual(
+      [response.status, await response.text()],
+      [503, 'The demo is still crawling, and will answer here.\n'],
+    )
+  })
+
   test('a port that is in use is told in one line, and nothing is made', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     t.after(() => taken.close())
     await new Promise((resolve) => taken.once('listening', resolve))
     const { port } = taken.address() as AddressInfo
     const { run } = folderOf(t)
-    const { code, stderr } = await run(['demo', '--port', String(port)])
-    assert.match(stderr, /^domaindex: 127\.0\.0\.1:\d+ is in use: name another port, as in npm start -- --port \d+\n$/)
+    const { code, stderr, stdout } = await run(['demo', '--port', String(port)])
+    assert.equal(stdout, '')
+    assert.match(
+      stderr,
+      /^domaindex: 127\.0\.0\.1:\d+ is in use: name another port with --port, as in npm start -- --port \d+\n$/,
+    )
     assert.equal(code, 1)
     assert.match((await run(['demo', '--port', '65536'])).stderr, /It must be a whole number from 0 to 65535/)
   })

@@ -19,8 +19,8 @@ import { bracketed, faultOf } from './place.ts'
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
 export type Running = { address: string; ended: Promise<void> }
 
-/** `crawl`: what is crawled with, beside; null: nothing is. */
-export type ServerOptions = { demo: boolean; crawl?: Omit<CrawlOrder, 'settings'> | null }
+/** `crawl`: what is crawled with, beside; null: nothing is. `names`: what says where requests are answered, for messages. */
+export type ServerOptions = { demo: boolean; crawl?: Omit<CrawlOrder, 'settings'> | null; names?: typeof PUBLIC }
 
 /** The settings that say where to listen. */
 const ADMIN = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
@@ -33,7 +33,8 @@ const POOL = 2
 type Parts = { acceptor: Acceptor; crew: Crew; beside: Beside[]; admin: Server | null; store: Store; output: Log }
 
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
-export async function startServer(settings: Settings, { demo, crawl = null }: ServerOptions): Promise<Running> {
+export async function startServer(settings: Settings, options: ServerOptions): Promise<Running> {
+  const { demo, crawl = null, names = PUBLIC } = options
   const { store: url, secret } = settings
   const limits = limitsOf(settings)
   const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
@@ -43,7 +44,7 @@ export async function startServer(settings: Settings, { demo, crawl = null }: Se
   try {
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
-    const port = await startCrew({ settings, limits, demo }, parts)
+    const port = await startCrew({ settings, limits, demo }, names, parts)
     if (crawl) await tryCrawlAdmin(settings.crawlAdmin)
     parts.beside = startAll({ ...settings, port }, crawl, output.log)
     const ended = asked().then(() => end(parts))
@@ -91,13 +92,13 @@ async function startAdmin(
 }
 
 /** Starts the workers, then listens; returns the port. */
-async function startCrew(order: Order, { crew, acceptor }: Parts): Promise<number> {
+async function startCrew(order: Order, names: typeof PUBLIC, { crew, acceptor }: Parts): Promise<number> {
   const { host, port: wanted, workers } = order.settings
   try {
     await crew.start(order, workers)
     return await acceptor.listen(wanted)
   } catch (error) {
-    throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, PUBLIC)
+    throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, names)
   }
 }
 
