@@ -10,6 +10,11 @@ import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 
 const NEEDED = 24
+const MACHINE = `${process.platform}-${process.arch}`
+/** The machines for which the package brings a Node, as its optional dependencies. */
+const BROUGHT = ['linux-x64', 'linux-arm64', 'darwin-x64']
+/** The packages that hold a Node for this machine, and need no install script. */
+const PACKAGES = [`node-${MACHINE}`, `node-bin-${MACHINE}`, 'node']
 /** Standard input, output and error. By number: process.stdin and the like set a pipe so that the program's own reads fail. */
 const STREAMS = [0, 1, 2]
 /** The name under which the launcher starts itself again. */
@@ -25,14 +30,24 @@ function findProgram() {
 
 /** Path of the Node that npm installed for this package, wherever npm put it; null when there is none that is new enough. */
 function findOwnNode() {
-  try {
-    const manifest = createRequire(import.meta.url).resolve('node/package.json')
-    if (major(JSON.parse(readFileSync(manifest, 'utf8')).version) < NEEDED) return null
-    const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-    return existsSync(binary) ? binary : null
-  } catch {
-    return null
+  for (const name of PACKAGES) {
+    try {
+      const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+      const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+      if (major(JSON.parse(readFileSync(manifest, 'utf8')).version) >= NEEDED && existsSync(binary)) return binary
+    } catch {} // it is not installed
   }
+  return null
+}
+
+/** What to do where there is no Node that is new enough. */
+function adviceFor(program) {
+  const install = `install Node ${NEEDED} or newer (https://nodejs.org)`
+  if (!BROUGHT.includes(MACHINE)) return `npm brings none for ${MACHINE}: ${install}.`
+  const again = program.pathname.endsWith('.ts')
+    ? `Run "npm ci" in ${fileURLToPath(new URL('..', import.meta.url))}`
+    : 'Install this package again without --omit=optional'
+  return `${again} (it brings Node ${NEEDED} along), or ${install}.`
 }
 
 /** A terminal sends its own SIGINT and SIGHUP to both processes: handed on as well, one Ctrl-C would count as two. */
@@ -87,11 +102,7 @@ async function launch() {
   if (major(process.versions.node) >= NEEDED) return import(program.href)
   const binary = findOwnNode()
   if (binary !== null) return runUnder(binary)
-  const directory = fileURLToPath(new URL('..', import.meta.url))
-  fail(
-    `needs Node ${NEEDED} or newer, and this is Node ${process.versions.node}.\n` +
-      `Run "npm ci" in ${directory} (it brings Node ${NEEDED} along), or install Node ${NEEDED}.`,
-  )
+  fail(`needs Node ${NEEDED} or newer, and this is Node ${process.versions.node}.\n${adviceFor(program)}`)
 }
 
 await launch()

@@ -62,7 +62,10 @@ function makePackage(folder: string, program: string, node?: string) {
 
 const checkout = makePackage('checkout', 'src/main.ts', 'checkout/node_modules/node')
 const hoisted = makePackage('user/node_modules/domaindex', 'dist/src/main.js', 'user/node_modules/node')
+const MACHINE = `${process.platform}-${process.arch}`
+const byMachine = makePackage('global/domaindex', 'dist/src/main.js', `global/domaindex/node_modules/node-${MACHINE}`)
 const lonely = makePackage('lonely', 'src/main.ts')
+const lonelyPublished = makePackage('published', 'dist/src/main.js')
 const own = String(Number.parseInt(process.versions.node, 10))
 
 const run = (nodeOptions: string[], launcher: string, ...args: string[]) =>
@@ -145,8 +148,24 @@ test('a published package runs what is compiled, on a Node that npm put beside i
   assert.deepEqual(JSON.parse(run(asOldNode, hoisted, 'show', 'a').stdout), [own, 'a'])
 })
 
-test('without a new enough Node it says what to do', () => {
-  const { status, stderr } = run(asOldNode, lonely, 'show')
-  assert.equal(status, 1)
-  assert.match(stderr, /needs Node 24 or newer, and this is Node 20\.0\.0\.\nRun "npm ci" in /)
+test('a published package runs on the package of npm that holds a Node for this machine, without any install script', () => {
+  assert.deepEqual(JSON.parse(run(asOldNode, byMachine, 'show', 'a').stdout), [own, 'a'])
 })
+
+const isBrought = ['linux-x64', 'linux-arm64', 'darwin-x64'].includes(MACHINE)
+
+for (const [what, launcher, advice] of [
+  ['a checkout', lonely, /\nRun "npm ci" in .*lonely\/ \(it brings Node 24 along\), or install Node 24 or newer/],
+  [
+    'a published package',
+    lonelyPublished,
+    /\nInstall this package again without --omit=optional .*, or install Node 24/,
+  ],
+] as const) {
+  test(`without a new enough Node ${what} says what to do`, () => {
+    const { status, stderr } = run(asOldNode, launcher, 'show')
+    assert.equal(status, 1)
+    assert.match(stderr, /needs Node 24 or newer, and this is Node 20\.0\.0\.\n/)
+    assert.match(stderr, isBrought ? advice : /\nnpm brings none for .*: install Node 24 or newer/)
+  })
+}

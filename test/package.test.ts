@@ -1,0 +1,41 @@
+/** package.json and package-lock.json: an install on any Node from 18 on brings Node 24, without a warning and without an install script. */
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8')
+
+type Entry = { engines?: object; bin?: object; hasInstallScript?: boolean; dev?: boolean; devOptional?: boolean }
+const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Entry> }
+const PLATFORM = Object.keys(manifest.optionalDependencies!).filter((name) => name.startsWith('node-'))
+
+test('the lock says nothing about Node that npm of an older one warns of or stumbles over: run node scripts/lock.ts', () => {
+  const strange = Object.entries(packages).flatMap(([path, { engines, bin }]) => {
+    const isPlatform = PLATFORM.some((name) => path === `node_modules/${name}`)
+    return path !== '' && (engines !== undefined || (isPlatform && bin !== undefined)) ? [path] : []
+  })
+  assert.deepEqual(strange, [])
+  assert.deepEqual(manifest.engines, { node: '>=18' })
+})
+
+test('Node comes for the machines that the launcher names, and no package of an installed one has an install script', () => {
+  const [, list = ''] = /const BROUGHT = \[(.*)\]/.exec(read('bin/domaindex.js'))!
+  const brought = list.split(', ').map((text) => `node-${text.slice(1, -1)}`)
+  assert.deepEqual(PLATFORM.toSorted(), brought.toSorted())
+  const scripted = Object.entries(packages).filter(
+    ([, entry]) => entry.hasInstallScript && !entry.dev && !entry.devOptional,
+  )
+  assert.deepEqual(scripted, [])
+})
+
+test('the node of npm scripts runs the one that npm brought', () => {
+  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/node'), ['-p', 'process.versions.node'], {
+    encoding: 'utf8',
+  })
+  assert.match(stdout, /^2[4-9]\./)
+})
