@@ -118,6 +118,7 @@ export class Crew {
     worker.on('message', (message: unknown) => {
       if (isHeartbeat(message) && seat.serving === worker) this.#silences.hear(worker)
     })
+    worker.on('error', () => this.#workers.delete(worker)) // of one that the system did not start
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
       this.#silences.forget(worker)

@@ -25,13 +25,13 @@ export async function ask(
     end = () => resolve(null)
   })
   const timer = setTimeout(end, milliseconds)
-  worker.on('message', hear).on('exit', end)
+  worker.on('message', hear).on('exit', end).on('error', end)
   send(worker, command)
   try {
     return await reported
   } finally {
     clearTimeout(timer)
-    worker.off('message', hear).off('exit', end)
+    worker.off('message', hear).off('exit', end).off('error', end)
   }
 }
 
