@@ -16,7 +16,7 @@ export type Row = { name: string; shows: string; count?: number; states: (name: 
 export type State = { zone: DnsTable; sites: Readonly<Record<string, Site>>; gives: Gives }
 
 /** An observation as files write it (docs/observation.md), without its domain and time. */
-export type Gives = { dns: GivenDns; web?: GivenWeb }
+export type Gives = { dns: GivenDns; web?: GivenWeb; ssl?: GivenWeb['ssl'] }
 export type GivenDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<Record<RecordType, readonly GivenRecord[]>>
 export type GivenWeb = {
   has_website: boolean
@@ -49,6 +49,8 @@ export type Told = {
   dns?: Partial<GivenDns>
   /** How it differs from a plain website with a valid certificate and no text; null: left out of the observation. */
   web: Partial<GivenWeb> | null
+  /** The certificate where nothing else of the web is judged. */
+  ssl?: GivenWeb['ssl']
 }
 
 const PLAIN: GivenWeb = {
@@ -105,6 +107,7 @@ function stateOf(name: string, told: Told): State {
     gives: {
       dns: fails === undefined ? { status: 'ok', ...recordsOf(apex), ...told.dns } : { status: statusOf(fails) },
       ...(told.web !== null && { web: { ...PLAIN, ...told.web } }),
+      ...(told.ssl !== undefined && { ssl: told.ssl }),
     },
   }
 }

@@ -34,16 +34,18 @@ const NOWHERE: readonly Row[] = [
   ),
   row('to-spelled-address.example', 'To loopback, spelled as one number.', leaves(gone('http://2130706433/'), null)),
   row('to-loopback-6.example', 'To loopback of IPv6.', leaves(gone('http://[::1]/'), null)),
-  row('to-private-host.example', 'To a host of its own with a private address: nothing is said of the web.', {
+  row('to-private-host.example', 'To a host of its own with a private address: the certificate alone is judged.', {
     at: [MEADOW],
     site: gone('http://intranet.to-private-host.example/'),
     zone: { 'intranet.to-private-host.example': { A: ['10.0.0.1'] } },
     web: null,
+    ssl: 'valid',
   }),
-  row('to-port.example', 'To another port of its own: nothing is said of the web.', {
+  row('to-port.example', 'To another port of its own: the certificate alone is judged.', {
     at: [MEADOW],
     site: gone('http://to-port.example:8080/'),
     web: null,
+    ssl: 'valid',
   }),
   row(
     'to-nothing.example',

@@ -1,6 +1,6 @@
 /** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
 
-import type { SocialAccount, WebPart } from '../observe/observation.ts'
+import type { SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
 import { digestOf, type Terms, termsOf } from '../similar/terms.ts'
 import { type Address, compareAddresses } from '../words/address.ts'
 import { compareBytewise } from '../words/order.ts'
@@ -8,7 +8,7 @@ import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Change, Superseded } from './change.ts'
 import { type Plan, planAfter, RHYTHM, type Rhythm } from './due.ts'
-import { type Current, NOTHING_KNOWN, type State, type Visit, type Website } from './known.ts'
+import { type Current, NO_WEBSITE, NOTHING_KNOWN, type State, type Visit, type Website } from './known.ts'
 import { CLOCK_OF } from './numbers.ts'
 import { isOk, type Prepared, readDns, readWeb, typesOf } from './prepare.ts'
 import { ipOf, onlyDns } from './resolution.ts'
@@ -181,6 +181,7 @@ function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepare
   if (written === null || observed_at <= draft.clocks[CLOCK_OF.web]!) return false
   if (webPrint !== draft.webPrint) {
     const web = readWeb(written)
+    if (typeof web === 'string') return applyCertificate(draft, web)
     const website = websiteOf(web)
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) draft.current = { ...draft.current, web: website }
@@ -188,6 +189,15 @@ function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepare
     draft.webPrint = webPrint
   }
   draft.clocks[CLOCK_OF.web] = observed_at
+  return true
+}
+
+/** The verdict on a certificate alone moves no clock, because nothing else of the web was seen. True where it is another one. */
+function applyCertificate(draft: Draft, ssl: Ssl): boolean {
+  const known = draft.current.web ?? NO_WEBSITE
+  if (draft.current.web !== null && known.ssl === ssl) return false
+  draft.current = { ...draft.current, web: { ...known, ssl } }
+  draft.webPrint = 0
   return true
 }
 

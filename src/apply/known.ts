@@ -61,6 +61,19 @@ export type Website = {
   digest: string | null
 }
 
+/** What is answered of a web part that was never observed. */
+export const NO_WEBSITE: Website = {
+  has_website: false,
+  redirect_to_https: false,
+  redirect_to_www: false,
+  only_with_www: false,
+  redirects_to: null,
+  ssl: 'nocert',
+  social_networks: [],
+  social_accounts: [],
+  digest: null,
+}
+
 /** The current facts of a name. */
 export type Current = {
   /** Null until a dns part was applied. */

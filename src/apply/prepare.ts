@@ -1,7 +1,7 @@
 /** An observation made ready to be compared: the canonical text of each part, and its fingerprint. */
 
 import { hash } from 'node:crypto'
-import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
+import type { DnsPart, DnsStatus, Observation, Ssl, WebPart } from '../observe/observation.ts'
 import type { Name } from '../words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import { recordsText } from '../words/record-text.ts'
@@ -29,9 +29,9 @@ export type DnsText = { status: DnsStatus; texts: Partial<Record<RecordType, str
 /** Stands between the texts of one part; as JSON none of them has one inside. */
 const BREAK = '\n'
 
-export function prepare({ domain, observed_at, dns, web }: Observation): Prepared {
+export function prepare({ domain, observed_at, dns, web, ssl }: Observation): Prepared {
   const dnsText = dns ? writeDns(dns) : null
-  const webText = web ? writeWeb(web) : null
+  const webText = web ? writeWeb(web) : ssl === undefined ? null : JSON.stringify(ssl)
   return {
     name: domain,
     observed_at,
@@ -95,7 +95,9 @@ function writeWeb({ text, ...facts }: WebPart): string {
   return JSON.stringify(values) + BREAK + (text ?? '')
 }
 
-export function readWeb(written: string): WebPart {
+/** The verdict on a certificate alone, or the whole part. */
+export function readWeb(written: string): WebPart | Ssl {
+  if (written.startsWith('"')) return JSON.parse(written) as Ssl
   const end = written.indexOf(BREAK)
   const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, redirect_host] =
     JSON.parse(written.slice(0, end))

@@ -37,10 +37,14 @@ export type WebPart = {
   text: string | null
 }
 
-/** One visit. A part that is null was not looked at and keeps what is known. `observed_at` in whole seconds UTC. */
+/**
+ * One visit. A part that is null was not looked at and keeps what is known. `observed_at` in whole seconds UTC. `ssl` is the
+ * verdict on a certificate where nothing else of the web could be judged; observation files have no place for it.
+ */
 export type Observation = {
   domain: Name
   observed_at: Instant
   dns: DnsPart | null
   web: WebPart | null
+  ssl?: Ssl
 }

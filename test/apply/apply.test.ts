@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { begin, changeOf, differs } from '../../src/apply/apply.ts'
+import { NO_CLOCKS, NO_WEBSITE } from '../../src/apply/known.ts'
 import { prepare } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { NAMES, observations } from '../store/conformance/arbitraries.ts'
-import { dns, minute, NXDOMAIN, redirecting, seen } from '../store/conformance/world.ts'
+import { dns, minute, NXDOMAIN, redirecting, seen, web } from '../store/conformance/world.ts'
 import { live, nothing, step } from './known.ts'
 
 const NAME = NAMES[0]!
@@ -234,4 +235,25 @@ test('a redirect that stays is the same before and after, also when the name is 
     [facts?.redirectBefore, facts?.redirectAfter, facts?.left],
     ['t.example', 't.example', ['192.0.2.1']],
   )
+})
+
+test('the verdict on a certificate alone changes that alone, and no clock', () => {
+  const at = (observed_at: number, rest: Partial<Observation>): Observation => {
+    return { domain: NAME, observed_at, dns: null, web: null, ...rest }
+  }
+  const first = live(nothing(NAME), [at(5, { ssl: 'valid' })])
+  assert.deepEqual([first.outcomes, first.known.current.web], [['applied'], { ...NO_WEBSITE, ssl: 'valid' }])
+  assert.deepEqual([...first.known.visit.clocks], NO_CLOCKS)
+  const site = web({ has_website: true, ssl: 'invalid', text: 'Some text.' })
+  const full = live(first.known, [
+    at(6, { web: site }),
+    at(7, { ssl: 'valid' }),
+    at(8, { ssl: 'valid' }),
+    at(4, { ssl: 'nocert' }),
+  ])
+  assert.deepEqual(full.outcomes, ['applied', 'applied', 'stale', 'stale'])
+  const { has_website, ssl, digest } = full.known.current.web!
+  assert.deepEqual([has_website, ssl, digest !== null], [true, 'valid', true])
+  const again = live(full.known, [at(9, { web: site })])
+  assert.deepEqual([again.outcomes, again.known.current.web?.ssl], [['applied'], 'invalid'])
 })

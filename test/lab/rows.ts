@@ -9,8 +9,9 @@ import { formatInstant, type Instant } from '../../src/words/time.ts'
 
 /** What a visit of the domain must give in this state of the lab. */
 export function observationOf(row: Row, domain: Name, state: number, at: Instant): Observation {
-  const given = { domain, observed_at: `${formatInstant(at)}Z`, ...stateOf(row, domain, state).gives }
+  const { ssl, ...gives } = stateOf(row, domain, state).gives
+  const given = { domain, observed_at: `${formatInstant(at)}Z`, ...gives }
   const observation = parseObservation(JSON.stringify(given))
   if (typeof observation === 'string') throw new Error(`${row.name}: ${observation}`)
-  return observation
+  return ssl === undefined ? observation : { ...observation, ssl }
 }

@@ -74,6 +74,17 @@ for (const [certificate, verdict] of [
   })
 }
 
+test('where the web cannot be judged the certificate is kept, which no file of observations holds', () => {
+  const toPort = chain('closed', 'http://example.com/ 301', 'https://example.com:8443/')
+  const seen = observe(visit({ dns: DNS, web: web(toPort, null, SHOWN) }))
+  assert.deepEqual([seen.web, seen.ssl], [null, 'valid'])
+  assert.ok(!('ssl' in observe(visit({ dns: DNS, web: web(toPort, null, { kind: 'unseen' }) }))))
+  assert.ok(
+    !('ssl' in observe(visit({ dns: DNS, web: web(chain('answered', 'http://example.com/ 200'), null, SHOWN) }))),
+  )
+  assert.doesNotMatch(writeObservation(seen), /"web"|"ssl"/)
+})
+
 test('a certificate with any complaint of the verifier is invalid', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (error) => verdictOn({ kind: 'shown', error }) === 'invalid'))
 })

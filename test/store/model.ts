@@ -123,8 +123,19 @@ export class Model {
   }
 }
 
+const UNSEEN_WEB: WebPart = {
+  has_website: false,
+  redirect_to_https: false,
+  redirect_to_www: false,
+  only_with_www: false,
+  redirects_to: null,
+  ssl: 'nocert',
+  social_accounts: [],
+  text: null,
+}
+
 /** Lets the parts that are newer than their clocks change the domain; false where none is. */
-function observe(domain: Domain, { observed_at, dns, web }: Observation): boolean {
+function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): boolean {
   const { clocks, facts } = domain
   let newer = false
   const look = (part: string, change: () => void) => {
@@ -142,6 +153,9 @@ function observe(domain: Domain, { observed_at, dns, web }: Observation): boolea
     look('web', () => {
       facts.web = web
     })
+  } else if (ssl !== undefined && observed_at > (clocks.web ?? 0) && facts.web?.ssl !== ssl) {
+    newer = true
+    facts.web = { ...(facts.web ?? UNSEEN_WEB), ssl }
   }
   return newer
 }
