@@ -2,7 +2,7 @@
 
 import { randomFillSync } from 'node:crypto'
 import { idOf, isAnswerTo, type Query } from './dns-query.ts'
-import { waitFor } from './patience.ts'
+import { fairTime, waitFor } from './patience.ts'
 
 /**
  * What one question to one server came to: a message that isAnswerTo lets pass; nothing in time; that the server closed
@@ -10,6 +10,7 @@ import { waitFor } from './patience.ts'
  */
 export type Heard = Uint8Array | 'timeout' | 'lost' | 'unreachable'
 
+/** `until`: of fairTime(). */
 type Waiter = { query: Query; until: number; tell(heard: Heard): void }
 
 export class Waiting {
@@ -35,8 +36,9 @@ export class Waiting {
     return id
   }
 
-  /** Waits until a moment of performance.now(). Never rejects. */
-  add(id: number, query: Query, until: number): Promise<Heard> {
+  /** Waits until a moment of performance.now(), and as much longer as this process stands still. Never rejects. */
+  add(id: number, query: Query, moment: number): Promise<Heard> {
+    const until = fairTime() + moment - performance.now()
     if (until < this.#next) this.#wind(until)
     return new Promise((tell) => {
       this.#waiters.set(id, { query, until, tell })
@@ -65,12 +67,12 @@ export class Waiting {
   #wind(until: number): void {
     this.#stop()
     this.#next = until
-    const milliseconds = Math.max(1, Math.ceil(until - performance.now()))
+    const milliseconds = Math.max(1, Math.ceil(until - fairTime()))
     if (until !== Number.POSITIVE_INFINITY) this.#stop = waitFor(milliseconds, () => this.#ring())
   }
 
   #ring(): void {
-    const now = performance.now()
+    const now = fairTime()
     for (const [id, waiter] of [...this.#waiters]) if (waiter.until <= now) this.#tell(id, waiter, 'timeout')
     let next = Number.POSITIVE_INFINITY
     for (const { until } of this.#waiters.values()) next = Math.min(next, until)

@@ -8,6 +8,7 @@ import type { Guard } from './guard.ts'
 import { Http } from './http.ts'
 import type { OptOut } from './opt-out.ts'
 import type { Pace } from './pace.ts'
+import { waitFor } from './patience.ts'
 import { openRests, type Rests } from './rests.ts'
 import { openRobots, type Robots } from './robots.ts'
 import { makeTrust, type Trust } from './tls.ts'
@@ -69,13 +70,13 @@ export function openWeb(options: WebOptions): Web {
       if (closed || options.optOut?.hasName(domain)) return null
       const { turns, addresses, http, end, cut } = beginVisit(domain, known, shared)
       cuts.add(cut)
-      const timer = setTimeout(cut, limits.visit)
+      const stop = waitFor(limits.visit, cut)
       try {
         const seen = await lookWith(http, addresses, domain, shared)
         if (turns.held !== null) known.onHeld?.(turns.held)
         return closed || turns.held !== null ? null : seen
       } finally {
-        clearTimeout(timer)
+        stop()
         end()
         cuts.delete(cut)
       }

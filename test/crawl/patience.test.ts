@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
-import { waitFor } from '../../src/crawl/patience.ts'
+import { fairTime, waitFor } from '../../src/crawl/patience.ts'
 
 const SOON = 20
 const PAUSE = 100
@@ -48,4 +48,23 @@ test('a wait that was stopped is over, also between its time and its call', asyn
     setImmediate(() => standStill(PAUSE)) // so that both timers run out in one turn
   })
   assert.deepEqual(calls, [])
+})
+
+test('a wait is prolonged by the time in which the process could do nothing, and the fair clock stands still in it', async () => {
+  const calls: string[] = []
+  const began = fairTime()
+  const ended = new Promise<void>((resolve) => {
+    waitFor(10 * SOON, () => {
+      calls.push('late')
+      resolve()
+    })
+  })
+  for (let pause = 0; pause < 3; pause++) {
+    await new Promise(setImmediate)
+    standStill(2 * PAUSE)
+    await new Promise(setImmediate)
+  }
+  assert.deepEqual(calls, [], 'though its time was over long ago')
+  assert.ok(fairTime() - began < 10 * SOON)
+  await ended
 })
