@@ -13,7 +13,7 @@ export type Pulse = {
 
 /** Milliseconds between two beats. */
 const BEAT = 1_000
-/** Milliseconds without an answer after which the store counts as gone. */
+/** Milliseconds without an answer after which the store counts as gone; where it refuses, it does at once. */
 const SILENCE = 3_000
 /** Seconds that two clocks may seem apart because they are read in whole seconds. */
 const ROUNDING = 1
@@ -36,6 +36,7 @@ export async function feelPulse(
   }
   const tell = (hindrance: unknown): void => {
     isAsking = false
+    if (hindrance !== null) felt = Number.NEGATIVE_INFINITY
     if (isHindered === (hindrance !== null)) return
     isHindered = hindrance !== null
     onChange(hindrance)

@@ -24,7 +24,7 @@ export type Database = {
   transaction: Write
   /** Runs `work` in one transaction, once, and leaves no proof of it: for migrations. */
   once: Write
-  /** Runs `work`, which writes nothing, in one transaction that could write, once, by a connection of those that write. */
+  /** Runs `work`, which writes nothing, in one transaction that could write, by a connection of those that write. */
   trial: Write
   /** The server's clock. */
   now(): Promise<Instant>

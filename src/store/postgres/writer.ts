@@ -50,9 +50,11 @@ export async function once<Result>(take: Take, work: Work<Result>): Promise<Resu
   }
 }
 
-export async function trial<Result>(take: Take, work: Work<Result>): Promise<Result> {
-  const client = await take()
-  return within(client, client.query(BEGIN), work)
+export function trial<Result>(take: Take, work: Work<Result>): Promise<Result> {
+  return again(TRIES, async () => {
+    const client = await take()
+    return within(client, client.query(BEGIN), work)
+  })
 }
 
 export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Result>): Promise<Result> {
