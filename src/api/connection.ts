@@ -9,8 +9,9 @@ export const READ_AHEAD = 32
 export const SLICE_BYTES = 1_024
 /** Bytes that all connections of a process may hold unparsed; a further connection that would hold some is closed. */
 const HELD_BYTES = 64 * 2 ** 20
-/** Requests of all connections that are parsed and not answered; beyond that each connection is read one request ahead. */
-const READ_AHEAD_ALL = 4_096
+/** Requests of all connections that are parsed behind others; beyond that a connection is read only once it has no request, and less at once. */
+const CROWD = 64
+const CROWD_SLICE_BYTES = 128
 /** Milliseconds and bytes for which a closed connection is still read, so that no reset destroys the last answer (RFC 9112, section 9.6). */
 const LINGER = 2_000
 const LINGER_BYTES = 2 ** 20
@@ -29,7 +30,9 @@ export type Connections = {
   readonly ticks: () => number
   readonly arrived: () => number
   heldBytes: number
+  /** Requests that are parsed and not answered, and those of them that are not the first of their connection. */
   waiting: number
+  behind: number
 }
 
 const known = new WeakMap<object, Connection>()
@@ -113,6 +116,7 @@ export class Connection {
     this.#accepted = null
     this.#arrivals.push(arrival)
     this.#all.waiting++
+    if (this.waiting > 1) this.#all.behind++
     response.once('close', () => this.#answered(arrival))
     if (this.waiting === 1) this.#all.enter(arrival, false)
   }
@@ -166,8 +170,9 @@ export class Connection {
     this.#isParsing = true
     while (this.#held !== null && this.#mayParse()) {
       const bytes = this.#held
-      this.#hold(bytes.length > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : null)
-      this.#parse(bytes.length > SLICE_BYTES ? bytes.subarray(0, SLICE_BYTES) : bytes)
+      const length = this.#all.behind < CROWD ? SLICE_BYTES : CROWD_SLICE_BYTES
+      this.#hold(bytes.length > length ? bytes.subarray(length) : null)
+      this.#parse(bytes.length > length ? bytes.subarray(0, length) : bytes)
     }
     this.#isParsing = false
     if (this.#held === null) this.#goOn()
@@ -181,7 +186,7 @@ export class Connection {
   #mayParse(): boolean {
     if (this.#isClosing || this.#lastWords !== null || this.socket.destroyed || this.socket.writableNeedDrain)
       return false
-    return this.waiting < (this.#all.waiting < READ_AHEAD_ALL ? READ_AHEAD : 1)
+    return this.waiting < (this.#all.behind < CROWD ? READ_AHEAD : 1)
   }
 
   #goOn(): void {
@@ -200,6 +205,7 @@ export class Connection {
     if (this.#arrivals[0] !== arrival) return
     this.#arrivals.shift()
     this.#all.waiting--
+    if (this.waiting > 0) this.#all.behind--
     this.#active = this.#all.ticks()
     const [next] = this.#arrivals
     if (this.#isClosing) return
@@ -224,6 +230,7 @@ export class Connection {
     this.#isClosing = true
     this.#hold(null)
     this.#all.waiting -= this.waiting
+    this.#all.behind -= Math.max(0, this.waiting - 1)
     this.#arrivals.length = 0
     this.#all.open.delete(this)
   }

@@ -33,6 +33,7 @@ export class Front {
       arrived: () => admission.arrived(),
       heldBytes: 0,
       waiting: 0,
+      behind: 0,
     }
     server.on('connection', (socket: Socket) => void new Connection(socket, this.#connections))
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {

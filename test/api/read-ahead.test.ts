@@ -79,7 +79,7 @@ test('what is left of a connection that is lost in a flood is nothing', async (t
   assert.deepEqual([front.waiting, front.heldBytes], [0, 0])
 })
 
-test('many connections together are read ahead one request each', async (t) => {
+test('many connections together are read hardly ahead', async (t) => {
   const { address, front, go } = await apiOf(t)
   const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const sockets = Array.from({ length: 300 }, () =>
@@ -88,7 +88,7 @@ test('many connections together are read ahead one request each', async (t) => {
   for (const socket of sockets) socket.write(ask.repeat(1_000))
   while (front.open < sockets.length) await turn()
   for (let turns = 0; turns < 1_000; turns++) await turn()
-  assert.ok(front.waiting < 4_096 + sockets.length * Math.ceil(SLICE_BYTES / ask.length), `${front.waiting}`)
+  assert.ok(front.waiting <= sockets.length + 64 + READ_AHEAD, `${front.waiting} requests`)
   for (const socket of sockets) socket.destroy()
   go()
   while (front.open > 0) await turn()
