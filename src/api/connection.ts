@@ -186,6 +186,7 @@ export class Connection {
   #mayParse(): boolean {
     if (this.#isClosing || this.#lastWords !== null || this.socket.destroyed || this.socket.writableNeedDrain)
       return false
+    if (this.#arrivals.at(-1)?.request.complete === false) return true // its body: it may be the one that is waited for
     return this.waiting < (this.#all.behind < CROWD ? READ_AHEAD : 1)
   }
 

@@ -95,6 +95,21 @@ test('many connections together are read hardly ahead', async (t) => {
   assert.deepEqual([front.waiting, front.heldBytes], [0, 0])
 })
 
+test('beside a crowd of floods a request with a body is read to its end', async (t) => {
+  const { address, front, go } = await apiOf(t)
+  const port = Number(new URL(address).port)
+  const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
+  const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  for (const socket of sockets) socket.write(ask.repeat(1_000))
+  while (front.open < sockets.length || front.waiting < sockets.length) await turn()
+  const { token: other } = await world.account({ plan: 'premium' })
+  const body = JSON.stringify({ token: other, query: 'no-dot', padding: 'x'.repeat(3_000) })
+  const seen = await fetch(`${address}/v1.0/lookup`, { method: 'POST', body })
+  assert.equal(seen.status, 400)
+  for (const socket of sockets) socket.destroy()
+  go()
+})
+
 test('requests that were sent ahead are answered in their order, also by a client that ends its side', async () => {
   const paths = ['/healthz', '/v1.0/nothing', '/readyz', '/v1.0/lookup', '/crawler']
   const { port } = new URL(world.address)
