@@ -92,7 +92,7 @@ export function closeFormatting(tree: PageBuilder, name: string): void {
 /** An element that nothing special is open inside of. */
 function endOther({ open }: PageBuilder, name: string): void {
   if (!open.has(name)) return
-  for (let index = open.depth - 1; index > 0; index--) {
+  for (let index = open.depth - 1; index > 0 && open.spend(1); index--) {
     const element = open.at(index)!
     if (element.name === name && element.space === 'html') {
       open.generateImpliedEnds(name)

@@ -127,7 +127,7 @@ function startItem(tree: PageBuilder, name: string, attributes: Attributes): voi
   tree.framesetOk = false
   const ended = name === 'li' ? ['li'] : ['dd', 'dt']
   if (ended.some((each) => open.has(each))) {
-    for (let index = open.depth - 1; index > 0; index--) {
+    for (let index = open.depth - 1; index > 0 && open.spend(1); index--) {
       const element = open.at(index)!
       if (element.space === 'html' && ended.includes(element.name)) {
         open.generateImpliedEnds(element.name)

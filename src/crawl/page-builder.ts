@@ -1,6 +1,7 @@
 /** The tree of a page while it is built: open elements, and where text and elements go (HTML, chapter 13.2.6). */
 
-import { type Element, OpenElements, type Shown, type Space, takesHtml, within } from './page-elements.ts'
+import { type Element, OpenElements, type Shown, within } from './page-elements.ts'
+import { type Space, takesHtml } from './page-foreign.ts'
 import { ActiveFormatting } from './page-formatting.ts'
 import { VOID } from './page-names.ts'
 import { TextFlow } from './page-text.ts'

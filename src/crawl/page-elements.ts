@@ -1,13 +1,12 @@
 /** The open elements of a page (HTML, chapter 13.2.4.2), and what each says of the text inside. */
 
-import { BREAKOUT, FOSTERING, HTML_INTEGRATION, IMPLIED_END, MATH_TEXT, SCOPE, SPECIAL } from './page-names.ts'
+import { isIntegrationPoint, type Space } from './page-foreign.ts'
+import { FOSTERING, IMPLIED_END, SCOPE, SPECIAL } from './page-names.ts'
 import type { TextFlow } from './page-text.ts'
 import type { Attributes } from './page-tokens.ts'
 
 /** The state of the text at one place. `inert`: not part of the page, so that its links count as little as its text. */
 export type Shown = 'seen' | 'hidden' | 'inert'
-
-export type Space = 'html' | 'svg' | 'math'
 
 /** The insertion mode that an element gives to what stands in it (chapter 13.2.4.1). */
 export type Mode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
@@ -46,6 +45,9 @@ export type Spot = { shown: Shown; flow: TextFlow }
 /** Deeper elements are counted only, as browsers bound the depth. */
 const MOST_OPEN = 512
 
+/** Steps along the open elements that one page may cost, some fifty times what long pages take: then searches find nothing. */
+const MOST_STEPS = 5_000_000
+
 const STEPS = { seen: 0, hidden: 1, inert: 2 }
 
 export class OpenElements {
@@ -54,6 +56,7 @@ export class OpenElements {
   readonly #count = new Map<string, { open: number }>()
   readonly #popped: (element: Element) => void
   #deeper = 0
+  #stepsLeft = MOST_STEPS
 
   constructor(popped: (element: Element) => void) {
     this.#popped = popped
@@ -85,6 +88,12 @@ export class OpenElements {
 
   at(index: number): Element | undefined {
     return this.#open[index]
+  }
+
+  /** Takes steps from what a page may cost; false if there are none left. */
+  spend(steps: number): boolean {
+    this.#stepsLeft -= steps
+    return this.#stepsLeft > 0
   }
 
   indexOf(element: Element): number {
@@ -169,7 +178,7 @@ export class OpenElements {
   /** Whether an element of that name is in a scope. */
   isInScope(scope: keyof typeof SCOPE, name: string): boolean {
     if (!this.has(name)) return false
-    for (let index = this.#open.length - 1; index >= 0; index--) {
+    for (let index = this.#open.length - 1; index >= 0 && this.spend(1); index--) {
       const element = this.#open[index]!
       if (element.name === name && element.space === 'html') return true
       if (ends(element, scope)) return false
@@ -182,7 +191,7 @@ export class OpenElements {
   }
 
   isElementInScope(target: Element): boolean {
-    for (let index = this.#open.length - 1; index >= 0; index--) {
+    for (let index = this.#open.length - 1; index >= 0 && this.spend(1); index--) {
       const element = this.#open[index]!
       if (element === target) return true
       if (ends(element, 'usual')) return false
@@ -193,7 +202,7 @@ export class OpenElements {
   /** Where something is inserted; with `foster` in front of the table if the current element is part of one. */
   spot(foster: boolean, from: Element = this.current): Spot {
     if (!foster || from.space !== 'html' || !FOSTERING.has(from.name)) return from
-    for (let index = this.indexOf(from); index > 0; index--) {
+    for (let index = this.indexOf(from); index > 0 && this.spend(1); index--) {
       const element = this.#open[index]!
       if (element.name === 'template') return element
       if (element.name !== 'table') continue
@@ -222,27 +231,4 @@ export function isSpecial({ name, space }: Element): boolean {
 function ends(element: Element, scope: keyof typeof SCOPE): boolean {
   if (element.space === 'html') return SCOPE[scope].has(element.name)
   return scope !== 'table' && isIntegrationPoint(element)
-}
-
-/** Elements of SVG and MathML in which HTML may stand. */
-export function isIntegrationPoint({ name, space }: Pick<Element, 'name' | 'space'>): boolean {
-  if (space === 'svg') return HTML_INTEGRATION.has(name)
-  return space === 'math' && (MATH_TEXT.has(name) || name === 'annotation-xml')
-}
-
-/** Whether a start tag is read by the rules of HTML though it stands in SVG or MathML. */
-export function takesHtml({ name, space, attributes }: Element, tag: string): boolean {
-  if (space === 'html') return true
-  if (space === 'svg') return HTML_INTEGRATION.has(name)
-  if (MATH_TEXT.has(name)) return tag !== 'mglyph' && tag !== 'malignmark'
-  return name === 'annotation-xml' && (tag === 'svg' || isHtmlAnnotation(attributes))
-}
-
-/** MathML's annotation-xml of such an encoding holds HTML. */
-export function isHtmlAnnotation({ encoding = '' }: Attributes): boolean {
-  return /^(?:text\/html|application\/xhtml\+xml)$/i.test(encoding)
-}
-
-export function breaksOut(tag: string, { color, face, size }: Attributes): boolean {
-  return BREAKOUT.has(tag) || (tag === 'font' && (color ?? face ?? size) !== undefined)
 }

@@ -8,6 +8,9 @@ const MOST_ACTIVE = 64
 const TRIES = 8
 const COPIES = 3
 
+/** A copy costs as much as so many steps along the open elements. */
+const COPY_STEPS = 30
+
 const MARKER = null
 
 /** Makes an element like another at a spot. */
@@ -56,7 +59,7 @@ export class ActiveFormatting {
   reconstruct(foster: boolean): void {
     let index = this.#active.length
     while (index > 0 && this.#active[index - 1] !== MARKER && !this.#active[index - 1]!.isOpen) index--
-    for (; index < this.#active.length && !this.#open.isFull; index++) {
+    for (; index < this.#active.length && !this.#open.isFull && this.#open.spend(COPY_STEPS); index++) {
       const made = this.#copy(this.#active[index]!, this.#open.spot(foster))
       this.#open.push(made)
       this.#active[index] = made
@@ -70,7 +73,7 @@ export class ActiveFormatting {
       this.#open.pop()
       return true
     }
-    for (let tried = 0; tried < TRIES; tried++) {
+    for (let tried = 0; tried < TRIES && this.#open.spend(COPY_STEPS); tried++) {
       const formatting = this.last(name)
       if (formatting === null) return tried > 0
       if (!formatting.isOpen) this.remove(formatting)
@@ -87,7 +90,7 @@ export class ActiveFormatting {
   }
 
   #furthestBlock(formatting: Element): Element | null {
-    for (let index = this.#open.indexOf(formatting) + 1; index < this.#open.depth; index++) {
+    for (let index = this.#open.indexOf(formatting) + 1; index < this.#open.depth && this.#open.spend(1); index++) {
       const element = this.#open.at(index)!
       if (isSpecial(element)) return element
     }

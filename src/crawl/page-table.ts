@@ -118,8 +118,7 @@ function startInSection(tree: PageBuilder, name: string, attributes: Attributes)
   }
   if (CELL.has(name)) {
     tree.open.clearTo(TABLE_SECTION)
-    tree.insert('tr')
-    return readTableStart(tree, name, attributes)
+    return !tree.insert('tr').isOpen || readTableStart(tree, name, attributes)
   }
   if (!AROUND_ROW.has(name)) return startInTable(tree, name, attributes)
   return !closeSection(tree) || readTableStart(tree, name, attributes)
@@ -139,8 +138,8 @@ function startInTable(tree: PageBuilder, name: string, attributes: Attributes): 
     open.clearTo(TABLE)
     const parent = PARENT.get(name)
     if (name === 'caption') tree.active.mark()
-    tree.insert(parent ?? name, parent === undefined ? attributes : undefined)
-    return parent === undefined || readTableStart(tree, name, attributes)
+    const element = tree.insert(parent ?? name, parent === undefined ? attributes : undefined)
+    return parent === undefined || !element.isOpen || readTableStart(tree, name, attributes)
   }
   if (name === 'table') {
     if (!open.isInScope('table', 'table')) return true

@@ -3,14 +3,12 @@
 import { readBodyStart } from './page-body.ts'
 import { readBodyEnd } from './page-body-end.ts'
 import { PageBuilder, type TreeListener } from './page-builder.ts'
-import { breaksOut, type Element, takesHtml } from './page-elements.ts'
+import type { Element } from './page-elements.ts'
+import { breaksOut, takesHtml } from './page-foreign.ts'
 import { FOSTERING, IN_HEAD, RAW } from './page-names.ts'
 import { isQuirky } from './page-quirks.ts'
 import { readTableEnd, readTableStart } from './page-table.ts'
 import type { Attributes, Listener } from './page-tokens.ts'
-
-/** White space as HTML has it (chapter 13.2.6.4): tab, line feed, form feed, carriage return and space. */
-const BLANK = new Set([9, 10, 12, 13, 32])
 
 export class TreeReader implements Listener {
   readonly #tree: PageBuilder
@@ -116,7 +114,7 @@ export class TreeReader implements Listener {
       this.#closeHtml(name)
       return
     }
-    for (let index = open.depth - 1; index > 0; index--) {
+    for (let index = open.depth - 1; index > 0 && open.spend(1); index--) {
       const element = open.at(index)!
       if (element.space === 'html') {
         this.#closeHtml(name)
@@ -130,14 +128,14 @@ export class TreeReader implements Listener {
 
   #textHtml(data: string, { mode, name }: Element): void {
     const tree = this.#tree
-    const isBlank = withoutBlank(data) === ''
+    const isWhite = withoutBlank(data) === ''
     if (mode === 'colgroup' && name === 'colgroup') {
-      if (isBlank) return
+      if (isWhite) return
       tree.open.pop()
       this.#textHtml(withoutBlank(data), tree.open.current)
     } else if (mode !== 'select' && FOSTERING.has(name)) {
-      if (!isBlank) tree.fostering(() => this.#textInBody(data, isBlank))
-    } else this.#textInBody(data, isBlank)
+      if (!isWhite) tree.fostering(() => this.#textInBody(data, isWhite))
+    } else this.#textInBody(data, isWhite)
   }
 
   #textInForeign(data: string): void {
@@ -153,9 +151,13 @@ export class TreeReader implements Listener {
   }
 }
 
-/** A text without the white space in front. */
+/** A text without the white space in front, as HTML has it (chapter 13.2.6.4): tab, line feed, form feed, carriage return and space. */
 function withoutBlank(text: string): string {
   let at = 0
-  while (BLANK.has(text.charCodeAt(at))) at++
+  for (let code = text.charCodeAt(0); isBlank(code); code = text.charCodeAt(at)) at++
   return at === 0 ? text : text.slice(at)
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 10 || code === 9 || code === 13 || code === 12
 }
