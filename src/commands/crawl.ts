@@ -2,21 +2,18 @@
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
-import { openCrawler } from '../crawl/crawl.ts'
-import { openResolver, type Resolver, type Server } from '../crawl/dns.ts'
+import type { ControlPlan } from '../crawl/control-plan.ts'
+import type { Server } from '../crawl/dns.ts'
 import type { Range } from '../crawl/guard.ts'
 import type { OptOut } from '../crawl/opt-out.ts'
-import { makePace, type Pace } from '../crawl/pace.ts'
-import { openWeb } from '../crawl/web.ts'
 import { type Destination, openStoreDestination, patientDestination } from './crawl/destination.ts'
-import { optOutOf } from './crawl/eyes.ts'
+import { type Eyes, openEyes, optOutOf } from './crawl/eyes.ts'
 import { type List, listOfArguments, openList } from './crawl/list.ts'
 import { crawlForever } from './crawl/loop.ts'
-import type { Manners } from './crawl/manners.ts'
 import { addRange, addServer, readParallel } from './crawl/options.ts'
 import { openOut } from './crawl/out.ts'
 import { type Place, placeOf } from './crawl/place.ts'
-import { adviceOn, type Reach, reachOf } from './crawl/reach.ts'
+import { adviceOn, planOf, type Reach, reachOf } from './crawl/reach.ts'
 import { printStatus } from './crawl/status.ts'
 import { makeTally } from './crawl/tally.ts'
 import { tellerOf } from './crawl/tell.ts'
@@ -97,7 +94,11 @@ async function crawl(names: string[], options: Options): Promise<void> {
   const stop = listenForStop()
   try {
     const optOut = optOutOf(settings, (words) => console.error(`domaindex: ${words}`))
-    const reach = { ...reachOf(settings, options.resolver, options.allow, optOut.hasAddress), optOut }
+    const reach = {
+      ...reachOf(settings, options.resolver, options.allow, optOut.hasAddress),
+      plan: planOf(settings),
+      optOut,
+    }
     const list = listOf(names, options.file, stop.signal)
     const { out } = options
     const opened = out === undefined ? await openStoreDestination(settings) : openOut(out, list.stats)
@@ -112,15 +113,19 @@ async function crawl(names: string[], options: Options): Promise<void> {
   }
 }
 
+type Looking = Reach & { plan: ControlPlan; optOut: OptOut }
+
 async function crawlInto(
   destination: Destination,
   list: List,
-  reach: Reach & { optOut: OptOut },
+  reach: Looking,
   { parallel, out }: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const manners = mannersOf(reach)
-  const crawler = await openReach(reach, manners)
+  let say = (news: string): void => console.error(`domaindex: ${news}`)
+  const eyes = await openListEyes(reach, (news) => say(news))
+  const { visit, look, pace, isOwn } = eyes
+  const manners = { pace, isOwn, optOut: reach.optOut, ticks: () => performance.now() }
   const progress = progressOf('visits')
   let place: Place | null = null
   let isDone = false
@@ -128,39 +133,32 @@ async function crawlInto(
     place = placeOf(list, destination.to)
     const tally = makeTally(out === undefined ? 'store' : 'file')
     const teller = tellerOf(list, place.from, tally, progress)
-    isDone = await crawlAll({ crawler, destination, manners, place, tally, parallel, signal, ...teller })
+    say = teller.say
+    const given = { crawler: { visit }, look, destination, manners, place, tally, parallel, signal }
+    isDone = await crawlAll({ ...given, ...teller })
     progress.end()
-    const say = out === '-' ? console.error : console.log
-    say(tally.summary(progress.seconds()))
+    const print = out === '-' ? console.error : console.log
+    print(tally.summary(progress.seconds()))
     teller.conclude(isDone)
   } finally {
     progress.end()
-    await crawler.close()
+    await eyes.close()
     place?.end(isDone)
   }
 }
 
-function mannersOf({ guard, optOut }: Reach & { optOut: OptOut }): Manners & { pace: Pace } {
-  const ticks = (): number => performance.now()
-  return { pace: makePace({ ticks }), ticks, optOut, isOwn: (address) => guard.vet(address, 443)?.own === true }
-}
-
 /** Throws CommandFault where no resolver answers, whatever its answer. */
-async function openReach({ servers, guard, userAgent }: Reach, { pace, optOut }: ReturnType<typeof mannersOf>) {
-  const resolver = await openResolver({ servers })
-  await expectAnswer(resolver, servers)
+async function openListEyes(reach: Looking, say: (news: string) => void): Promise<Eyes> {
+  const { servers } = reach
+  const eyes = await openEyes({ ...reach, now: () => Math.floor(Date.now() / 1000), say })
+  if (!(await eyes.answers())) {
+    await eyes.close()
+    const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
+    throw new CommandFault(`no resolver answers (${where}): name one that does with --resolver`)
+  }
   const advice = adviceOn(servers)
   if (advice !== null) console.error(advice)
-  const web = openWeb({ resolver, guard, pace, optOut, userAgent })
-  return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
-}
-
-async function expectAnswer(resolver: Resolver, servers: readonly Server[]): Promise<void> {
-  const answer = await resolver.ask('.', 'NS')
-  if (answer !== null && !(answer.outcome === 'failed' && answer.why === 'timeout')) return
-  await resolver.close()
-  const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
-  throw new CommandFault(`no resolver answers (${where}): name one that does with --resolver`)
+  return eyes
 }
 
 /** Throws CommandFault where there are no names, or names and a file. */

@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { type Address, family } from '../words/address.ts'
+import { waitFor } from './patience.ts'
 
 type Place = { address: Address; port: number }
 
@@ -40,14 +41,14 @@ export class Outlook {
     return new Promise((resolve) => {
       const socket = connect({ host: address, port })
       this.#open.add(socket)
-      const timer = setTimeout(() => socket.destroy(), TIMEOUT_MILLISECONDS)
+      const stop = waitFor(TIMEOUT_MILLISECONDS, () => socket.destroy())
       socket.on('error', () => {})
       socket.once('connect', () => {
         resolve(true)
         socket.destroy()
       })
       socket.once('close', () => {
-        clearTimeout(timer)
+        stop()
         this.#open.delete(socket)
         resolve(false)
       })

@@ -23,7 +23,14 @@ export class Examiner {
   constructor(server: Server, plan: ControlPlan, patience: number, paths: Paths) {
     this.server = server
     this.#plan = plan
-    this.#lines = new Lines([server], { timeout: patience, attempts: ATTEMPTS, sockets: 1, paths, isSelfCheck: true })
+    this.#lines = new Lines([server], {
+      timeout: patience,
+      attempts: ATTEMPTS,
+      sockets: 1,
+      pause: patience / 4,
+      paths,
+      isSelfCheck: true,
+    })
   }
 
   /** What is wrong, one sentence without its full stop; null where all is well. All is asked at once. Never rejects. */

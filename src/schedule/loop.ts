@@ -4,6 +4,7 @@ import type { Crawl } from './crawl.ts'
 import { runErrands } from './errands.ts'
 import { type Memory, newMemory } from './memory.ts'
 import { readOn } from './reader.ts'
+
 import { settle, settleOn, trust } from './slices.ts'
 import { Span, Trouble } from './span.ts'
 import { visitOn } from './visits.ts'

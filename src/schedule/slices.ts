@@ -2,14 +2,12 @@
 
 import { outcomesOf } from './outcomes.ts'
 import { save } from './save.ts'
-import { type Seen, type Span, Trouble } from './span.ts'
+import { judgeOutcomes, type SelfCheck, trustEyes } from './self-check.ts'
+import { type Span, Trouble } from './span.ts'
 import { SLICE } from './visits.ts'
-import { judgeSlice } from './watch.ts'
 
 /** Milliseconds after which the visits are saved when no other one is under way. */
 const QUIET = 1_000
-/** Seconds. */
-const WEEK = 604_800
 
 /** Trusts and saves until the span ends. Throws Trouble where eyes are not good. */
 export async function settleOn(span: Span): Promise<void> {
@@ -35,7 +33,7 @@ export async function settle(span: Span): Promise<void> {
   span.oldest = crawl.clock.ticks()
   try {
     await trust(span)
-    if (cut.length > 0) await judge(span, cut)
+    if (cut.length > 0) await judgeOutcomes(selfCheckOf(span), outcomesOf(cut))
     if (cut.length > 0) await save(span, cut)
   } catch (error) {
     if (cut.length > 0) crawl.figures.slices.thrown++
@@ -51,16 +49,10 @@ export async function settle(span: Span): Promise<void> {
 export async function trust({ crawl }: Span): Promise<void> {
   const lack = (await crawl.lack?.()) ?? null
   if (lack !== null) throw new Trouble('disk', lack)
-  const sight = await crawl.look()
-  if (!sight.sees) throw new Trouble('blind', sight.why)
+  await trustEyes(crawl)
 }
 
-/** Throws Trouble where what the visits came to is not to be believed, though control questions were answered. */
-async function judge({ crawl, memory }: Span, cut: readonly Seen[]): Promise<void> {
-  const { schedule, now } = crawl.store
-  const at = await now()
-  const { watch, why, news } = judgeSlice(memory.watch, outcomesOf(cut), await schedule.outcomes(at - WEEK), at)
-  memory.watch = watch
-  if (news !== null) crawl.say(news)
-  if (why !== null) throw new Trouble('band', why, Math.max(0, (watch.doubt?.again ?? at) - at) * 1000)
+function selfCheckOf({ crawl, memory }: Span): SelfCheck {
+  const { look, say, store } = crawl
+  return { look, say, memory, history: (since) => store.schedule.outcomes(since), now: () => store.now() }
 }

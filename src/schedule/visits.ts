@@ -94,7 +94,8 @@ function compare(twice: { made: number; differed: number }, one: Observation, ot
   if (a.dnsPrint !== b.dnsPrint || (areBothSeen && a.webPrint !== b.webPrint)) twice.differed++
 }
 
-function endOf({ dns, web }: Observation): End {
+/** How a visit ended that saw this. */
+export function endOf({ dns, web }: Observation): End {
   if (dns === null) return 'unseen'
   if (dns.status !== 'ok') return dns.status
   return web !== null && !web.has_website ? 'none' : 'ok'

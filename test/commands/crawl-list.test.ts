@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { batches } from '../../src/commands/crawl/batches.ts'
 import { type Entry, listOfArguments, openList } from '../../src/commands/crawl/list.ts'
 import { openOut } from '../../src/commands/crawl/out.ts'
 import { type Place, placeOf } from '../../src/commands/crawl/place.ts'
@@ -173,22 +172,6 @@ suite('visits in flight', { concurrency: 2 }, () => {
     }
     const entries = listOfArguments(['a.b', 'b.b']).entries
     await assert.rejects(visitAll({ ...task, entries, signal: never, visit: failing }), /no room/)
-  })
-
-  test('batches are written one after another and a failure is heard', async () => {
-    const written: number[][] = []
-    const batch = batches<number>(3, 60_000, async (items) => {
-      written.push(items)
-    })
-    for (let item = 0; item < 7; item++) await batch.add(item)
-    await batch.end()
-    assert.deepEqual(written, [[0, 1, 2], [3, 4, 5], [6]])
-    const failing = batches<number>(1, 60_000, async () => {
-      throw new Error('no room')
-    })
-    await failing.add(1)
-    await assert.rejects(failing.end(), /no room/)
-    await assert.rejects(failing.add(2), /no room/)
   })
 })
 

@@ -16,7 +16,10 @@ import { parseName } from '../../src/words/name.ts'
 import { until } from '../until.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
-const CONTACT = { DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com' }
+const CONTACT = {
+  DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com',
+  DOMAINDEX_CRAWL_CONTROLS: 'zones=none missing=none ipv4only=none addresses=none',
+}
 const NAMES = Array.from({ length: 40 }, (_, index) => `mail-${index}.example`)
 const TABLE: DnsTable = {
   'servfail.example': 'servfail',

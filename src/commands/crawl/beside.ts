@@ -1,10 +1,11 @@
 /** Names that wait beside a crawl of a list until their turn comes, so that the others go on meanwhile. */
 
 import type { Pace, Places } from '../../crawl/pace.ts'
+import type { Past } from '../../schedule/past.ts'
 import type { Named } from './list.ts'
 
-/** A name, where its visit goes, and how often it has had to wait. */
-export type Held = { entry: Named; places: Places; times: number }
+/** A name, where its visit goes, what was known of it, and how often it has had to wait. */
+export type Held = { entry: Named; places: Places; past: Past; times: number }
 
 type BesideOptions = {
   pace: Pick<Pace, 'wait' | 'take'>

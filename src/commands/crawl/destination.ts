@@ -1,14 +1,17 @@
 /** Where observations go: into the store, or to the end of a file. */
 
 import { resolve } from 'node:path'
-import type { Rhythm } from '../../apply/due.ts'
+import { RHYTHM, type Rhythm } from '../../apply/due.ts'
 import type { Settings } from '../../config.ts'
 import type { Places } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
 import { placesOf } from '../../schedule/admission.ts'
+import { type Past, pastOf } from '../../schedule/past.ts'
+import type { SelfCheck } from '../../schedule/self-check.ts'
 import { DiskRoom, pathsOf } from '../../store/disk-room.ts'
 import { ingest, type Outcome } from '../../store/ingest.ts'
 import { openStore } from '../../store/open.ts'
+import type { Outcomes } from '../../store/schedule.ts'
 import type { Store } from '../../store/store.ts'
 import { shown } from '../../store/url.ts'
 import type { Name } from '../../words/name.ts'
@@ -16,15 +19,23 @@ import { CommandFault } from '../fault.ts'
 import { rhythmOf } from '../rhythm.ts'
 import { sayPause } from '../room.ts'
 
+/** `past`: what the outcome of its visit is judged by. */
+export type Known = { places: Places; past: Past }
+
+/** A name of which nothing is known. */
+export const UNKNOWN: Known = { places: {}, past: 'new' }
+
 export type Destination = {
   /** Whether it is a file, in which half a batch may stay. */
   isFile: boolean
   /** What it is, for a crawl that goes on with the same one. */
   to: string
-  /** Where a name was when it was last seen; null for one that was forgotten, which is not visited either. */
-  placesOf(name: Name): Promise<Places | null>
+  /** Where a name was when it was last seen, and what was known of it; null for one that was forgotten, which is not visited either. */
+  known(name: Name): Promise<Known | null>
   /** Resolves when the batch is written, with what became of each. */
   write(batch: readonly Observation[]): Promise<readonly (Outcome | 'written')[]>
+  /** What visits came to since a moment, and what these came to; nothing is known of that without a store. */
+  history: Pick<SelfCheck, 'history' | 'now'> & { add(outcomes: readonly Outcomes[]): Promise<void> }
   close(): Promise<void>
 }
 
@@ -45,18 +56,23 @@ export function storeDestination(store: Store, to: string, rhythm?: Rhythm): Des
   return {
     isFile: false,
     to,
-    placesOf: (name) => knownPlaces(store, name),
+    known: (name) => knownOf(store, name, rhythm ?? RHYTHM),
+    history: {
+      history: (since) => store.schedule.outcomes(since),
+      now: () => store.now(),
+      add: (outcomes) => store.schedule.add(outcomes),
+    },
     write: (batch) => ingest(store, batch, rhythm && { rhythm }),
     close: () => store.close(),
   }
 }
 
-async function knownPlaces({ frontier }: Store, name: Name): Promise<Places | null> {
+async function knownOf({ frontier }: Store, name: Name, rhythm: Rhythm): Promise<Known | null> {
   const [visit] = await frontier.visits([name])
   if (visit!.forgotten) return null
-  if (visit!.version === 0) return {}
+  if (visit!.version === 0) return UNKNOWN
   const [current] = await frontier.currents([name])
-  return placesOf(current!)
+  return { places: placesOf(current!), past: pastOf(visit!, current!, rhythm) }
 }
 
 /** Writes wait for room on the disk that they go to; a file takes a batch only when there is room, a store again as well. */

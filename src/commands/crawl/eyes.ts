@@ -5,7 +5,7 @@ import type { ControlPlan } from '../../crawl/control-plan.ts'
 import { shownServer } from '../../crawl/control-questions.ts'
 import { openControls, type Verdict } from '../../crawl/controls.ts'
 import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
-import { openResolver, type Server } from '../../crawl/dns.ts'
+import { openResolver, type Resolver, type Server } from '../../crawl/dns.ts'
 import { Paths } from '../../crawl/dns-path.ts'
 import { guardFamilies } from '../../crawl/families.ts'
 import { type OptOut, OptOutFault, openOptOut } from '../../crawl/opt-out.ts'
@@ -24,6 +24,8 @@ export type Eyes = {
   /** Asks the control questions. */
   look(): Promise<Sight>
   pace: Pace
+  /** Whether any resolver answers a question, whatever it says. */
+  answers(): Promise<boolean>
   /** How often resolvers disagreed. */
   disagreements(): number
   leftOut(): LeftOut
@@ -45,6 +47,8 @@ type EyesOptions = Reach & {
   limits?: Partial<WebLimits>
   /** Milliseconds until a question of a visit, and one of the controls, is given up. */
   timeout?: number
+  /** Milliseconds before a server is asked again that failed. */
+  pause?: number
   patience?: number
 }
 
@@ -56,9 +60,9 @@ const EDNS_ADVICE =
 const ticks = (): number => performance.now()
 
 export async function openEyes(options: EyesOptions): Promise<Eyes> {
-  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, patience, say } = options
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, patience, say } = options
   const paths = new Paths()
-  const resolver = await openResolver({ servers, paths, ...(timeout === undefined ? {} : { timeout }) })
+  const resolver = await openResolver({ servers, paths, ...(timeout && { timeout }), ...(pause && { pause }) })
   const guard = guardFamilies(options.guard)
   const controls = openControls({
     servers,
@@ -86,12 +90,18 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
     isOwn: (address) => options.guard.vet(address, HTTPS)?.own === true,
     look,
     pace,
+    answers: () => answers(resolver),
     disagreements: () => resolver.disagreements(),
     leftOut: () => leftOut,
     async close() {
       await Promise.all([controls.close(), crawler.close()])
     },
   }
+}
+
+async function answers(resolver: Resolver): Promise<boolean> {
+  const answer = await resolver.ask('.', 'NS')
+  return answer !== null && !(answer.outcome === 'failed' && answer.why === 'timeout')
 }
 
 /** Tells what is left out, and to whom EDNS does not get through, whenever that changes. */

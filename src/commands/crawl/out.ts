@@ -9,7 +9,7 @@ import { LINE_BYTES } from '../../input/lines.ts'
 import { parseObservation } from '../../observe/parse.ts'
 import { writeObservation } from '../../observe/write.ts'
 import { CommandFault } from '../fault.ts'
-import type { Destination } from './destination.ts'
+import { type Destination, UNKNOWN } from './destination.ts'
 
 const STANDARD_OUTPUT = 1
 const NEWLINE = 10
@@ -29,7 +29,8 @@ export function openOut(path: string, list: Stats | null): Destination {
   return {
     isFile: true,
     to: resolve(path),
-    placesOf: async () => ({}),
+    known: async () => UNKNOWN,
+    history: { history: async () => [], now: async () => Math.floor(Date.now() / 1000), add: async () => {} },
     async write(batch) {
       await writeAll(fd, Buffer.from(batch.map((observation) => `${writeObservation(observation)}\n`).join('')))
       return batch.map(() => 'written' as const)

@@ -41,9 +41,16 @@ export function reachOf(
   }
 }
 
-/** The control questions; the root servers are public, and not connected to by default where nobody has said who crawls. */
+/** The control questions; where nobody has said who crawls nothing public is looked at, and nothing public is asked by default. */
 export function planOf({ crawlContact, crawlControls: plan }: Settings): ControlPlan {
-  return crawlContact === null && plan.addresses === DEFAULT_PLAN.addresses ? { ...plan, addresses: [] } : plan
+  if (crawlContact !== null) return plan
+  const { zones, missing, ipv4only, addresses } = plan
+  return {
+    zones: zones === DEFAULT_PLAN.zones ? [] : zones,
+    missing: missing === DEFAULT_PLAN.missing ? null : missing,
+    ipv4only: ipv4only === DEFAULT_PLAN.ipv4only ? null : ipv4only,
+    addresses: addresses === DEFAULT_PLAN.addresses ? [] : addresses,
+  }
 }
 
 /** What is said once where a single resolver is asked; null where more are. */

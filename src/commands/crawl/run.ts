@@ -11,6 +11,10 @@ export type Task = {
   signal: AbortSignal
   /** Names that were put aside by `visit` until their turn comes; they go before those of the list. */
   beside?: Pick<Beside, 'size' | 'isFull' | 'take' | 'soonest'>
+  /** Names that are visited once more; they go before all others. */
+  again?: { readonly size: number; take(): Named | null }
+  /** Whether no visit may begin for now; `onReady` takes what is to be called when one may. */
+  pause?: { isPaused(): boolean; onReady(goOn: () => void): void }
   /** Told of every line as it is taken. */
   begin(entry: Entry): void
   /** Visits a name and hands over what was seen; a rejection ends the crawl. `held`: where it waited before. */
@@ -19,6 +23,7 @@ export type Task = {
 
 /** Milliseconds that what is in flight has after it was asked to end; what is not done then stays undone. */
 const PATIENCE = 15_000
+const NOTHING = { size: 0, take: () => null }
 const NOBODY = { size: 0, isFull: () => false, take: () => null, soonest: () => Number.POSITIVE_INFINITY }
 
 /**
@@ -32,6 +37,7 @@ export function visitAll(task: Task): Promise<boolean> {
 class Run {
   readonly #task: Task
   readonly #beside: NonNullable<Task['beside']>
+  readonly #again: NonNullable<Task['again']>
   readonly #iterator: AsyncIterator<Entry>
   readonly #patience: ReturnType<typeof giveUpAfter>
   readonly #resolve: (isDone: boolean) => void
@@ -48,11 +54,13 @@ class Run {
   constructor(task: Task, resolve: (isDone: boolean) => void, reject: (error: unknown) => void) {
     this.#task = task
     this.#beside = task.beside ?? NOBODY
+    this.#again = task.again ?? NOTHING
     this.#iterator = task.entries[Symbol.asyncIterator]()
     this.#patience = giveUpAfter(task.signal, PATIENCE)
     this.#resolve = resolve
     this.#reject = reject
     task.signal.addEventListener('abort', this.goOn)
+    task.pause?.onReady(this.goOn)
   }
 
   /** Begins what may begin now. Called whenever something has changed. */
@@ -60,8 +68,10 @@ class Run {
     if (this.#isOver) return
     clearTimeout(this.#timer)
     while (this.#hasRoom()) {
-      const held = this.#beside.take()
-      if (held !== null) this.#begin(held.entry, held)
+      const again = this.#again.take()
+      const held = again === null ? this.#beside.take() : null
+      if (again !== null) this.#begin(again)
+      else if (held !== null) this.#begin(held.entry, held)
       else if (this.#next === null) break
       else this.#beginNext(this.#next)
     }
@@ -77,7 +87,7 @@ class Run {
   }
 
   #hasRoom(): boolean {
-    return this.#inFlight < this.#task.parallel && !this.#isStopping()
+    return this.#inFlight < this.#task.parallel && !this.#isStopping() && this.#task.pause?.isPaused() !== true
   }
 
   #isStopping(): boolean {
@@ -86,7 +96,8 @@ class Run {
 
   #isEnd(): boolean {
     if (this.#inFlight > 0) return false
-    return this.#isStopping() || (this.#isRead && this.#next === null && this.#beside.size === 0)
+    const isDone = this.#isRead && this.#next === null && this.#beside.size === 0 && this.#again.size === 0
+    return this.#isStopping() || isDone
   }
 
   #read(): void {

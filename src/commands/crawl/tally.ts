@@ -45,7 +45,6 @@ export function makeTally(kept: keyof typeof KEPT) {
     },
     see({ dns, web }: Observation): void {
       this.add(dns?.status ?? 'unseen')
-      this.blindFor = dns === null ? this.blindFor + 1 : 0
       if (web?.has_website) this.add('website')
     },
     /** As in `ok 70  nxdomain 4  servfail 6  website 41`. */

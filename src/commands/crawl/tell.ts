@@ -23,6 +23,7 @@ export function tellerOf(list: List, from: number, tally: Tally, progress: Retur
   }
   if (from > 0) tell(`goes on after line ${from} of ${list.path}`)
   return {
+    say: (news: string): void => tell(`domaindex: ${news}`),
     onTaken(entry: Entry): void {
       if (entry.line > line) ({ line, share } = entry)
       begun ??= entry.share

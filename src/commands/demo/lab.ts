@@ -1,8 +1,11 @@
 /** The crawl of the lab: the small internet on loopback is visited in its first state, then in its second. */
 
 import { type Lab, startLab } from '../../../lab/lab.ts'
+import { openControls } from '../../crawl/controls.ts'
 import { openCrawler } from '../../crawl/crawl.ts'
 import { openResolver } from '../../crawl/dns.ts'
+import { Paths } from '../../crawl/dns-path.ts'
+import { guardFamilies } from '../../crawl/families.ts'
 import { makeGuard } from '../../crawl/guard.ts'
 import { openWeb } from '../../crawl/web.ts'
 import type { Store } from '../../store/store.ts'
@@ -42,8 +45,11 @@ export async function crawlLab(store: Store): Promise<Crawled> {
 }
 
 async function crawlOnce(lab: Lab, store: Store): Promise<string> {
-  const resolver = await openResolver({ servers: [lab.resolver], ...DNS_LIMITS })
-  const guard = makeGuard({ stands: lab.stands })
+  const paths = new Paths()
+  const servers = [lab.resolver]
+  const resolver = await openResolver({ servers, paths, ...DNS_LIMITS })
+  const guard = guardFamilies(makeGuard({ stands: lab.stands }))
+  const controls = openControls({ servers, plan: lab.controls, resolver, guard, paths })
   const web = openWeb({ resolver, guard, roots: [lab.root], userAgent: userAgentOf(null), limits: LIMITS })
   const crawler = openCrawler({ resolver, web, now })
   const list = listOfArguments(lab.names)
@@ -55,6 +61,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   try {
     await crawlAll({
       crawler,
+      look: () => controls.check(),
       destination: storeDestination(store, ''),
       place,
       tally,
@@ -64,7 +71,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
     })
   } finally {
     progress.end()
-    await crawler.close()
+    await Promise.all([controls.close(), crawler.close()])
   }
   teller.conclude(true)
   return tally.summary(progress.seconds())
