@@ -20,6 +20,8 @@ export type Dialled = { socket: Socket | Miss; certificate: Certificate | null; 
 export type DialOptions = {
   host: string
   trust: Trust | null
+  /** `http2`: for a server that is known to speak nothing else; there is no second handshake then. */
+  manner?: 'usual' | 'http2'
   limits: WebLimits
   /** None: nobody has to wait. */
   turns?: Turns | undefined
@@ -44,7 +46,7 @@ const NO_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
 
 /** Tries one address after the other, each in its turn, until TCP connects; a handshake that fails there is the host's answer. */
 export async function dial(reach: Reach, options: DialOptions): Promise<Dialled> {
-  const { trust, turns } = options
+  const { trust, turns, manner = 'usual' } = options
   let { barred } = reach
   let held: Vetted | null = null
   for (const door of turns?.sort(reach.doors) ?? reach.doors) {
@@ -52,7 +54,7 @@ export async function dial(reach: Reach, options: DialOptions): Promise<Dialled>
       held ??= door
       continue
     }
-    const attempt = await attemptAt(door, 'usual', options)
+    const attempt = await attemptAt(door, manner, options)
     if (typeof attempt === 'object')
       return 'failed' in attempt ? await again(door, attempt, options) : { ...attempt, door }
     if (attempt === 'ours') barred = true
@@ -65,7 +67,8 @@ export async function dial(reach: Reach, options: DialOptions): Promise<Dialled>
 
 /** A handshake that failed is offered once more in another manner; the verdict is the first one that there was. */
 async function again(door: Vetted, first: Failed, options: DialOptions): Promise<Dialled> {
-  const second = first.final ? null : await attemptAt(door, first.next, options)
+  const isLast = first.final || options.manner === 'http2'
+  const second = isLast ? null : await attemptAt(door, first.next, options)
   const last = typeof second === 'object' ? second : null
   const { socket, certificate } = last !== null && 'socket' in last ? last : missed(last?.failed ?? first.failed)
   return { socket, certificate: first.failed.kind === 'shown' ? first.failed : certificate, door }

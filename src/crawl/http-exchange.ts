@@ -64,6 +64,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   status = 0
   /** The connection had served before and ended without a byte of this answer: it was closing already. */
   lost = false
+  /** The connection ended, or said what is no HTTP, before it answered. */
+  broken = false
 
   constructor(limits: WebLimits) {
     this.#limits = limits
@@ -136,7 +138,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
 
   onResponseError(_: unknown, error: Error): void {
     if (error instanceof Missed) this.#answered(error.miss)
-    else this.lost = this.#ended === null && this.#reused && this.#socket?.bytesRead === this.#start
+    else if (this.#ended === null) {
+      this.lost = this.#reused && this.#socket?.bytesRead === this.#start
+      this.broken = this.#mode === 'head'
+    }
     this.#end('cut')
   }
 

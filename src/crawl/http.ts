@@ -86,8 +86,8 @@ export class Http {
     const host = url.hostname as Name
     const secure = url.protocol === 'https:'
     const dialing = this.#dialing(host, secure ? this.#options.trust : null)
-    return new Line(url.origin, this.#options.limits, async () => {
-      const dialled = await dial(await this.#options.reach(host, secure ? 443 : 80), dialing)
+    return new Line(url.origin, this.#options.limits, async (manner) => {
+      const dialled = await dial(await this.#options.reach(host, secure ? 443 : 80), { ...dialing, manner })
       const { certificate } = dialled
       if (certificate !== null && this.#certificates.get(host)?.kind !== 'shown')
         this.#certificates.set(host, this.#certain(certificate))
@@ -115,12 +115,13 @@ class Line {
   readonly #limits: WebLimits
   #exchange: Exchange | null = null
   #socket: Socket | null = null
+  #manner: 'usual' | 'http2' = 'usual'
   /** Why it could not be connected to, which is not tried again. */
   #miss: Miss | null = null
   /** Where it was connected to last. */
   door: Vetted | null = null
 
-  constructor(origin: string, limits: WebLimits, connect: () => Promise<Dialled>) {
+  constructor(origin: string, limits: WebLimits, connect: (manner: 'usual' | 'http2') => Promise<Dialled>) {
     this.#limits = limits
     this.#client = new Client(origin, {
       allowH2: true, // where the handshake named it
@@ -129,8 +130,9 @@ class Line {
       headersTimeout: 0, // timers of our own, which nothing that the server sends sets back
       bodyTimeout: 0,
       connect: (_, callback) => {
-        connect().then(({ socket, door }) => {
+        connect(this.#manner).then(({ socket: made, door }) => {
           this.door = door
+          const socket = typeof made === 'object' && this.#manner === 'http2' ? ofHttp2(made) : made
           if (typeof socket === 'object') {
             this.#attend(socket)
             callback(null, socket)
@@ -153,7 +155,17 @@ class Line {
     if (this.#miss !== null) return this.#miss
     const exchange = this.#send(path, headers)
     const answer = await exchange.answer
-    return exchange.lost && this.#miss === null ? this.#send(path, headers).answer : answer
+    if (this.#miss === null && exchange.lost) return this.#send(path, headers).answer
+    if (this.#miss !== null || !exchange.broken || !this.#mayBeHttp2()) return answer
+    this.#manner = 'http2'
+    this.#socket = null
+    return this.#send(path, headers).answer
+  }
+
+  /** A server that names no protocol and does not answer HTTP/1.1 may speak HTTP/2 alone. */
+  #mayBeHttp2(): boolean {
+    const socket = this.#socket
+    return this.#manner === 'usual' && socket !== null && 'alpnProtocol' in socket && socket.alpnProtocol === false
   }
 
   #send(path: string, headers: Record<string, string>): Exchange {
@@ -174,4 +186,11 @@ class Line {
     this.#exchange?.begin(socket, false)
     socket.on('readable', () => this.#exchange?.watch())
   }
+}
+
+/** The socket, if the server agreed to HTTP/2. */
+function ofHttp2(socket: Socket): Socket | Miss {
+  if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return socket
+  socket.destroy()
+  return 'silent'
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
-import type { Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
@@ -46,6 +46,26 @@ test('a site that speaks HTTP/2 alone is read, its robots.txt first, over one co
   )
   assert.match(asked[0]!, /domaindex/)
   assert.deepEqual(internet.taken, [`${HOME}:443`, `${HOME}:443`], 'the first handshake names HTTP/1.1')
+})
+
+test('one that ends a connection on which HTTP/2 was not agreed, without an alert, is read as well', async (t) => {
+  const modern = createSecureServer(valid, ({ url }, response) => {
+    if (url === '/robots.txt') response.writeHead(404).end()
+    else response.writeHead(200, PAGE).end('<p>Hello')
+  })
+  const deaf = createTlsServer(valid, (socket) => socket.on('error', () => {}).once('data', () => socket.end(SETTINGS)))
+  const server = createServer((socket) =>
+    socket.once('data', (hello) => {
+      socket.pause()
+      socket.unshift(hello)
+      ;(hello.includes('\x02h2') ? modern : deaf).emit('connection', socket)
+    }),
+  )
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.refuse(80)
+  await internet.stand(server, 443, HOME)
+  const seen = await internet.look('example.com')
+  assert.deepEqual([seen?.bare.page?.text, seen?.certificate], [['Hello'], { kind: 'shown', error: null }])
 })
 
 test('its robots.txt is obeyed, its errors and redirects are those of any site', async (t) => {
