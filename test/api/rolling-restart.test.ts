@@ -89,7 +89,7 @@ test('PostgreSQL dies and comes back: calls wait for it, and each is counted onc
   for (const load of loads) await load.answers(100)
   for (const load of loads) await load.end()
   for (const server of servers) {
-    assert.equal((await fetch(`${server.address}/readyz`)).status, 200)
+    await until(async () => (await fetch(`${server.address}/readyz`)).status === 200)
     server.process.kill('SIGTERM')
   }
   for (const server of servers) assert.equal((await server.outcome).code, 0)

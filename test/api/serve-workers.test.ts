@@ -13,6 +13,10 @@ import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
+/** Ends the connection by which one worker reads. */
+const LOSE_ONE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where usename = $1 and query like 'select 1 from visit,%' or usename = $1 and query like '%clock_timestamp%' limit 1`
+
 /** Whether the log has a line with these words. */
 function said({ log }: Served, words: string): boolean {
   return log().some(({ msg }) => msg === words)
@@ -92,7 +96,7 @@ suite('workers', { concurrency: 3 }, () => {
     assert.equal((await server.outcome).code, 0)
   })
 
-  test('a worker that cannot begin is tried again, the server answers meanwhile, and is ready when all do', {
+  test('a worker that cannot begin is tried again, the server answers meanwhile, and is ready when all are', {
     skip: noPostgres,
   }, async (t) => {
     const { url, serve, withStore } = await serversOf(t)
@@ -110,6 +114,12 @@ suite('workers', { concurrency: 3 }, () => {
     await role.client.query(`alter role ${role.name} connection limit 100`)
     await until(async () => (await statusOf(server, '/readyz')) === 200)
     assert.equal((await allWorkersOf(server, 3)).length, 3)
+    await role.client.query(`alter role ${role.name} connection limit 0`)
+    await until(async () => (await role.client.query(LOSE_ONE, [role.name])).rowCount === 1)
+    const statuses = () => Promise.all(Array.from({ length: 12 }, () => statusOf(server, '/readyz')))
+    await until(async () => (await statuses()).every((status) => status === 503))
+    await role.client.query(`alter role ${role.name} connection limit 100`)
+    await until(async () => (await statuses()).every((status) => status === 200))
     server.process.kill('SIGTERM')
     assert.equal((await server.outcome).code, 0)
   })

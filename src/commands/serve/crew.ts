@@ -38,6 +38,8 @@ type Seat = {
   /** The one that serves; null while there is none, and then since when. */
   serving: Worker | null
   since: number
+  /** Whether the one that serves has what it needs. */
+  isReady: boolean
   /** How often in a row a worker failed to begin, or died young. */
   failures: number
   /** Whether the crew is whole, as the one that serves was told last. */
@@ -78,7 +80,15 @@ export class Crew {
    */
   async start(task: Order, count: number): Promise<void> {
     const seats = Array.from({ length: count }, (_, index): Seat => {
-      return { number: index + 1, serving: null, since: performance.now(), failures: 0, heeds: false, measured: null }
+      return {
+        number: index + 1,
+        serving: null,
+        since: performance.now(),
+        isReady: true,
+        failures: 0,
+        heeds: false,
+        measured: null,
+      }
     })
     const [first, ...others] = seats
     this.#seats = seats
@@ -116,7 +126,7 @@ export class Crew {
     const worker = cluster.fork()
     this.#workers.add(worker)
     worker.on('message', (message: unknown) => {
-      if (isHeartbeat(message) && seat.serving === worker) this.#silences.hear(worker)
+      if (isHeartbeat(message) && seat.serving === worker) this.#hear(seat, worker, message.isReady)
     })
     worker.on('error', () => this.#workers.delete(worker)) // of one that the system did not start
     worker.on('exit', (code, signal) => {
@@ -130,10 +140,17 @@ export class Crew {
       if (report?.is === 'failed') throw new CrewFault(report.message, report.code)
       throw new CrewFault('it ended, or took too long, before it listened', null)
     }
-    Object.assign(seat, { serving: worker, since: performance.now(), heeds: false })
+    Object.assign(seat, { serving: worker, since: performance.now(), isReady: true, heeds: false })
     this.#silences.hear(worker)
     takeConnections(worker, this.#acceptor)
     await this.#tellWhole()
+  }
+
+  #hear(seat: Seat, worker: Worker, isReady: boolean): void {
+    this.#silences.hear(worker)
+    if (seat.isReady === isReady) return
+    seat.isReady = isReady
+    void this.#tellWhole()
   }
 
   /** The seat's worker has died. */
@@ -179,11 +196,11 @@ export class Crew {
     void this.#tellWhole()
   }
 
-  /** Tells the workers whether all of them serve, or did until just now: those that are new, and all when it changes. */
+  /** Tells the workers whether all of them serve and are ready, or served until just now: those that are new, and all when it changes. */
   async #tellWhole(): Promise<void> {
     const now = performance.now()
-    const isWhole = this.#seats.every(
-      ({ serving, since }) => serving !== null || (this.#isWhole && now - since < GRACE),
+    const isWhole = this.#seats.every(({ serving, isReady, since }) =>
+      serving !== null ? isReady : this.#isWhole && now - since < GRACE,
     )
     this.#isWhole = isWhole
     await Promise.all(

@@ -5,8 +5,8 @@ export const BEAT = 1_000
 /** A look that comes so many milliseconds after the one before says that the parent itself did not run: nobody is judged then. */
 const LATE = 3_000
 
-/** From a child to its parent. */
-export type Heartbeat = { to: 'primary'; is: 'alive' }
+/** From a child to its parent. `isReady`: whether it could do its work, as far as that hangs on itself. */
+export type Heartbeat = { to: 'primary'; is: 'alive'; isReady: boolean }
 
 export function isHeartbeat(message: unknown): message is Heartbeat {
   const { to, is } = (message ?? {}) as Partial<Heartbeat>
@@ -14,9 +14,12 @@ export function isHeartbeat(message: unknown): message is Heartbeat {
 }
 
 /** Begins to send heartbeats to the parent of this process. */
-export function sendHeartbeats(): void {
-  const beat: Heartbeat = { to: 'primary', is: 'alive' }
-  setInterval(() => process.connected && process.send?.(beat, undefined, undefined, () => {}), BEAT).unref()
+export function sendHeartbeats(isReady: () => boolean = () => true): void {
+  const send = (): void => {
+    const beat: Heartbeat = { to: 'primary', is: 'alive', isReady: isReady() }
+    if (process.connected) process.send?.(beat, undefined, undefined, () => {})
+  }
+  setInterval(send, BEAT).unref()
 }
 
 /**

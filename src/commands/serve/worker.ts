@@ -80,7 +80,7 @@ async function serve({ settings, limits, demo }: Order): Promise<void> {
     const ending = new AbortController()
     void retrieval.watch(CLOCK, ending.signal)
     running = { api, pulse, store, output, metrics, isWhole: false, ending, closed: [] }
-    sendHeartbeats()
+    sendHeartbeats(pulse.isFelt)
     report({ to: 'primary', is: 'listening' })
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, output)
