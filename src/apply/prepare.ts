@@ -64,6 +64,12 @@ function writeDns({ status, records }: DnsPart): string {
   return text
 }
 
+/** The fingerprint of a dns part of which `texts` has the kept text of each type that was asked. */
+export function dnsPrintOf({ status, texts }: DnsText): number {
+  const asked = RECORD_TYPES.filter((type) => texts[type] !== undefined)
+  return printOf([status, ...asked.map((type) => type + texts[type])].join(BREAK))
+}
+
 /** Whether the status of a dns part is ok. */
 export function isOk(text: string): boolean {
   return text === 'ok' || text.startsWith(`ok${BREAK}`)

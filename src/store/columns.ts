@@ -44,7 +44,7 @@ export function unpackVisit(name: Name, row: VisitRow | undefined): Visit {
 }
 
 /** Bytes of a clock that differs from what a clock is if it is not listed: the part's number, then seconds, big-endian. */
-const LATE_BYTES = 5
+export const LATE_BYTES = 5
 
 /** Clocks as they are stored: the newest, and those that are listed because they are not what they would be otherwise. */
 type StoredClocks = { clock: Instant; late: Uint8Array | null }
@@ -107,6 +107,21 @@ export type FactsRow = {
   states: string
   redirect_host: string | null
 }
+
+/** The columns of a FactsRow in its order, which is that of the values of packFacts. */
+export const FACTS_VALUES: readonly (keyof FactsRow)[] = [
+  'status',
+  'ip',
+  'flags',
+  'ssl',
+  'redirects_to',
+  'networks',
+  'accounts',
+  'digest',
+  'addresses',
+  'states',
+  'redirect_host',
+]
 
 export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: Current): FactsRow {
   return {

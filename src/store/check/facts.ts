@@ -1,15 +1,19 @@
 /** Compares a name's facts with themselves and with the rows that were derived from them. */
 
 import type { Current } from '../../apply/known.ts'
-import { CLOCK_OF, TYPE_NUMBERS, typeOf } from '../../apply/numbers.ts'
+import { CLOCK_OF, PART_NUMBERS, TYPE_NUMBERS, typeOf } from '../../apply/numbers.ts'
+import { dnsPrintOf } from '../../apply/prepare.ts'
 import { ipOf, onlyDns } from '../../apply/resolution.ts'
 import { addressesOf, COUNTED_STATES } from '../../apply/state.ts'
 import { type Address, compareAddresses, unpackHex } from '../../words/address.ts'
 import type { Name } from '../../words/name.ts'
 import { RECORD_TYPES } from '../../words/record.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
-import { type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
+import { type FactsRow, LATE_BYTES, unpackClocks, unpackFacts } from '../columns.ts'
 import type { Report } from './slice.ts'
+
+/** What a database says for true and false. */
+type Truth = 0 | 1 | boolean
 
 /** The facts, and as JSON what hangs on their id: superseded states, first times on addresses, when listed on each address. */
 export type CheckedFacts = FactsRow & {
@@ -18,6 +22,9 @@ export type CheckedFacts = FactsRow & {
   visit: number | null
   clock: Instant
   late: Uint8Array | null
+  dns_print: number
+  /** Whether the row is what was written; true if nothing says what that was. */
+  whole: Truth
   superseded: string
   ever: string
   /** Null where `addresses` cannot be read. */
@@ -28,8 +35,8 @@ export type CheckedFacts = FactsRow & {
   reading: Name | null
   wording: number | null
   /** Whether that wording is there. */
-  worded: 0 | 1 | boolean
-  sourced: 0 | 1 | boolean
+  worded: Truth
+  sourced: Truth
 }
 /** A superseded state. `whole`: 1 with records, 0 with a serial alone; `addresses`: the records of A and AAAA. */
 type Kept = {
@@ -46,12 +53,14 @@ type Since = ReadonlyMap<Address, Instant>
 
 /** Compares one name's facts with all that was derived from them. */
 export function lookAtFacts(row: CheckedFacts, report: Report): void {
+  if (!row.whole) report('is not what was written')
   const current = unpackFacts(row)
   const superseded = JSON.parse(row.superseded) as Kept[]
   const ever = JSON.parse(row.ever) as [hex: string, since: Instant][]
   const since = new Map(ever.map(([hex, instant]) => [unpackHex(hex), instant]))
   derivedCheck(current, report)
   clocksCheck(row, current.states, report)
+  printCheck(row, current, report)
   statesCheck(superseded, current.states, report)
   firstTimesCheck(since, superseded, current.states, report)
   presenceCheck(current.addresses, JSON.parse(row.present ?? '[]'), since, report)
@@ -73,6 +82,18 @@ function clocksCheck({ clock, late }: CheckedFacts, states: Current['states'], r
   for (const type of RECORD_TYPES)
     if ((states[type]?.first_seen ?? 0) > clocks[CLOCK_OF[type]]!)
       report(`has a clock of ${type} before its newest state`)
+  for (let at = 0; late !== null && at < late.length; at += LATE_BYTES)
+    if (late[at]! > Math.max(...Object.values(PART_NUMBERS)))
+      report(`has clock ${late[at]}, which this release does not know`)
+}
+
+/** The fingerprint is that of the last dns part, if that was applied whole: of the types that were observed when the status was. */
+function printCheck({ clock, late, dns_print }: CheckedFacts, { status, states }: Current, report: Report): void {
+  if (dns_print === 0 || status === null) return
+  const clocks = unpackClocks(clock, late)
+  const asked = RECORD_TYPES.filter((type) => status === 'ok' && clocks[CLOCK_OF[type]] === clocks[CLOCK_OF.status])
+  const texts = Object.fromEntries(asked.map((type) => [type, states[type]?.records ?? '[]']))
+  if (dns_print !== dnsPrintOf({ status, texts })) report('has another fingerprint than its records')
 }
 
 /** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */

@@ -1,5 +1,6 @@
 /** What the check says of the rows that an engine has read: narrow rows, what names share, and the counters. */
 
+import { digestOfVector, emptyVector, unpackVector } from '../../similar/vector.ts'
 import { unpackAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import type { Fault } from '../store.ts'
@@ -21,8 +22,8 @@ export type CheckedRedirect = Placed & { target: Name; source: Name; owned: Trut
 type Counter = Placed & { counter: number; rows: number }
 export type CheckedAddress = Counter & { address: Uint8Array }
 export type CheckedTarget = Counter & { target: Name }
-/** `read`: a start page has it, or it is noted that none may have it any more. */
-export type CheckedWording = Placed & { wording: number; read: Truth }
+/** `digest`: of `vector`; `read`: a start page has it, or it is noted that none may have it any more. */
+export type CheckedWording = Placed & { wording: number; read: Truth; digest: number; vector: Uint8Array }
 
 /** Each lies in its slot, and its id is that of the facts of its name. */
 export function checkedVisits(rows: readonly CheckedVisit[]): Slice {
@@ -85,8 +86,10 @@ export function checkedWordings(rows: readonly CheckedWording[]): Slice {
     'wording',
     rows,
     ({ wording }) => [wording],
-    ({ read }, report) => {
+    ({ read, digest, vector }, report) => {
       if (!read) report('is that of no start page')
+      if (digest !== digestOfVector(vector)) report('has another digest than its vector')
+      readable(report, () => unpackVector(vector, emptyVector(0)))
     },
   )
 }

@@ -15,9 +15,9 @@ export function reporter(faults: Fault[], table: string, key: string): Report {
   return (problem) => void faults.push({ table, key, problem })
 }
 
-/** `last`: the key of the last row that was looked at. */
+/** `last`: the key of the last row that was looked at; a slice without rows is the end. */
 export function sliceOf(faults: Fault[], checked: number, last: string | undefined): Slice {
-  return { faults, checked, last: checked < SLICE ? null : last! }
+  return { faults, checked, last: checked === 0 ? null : last! }
 }
 
 /** Runs a part of the check; a value in which nothing can be read is a fault of its row, and no end to the check. */

@@ -4,31 +4,45 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Name, slotOf } from '../../words/name.ts'
 import { checkOf } from '../check/parts.ts'
-import type { Slice } from '../check/slice.ts'
 import type { Archive } from '../store.ts'
+import { afterNumber, afterSlot, afterTexts, goingOn, type Part } from './check/damaged.ts'
 import { checkFacts } from './check/facts.ts'
 import { checkArrivals, checkKnown, checkListed } from './check/listing.ts'
 import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
+import { afterNumbers, checkFrequencies, checkPostings, checkStates } from './check/summed.ts'
 import { checkVisits } from './check/visits.ts'
-import { logBytes, snapshot } from './connection.ts'
+import { logBytes } from './connection.ts'
 
-const PARTS: readonly [string, (database: DatabaseSync, after: string | null) => Slice][] = [
-  ['visit', checkVisits],
-  ['facts', checkFacts],
-  ['presence', checkPresence],
-  ['address', checkAddresses],
-  ['redirect', checkRedirects],
-  ['target', checkTargets],
-  ['wording', checkWordings],
-  ['known', checkKnown],
-  ['listed', checkListed],
-  ['arrival', checkArrivals],
+const oneText = afterTexts(1)
+
+const PARTS: readonly Part[] = [
+  { name: 'visit', check: checkVisits, beyond: afterSlot },
+  { name: 'facts', check: checkFacts, beyond: afterNumber },
+  { name: 'state', check: checkStates, beyond: afterNumbers(3) },
+  { name: 'presence', check: checkPresence, beyond: afterTexts(2, true) },
+  { name: 'address', check: checkAddresses, beyond: afterTexts(1, true) },
+  { name: 'redirect', check: checkRedirects, beyond: afterTexts(2) },
+  { name: 'target', check: checkTargets, beyond: oneText },
+  { name: 'wording', check: checkWordings, beyond: afterNumbers(1) },
+  { name: 'posting', check: checkPostings, beyond: afterNumbers(3) },
+  { name: 'frequency', check: checkFrequencies, beyond: afterNumbers(2) },
+  { name: 'known', check: checkKnown, beyond: afterSlot },
+  {
+    name: 'listed',
+    check: checkListed,
+    beyond: (after, n) => plainText(oneText(after === null ? null : JSON.stringify([after]), n)),
+  },
+  { name: 'arrival', check: checkArrivals, beyond: afterNumber },
 ]
+
+function plainText(key: string | null): string | null {
+  return key === null ? null : (JSON.parse(key) as [string])[0]
+}
 
 export function archiveOf(database: DatabaseSync, path: string): Archive {
   database.function('slot', { deterministic: true }, (name) => slotOf(name as Name))
   return {
-    check: checkOf(PARTS.map(([name, check]) => [name, (after) => snapshot(database, () => check(database, after))])),
+    check: checkOf(PARTS.map((part) => [part.name, goingOn(database, part)])),
     progress: async (job) => {
       const row = database.prepare('select value from mark where name = ?').get(`job:${job}`)
       return (row?.value as string | undefined) ?? null

@@ -7,7 +7,8 @@ import { TYPE_NUMBERS } from '../../apply/numbers.ts'
 import { type Address, packAddress } from '../../words/address.ts'
 import { type Name, slotOf } from '../../words/name.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
-import { packFacts, packTerms } from '../columns.ts'
+import { FACTS_VALUES, packFacts, packTerms } from '../columns.ts'
+import { checksumOf } from './checksum.ts'
 import { type SharedRows, sharedRows } from './shared-rows.ts'
 
 /** One transaction's writing: `write` one name after another, then `finish` once. */
@@ -64,14 +65,14 @@ function currentWriter(database: DatabaseSync) {
   const setId = database.prepare('update visit set id = ? where slot = ? and name = ?')
   const insert = database.prepare(
     `insert into facts (id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states,
-       redirect_host) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       redirect_host, checksum) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = database.prepare(
     `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, networks = ?, accounts = ?, digest = ?,
-       addresses = ?, states = ?, redirect_host = ? where id = ?`,
+       addresses = ?, states = ?, redirect_host = ?, checksum = ? where id = ?`,
   )
   const insertAs = (id: number, name: Name, current: Current): number => {
-    insert.run(id, name, ...Object.values(packFacts(current)))
+    insert.run(...summed(id, name, current))
     return id
   }
   return {
@@ -83,18 +84,27 @@ function currentWriter(database: DatabaseSync) {
         setId.run(fresh, slotOf(name), name)
         return insertAs(fresh, name, current)
       }
-      update.run(...Object.values(packFacts(current)), id)
+      update.run(...summed(id, name, current).slice(2), id)
       return id
     },
   }
 }
 
+/** The values of a row of facts, and their checksum. */
+function summed(id: number, name: Name, current: Current): (string | number | null)[] {
+  const row = packFacts(current)
+  const values = [id, name, ...FACTS_VALUES.map((column) => row[column])]
+  return [...values, checksumOf(values)]
+}
+
 function stateWriter(database: DatabaseSync): (id: number, state: Superseded) => void {
   const insert = database.prepare(
-    'insert into state (id, type, first_seen, last_confirmed, records, serial, base) values (?, ?, ?, ?, ?, ?, ?)',
+    `insert into state (id, type, first_seen, last_confirmed, records, serial, base, checksum)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
-    insert.run(id, TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base)
+    const values = [id, TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
+    insert.run(...values, checksumOf(values))
   }
 }
 

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { unpackTerms } from '../columns.ts'
 import type { Hold } from '../jobs.ts'
 import type { FrequencyRow, Indexing, PendingPage, PostingRow, Wording } from '../similar.ts'
+import { checksumOf } from './checksum.ts'
 import { transaction } from './connection.ts'
 import { filer } from './filing.ts'
 import type { Log } from './log.ts'
@@ -52,8 +53,10 @@ function segmentsOf(database: DatabaseSync) {
   const begin = database.prepare(
     `insert into segment (first, last, wordings, state, fence) values (?, ?, 0, 'building', ?) returning number`,
   )
-  const post = database.prepare('insert into posting (segment, place, wording, postings) values (?, ?, ?, ?)')
-  const count = database.prepare('insert into frequency (segment, last, counts) values (?, ?, ?)')
+  const post = database.prepare(
+    'insert into posting (segment, place, wording, postings, checksum) values (?, ?, ?, ?, ?)',
+  )
+  const count = database.prepare('insert into frequency (segment, last, counts, checksum) values (?, ?, ?, ?)')
   const answer = database.prepare(
     `update segment set state = 'answering', wordings = ? where number = ? returning first, last`,
   )
@@ -70,8 +73,9 @@ function segmentsOf(database: DatabaseSync) {
       return begin.get(first, last, fence)!.number as number
     },
     write(segment: number, postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]): void {
-      for (const { place, wording, postings: bytes } of postings) post.run(segment, place, wording, bytes)
-      for (const { last, counts } of frequencies) count.run(segment, last, counts)
+      for (const { place, wording, postings: bytes } of postings)
+        post.run(segment, place, wording, bytes, checksumOf([segment, place, wording, bytes]))
+      for (const { last, counts } of frequencies) count.run(segment, last, counts, checksumOf([segment, last, counts]))
     },
     publish(segment: number, wordings: number): void {
       const { first, last } = answer.get(wordings, segment) as { first: number; last: number }

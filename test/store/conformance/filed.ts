@@ -1,24 +1,26 @@
-/** Start pages, and their filing as who keeps the index does it, but for the vector: it is the terms as they are. */
+/** Start pages, and their filing as who keeps the index does it. */
 
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { termsOf } from '../../../src/similar/terms.ts'
+import { digestOfVector, vectorOf as ofTerms, packVector } from '../../../src/similar/vector.ts'
 import type { Hold } from '../../../src/store/jobs.ts'
 import type { Filing, PendingPage } from '../../../src/store/similar.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { seen, web } from './world.ts'
 
-/** Every vector has this digest, so that it decides nothing. */
-export const KEY = 2 ** 52 - 1
-
 /** The vector of a text; null of one without a word. */
 export function vectorOf(text: string): Buffer | null {
-  return bytesOf(termsOf(text).counts)
+  return packed(termsOf(text).counts)
+}
+
+export function keyOf(text: string): number {
+  return digestOfVector(vectorOf(text)!)
 }
 
 export function filingOf({ id, name, digest, terms }: PendingPage): Filing {
-  const vector = bytesOf(terms)
-  return { id, name, digest, filed: vector && { key: KEY, vector } }
+  const vector = packed(terms)
+  return { id, name, digest, filed: vector && { key: digestOfVector(vector), vector } }
 }
 
 /** Files all that waits. */
@@ -42,13 +44,13 @@ export async function holdOf({ jobs }: Pick<Store, 'jobs'>): Promise<Hold> {
 
 /** The number of a text's wording; null where there is none. */
 export async function wordingOf({ similar }: Pick<Store, 'similar'>, text: string): Promise<number | null> {
-  return similar.wordingOf(KEY, vectorOf(text)!)
+  return similar.wordingOf(keyOf(text), vectorOf(text)!)
 }
 
 export async function vectorsOf({ similar }: Store, wordings: readonly number[]): Promise<(Buffer | null)[]> {
   return (await similar.vectors(wordings)).map((vector) => vector && Buffer.from(vector))
 }
 
-function bytesOf(terms: Uint32Array): Buffer | null {
-  return terms.length > 0 ? Buffer.from(terms.buffer, terms.byteOffset, terms.byteLength) : null
+function packed(terms: Uint32Array): Buffer | null {
+  return terms.length > 0 ? Buffer.from(packVector(ofTerms(terms))) : null
 }

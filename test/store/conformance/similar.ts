@@ -7,7 +7,7 @@ import { HOLD_SECONDS, type Hold } from '../../../src/store/jobs.ts'
 import type { Indexing } from '../../../src/store/similar.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, filingOf, holdOf, KEY, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
+import { fileAll, filingOf, holdOf, keyOf, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
 import { name, testWithStore } from './world.ts'
 
 const ONE = name('one.example')
@@ -41,7 +41,7 @@ export function similar(engine: Engine): void {
       const shared = (await wordingOf(store, 'one two'))!
       const other = (await wordingOf(store, 'three'))!
       assert.notEqual(shared, other)
-      assert.equal(await store.similar.wordingOf(KEY - 1, vectorOf('three')!), null)
+      assert.equal(await store.similar.wordingOf(keyOf('three') - 1, vectorOf('three')!), null)
       assert.equal(await wordingOf(store, 'four'), null)
       const asked = [other, 99, shared, other]
       assert.deepEqual(await store.similar.names(asked, 5), [['b.example'], [], [ONE, TWO], ['b.example']])

@@ -28,7 +28,7 @@ const OWNERS = {
 /** Each row with its name's narrow row, found by the slot that the name has. */
 const FACTS = {
   name: 'check.facts',
-  text: `select f.id, f.name, ${FACTS_COLUMNS}, v.id as visit, v.clock, v.late,
+  text: `select f.id, f.name, ${FACTS_COLUMNS}, v.id as visit, v.clock, v.late, v.dns_print, true as whole,
       coalesce((select json_agg(json_build_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
           'serial', serial, 'base', base, 'whole', (records is not null)::integer,
           'addresses', case when type in (${TYPE_NUMBERS.A}, ${TYPE_NUMBERS.AAAA}) then records end))

@@ -59,7 +59,7 @@ const TARGETS = {
 }
 const WORDINGS = {
   name: 'check.wordings',
-  text: `select part, number as wording, exists (select 1 from reading r where r.wording = w.number)
+  text: `select part, number as wording, digest, vector, exists (select 1 from reading r where r.wording = w.number)
       or exists (select 1 from orphan o where o.wording = w.number) as read
     from wording w where number > $1 order by number limit ${SLICE}`,
 }

@@ -4,26 +4,30 @@ import type { DatabaseSync } from 'node:sqlite'
 import { TYPE_NUMBERS } from '../../../apply/numbers.ts'
 import type { CheckedFacts } from '../../check/facts.ts'
 import { checkedFacts } from '../../check/rows.ts'
-import { SLICE, type Slice } from '../../check/slice.ts'
+import type { Slice } from '../../check/slice.ts'
+import { FACTS_VALUES } from '../../columns.ts'
+import { isWhole } from '../checksum.ts'
 
-export function checkFacts(database: DatabaseSync, after: string | null): Slice {
-  const ids = idsAfter(database, Number(after ?? -1))
+type Read = CheckedFacts & { checksum: number | null }
+
+export function checkFacts(database: DatabaseSync, after: string | null, limit: number): Slice {
+  const ids = idsAfter(database, Number(after ?? -1), limit)
   return checkedFacts(ids, ids.at(-1)?.toString(), rowsOf(database, ids[0] ?? 0, ids.at(-1) ?? 0))
 }
 
 /** The ids that any table has rows of, ascending. */
-function idsAfter(database: DatabaseSync, after: number): number[] {
+function idsAfter(database: DatabaseSync, after: number, limit: number): number[] {
   const some = (table: string): string =>
-    `select * from (select distinct id from ${table} where id > ?1 order by id limit ${SLICE})`
+    `select * from (select distinct id from ${table} where id > ?1 order by id limit ?2)`
   const rows = database
-    .prepare(`${['facts', 'state', 'ever', 'page', 'reading'].map(some).join(' union ')} order by id limit ${SLICE}`)
-    .all(after) as { id: number }[]
+    .prepare(`${['facts', 'state', 'ever', 'page', 'reading'].map(some).join(' union ')} order by id limit ?2`)
+    .all(after, limit) as { id: number }[]
   return rows.map(({ id }) => id)
 }
 
-function rowsOf(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
+function* rowsOf(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
   const statement = database.prepare(
-    `select f.*, v.id as visit, v.clock, v.late,
+    `select f.*, v.id as visit, v.clock, v.late, v.dns_print,
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
           'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (${TYPE_NUMBERS.A}, ${TYPE_NUMBERS.AAAA}), records, null)))
         from state s where s.id = f.id) as superseded,
@@ -36,5 +40,11 @@ function rowsOf(database: DatabaseSync, first: number, last: number): Iterable<C
      from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name left join reading t on t.id = f.id
      where f.id between ? and ? order by f.id`,
   )
-  return statement.iterate(first, last) as Iterable<never>
+  for (const row of statement.iterate(first, last) as Iterable<Read>)
+    yield { ...row, whole: isWhole(row.checksum, valuesOf(row)) }
+}
+
+/** The values of a row of facts in the order of its columns. */
+function valuesOf(row: Read) {
+  return [row.id, row.name, ...FACTS_VALUES.map((column) => row[column])]
 }

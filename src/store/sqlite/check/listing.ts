@@ -1,33 +1,33 @@
 /** The check of the listing: every name that is known is listed, or on its way there, and nothing else is. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { reporter, SLICE, type Slice, sliceOf } from '../../check/slice.ts'
+import { reporter, type Slice, sliceOf } from '../../check/slice.ts'
 import type { Fault } from '../../store.ts'
 
-/** Names looked at at once: for those that are not listed yet, all that came since the last walk are gone through. */
-const NAMES = 20_000
+/** Names looked at at once where so many may be: for those that are not listed yet, all that came since the last walk are gone through. */
+const MANY = 40
 
 type Known = { slot: number; name: string; known: number; listed: number }
 type Listed = { name: string; known: number }
 type Arrived = { place: number; name: string; known: number; gone: number; departed: number }
 
 /** Names, each of which is listed or came since the last walk, unless it was forgotten. */
-export function checkKnown(database: DatabaseSync, after: string | null): Slice {
+export function checkKnown(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const rows = database
     .prepare(
       `select slot, name, id is not 0 as known, exists (select 1 from listed l where l.name = v.name) as listed
-       from visit v where (slot, name) > (?, ?) order by slot, name limit ${NAMES}`,
+       from visit v where (slot, name) > (?, ?) order by slot, name limit ?`,
     )
-    .all(slot, name) as Known[]
+    .all(slot, name, limit === 1 ? 1 : MANY * limit) as Known[]
   const missing = rows.filter(({ known, listed }) => known && !listed).map((row) => row.name)
   const coming = comingOf(database, missing)
   const faults: Fault[] = []
   for (const each of missing) if (!coming.has(each)) reporter(faults, 'visit', each)('is not listed')
   for (const { name: each, known, listed } of rows)
     if (listed && !known) reporter(faults, 'listed', each)('was forgotten')
-  const last = rows.length < NAMES ? null : rows.at(-1)!
-  return { faults, checked: rows.length, last: last && JSON.stringify([last.slot, last.name]) }
+  const last = rows.at(-1)
+  return sliceOf(faults, rows.length, last && JSON.stringify([last.slot, last.name]))
 }
 
 function comingOf(database: DatabaseSync, names: readonly string[]): Set<string> {
@@ -37,28 +37,28 @@ function comingOf(database: DatabaseSync, names: readonly string[]): Set<string>
 }
 
 /** What is listed. */
-export function checkListed(database: DatabaseSync, after: string | null): Slice {
+export function checkListed(database: DatabaseSync, after: string | null, limit: number): Slice {
   const rows = database
     .prepare(
       `select l.name, v.name is not null as known from listed l
-       left join visit v on v.slot = slot(l.name) and v.name = l.name where l.name > ? order by l.name limit ${SLICE}`,
+       left join visit v on v.slot = slot(l.name) and v.name = l.name where l.name > ? order by l.name limit ?`,
     )
-    .all(after ?? '') as Listed[]
+    .all(after ?? '', limit) as Listed[]
   const faults: Fault[] = []
   for (const { name, known } of rows) if (!known) reporter(faults, 'listed', name)('is not known')
   return sliceOf(faults, rows.length, rows.at(-1)?.name)
 }
 
 /** What is on its way: names that are known, and such that were forgotten and will be left out. */
-export function checkArrivals(database: DatabaseSync, after: string | null): Slice {
+export function checkArrivals(database: DatabaseSync, after: string | null, limit: number): Slice {
   const rows = database
     .prepare(
       `select a.place, a.name, v.name is not null as known, v.id is 0 as gone,
          exists (select 1 from departure d where d.name = a.name and d.place >= a.place) as departed
        from arrival a left join visit v on v.slot = slot(a.name) and v.name = a.name
-       where a.place > ? order by a.place limit ${SLICE}`,
+       where a.place > ? order by a.place limit ?`,
     )
-    .all(Number(after ?? 0)) as Arrived[]
+    .all(Number(after ?? 0), limit) as Arrived[]
   const faults: Fault[] = []
   for (const { name, known, gone, departed } of rows) {
     if (!known) reporter(faults, 'arrival', name)('is not known')

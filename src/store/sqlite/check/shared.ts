@@ -13,10 +13,10 @@ import {
   checkedTargets,
   checkedWordings,
 } from '../../check/rows.ts'
-import { SLICE, type Slice } from '../../check/slice.ts'
+import type { Slice } from '../../check/slice.ts'
 
 /** Rows of presence: their name is there, and on that address. */
-export function checkPresence(database: DatabaseSync, after: string | null): Slice {
+export function checkPresence(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [hex, name] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
     .prepare(
@@ -24,26 +24,26 @@ export function checkPresence(database: DatabaseSync, after: string | null): Sli
          coalesce((select instr(f.addresses, '"' || lower(hex(p.address)) || '"') from visit v join facts f on f.id = v.id
            where v.slot = slot(p.name) and v.name = p.name), 0) as owned
        from presence p left join address a on a.address = p.address
-       where (p.address, p.name) > (?, ?) order by p.address, p.name limit ${SLICE}`,
+       where (p.address, p.name) > (?, ?) order by p.address, p.name limit ?`,
     )
-    .all(Buffer.from(hex, 'hex'), name)
+    .all(Buffer.from(hex, 'hex'), name, limit)
   return checkedPresence(rows as CheckedPresence[])
 }
 
 /** Counters of addresses. */
-export function checkAddresses(database: DatabaseSync, after: string | null): Slice {
+export function checkAddresses(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [hex] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
       `select address, names as counter, (select count(*) from presence p where p.address = a.address) as rows
-       from address a where address > ? order by address limit ${SLICE}`,
+       from address a where address > ? order by address limit ?`,
     )
-    .all(Buffer.from(hex, 'hex'))
+    .all(Buffer.from(hex, 'hex'), limit)
   return checkedAddresses(rows as CheckedAddress[])
 }
 
 /** Rows of redirect: their source is there, and redirects to that target. */
-export function checkRedirects(database: DatabaseSync, after: string | null): Slice {
+export function checkRedirects(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [target, source] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
     .prepare(
@@ -51,33 +51,33 @@ export function checkRedirects(database: DatabaseSync, after: string | null): Sl
          exists (select 1 from visit v join facts f on f.id = v.id
            where v.slot = slot(r.source) and v.name = r.source and f.redirects_to = r.target) as owned
        from redirect r left join target t on t.target = r.target
-       where (r.target, r.source) > (?, ?) order by r.target, r.source limit ${SLICE}`,
+       where (r.target, r.source) > (?, ?) order by r.target, r.source limit ?`,
     )
-    .all(target, source)
+    .all(target, source, limit)
   return checkedRedirects(rows as CheckedRedirect[])
 }
 
 /** Counters of targets. */
-export function checkTargets(database: DatabaseSync, after: string | null): Slice {
+export function checkTargets(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [target] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
       `select target, sources as counter, (select count(*) from redirect r where r.target = t.target) as rows
-       from target t where target > ? order by target limit ${SLICE}`,
+       from target t where target > ? order by target limit ?`,
     )
-    .all(target)
+    .all(target, limit)
   return checkedTargets(rows as CheckedTarget[])
 }
 
 /** Wordings: a start page has each, unless who keeps the index has yet to look. */
-export function checkWordings(database: DatabaseSync, after: string | null): Slice {
+export function checkWordings(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [wording] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = database
     .prepare(
-      `select number as wording, exists (select 1 from reading r where r.wording = w.number)
+      `select number as wording, digest, vector, exists (select 1 from reading r where r.wording = w.number)
          or exists (select 1 from orphan o where o.wording = w.number) as read
-       from wording w where number > ? order by number limit ${SLICE}`,
+       from wording w where number > ? order by number limit ?`,
     )
-    .all(wording)
+    .all(wording, limit)
   return checkedWordings(rows as CheckedWording[])
 }

@@ -2,15 +2,15 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type CheckedVisit, checkedVisits } from '../../check/rows.ts'
-import { SLICE, type Slice } from '../../check/slice.ts'
+import type { Slice } from '../../check/slice.ts'
 
-export function checkVisits(database: DatabaseSync, after: string | null): Slice {
+export function checkVisits(database: DatabaseSync, after: string | null, limit: number): Slice {
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const rows = database
     .prepare(
       `select v.slot, v.name, v.id, f.name as owner from visit v left join facts f on f.id = v.id
-       where (v.slot, v.name) > (?, ?) order by v.slot, v.name limit ${SLICE}`,
+       where (v.slot, v.name) > (?, ?) order by v.slot, v.name limit ?`,
     )
-    .all(slot, name)
+    .all(slot, name, limit)
   return checkedVisits(rows as CheckedVisit[])
 }

@@ -1,0 +1,96 @@
+/** Goes on past what cannot be read: the rows that can be are checked one by one, and where they end and begin again is told. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { CheckPart } from '../../check/parts.ts'
+import { SLICE, type Slice } from '../../check/slice.ts'
+import { snapshot } from '../connection.ts'
+
+/** One part of the check: its rows behind a key, at most `limit`, and a key that lies further on, the further the larger `n` is. */
+export type Part = {
+  name: string
+  check(database: DatabaseSync, after: string | null, limit: number): Slice
+  /** Null beyond the last key that there can be. */
+  beyond(after: string | null, n: number): string | null
+}
+
+/** Result codes of SQLite that say nothing of the file: busy, locked, no memory, read-only, interrupted, full, cannot open. */
+const ELSEWHERE = [5, 6, 7, 8, 9, 13, 14]
+const SMALLER = 8
+
+/** Throws what is no damage. */
+export function goingOn(database: DatabaseSync, part: Part): CheckPart {
+  const read = (after: string | null, limit: number): Slice =>
+    snapshot(database, () => part.check(database, after, limit))
+  return (after) => {
+    let damage: unknown
+    for (let limit = SLICE; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / SMALLER)) {
+      try {
+        return read(after, limit)
+      } catch (error) {
+        damage = expectDamage(error)
+      }
+    }
+    return hop(part, after, damage as Error, read)
+  }
+}
+
+/** The next row that can be read, with what was passed over. */
+function hop(part: Part, after: string | null, damage: Error, read: (after: string, limit: number) => Slice): Slice {
+  const key = after ?? 'its beginning'
+  for (let n = 0; ; n++) {
+    const from = part.beyond(after, n)
+    const problem = `cannot be read behind this key${from === null ? '' : `, up to ${from}`}: ${damage.message}`
+    const fault = { table: part.name, key, problem }
+    if (from === null) return { faults: [fault], checked: 0, last: null }
+    try {
+      const { faults, checked, last } = read(from, 1)
+      return { faults: [fault, ...faults], checked, last }
+    } catch (error) {
+      expectDamage(error)
+    }
+  }
+}
+
+function expectDamage(error: unknown): unknown {
+  const { errcode } = error as { errcode?: number }
+  if (errcode !== undefined && ELSEWHERE.includes(errcode & 255)) throw error
+  return error
+}
+
+/** Keys that are a number. */
+export const afterNumber = (after: string | null, n: number): string | null =>
+  n > 53 ? null : String(Number(after ?? 0) + 2 ** n)
+
+/** Keys that are JSON of a slot and a name. */
+export function afterSlot(after: string | null, n: number): string | null {
+  const [slot] = after === null ? [-1] : (JSON.parse(after) as [number])
+  const from = slot + 2 ** n - 1
+  return from > 65_535 ? null : JSON.stringify([from, LAST])
+}
+
+const LAST = '\u{10ffff}'
+const BYTES = 18
+const BITS = 8 * BYTES
+
+/** Keys that are JSON of texts, or of the hexadecimal of bytes where `isHex` says so: the last moves first, then the one before. */
+export const afterTexts =
+  (count: number, isHex = false) =>
+  (after: string | null, n: number): string | null => {
+    const key = after === null ? Array<string>(count).fill('') : (JSON.parse(after) as string[]).slice(0, count)
+    const place = count - 1 - Math.floor(n / BITS)
+    if (place < 0) return null
+    const moved = moveOn(key[place]!, 1n << BigInt(n % BITS), isHex && place === 0)
+    return moved === null
+      ? afterTexts(count, isHex)(after, n + BITS - (n % BITS))
+      : JSON.stringify(key.with(place, moved).fill('', place + 1))
+  }
+
+/** Null where it would be longer. */
+function moveOn(text: string, by: bigint, isHex: boolean): string | null {
+  const bytes = Buffer.alloc(BYTES)
+  bytes.set(Buffer.from(text, isHex ? 'hex' : 'latin1').subarray(0, BYTES))
+  const moved = BigInt(`0x${bytes.toString('hex')}`) + by
+  const hex = moved.toString(16).padStart(2 * BYTES, '0')
+  if (hex.length > 2 * BYTES) return null
+  return isHex ? hex : Buffer.from(hex, 'hex').toString('latin1')
+}

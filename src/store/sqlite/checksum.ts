@@ -1,0 +1,20 @@
+/** Checksums of rows: what tells a damaged row from a whole one where no other row says the same. */
+
+import { crc32 } from 'node:zlib'
+
+type Value = string | number | null | Uint8Array
+
+/** CRC-32 of the values of a row in the order of its columns, without that of the checksum. Stored: it must never change. */
+export function checksumOf(values: readonly Value[]): number {
+  let sum = 0
+  for (const value of values) {
+    sum = crc32(value instanceof Uint8Array ? value : JSON.stringify(value), sum)
+    sum = crc32('\n', sum)
+  }
+  return sum
+}
+
+/** Whether a row is what was written; a row without a checksum may be. */
+export function isWhole(checksum: number | null, values: readonly Value[]): boolean {
+  return checksum === null || checksum === checksumOf(values)
+}
