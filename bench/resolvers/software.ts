@@ -7,6 +7,8 @@ import { join } from 'node:path'
 export type Software = {
   program: string
   debian: string
+  /** It takes an upstream that is slow at some names for one that fails, and refuses most of the others meanwhile. */
+  suspectsUpstream?: true
   /** Writes its configuration into the folder and says the command. */
   command(folder: string, port: number, upstream: number): string[]
 }
@@ -60,6 +62,7 @@ remote-control:
   'Knot Resolver': {
     program: 'kresd',
     debian: 'knot-resolver',
+    suspectsUpstream: true,
     command: (folder, port, upstream) => {
       const text = `net.listen('127.0.0.1', ${port}, { kind = 'dns' })
 trust_anchors.remove('.')

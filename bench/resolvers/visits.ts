@@ -10,7 +10,14 @@ import { RECORD_TYPES } from '../../src/words/record.ts'
 import { fateOf, nameAt } from './names.ts'
 
 /** What it is told, as JSON, in its first argument. `fixed`: questions in flight; null: the limiter decides. */
-export type Order = { server: Server; run: number; names: number; parallel: number; fixed: number | null }
+export type Order = {
+  server: Server
+  run: number
+  names: number
+  parallel: number
+  fixed: number | null
+  hasSilent: boolean
+}
 
 /**
  * What it says, as JSON. `wrong`: an observation says what is not so. `lost`: healthy names of which something is missing.
@@ -33,7 +40,7 @@ const order: Order = JSON.parse(process.argv[2]!)
 console.log(JSON.stringify(await visitAll(order)))
 process.exit(0)
 
-async function visitAll({ server, run, names, parallel, fixed }: Order): Promise<Taken> {
+async function visitAll({ server, run, names, parallel, fixed, hasSilent }: Order): Promise<Taken> {
   const limiter = new ConcurrencyLimiter(fixed === null ? {} : { fixed })
   const resolver = await openResolver({ servers: [server], paths: new Paths(() => limiter) })
   const crawler = openCrawler({ resolver, web: NO_WEB, now: () => 0 })
@@ -43,17 +50,13 @@ async function visitAll({ server, run, names, parallel, fixed }: Order): Promise
   let next = 0
   const worker = async (): Promise<void> => {
     for (let index = next++; index < names; index = next++) {
-      const name = nameAt(run, index)
+      const name = nameAt(run, index, hasSilent)
       const { dns } = observe(await crawler.visit(name as Name))
       judge(taken, name, dns)
       ends.push(performance.now())
     }
   }
-  const watch =
-    process.env.WATCH &&
-    setInterval(() => console.error(limiter.limit, limiter.inFlight, limiter.overloads, ends.length), 500)
   await Promise.all(Array.from({ length: parallel }, worker))
-  if (watch) clearInterval(watch)
   taken.seconds = (performance.now() - began) / 1000
   const [from, to] = [ends[Math.floor(names / 10)]!, ends[Math.floor((9 * names) / 10)]!]
   taken.rate = (0.8 * names) / ((to - from) / 1000)
@@ -63,7 +66,6 @@ async function visitAll({ server, run, names, parallel, fixed }: Order): Promise
 function judge(taken: Taken, name: string, dns: ReturnType<typeof observe>['dns']): void {
   const isDead = fateOf(name) !== 'healthy'
   if (dns === null) {
-    if (process.env.WATCH) console.error(name, fateOf(name), dns)
     if (isDead) taken.unjudged++
     else taken.lost++
   } else if ((dns.status === 'servfail') !== isDead || dns.status === 'nxdomain') {

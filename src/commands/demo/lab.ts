@@ -73,6 +73,6 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
     progress.end()
     await Promise.all([controls.close(), crawler.close()])
   }
-  teller.conclude(true)
+  if (tally.of('failed') > 0) teller.conclude(true)
   return tally.summary(progress.seconds())
 }
