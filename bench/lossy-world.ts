@@ -33,15 +33,15 @@ export function allRows(hole: string | null, dead = deadRows(hole)): Row[] {
 }
 
 function visited(row: Row, name: Name, isDead: boolean): Visited {
-  const { gives } = stateOf(row, name, 0)
+  const { ssl, ...given } = stateOf(row, name, 0).gives
   return {
     name,
     kind: isDead ? row.shows : 'the servers live',
     gives(at) {
-      const told = { domain: name, observed_at: `${formatInstant(at)}Z`, ...gives }
+      const told = { domain: name, observed_at: `${formatInstant(at)}Z`, ...given }
       const observation = parseObservation(JSON.stringify(told))
       if (typeof observation === 'string') throw new Error(`${name}: ${observation}`)
-      return observation
+      return ssl === undefined ? observation : { ...observation, ssl }
     },
   }
 }
