@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { backupStore } from '../store/open.ts'
 import { shown } from '../store/url.ts'
 import { progressOf } from './progress.ts'
+import { print } from './result.ts'
 import { listenForStop } from './stop.ts'
 import { settingsOfStore } from './store.ts'
 
@@ -14,15 +15,16 @@ installation and the digests of its tokens: keep it as safe as the store. The fi
 export function define(command: Command): void {
   command
     .argument('<to>', 'the folder that is made')
+    .option('--json', 'print one JSON object: store, to')
     .addHelpText('after', HELP)
-    .action(async (to: string) => {
+    .action(async (to: string, { json }: { json?: true }) => {
       const { store } = await settingsOfStore()
       const progress = progressOf('copying')
       const stop = listenForStop()
       try {
         await backupStore(store, to, (share) => progress.show(null, share), stop.signal)
         progress.end()
-        console.log(`backed up ${shown(store)} to ${to}`)
+        print(json, { store: shown(store), to }, [`backed up ${shown(store)} to ${to}`])
       } finally {
         progress.end()
         stop.end()

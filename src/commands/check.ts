@@ -13,7 +13,8 @@ export function define(command: Command): void {
     .option('--json', 'print one JSON object: checked (rows), faults (table, key, problem)')
     .addHelpText(
       'after',
-      '\nThe store may be in use. Exit codes: 0 nothing is wrong, 1 something is, or the check failed.',
+      '\nThe store may be in use. The number is of rows of tables, of which SQLite has more than PostgreSQL: compare it within one engine.\n\n' +
+        'Exit codes: 0 nothing is wrong, 1 something is, or the check failed.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       const kept: Fault[] = []

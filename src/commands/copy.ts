@@ -5,9 +5,10 @@ import { loadSettings, type Settings } from '../config.ts'
 import type { Bulk } from '../store/bulk.ts'
 import { openBulk } from '../store/open.ts'
 import { type StorePlace, shown, urlOf } from '../store/url.ts'
-import { compareStores, copyRows } from './copy/rows.ts'
+import { type Compared, compareStores, copyRows } from './copy/rows.ts'
 import { CommandFault } from './fault.ts'
 import { progressOf } from './progress.ts'
+import { print } from './result.ts'
 import { listenForStop } from './stop.ts'
 
 const HELP = `
@@ -21,13 +22,17 @@ Exit codes: 0 both hold the same, 1 they do not, or the copy failed.`
 const DIFFERS = 'the two differ: something was written to one of them meanwhile. Remove the new store, and copy again'
 
 export function define(command: Command): void {
-  command.addHelpText('after', HELP).action(async () => {
+  const wanted = command.option('--json', 'print one JSON object: from, to, tables (table, rows, digest, differs)')
+  wanted.addHelpText('after', HELP).action(async ({ json }: { json?: true }) => {
     const { from, to } = storesOf(loadSettings())
     const source = await openBulk(from, 'read')
     try {
       const target = await openBulk(to, 'write')
-      await copy(source, target).finally(() => target.close())
-      if (process.exitCode === undefined) console.log(`copied ${shown(from)} to ${shown(to)}`)
+      const tables = await copy(source, target).finally(() => target.close())
+      if (tables === null) return
+      print(json, { from: shown(from), to: shown(to), tables }, linesOf(tables))
+      if (tables.some(({ differs }) => differs)) throw new CommandFault(DIFFERS)
+      if (!json) console.log(`copied ${shown(from)} to ${shown(to)}`)
     } finally {
       await source.close()
     }
@@ -41,7 +46,13 @@ function storesOf({ store: from, storeTo: to }: Settings): { from: StorePlace; t
   return { from, to }
 }
 
-async function copy(source: Bulk, target: Bulk): Promise<void> {
+const linesOf = (tables: readonly Compared[]): string[] =>
+  tables.map(
+    ({ table, rows, digest, differs }) => `${table}: ${rows} rows, ${digest}${differs ? `, but ${differs}` : ''}`,
+  )
+
+/** What was copied, table by table; null where it was stopped, which is told. */
+async function copy(source: Bulk, target: Bulk): Promise<Compared[] | null> {
   const stop = listenForStop()
   const progress = progressOf('rows')
   const compared = progressOf('rows compared')
@@ -50,16 +61,14 @@ async function copy(source: Bulk, target: Bulk): Promise<void> {
       progress.end()
       console.error('stopped; run it again to go on')
       process.exitCode = 1
-      return
+      return null
     }
     progress.end()
     const differences = await compareStores(source, target, stop.signal, compared.show)
     compared.end()
     if (differences === null) throw new CommandFault('stopped while comparing; run it again to go on')
-    for (const { table, rows, digest, differs } of differences)
-      console.log(`${table}: ${rows} rows, ${digest}${differs ? `, but ${differs}` : ''}`)
-    if (differences.some(({ differs }) => differs)) throw new CommandFault(DIFFERS)
-    await target.finish(await source.numbered())
+    if (differences.every(({ differs }) => !differs)) await target.finish(await source.numbered())
+    return differences
   } finally {
     progress.end()
     compared.end()

@@ -18,7 +18,7 @@ import { printStatus } from './crawl/status.ts'
 import { makeTally } from './crawl/tally.ts'
 import { tellerOf } from './crawl/tell.ts'
 import { crawlAll } from './crawl/visits.ts'
-import { CommandFault } from './fault.ts'
+import { CommandFault, UsageFault } from './fault.ts'
 import { progressOf } from './progress.ts'
 import { openLog } from './serve/log.ts'
 import { listenForStop } from './stop.ts'
@@ -61,7 +61,7 @@ export function define(command: Command): void {
     .option('--parallel <visits>', 'visits in flight at once', readParallel, 256)
     .option('--loop', 'visit what is due, on and on, in place of a list')
     .option('--status', 'say how the crawl of what is due goes, and visit nothing')
-    .option('--json', 'with --status: print one JSON object')
+    .option('--json', 'print one JSON object: the counts, or with --status how the crawl goes')
     .addHelpText('after', HELP)
     .action(choose)
 }
@@ -70,11 +70,13 @@ async function choose(names: string[], options: Options): Promise<void> {
   const { loop, status, json, file, out } = options
   const isList = names.length > 0 || file !== undefined || out !== undefined
   if ((loop || status) && isList)
-    throw new CommandFault('--loop and --status take no names, and neither --file nor --out')
-  if (loop && status) throw new CommandFault('give either --loop or --status, not both')
-  if (json && !status) throw new CommandFault('--json goes with --status')
+    throw new UsageFault('--loop and --status take no names, and neither --file nor --out')
+  if (loop && status) throw new UsageFault('give either --loop or --status, not both')
+  if (json && loop) throw new UsageFault('--loop prints no result, so --json does not go with it: it logs JSON lines')
   if (status) return printStatus(json === true)
-  return loop ? crawlLoop(options) : crawl(names, options)
+  if (loop) return crawlLoop(options)
+  expectNames(names, file)
+  return crawl(names, options)
 }
 
 async function crawlLoop(options: Options): Promise<void> {
@@ -119,7 +121,7 @@ async function crawlInto(
   destination: Destination,
   list: List,
   reach: Looking,
-  { parallel, out }: Options,
+  { parallel, out, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
   let say = (news: string): void => console.error(`domaindex: ${news}`)
@@ -138,7 +140,8 @@ async function crawlInto(
     isDone = await crawlAll({ ...given, ...teller })
     progress.end()
     const print = out === '-' ? console.error : console.log
-    print(tally.summary(progress.seconds()))
+    const seconds = progress.seconds()
+    print(json ? JSON.stringify(tally.object(seconds)) : tally.summary(seconds))
     teller.conclude(isDone)
   } finally {
     progress.end()
@@ -161,11 +164,14 @@ async function openListEyes(reach: Looking, say: (news: string) => void): Promis
   return eyes
 }
 
-/** Throws CommandFault where there are no names, or names and a file. */
+/** Throws UsageFault where there are no names, or names and a file. */
+function expectNames(names: string[], file: string | undefined): void {
+  if (file !== undefined && names.length > 0) throw new UsageFault('give either names or --file LIST, not both')
+  if (file === undefined && names.length === 0)
+    throw new UsageFault('give the names to crawl, or --file LIST, or - for standard input')
+}
+
 function listOf(names: string[], file: string | undefined, signal: AbortSignal): List {
   const isPiped = names.length === 1 && names[0] === '-'
-  if (file !== undefined && names.length > 0) throw new CommandFault('give either names or --file LIST, not both')
-  if (file !== undefined || isPiped) return openList(file ?? '-', signal)
-  if (names.length === 0) throw new CommandFault('give the names to crawl, or --file LIST, or - for standard input')
-  return listOfArguments(names)
+  return file !== undefined || isPiped ? openList(file ?? '-', signal) : listOfArguments(names)
 }

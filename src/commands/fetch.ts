@@ -13,6 +13,7 @@ import { zoneName } from '../nightly/registrations/zone-reading.ts'
 import type { Day } from '../words/time.ts'
 import { CommandFault } from './fault.ts'
 import { progressOf } from './progress.ts'
+import { print } from './result.ts'
 import { listenForStop } from './stop.ts'
 
 const HELP = `
@@ -26,11 +27,12 @@ export function define(command: Command): void {
   command
     .addArgument(new Argument('<service>', 'where from').choices(['czds']))
     .argument('[zone...]', 'the zones that are wanted, such as com')
+    .option('--json', 'print one JSON object: zones (zone, outcome, and file, bytes or reason)')
     .addHelpText('after', HELP)
-    .action((_, zones: string[]) => fetchCzds(zones))
+    .action((_, zones: string[], { json }: { json?: true }) => fetchCzds(zones, json))
 }
 
-async function fetchCzds(given: string[]): Promise<void> {
+async function fetchCzds(given: string[], json: true | undefined): Promise<void> {
   const settings = loadSettings()
   const wanted = given.length === 0 ? null : given.map(zoneName)
   const stop = listenForStop()
@@ -46,9 +48,10 @@ async function fetchCzds(given: string[]): Promise<void> {
       onBytes: (zone, bytes, of) => progress.show(bytes, of === null ? null : bytes / of, { more: zone }),
       onFetched: (each) => {
         progress.end()
-        tell(each)
+        tell(each, json)
       },
     })
+    print(json, { zones: fetched }, [])
     if (fetched.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
   } catch (error) {
     if (error instanceof InputFault) throw new CommandFault(error.message)
@@ -80,7 +83,9 @@ async function isThere({ inbox, zones }: Settings, zone: string, day: Day, file:
   return sources.some(({ source }) => source === `zone:${zone}`)
 }
 
-function tell(fetched: Fetched): void {
+/** Tells what became of a zone as it ends; with --json only what failed. */
+function tell(fetched: Fetched, json: true | undefined): void {
+  if (json && fetched.outcome !== 'failed') return
   if (fetched.outcome === 'fetched') console.log(`${fetched.zone}: ${fetched.file}, ${fetched.bytes} bytes`)
   else if (fetched.outcome === 'there') console.log(`${fetched.zone}: ${fetched.file} is there already`)
   else console.error(`${fetched.zone}: ${fetched.reason}`)

@@ -5,8 +5,9 @@ import type { OptOut } from '../crawl/opt-out.ts'
 import type { Store } from '../store/store.ts'
 import { type Name, parseName, slotOf, whyNotName } from '../words/name.ts'
 import { optOutOf } from './crawl/eyes.ts'
-import { CommandFault } from './fault.ts'
+import { CommandFault, UsageFault } from './fault.ts'
 import { progressOf } from './progress.ts'
+import { print } from './result.ts'
 import { listenForStop } from './stop.ts'
 import { settingsOfStore, withStore } from './store.ts'
 
@@ -24,21 +25,28 @@ export function define(command: Command): void {
   command
     .argument('[name...]', 'the names')
     .option('--opted-out', 'forget all names that are on the opt-out list')
+    .option('--json', 'print one JSON object: names (name, known); with --opted-out: seen, forgotten')
     .addHelpText('after', HELP)
-    .action(async (given: string[], { optedOut }: { optedOut?: true }) => {
-      if (optedOut && given.length > 0) throw new CommandFault('give either names or --opted-out, not both')
-      if (!optedOut && given.length === 0) throw new CommandFault('give the names to forget, or --opted-out')
-      await (optedOut ? forgetOptedOut() : forgetAll(given.map(readName)))
+    .action(async (given: string[], { optedOut, json }: { optedOut?: true; json?: true }) => {
+      if (optedOut && given.length > 0) throw new UsageFault('give either names or --opted-out, not both')
+      if (!optedOut && given.length === 0) throw new UsageFault('give the names to forget, or --opted-out')
+      await (optedOut ? forgetOptedOut(json) : forgetAll(given.map(readName), json))
     })
 }
 
-async function forgetAll(names: readonly Name[]): Promise<void> {
+async function forgetAll(names: readonly Name[], json: true | undefined): Promise<void> {
   await withStore('write', async ({ frontier }) => {
-    for (const name of names) console.log(`${name}: ${(await frontier.forget(name)) ? 'forgotten' : 'was not known'}`)
+    const done: { name: Name; known: boolean }[] = []
+    for (const name of names) {
+      const known = await frontier.forget(name)
+      done.push({ name, known })
+      if (!json) console.log(`${name}: ${known ? 'forgotten' : 'was not known'}`)
+    }
+    print(json, { names: done }, [])
   })
 }
 
-async function forgetOptedOut(): Promise<void> {
+async function forgetOptedOut(json: true | undefined): Promise<void> {
   const settings = await settingsOfStore()
   if (settings.crawlOptOut === null) {
     throw new CommandFault('there is no opt-out list: name its file with DOMAINDEX_CRAWL_OPT_OUT')
@@ -49,7 +57,7 @@ async function forgetOptedOut(): Promise<void> {
   try {
     const { seen, forgotten } = await withStore('write', (store) => sweep(store, optOut, stop.signal, progress.show))
     progress.end()
-    console.log(`looked at ${seen} names, forgot ${forgotten}`)
+    print(json, { seen, forgotten }, [`looked at ${seen} names, forgot ${forgotten}`])
     if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
   } finally {
     progress.end()
@@ -83,6 +91,6 @@ async function sweep(
 
 function readName(text: string): Name {
   const name = parseName(text)
-  if (name === null) throw new CommandFault(`${JSON.stringify(text)}: ${whyNotName(text)}`)
+  if (name === null) throw new UsageFault(`${JSON.stringify(text)}: ${whyNotName(text)}`)
   return name
 }

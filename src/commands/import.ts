@@ -11,7 +11,7 @@ import { plainWords, StoreFault } from '../store/fault.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
 import type { Store } from '../store/store.ts'
 import { type Day, type Instant, parseDay, parseInstant } from '../words/time.ts'
-import { CommandFault } from './fault.ts'
+import { CommandFault, UsageFault } from './fault.ts'
 import type { Batch, Order, Task } from './import/batch.ts'
 import { rowsOf } from './import/columns.ts'
 import {
@@ -23,21 +23,13 @@ import {
 } from './import/registrations.ts'
 import { rejectsTo } from './import/rejects.ts'
 import { openSource, type Source } from './import/source.ts'
+import { count, made, objectOf, placeOf, summary, type Tally } from './import/tally.ts'
 import { progressOf } from './progress.ts'
+import { print } from './result.ts'
 import { rhythmOf } from './rhythm.ts'
 import { openPatientStore } from './room.ts'
 import { listenForStop } from './stop.ts'
 
-/** `line`: up to which line the file was applied. */
-type Tally = {
-  read: number
-  applied: number
-  unchanged: number
-  stale: number
-  refused: number
-  passedOver: number
-  line: number
-}
 type Format = FormatName | RegistrationFormat | typeof OWN
 type Options = RegistrationOptions & { format: Format; observedAt?: Instant; inbox?: boolean }
 /** How the file ended; `stopped` by a signal. */
@@ -75,6 +67,7 @@ export function define(command: Command): void {
     .option('--inbox', 'take what lies in the inbox, instead of a file')
     .option('--rejects <file>', 'keep refused lines: JSON Lines of line, reason, length and text (4 KiB at most)')
     .option('--strict', 'stop at the first refused line')
+    .option('--json', 'print one JSON object: the counts; with --inbox: files, each with what became of it')
     .addHelpText('after', HELP)
     .action(importOf)
 }
@@ -94,15 +87,15 @@ function readDate(text: string): Day {
 async function importOf(path: string | undefined, options: Options, command: Command): Promise<void> {
   const { format } = options
   expectFitting(path, options, command)
-  if (options.inbox) return takeWholeInbox()
+  if (options.inbox) return takeWholeInbox(options.json)
   if (format === 'zone' || format === 'names') return importRegistrations(format, path!, options)
   return importFile(path!, { ...options, format: format === OWN ? null : format })
 }
 
-/** Throws CommandFault where options do not go together. */
+/** Throws UsageFault where options do not go together. */
 function expectFitting(path: string | undefined, { format, inbox, registrations }: Options, command: Command): void {
   if ((path === undefined) !== (inbox === true))
-    throw new CommandFault(
+    throw new UsageFault(
       inbox ? '--inbox takes no file: leave one of both out' : 'name the file, or - for standard input',
     )
   const kinds: Record<string, readonly Format[]> = {
@@ -120,14 +113,15 @@ function expectFitting(path: string | undefined, { format, inbox, registrations 
     const isGiven = command.getOptionValueSource(attributeName) === 'cli'
     const kind = kinds[attributeName]
     if (isGiven && kind !== undefined && !kind.includes(format))
-      throw new CommandFault(`${long} is for --format ${kind.join(', ')}`)
-    if (isGiven && inbox && attributeName !== 'inbox') throw new CommandFault(`${long} is not for --inbox`)
+      throw new UsageFault(`${long} is for --format ${kind.join(', ')}`)
+    if (isGiven && inbox && attributeName !== 'inbox' && attributeName !== 'json')
+      throw new UsageFault(`${long} is not for --inbox`)
     if (isGiven && !registrations && (attributeName === 'date' || attributeName === 'list'))
-      throw new CommandFault(`${long} is not for --no-registrations: leave one of both out`)
+      throw new UsageFault(`${long} is not for --no-registrations: leave one of both out`)
   }
 }
 
-type FileOptions = Pick<Options, 'observedAt' | 'rejects' | 'strict'> & { format: FormatName | null }
+type FileOptions = Pick<Options, 'observedAt' | 'rejects' | 'strict' | 'json'> & { format: FormatName | null }
 
 async function importFile(path: string, options: FileOptions): Promise<void> {
   const { format } = options
@@ -151,7 +145,8 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
       progress.show(tally.line, share, format === null ? {} : { more: `${made(tally)} observations` })
     })
     progress.end()
-    console.log(summary(tally, progress.seconds(), format))
+    const seconds = progress.seconds()
+    print(options.json, objectOf(tally, seconds, format), [summary(tally, seconds, format)])
     conclude(end, tally, path, format)
   }
   const close = async (): Promise<void> => {
@@ -171,17 +166,6 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
 function withPlace(error: unknown, place: string): unknown {
   const words = error instanceof StoreFault ? error.message : plainWords(error)
   return words === null ? error : new CommandFault(`${words}; ${place}: run it again`)
-}
-
-/** How far it came: the lines of another crawl are applied in another order than theirs. */
-function placeOf(tally: Tally, path: string, format: FormatName | null): string {
-  if (format === null) return `${path} is applied up to line ${tally.line}`
-  const count = made(tally)
-  return count === 0 ? `nothing of ${path} is applied` : `${count} observations of ${path} are applied`
-}
-
-function made({ applied, unchanged, stale }: Tally): number {
-  return applied + unchanged + stale
 }
 
 function startReader({ fd, path }: Source, how: Pick<Task, 'strict' | 'format' | 'observedAt'>): Worker {
@@ -209,21 +193,6 @@ async function applyAll(
     if ((error as Error).name !== 'AbortError') throw error
   }
   return 'stopped'
-}
-
-function count(tally: Tally, { rejects, line, read, passedOver }: Batch, outcomes: readonly Outcome[]): void {
-  tally.read += read
-  tally.passedOver += passedOver
-  tally.line = line
-  tally.refused += rejects.length
-  for (const outcome of outcomes) tally[outcome === 'ahead' || outcome === 'lost' ? 'refused' : outcome]++
-}
-
-function summary(tally: Tally, seconds: number, format: FormatName | null): string {
-  const { read, applied, unchanged, stale, refused, passedOver } = tally
-  const counts = `read ${read}, applied ${applied}, unchanged ${unchanged}, stale ${stale}, refused ${refused}`
-  const rate = Math.round(read / Math.max(seconds, 0.001))
-  return `${counts}${format === null ? '' : `, passed over ${passedOver}`} (${seconds.toFixed(1)} s, ${rate} lines/s)`
 }
 
 /** Says how it ended where that is not simply the end of the file, and sets the exit code. */

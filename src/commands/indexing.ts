@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import { CLOCK } from './clock.ts'
 import { CommandFault } from './fault.ts'
 import { progressOf } from './progress.ts'
+import { print } from './result.ts'
 import { roomOf, sayPause } from './room.ts'
 import { listenForStop } from './stop.ts'
 import { withStore } from './store.ts'
@@ -19,10 +20,13 @@ server keeps, or ahead of the first one. It works beside whoever reads and write
 Exit codes: 0 everything is in the index, 1 it failed, or another process keeps the index.`
 
 export function define(command: Command): void {
-  command.addHelpText('after', HELP).action(() => withStore('write', indexAll))
+  command
+    .option('--json', 'print one JSON object: filed, texts, stopped')
+    .addHelpText('after', HELP)
+    .action(({ json }: { json?: true }) => withStore('write', (store) => indexAll(store, json)))
 }
 
-async function indexAll(store: Store): Promise<void> {
+async function indexAll(store: Store, json: true | undefined): Promise<void> {
   const room = roomOf(
     loadSettings(() => {}),
     [],
@@ -37,7 +41,8 @@ async function indexAll(store: Store): Promise<void> {
     const done = await indexOnce({ store, holder: holderName(), clock: CLOCK, tell, room }, stop.signal)
     progress.end()
     if (done === null) throw new CommandFault(await takenWords(store))
-    console.log(summary(done, progress.seconds()))
+    const object = { filed: done.filed, texts: done.wordings, stopped: stop.signal.aborted }
+    print(json, object, [summary(done, progress.seconds())])
     if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
   } catch (error) {
     if (!stop.signal.aborted) throw error

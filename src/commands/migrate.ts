@@ -2,13 +2,17 @@
 
 import type { Command } from 'commander'
 import { migrateStore } from '../store/open.ts'
+import { print } from './result.ts'
 import { settingsOfStore } from './store.ts'
 
 export function define(command: Command): void {
-  command.option('--plan', 'only say what would be done').action(async ({ plan = false }: { plan?: boolean }) => {
-    const tell = (words: string): void => console.error(`domaindex: ${words}`)
-    const done = await migrateStore((await settingsOfStore()).store, plan, tell)
-    for (const name of done) console.log(`${plan ? 'would apply' : 'applied'} ${name}`)
-    if (done.length === 0) console.log('the store is up to date')
-  })
+  command
+    .option('--plan', 'only say what would be done')
+    .option('--json', 'print one JSON object: plan, migrations')
+    .action(async ({ plan = false, json }: { plan?: boolean; json?: true }) => {
+      const tell = (words: string): void => console.error(`domaindex: ${words}`)
+      const migrations = await migrateStore((await settingsOfStore()).store, plan, tell)
+      const lines = migrations.map((name) => `${plan ? 'would apply' : 'applied'} ${name}`)
+      print(json, { plan, migrations }, lines.length > 0 ? lines : ['the store is up to date'])
+    })
 }

@@ -10,11 +10,7 @@ import { withStore } from './store.ts'
 const HELP = `
 A redirect is stored with the host where it ended; the target is that host's registrable domain by the public suffix list of the
 release that stored it. After an upgrade this works out all targets anew, with their counters. Names whose target changes are due for
-a visit at once. The store may be in use. Ctrl-C stops it; run again, it goes on where it stopped. Reads DOMAINDEX_STORE.
-
-Examples:
-  domaindex retarget
-  domaindex retarget --json
+a visit at once. The store may be in use. Ctrl-C stops it; run again, it goes on where it stopped.
 
 Exit codes: 0 all names were gone through, 1 it failed or was stopped, 2 wrong usage.`
 

@@ -2,6 +2,8 @@
 
 import type { Command } from 'commander'
 import { actorOf } from '../store/actor.ts'
+import { HONOURED } from '../store/secrets.ts'
+import { print } from './result.ts'
 import { withStore } from './store.ts'
 
 export function define(command: Command): void {
@@ -10,10 +12,12 @@ export function define(command: Command): void {
       'after',
       '\nCursors that were issued before stay valid until they expire. Running servers follow by themselves.',
     )
-    .action(() =>
+    .option('--json', 'print one JSON object: honoured_seconds, of the former secret')
+    .action(({ json }: { json?: true }) =>
       withStore('read', async ({ ledger, now }) => {
         await ledger.as(actorOf('domaindex rotate-secret')).rotateSecret(await now())
-        console.log('the installation has a new secret; the former one is honoured for 24 hours')
+        const words = 'the installation has a new secret; the former one is honoured for 24 hours'
+        print(json, { honoured_seconds: HONOURED }, [words])
       }),
     )
 }

@@ -11,7 +11,7 @@ import type { Store } from './store.ts'
 import { isPostgres, masked, type StorePlace, shown, urlOf } from './url.ts'
 
 const BACKED_UP =
-  'PostgreSQL is backed up and restored by its own tools: pg_dump --format=custom, pg_restore --single-transaction'
+  'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/operating.md says'
 
 /** Throws StoreFault where the store cannot be opened, with what to do about it. */
 export async function openStore(place: StorePlace, options: OpenOptions): Promise<Store> {

@@ -178,7 +178,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     ] as const) {
       const { code, stderr } = await run(['import', ...args, 'a.json'])
       assert.match(stderr, words)
-      assert.equal(code, 1)
+      assert.equal(code, 2)
     }
     assert.equal(existsSync(path('store.db')), false)
   })

@@ -168,7 +168,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     ] as const) {
       const { code, stderr } = await run(['import', ...args])
       assert.match(stderr, words)
-      assert.equal(code, 1)
+      assert.equal(code, /cannot be read/.test(stderr) ? 1 : 2)
     }
     assert.equal(existsSync(path('data/zones')), false)
   })

@@ -172,7 +172,7 @@ suite('upkeep', { concurrency: 2 }, () => {
   test('an unknown command is answered with the closest one, --version with the version', async (t) => {
     const { run } = folderOf(t)
     const { code, stderr } = await run(['imprt'])
-    assert.deepEqual([code, stderr], [1, "domaindex: unknown command 'imprt'\n(Did you mean import?)\n"])
+    assert.deepEqual([code, stderr], [2, "domaindex: unknown command 'imprt'\n(Did you mean import?)\n"])
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     assert.equal((await run(['--version'])).stdout, `${version}\n`)
     assert.match((await run(['help', 'import'])).stdout, /--rejects <file>.*Exit codes/s)

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { LIMITS, type PlanLimits } from '../../src/accounts/plan.ts'
+import { fetchFile, post, publish } from '../spec/files.ts'
 import { makeWorld } from '../spec/world.ts'
 import { codes, type Example, examples, readPage, sections, tableOf } from './markdown.ts'
 
@@ -114,6 +116,17 @@ test('what the plans allow', () => {
 test('every header that the OpenAPI document has is described', () => {
   const rows = tableOf(page, 'header').flatMap(([cell]) => codes(cell!))
   for (const header of Object.keys(document.components.headers)) assert.ok(rows.includes(header), header)
+})
+
+test('the example of /daily gives the file that the setup above builds', async () => {
+  const [, names = ''] = /\nprintf '(.*)' > registered\.txt\n/.exec(page)!
+  const [, date = '', listed] = /\$API\/daily -d '.*"date":"(.*)"\}' \| gunzip\n```\n\n```\n([^`]*)```/.exec(page)!
+  assert.ok(page.includes(`--date ${date} registered.txt\nnpx domaindex build daily --date ${date}\n`))
+  await publish(world, `${date}.txt.gz`, gzipSync(names.replaceAll('\\n', '\n')))
+  const periods = [/--period (\S+)/.exec(page)![1]!]
+  const { token } = await world.account({ plan: 'premium', periods })
+  const { bytes } = await fetchFile(world, '/v1.0/daily', post({ token, date }))
+  assert.equal(gunzipSync(bytes).toString(), listed)
 })
 
 test('the examples answer what they say, cursors aside', async () => {

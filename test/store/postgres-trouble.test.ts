@@ -126,7 +126,10 @@ test('a database of another encoding than UTF8 is refused, before anything is ma
   place.pathname = name
   await assert.rejects(openStore(place.href, OPTIONS), (fault) => {
     assert.ok(fault instanceof StoreFault)
-    assert.match(fault.message, /has encoding LATIN1: make the database with createdb --encoding UTF8/)
+    assert.match(
+      fault.message,
+      /has encoding LATIN1: make the database with createdb --encoding=UTF8 --template=template0/,
+    )
     return true
   })
   await client.query(`drop database ${name}`)

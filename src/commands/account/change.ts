@@ -7,8 +7,9 @@ import { actorOf } from '../../store/actor.ts'
 import type { Changes } from '../../store/ledger.ts'
 import { type Instant, parseDay } from '../../words/time.ts'
 import { CommandFault, UsageFault } from '../fault.ts'
+import { print } from '../result.ts'
 import { withStore } from '../store.ts'
-import { accountLines, accountObject, print } from './print.ts'
+import { accountLines, accountObject } from './print.ts'
 import { accountOf, readEmail, readPeriod } from './read.ts'
 
 type Options = { json?: true }

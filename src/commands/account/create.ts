@@ -10,7 +10,8 @@ import { actorOf } from '../../store/actor.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandFault } from '../fault.ts'
-import { accountLines, accountObject, freshTokenLines, print } from './print.ts'
+import { print } from '../result.ts'
+import { accountLines, accountObject, freshTokenLines } from './print.ts'
 import { readAddon, readEmail, readPeriod } from './read.ts'
 
 type Options = { plan: Plan; period: Period[]; addon: Addon[]; role: Role; json?: true }

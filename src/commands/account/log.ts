@@ -5,8 +5,9 @@ import type { AuditEntry, AuditFilter } from '../../accounts/audit.ts'
 import type { Ledger } from '../../store/ledger.ts'
 import { addDays, type Day, startOf } from '../../words/time.ts'
 import { UsageFault } from '../fault.ts'
+import { print } from '../result.ts'
 import { withStore } from '../store.ts'
-import { columns, print, zoned } from './print.ts'
+import { columns, zoned } from './print.ts'
 import { readDay, readEmail } from './read.ts'
 
 type Options = { from?: Day; to?: Day; json?: true }

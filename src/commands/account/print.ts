@@ -7,11 +7,6 @@ import { planInForce } from '../../accounts/plan.ts'
 import { isActive, type Token } from '../../accounts/token.ts'
 import { dayOf, formatInstant, type Instant } from '../../words/time.ts'
 
-/** Prints one JSON object, or the lines. */
-export function print(json: boolean | undefined, object: object, lines: readonly string[]): void {
-  console.log(json ? JSON.stringify(object) : lines.join('\n'))
-}
-
 export const zoned = (instant: Instant): string => `${formatInstant(instant)}Z`
 
 const zonedOrNull = (instant: Instant | null): string | null => (instant === null ? null : zoned(instant))

@@ -7,8 +7,9 @@ import { loadSettings } from '../../config.ts'
 import type { Ledger } from '../../store/ledger.ts'
 import { type Day, dayOf } from '../../words/time.ts'
 import { limitsOf } from '../plans.ts'
+import { print } from '../result.ts'
 import { withStore } from '../store.ts'
-import { accountLines, accountObject, columns, print, tokenLines, tokenObject } from './print.ts'
+import { accountLines, accountObject, columns, tokenLines, tokenObject } from './print.ts'
 import { accountOf, allAccounts, readEmail } from './read.ts'
 
 type Options = { json?: true }

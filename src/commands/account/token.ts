@@ -6,8 +6,9 @@ import { isActive, keptToken, makeToken, readToken, TOKEN_BYTES, type Token } fr
 import { actorOf } from '../../store/actor.ts'
 import type { Instant } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
+import { print } from '../result.ts'
 import { withStore } from '../store.ts'
-import { freshTokenLines, print, tokenLines, tokenObject } from './print.ts'
+import { freshTokenLines, tokenLines, tokenObject } from './print.ts'
 import { accountOf, readEmail, readInstant, readName } from './read.ts'
 
 type Options = { json?: true }

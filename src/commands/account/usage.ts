@@ -5,8 +5,9 @@ import type { Account } from '../../accounts/account.ts'
 import type { Ledger, Usage } from '../../store/ledger.ts'
 import { addDays, type Day, dayOf } from '../../words/time.ts'
 import { UsageFault } from '../fault.ts'
+import { print } from '../result.ts'
 import { withStore } from '../store.ts'
-import { columns, print } from './print.ts'
+import { columns } from './print.ts'
 import { accountOf, allAccounts, readDay, readEmail } from './read.ts'
 
 type Options = { from?: Day; to?: Day; csv?: true; json?: true }

@@ -4,10 +4,11 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { doStep, type Works } from '../../nightly/deeds.ts'
 import { FOLLOWUPS, type Followup } from '../../nightly/followup.ts'
 import type { Step } from '../../nightly/plan.ts'
-import { fileName } from '../../nightly/shelf.ts'
+import { fileName, type Manifest } from '../../nightly/shelf.ts'
 import { addDays, type Day, dayOf, parseDay } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
+import { print } from '../result.ts'
 import { roomOf, sayPause } from '../room.ts'
 import { settingsOfStore, withStore } from '../store.ts'
 import { worksOf } from '../works.ts'
@@ -27,6 +28,8 @@ Exit codes: 0 the files are there, 1 they could not be built.`
 
 const HELD = 2
 
+/** A file that was built, and what is to be said of it. */
+type File = { manifest: Manifest; words: string | null }
 type Made = { works: Works; step: Step; release?: boolean }
 
 export function defineDaily(command: Command): void {
@@ -35,9 +38,10 @@ export function defineDaily(command: Command): void {
     .description('the names that were registered on a day')
     .option('--date <day>', 'the day of registration (default: yesterday, UTC)', readDay)
     .option('--release', 'hand the day out, even where it is out of bounds')
+    .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', HELP_DAILY)
-    .action(({ date = null, release = false }: { date?: Day | null; release?: boolean }) =>
-      withWorks(async (works, today) => {
+    .action(({ date = null, release = false, json }: { date?: Day | null; release?: boolean; json?: true }) =>
+      withWorks(json, async (works, today) => {
         const day = date ?? addDays(today, -1)
         if (day >= today) throw new CommandFault(`${day} is not over yet: today is ${today} (UTC)`)
         const isKnown = (await works.sources.days()).some((each) => each.day === day)
@@ -45,7 +49,7 @@ export function defineDaily(command: Command): void {
           throw new CommandFault(
             `nothing is known of ${day}: import a zone or a list of that day first (DOMAINDEX_ZONES)`,
           )
-        await make({ works, step: { job: 'daily', date: day }, release })
+        return [await make({ works, step: { job: 'daily', date: day }, release })]
       }),
     )
 }
@@ -56,10 +60,13 @@ export function defineFollowup(command: Command): void {
     .description('what became of the names that were registered 7 and 30 days before')
     .option('--date <day>', 'the day of registration', readDay)
     .option('--after <days>', '7 or 30 (default: both that are due)', readAfter)
+    .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', HELP_FOLLOWUP)
-    .action(({ date = null, after = null }: { date?: Day | null; after?: Followup | null }) =>
-      withWorks(async (works, today) => {
-        for (const step of await followupsOf(works, today, date, after)) await make({ works, step })
+    .action(({ date = null, after = null, json }: { date?: Day | null; after?: Followup | null; json?: true }) =>
+      withWorks(json, async (works, today) => {
+        const made: (File | null)[] = []
+        for (const step of await followupsOf(works, today, date, after)) made.push(await make({ works, step }))
+        return made
       }),
     )
 }
@@ -84,28 +91,35 @@ async function followupsOf({ shelf }: Works, today: Day, date: Day | null, only:
   )
 }
 
-async function withWorks(work: (works: Works, today: Day) => Promise<void>): Promise<void> {
+/** Prints what `work` made; null stands for a file that was not, because the command was stopped. */
+async function withWorks(
+  json: true | undefined,
+  work: (works: Works, today: Day) => Promise<(File | null)[]>,
+): Promise<void> {
   const settings = await settingsOfStore()
   await withStore('write', async (store) => {
-    await work(
-      worksOf(settings, store, () => {}, roomOf(settings, [settings.files], sayPause)),
-      dayOf(await store.now()),
-    )
+    const works = worksOf(settings, store, () => {}, roomOf(settings, [settings.files], sayPause))
+    const made = (await work(works, dayOf(await store.now()))).filter((file) => file !== null)
+    print(json, { files: made.map(({ manifest }) => manifest) }, made.flatMap(linesOf))
   })
 }
 
-async function make({ works, step, release = false }: Made): Promise<void> {
+async function make({ works, step, release = false }: Made): Promise<File | null> {
   const progress = progressOf('rows')
   const onRows = (rows: number): void => progress.show(rows, null)
   const outcome = await byHand(works.store, step, (hand) => doStep(works, step, hand, { onRows, release })).finally(
     () => progress.end(),
   )
-  if (outcome === null) return
+  if (outcome === null) return null
   const manifest = (await works.shelf.manifest(fileName(step.job as 'daily' | `followup-${Followup}`, step.date!)))!
-  const [rows, bytes] = [manifest.rows, manifest.bytes].map((number) => number.toLocaleString('en-US'))
-  console.log(`${manifest.name}: ${rows} names, ${bytes} bytes, revision ${manifest.revision}`)
-  if (outcome.words) console.log(outcome.words)
   if (manifest.held !== null) process.exitCode = HELD
+  return { manifest, words: outcome.words ?? null }
+}
+
+function linesOf({ manifest, words }: File): string[] {
+  const [rows, bytes] = [manifest.rows, manifest.bytes].map((number) => number.toLocaleString('en-US'))
+  const line = `${manifest.name}: ${rows} names, ${bytes} bytes, revision ${manifest.revision}`
+  return words === null ? [line] : [line, words]
 }
 
 export function readDay(text: string): Day {

@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { type Day, dayOf } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
+import { print } from '../result.ts'
 import { roomOf, sayPause } from '../room.ts'
 import { settingsOfStore, withStore } from '../store.ts'
 import { readDay } from './days.ts'
@@ -40,14 +41,17 @@ export function defineSnapshot(command: Command): void {
     .command('snapshot')
     .description('both editions of the list of all known names')
     .option('--date <day>', 'the day in the names of the files (default: today, UTC)', readDay)
+    .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', HELP)
-    .action(async ({ date = null }: { date?: Day | null }) => {
+    .action(async ({ date = null, json }: { date?: Day | null; json?: true }) => {
       const settings = await settingsOfStore()
-      await withStore('write', (store) => build(store, settings, date))
+      const made = await withStore('write', (store) => build(store, settings, date))
+      if (made !== null) print(json, { files: made }, made.map(lineOf))
     })
 }
 
-async function build(store: Store, settings: Settings, date: Day | null): Promise<void> {
+/** The manifests of what was built; null where it was stopped. */
+async function build(store: Store, settings: Settings, date: Day | null): Promise<readonly Manifest[] | null> {
   const { files, snapshotsKept: kept } = settings
   const room = roomOf(settings, [files], sayPause)
   const today = dayOf(await store.now())
@@ -61,7 +65,7 @@ async function build(store: Store, settings: Settings, date: Day | null): Promis
   }
   const step: Step = { job: 'snapshot', date: date ?? today }
   const made = await byHand(store, step, work).finally(steps.end)
-  for (const manifest of made?.built ?? []) print(manifest)
+  return made?.built ?? null
 }
 
 /** A line of progress for each step, one after another. */
@@ -80,7 +84,7 @@ function stepsOf(): { show: OnStep; end: () => void } {
   }
 }
 
-function print({ name, rows, bytes }: Manifest): void {
+function lineOf({ name, rows, bytes }: Manifest): string {
   const [names, size] = [rows, bytes].map((number) => number.toLocaleString('en-US'))
-  console.log(`${name}: ${names} names, ${size} bytes`)
+  return `${name}: ${names} names, ${size} bytes`
 }

@@ -51,6 +51,11 @@ export function makeTally(kept: keyof typeof KEPT) {
     line(): string {
       return [...words(SEEN), ...rare(), ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : [])].join('  ')
     },
+    /** All counts by name, those that are 0 left out where they are rare. */
+    object(seconds: number): object {
+      const names = [...SEEN, ...KEPT[kept], ...RARE.filter((name) => of(name) > 0)]
+      return { visited: visited(), ...Object.fromEntries(names.map((name) => [name, of(name)])), seconds }
+    },
     /** As in `visited 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 visits/s)`. */
     summary(seconds: number): string {
       const rate = Math.round(visited() / Math.max(seconds, 0.001))

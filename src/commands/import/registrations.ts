@@ -13,8 +13,9 @@ import { type Given, RefusedLine, type Taken, type Taking } from '../../nightly/
 import { zoneName } from '../../nightly/registrations/zone-reading.ts'
 import type { Store } from '../../store/store.ts'
 import type { Day } from '../../words/time.ts'
-import { CommandFault } from '../fault.ts'
+import { CommandFault, UsageFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
+import { print } from '../result.ts'
 import { openPatientStore } from '../room.ts'
 import { listenForStop } from '../stop.ts'
 import { rejectsTo } from './rejects.ts'
@@ -31,6 +32,7 @@ export type RegistrationOptions = {
   acceptLoss?: boolean
   rejects?: string
   strict?: boolean
+  json?: boolean
 }
 /** What is told while a file is read. */
 type Told = Pick<Taking, 'onReject' | 'onLines' | 'onNames'> & { onBytes(bytes: number): void }
@@ -66,7 +68,7 @@ export async function importRegistrations(
     try {
       const taken = await importOne(format, source, { ...given, options, told })
       endProgress()
-      tell(taken, progress.seconds())
+      tell(taken, progress.seconds(), options.json)
     } catch (error) {
       endProgress()
       giveUp(path, error)
@@ -82,7 +84,7 @@ async function importOne(
 ): Promise<Taken | Learned> {
   const { date, tld, list, strict, acceptLoss, registrations } = options
   if (list !== undefined && !LIST_NAME.test(list))
-    throw new CommandFault('--list takes letters a to z, digits, dots, - and _, 64 at most')
+    throw new UsageFault('--list takes letters a to z, digits, dots, - and _, 64 at most')
   const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
   const taking: Taking = { root: settings.zones, store, signal, ...flags, ...told }
   const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: CHUNK_BYTES })
@@ -93,13 +95,13 @@ async function importOne(
 }
 
 /** Takes all that lies in the inbox. */
-export async function takeWholeInbox(): Promise<void> {
+export async function takeWholeInbox(json: boolean | undefined): Promise<void> {
   await withStore(async ({ store, settings, signal }) => {
     const { inbox: folder, zones: root } = settings
-    const onReport = (report: Report): void => tellReport(report, folder)
+    const onReport = (report: Report): void => tellReport(report, folder, json)
     try {
       const reports = await takeInbox({ ...inboxAt(folder), root, store, signal, onReport })
-      if (reports.length === 0) console.log('nothing lies in the inbox')
+      print(json, { files: reports }, reports.length === 0 ? ['nothing lies in the inbox'] : [])
       if (reports.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     } catch (error) {
       giveUp('the inbox', error)
@@ -126,16 +128,18 @@ function giveUp(path: string, error: unknown): void {
   else throw error
 }
 
-function tell(taken: Taken | Learned, seconds: number): void {
+function tell(taken: Taken | Learned, seconds: number, json: boolean | undefined): void {
   const { names, unusable, fresh } = taken
   const rate = Math.round(names / Math.max(seconds, 0.001))
   const words = 'source' in taken ? wordsOf(taken) : `names ${names}, unusable ${unusable}, new ${fresh}`
-  console.log(`${words} (${seconds.toFixed(1)} s, ${rate} names/s)`)
-  for (const line of 'source' in taken ? remarksOn(taken) : []) console.log(line)
+  const remarks = 'source' in taken ? remarksOn(taken) : []
+  print(json, { ...taken, seconds }, [`${words} (${seconds.toFixed(1)} s, ${rate} names/s)`, ...remarks])
   if (taken.unusable > 0) process.exitCode = SOME_UNUSABLE
 }
 
-function tellReport(report: Report, folder: string): void {
+/** Tells what became of a file as it ends; with --json only what failed. */
+function tellReport(report: Report, folder: string, json: boolean | undefined): void {
+  if (json && report.outcome !== 'failed') return
   if (report.outcome === 'done') {
     console.log(`${report.file}: ${wordsOf(report.taken)}`)
     for (const line of remarksOn(report.taken)) console.log(`${report.file}: ${line}`)

@@ -81,7 +81,9 @@ type Server = { encoding: string; version: number }
 /** What keeps a database from being a store, and what to do about it; null where nothing does. */
 export function whyUnfit({ encoding, version }: Server): string | null {
   if (version < OLDEST) return `is PostgreSQL ${version}: ${OLDEST} or later is needed`
-  return encoding === 'UTF8' ? null : `has encoding ${encoding}: make the database with createdb --encoding UTF8`
+  return encoding === 'UTF8'
+    ? null
+    : `has encoding ${encoding}: make the database with createdb --encoding=UTF8 --template=template0`
 }
 
 /** Throws StoreFault where the store is no whole one of one's own. */
