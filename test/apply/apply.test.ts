@@ -257,3 +257,13 @@ test('the verdict on a certificate alone changes that alone, and no clock', () =
   const again = live(full.known, [at(9, { web: site })])
   assert.deepEqual([again.outcomes, again.known.current.web?.ssl], [['applied'], 'invalid'])
 })
+
+test('of two web parts of one time the first stands, whichever part came with them', () => {
+  const first = seen(NAME, 5, null, redirecting('t.example'))
+  const { known } = step(nothing(NAME), [first])
+  for (const dnsPart of [null, dns({ A: ['192.0.2.1'] })]) {
+    const { known: after, outcomes } = step(known, [seen(NAME, 5, dnsPart, redirecting('u.example'))])
+    assert.equal(after.current.web?.redirects_to, 't.example')
+    assert.deepEqual(outcomes, [dnsPart === null ? 'stale' : 'applied'])
+  }
+})

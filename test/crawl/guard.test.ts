@@ -238,3 +238,17 @@ test('a range is told by what it holds: what stays closed, special addresses alo
     for (const text of texts) assert.equal(kindOf(parseRange(text) as Range), kind, text)
   }
 })
+
+test('without a contact only what is opened is connected to, in whatever form it is written', () => {
+  const strict = makeGuard({ opened: [range('127.0.0.0/8'), range('192.0.2.7')], onlyOpened: true })
+  for (const address of [
+    '93.184.216.34',
+    '2606:2800:220:1::1',
+    '::ffff:93.184.216.34',
+    '64:ff9b::5db8:d822',
+    '10.0.0.1',
+  ])
+    assert.equal(strict.vet(at(address), 443), null, address)
+  for (const address of ['127.0.0.1', '192.0.2.7']) assert.notEqual(strict.vet(at(address), 443), null, address)
+  assert.notEqual(makeGuard({ opened: [range('127.0.0.0/8')] }).vet(at('93.184.216.34'), 443), null)
+})

@@ -147,3 +147,37 @@ function spoil(path: string, page: number): void {
   writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * (page - 1))
   closeSync(file)
 }
+
+test('counters move by the rows that were really written, where rows are there already or are missing', async (t) => {
+  const path = await filled(t)
+  const counts = (): unknown[] => {
+    const database = new DatabaseSync(path)
+    const rows = ['04c6336409', '04c6336408'].map(
+      (hex) => database.prepare(`select names from address where address = unhex(?)`).get(hex)?.names ?? null,
+    )
+    const target = database.prepare(`select sources from target where target = 'elsewhere.example'`).get()?.sources
+    database.close()
+    return [...rows, target ?? null]
+  }
+  const at = (n: number, address: string, to: string) =>
+    seen(`x${n}.example`, 5 + n, dns({ A: [address] }), redirecting(to))
+  await withStore(path, async (store) => {
+    await ingest(store, [at(1, '198.51.100.9', 'elsewhere.example'), at(2, '198.51.100.9', 'elsewhere.example')])
+  })
+  assert.deepEqual(counts(), [2, null, 2])
+  const database = new DatabaseSync(path)
+  database.exec(
+    `insert into presence (address, name, since) values (x'04c6336409', 'x3.example', '2026-11-20T00:00:00')`,
+  )
+  database.exec(`insert into redirect (target, source) values ('elsewhere.example', 'x3.example')`)
+  database.exec(`delete from presence where name = 'x1.example'; delete from redirect where source = 'x1.example'`)
+  database.close()
+  await withStore(path, async (store) => {
+    await ingest(store, [at(3, '198.51.100.9', 'elsewhere.example')])
+    assert.deepEqual(counts(), [2, null, 2], 'the row that was there moves nothing')
+    await ingest(store, [
+      { ...at(1, '198.51.100.8', 't0.example'), observed_at: at(9, '192.0.2.1', 't.example').observed_at },
+    ])
+  })
+  assert.deepEqual(counts(), [2, 1, 2], 'nor does the one that was missing')
+})

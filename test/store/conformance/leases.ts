@@ -168,6 +168,33 @@ export function leases(engine: Engine): void {
     },
   )
 
+  testWithStore(
+    engine,
+    'each range names the one who holds it, also where several hold ranges',
+    async (store, _, clock) => {
+      const { schedule } = store
+      const holderOf = async (range: number) => (await schedule.ranges())[range]!.holder
+      const [one] = await schedule.lease('a', 1, [3])
+      await schedule.lease('b', 1, [4])
+      assert.deepEqual([await holderOf(3), await holderOf(4), await holderOf(5)], ['a', 'b', null])
+      assert.deepEqual(await schedule.lease('b', 1, [3]), [], "it is another one's")
+      clock.now += LEASE_SECONDS
+      assert.deepEqual(
+        [await holderOf(3), await holderOf(4)],
+        [null, null],
+        'a lease that has run out is nobody\u2019s',
+      )
+      const [taken] = await schedule.lease('b', 1, [3])
+      assert.deepEqual([await holderOf(3), taken!.fence > one!.fence], ['b', true])
+      await schedule.release([{ lease: one!, sweep: null }])
+      assert.equal(await holderOf(3), 'b', 'what is late changes nothing')
+      await schedule.release([{ lease: taken!, sweep: null }])
+      assert.equal(await holderOf(3), null)
+      assert.deepEqual(await schedule.renew([taken!]), [])
+      assert.equal(await holderOf(3), null)
+    },
+  )
+
   testWithStore(engine, 'a clock that is set back keeps no range from anybody for long', async (store, _, clock) => {
     await store.schedule.lease('a', 1, [3])
     clock.now -= 86_400
