@@ -5,7 +5,7 @@ const TICK = 10
 /** Timers are as late as this on an idle machine, too. */
 const USUAL = 3
 /** A wait is prolonged to so many times its length, at most. */
-const MOST_TIMES = 20
+const MOST_TIMES = 5
 
 /** Milliseconds that this process was late for its own ticks, up to the last one. */
 let missed = 0

@@ -9,14 +9,11 @@ import type { Observation } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
 import type { Name } from '../../src/words/name.ts'
 import type { Instant } from '../../src/words/time.ts'
-import { slowness } from '../busy.ts'
 
 const IN_FLIGHT = 24
 
-/** Milliseconds on a machine that does nothing else: for those that would otherwise be waited for in full. */
+/** Milliseconds in which this process has a processor: for those that would otherwise be waited for in full. */
 const BRIEF = { answer: 1500, dns: 1000 }
-/** With more, those that never answer would not be over before the visit is. */
-const MOST_SLOWER = 3
 /** However busy the machine is: all others answer. */
 const LONG = { connect: 60_000, handshake: 60_000, head: 60_000, body: 60_000, robots: 60_000 }
 
@@ -56,10 +53,9 @@ export async function crawl(lab: Lab, given: readonly Name[], at: Instant): Prom
 
 async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Crawler> {
   const servers = [lab.resolver]
-  const slower = Math.min(slowness(), MOST_SLOWER)
-  const answer = BRIEF.answer * slower
+  const { answer } = BRIEF
   const resolver = await openResolver(
-    isBrief ? { servers, timeout: BRIEF.dns * slower, attempts: 2, pause: 100 } : { servers, pause: 100 },
+    isBrief ? { servers, timeout: BRIEF.dns, attempts: 2, pause: 100 } : { servers, pause: 100 },
   )
   const web = openWeb({
     resolver,
