@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { turn } from '../store/turn.ts'
-import { isLastAnswer } from './connection.ts'
+import { connectionOf } from './connection.ts'
 import type { Envelope, Refusal } from './errors.ts'
 import { COMMON, type Cors, type Headers, readable } from './headers.ts'
 import { takesGzip } from './wire.ts'
@@ -38,6 +38,11 @@ export type Outlet = {
   unsent: number
   /** Every answer is the last of its connection. */
   isDraining: boolean
+}
+
+/** Whether the answer to a request has to be the last one of its connection, because the server drains. */
+export function isLastAnswer(request: Pick<FastifyRequest, 'raw'>): boolean {
+  return connectionOf(request.raw)?.takesLastAnswer() ?? true
 }
 
 /** Sends an answer; to a client that is gone, nothing. Resolves when it is handed over to the connection. */

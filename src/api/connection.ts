@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 export const READ_AHEAD = 32
 /** Bytes that are parsed at once: the requests in them are the only ones that a connection may have beyond READ_AHEAD. */
 export const SLICE_BYTES = 1_024
-/** Bytes that all connections of a process may hold unparsed; a further connection that would hold some is closed. */
+/** Bytes that all connections of a process may hold unparsed; one that would hold more is closed. */
 const HELD_BYTES = 64 * 2 ** 20
 /** Requests of all connections that are parsed behind others; beyond that a connection is read only once it has no request, and less at once. */
 const CROWD = 64
@@ -40,11 +40,6 @@ const known = new WeakMap<object, Connection>()
 /** The connection of a request, or of a socket; undefined for a request that came over no socket. */
 export function connectionOf(from: IncomingMessage | Socket): Connection | undefined {
   return known.get('socket' in from ? from.socket : from)
-}
-
-/** Whether the answer to a request has to be the last one of its connection, because the server drains. */
-export function isLastAnswer(request: { raw: IncomingMessage }): boolean {
-  return connectionOf(request.raw)?.takesLastAnswer() ?? true
 }
 
 export class Connection {
@@ -94,6 +89,11 @@ export class Connection {
     return this.#arrivals.length
   }
 
+  /** The same of all connections of the process. */
+  get underWay(): number {
+    return this.#all.waiting
+  }
+
   /** Bytes that were read and are not parsed. */
   get held(): number {
     return this.#held?.length ?? 0
@@ -138,10 +138,8 @@ export class Connection {
     if (this.#isClosing) return
     this.#isClosing = true
     this.#letGo()
-    const { socket } = this
-    socket.end(this.#lastWords ?? '')
-    socket.once('finish', () => this.#linger())
-    socket.resume()
+    this.socket.once('finish', () => this.#linger()).end(this.#lastWords ?? '')
+    this.socket.resume()
   }
 
   /** All is sent: waits for the client's end. What it sends until then is read, and dropped. */
@@ -191,8 +189,7 @@ export class Connection {
   }
 
   #goOn(): void {
-    if (this.#isPaused) this.socket.resume()
-    this.#isPaused = false
+    this.#resume()
     if (this.#hasEnded && this.waiting === 0 && !this.#isClosing) this.#end()
   }
 
@@ -223,6 +220,10 @@ export class Connection {
   /** Forgets what was read and will not be answered. */
   #letGo(): void {
     this.#hold(null)
+    this.#resume()
+  }
+
+  #resume(): void {
     if (this.#isPaused) this.socket.resume()
     this.#isPaused = false
   }

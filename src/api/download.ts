@@ -2,9 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FileName, Manifest, Opened, Shelf } from '../nightly/shelf.ts'
-import type { Outlet } from './answer.ts'
+import { isLastAnswer, type Outlet } from './answer.ts'
 import { judge, type Range, rangeOf } from './conditions.ts'
-import { isLastAnswer } from './connection.ts'
 import { COMMON, type Headers, readable } from './headers.ts'
 import { formatHttpDate } from './http-date.ts'
 

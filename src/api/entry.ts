@@ -4,14 +4,11 @@ import type { FastifyReply } from 'fastify'
 import type { Visit } from './access.ts'
 import { overloaded } from './errors.ts'
 import type { Caller } from './gate.ts'
-import { expectFresh, waitOf } from './overload.ts'
+import { expectFresh } from './overload.ts'
 import type { Site } from './site.ts'
 
 /** Bytes of answers that wait for their clients, at most, before further calls are turned away. */
 const UNSENT_BYTES = 256 * 2 ** 20
-
-/** Milliseconds that a call waits for a store that is slow or away. */
-const STORE_WAIT = 10_000
 
 /**
  * Waits for the account's turn, which ends with the answer, or with a call of what is returned. Throws where too much is
@@ -36,8 +33,7 @@ export async function enterLane(
   visit.end.push(leave)
   try {
     if (reply.raw.destroyed) throw overloaded('The client is gone.')
-    const waited = waitOf(site, reply.request)
-    if (stalled !== null) expectFresh(site, waited > STORE_WAIT ? waited : waited - stalled)
+    if (stalled !== null) expectFresh(site, reply.request, stalled)
     return leave
   } catch (refusal) {
     leave()

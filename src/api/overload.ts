@@ -15,13 +15,20 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds that a request may wait, from its arrival until its work begins. */
+/** Milliseconds that a request may wait in an overload, from its arrival until its work begins. */
 const PATIENCE = 1_000
+/** Requests under way in a process up to which there is no overload, however slow the store or the machine is. */
+const FEW = 100
+/** Milliseconds that a request may wait then: as long as a call waits for a store that is away. */
+const FEW_PATIENCE = 10_000
 
-/** Throws the refusal of a request that has waited for so many milliseconds. */
-export function expectFresh({ metrics }: Pick<Site, 'metrics'>, waited: number): void {
-  if (waited <= PATIENCE) return
-  metrics.refuse('waited')
+/** Throws the refusal of a request that has waited for too long; `slow`: milliseconds of that in which the store was waited for. */
+export function expectFresh(site: Pick<Site, 'metrics' | 'ticks'>, { raw }: FastifyRequest, slow = 0): void {
+  const connection = connectionOf(raw)
+  const waited = connection === undefined ? 0 : site.ticks() - connection.arrivedAt
+  const isOverload = (connection?.underWay ?? 0) > FEW && waited - slow > PATIENCE
+  if (!isOverload && waited <= FEW_PATIENCE) return
+  site.metrics.refuse('waited')
   throw overloaded('The server has more requests than it can answer: try again in a second.')
 }
 
@@ -31,17 +38,11 @@ export function admits(site: Site, request: FastifyRequest, reply: FastifyReply)
   if (config.isHealth) return true
   try {
     site.clients.countRequest(request.ip)
-    expectFresh(site, waitOf(site, request))
+    expectFresh(site, request)
     return true
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
     void send(site.outlet, request, reply, refusalReply(thrown, config.envelope ?? 'top'))
     return false
   }
-}
-
-/** Milliseconds since the bytes of a request arrived. */
-export function waitOf({ ticks }: Pick<Site, 'ticks'>, { raw }: FastifyRequest): number {
-  const connection = connectionOf(raw)
-  return connection === undefined ? 0 : ticks() - connection.arrivedAt
 }

@@ -8,8 +8,11 @@ export type Pending = { number: number; socket: Socket; key: string | null; at: 
 /** A worker, as far as it takes connections: `hand` sends it one, and a worker that cannot take it any more is removed. */
 export type Taker = { hand: (pending: Pending) => void }
 
-/** Milliseconds that a connection waits for a worker; then it is refused. */
+/** Milliseconds that a connection waits for a worker if there are many; then it is refused. */
 const PATIENCE = 1_000
+/** Connections up to which the workers are not overloaded but late; these wait longer. */
+const FEW = 64
+const FEW_PATIENCE = 10_000
 /** Milliseconds between two looks for those that have waited too long. */
 const LOOK = 100
 
@@ -88,10 +91,9 @@ export class Backlog {
   }
 
   #refuseOld(): void {
-    const oldest = performance.now() - PATIENCE
-    while (this.#waiting.length > 0 && this.#waiting[0]!.pending.at < oldest) {
-      this.#refuse(this.#waiting.shift()!.pending)
-    }
+    const now = performance.now()
+    const isOld = ({ pending }: Waiting): boolean => now - pending.at > (this.length > FEW ? PATIENCE : FEW_PATIENCE)
+    while (this.#waiting.length > 0 && isOld(this.#waiting[0]!)) this.#refuse(this.#waiting.shift()!.pending)
     if (this.#waiting.length === 0 && this.#look !== null) {
       clearInterval(this.#look)
       this.#look = null
