@@ -35,7 +35,8 @@ function* rowsOf(database: DatabaseSync, first: number, last: number): Iterable<
        iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
           left join presence p on p.address = unhex(j.value) and p.name = f.name), null) as present,
        (select digest from page g where g.id = f.id) as page,
-       t.name as reading, t.wording, exists (select 1 from wording w where w.number = t.wording) as worded,
+       t.name as reading, t.wording, exists (select 1 from wording w where w.number = t.wording) and exists (select 1 from reading x indexed by reading_wording
+         where x.wording = t.wording and x.name = t.name and x.id = t.id) as worded,
        exists (select 1 from redirect r where r.target = f.redirects_to and r.source = f.name) as sourced
      from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name left join reading t on t.id = f.id
      where f.id between ? and ? order by f.id`,
