@@ -79,13 +79,15 @@ const ALL = {
 
 function crawlersOf({ read, transaction }: Database, now?: () => Instant) {
   return {
-    beat: (holder, report) =>
-      transaction(async ({ rows, run }) => {
-        const key = [now?.() ?? null, LEASE_SECONDS]
+    async beat(holder, report) {
+      const key = [now?.() ?? null, LEASE_SECONDS]
+      await transaction(async ({ run }) => {
         const said = report === null ? run(END, [holder]) : run(HEAR, [key[0], holder, report])
-        const [, , alive] = await Promise.all([said, run(DROP, key), rows<Heard>(ALL, key)])
-        return alive.length
-      }),
+        await Promise.all([said, run(DROP, key)])
+      })
+      // counted once it is committed, so that of those that beat at the same time the last one sees all
+      return (await read<Heard>(ALL, key)).length
+    },
     crawlers: () => read<Heard>(ALL, [now?.() ?? null, LEASE_SECONDS]),
   } satisfies Partial<Schedule>
 }
