@@ -1,12 +1,13 @@
 /** The acceptor: connections are counted and refused before anybody reads them, and none that was accepted is lost. */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import type { Worker } from 'node:cluster'
+import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Acceptor, type AcceptorSettings } from '../../src/commands/serve/acceptor.ts'
-import type { Pending, Taker } from '../../src/commands/serve/backlog.ts'
+import { Acceptor, type AcceptorSettings, takeConnections } from '../../src/commands/serve/acceptor.ts'
+import { Backlog, type Pending, type Taker } from '../../src/commands/serve/backlog.ts'
 
 const NONE: AcceptorSettings = {
   host: '127.0.0.1',
@@ -131,4 +132,40 @@ test('what was accepted before the listener closed is handed over first; later c
   for (let count = 0; count < 20; count++) await take()
   await stopped
   await assert.rejects(open(), { code: 'ECONNREFUSED' })
+})
+
+test('a worker without a file descriptor for a connection is told of once, and handed connections again soon', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  const sent: number[] = []
+  const worker = Object.assign(new EventEmitter(), {
+    process: new EventEmitter(),
+    isDead: () => false,
+    send: ({ number }: { number: number }) => sent.push(number),
+  })
+  let full = 0
+  takeConnections(worker as unknown as Worker, acceptor, () => full++)
+  await open()
+  for (let tried = 1; tried <= 3; tried++) {
+    while (sent.length < tried) await turn()
+    worker.process.emit('internalMessage', { cmd: 'NODE_HANDLE_NACK' })
+    assert.equal(acceptor.waiting, 1, 'it waits for a worker that can take it')
+  }
+  while (sent.length < 4) await turn()
+  worker.emit('message', { to: 'primary', is: 'taken' })
+  assert.deepEqual([sent, full, acceptor.waiting, acceptor.open], [[1, 1, 1, 1], 1, 0, 1])
+  worker.emit('exit')
+  assert.equal(acceptor.open, 0)
+})
+
+test('what a worker was handed and never took is refused when the worker ends after the rest was given up', async () => {
+  const refused: number[] = []
+  const backlog = new Backlog(({ number }) => void refused.push(number))
+  const taker: Taker = { hand: () => {} }
+  const pending = (number: number) => ({ number, at: performance.now() }) as Pending
+  backlog.free(taker)
+  for (const number of [1, 2]) backlog.add(pending(number), () => {})
+  await backlog.empty(1)
+  assert.deepEqual(refused, [2])
+  assert.equal(backlog.forget(taker)?.number, 1)
+  assert.deepEqual(refused, [2, 1])
 })

@@ -19,6 +19,8 @@ export type AcceptorSettings = {
 
 export type RefusedFor = 'connections' | 'client_connections' | 'waited'
 
+/** Milliseconds until a worker that had no descriptor for a connection is handed one again. */
+const AGAIN = 100
 /** Connections that the kernel keeps until they are accepted. */
 const KERNEL_BACKLOG = 4_096
 /** Milliseconds that the connections which were accepted have to be taken after the listener was closed. */
@@ -98,6 +100,15 @@ export class Acceptor {
     if (pending !== null) pending.socket.destroy() // the worker has it now: this closes our side of it only
   }
 
+  /** A worker could not take the connection that it was handed, which waits for one that can. */
+  takeBack(taker: Taker): void {
+    const pending = this.#backlog.forget(taker)
+    if (pending !== null) this.#taken.get(taker)?.delete(pending.number)
+    setTimeout(() => {
+      if (this.#taken.has(taker)) this.#backlog.free(taker)
+    }, AGAIN).unref()
+  }
+
   /** Connections of a worker were closed. */
   forget(taker: Taker, numbers: readonly number[]): void {
     const taken = this.#taken.get(taker)
@@ -159,8 +170,11 @@ export class Acceptor {
   }
 }
 
-/** Lets a worker take connections until it ends. */
-export function takeConnections(worker: Worker, acceptor: Acceptor): void {
+/** What node:child_process says of a handle that did not get across: the worker has no file descriptor left. */
+const NOT_TAKEN = 'NODE_HANDLE_NACK'
+
+/** Lets a worker take connections until it ends; `onFull` hears once if it has no file descriptor left for one. */
+export function takeConnections(worker: Worker, acceptor: Acceptor, onFull: () => void): void {
   const taker: Taker = {
     hand({ number, socket, at }) {
       const command: Command = { to: 'worker', do: 'take', number, waited: performance.now() - at }
@@ -171,6 +185,13 @@ export function takeConnections(worker: Worker, acceptor: Acceptor): void {
     if (!isReport(message)) return
     if (message.is === 'taken') acceptor.acknowledge(taker)
     else if (message.is === 'closed') acceptor.forget(taker, message.numbers)
+  })
+  let isFull = false
+  worker.process.on('internalMessage', ({ cmd }: { cmd?: unknown }) => {
+    if (cmd !== NOT_TAKEN) return
+    if (!isFull) onFull()
+    isFull = true
+    acceptor.takeBack(taker)
   })
   worker.once('exit', () => acceptor.remove(taker))
   if (!worker.isDead()) acceptor.add(taker)

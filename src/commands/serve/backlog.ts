@@ -26,6 +26,8 @@ export class Backlog {
   readonly #handed = new Map<Taker, Waiting>()
   #look: NodeJS.Timeout | null = null
   #onEmpty: (() => void) | null = null
+  /** Nobody takes anything any more. */
+  #isOver = false
 
   /** `refuse` gets what has waited too long. */
   constructor(refuse: (pending: Pending) => void) {
@@ -59,12 +61,13 @@ export class Backlog {
     return handed.pending
   }
 
-  /** A worker has died. What it was handed and had not acknowledged waits for another one; returns that, null if there is none. */
+  /** A worker takes nothing more. What it was handed and had not acknowledged waits for another one; returns that, null if there is none. */
   forget(taker: Taker): Pending | null {
     this.#free = this.#free.filter((each) => each !== taker)
     const handed = this.#handed.get(taker)
     this.#handed.delete(taker)
-    if (handed !== undefined) this.#waiting.unshift(handed)
+    if (handed !== undefined && this.#isOver) this.#refuse(handed.pending)
+    else if (handed !== undefined) this.#waiting.unshift(handed)
     this.#hand()
     this.#tellEmpty()
     return handed?.pending ?? null
@@ -101,10 +104,11 @@ export class Backlog {
     this.#tellEmpty()
   }
 
+  /** What was handed stays so: a worker may acknowledge it yet, and its end says that it does not. */
   #giveUp(): void {
+    this.#isOver = true
     for (const { pending } of this.#waiting.splice(0)) this.#refuse(pending)
-    this.#handed.clear()
-    this.#tellEmpty()
+    this.#onEmpty?.()
   }
 
   #isEmpty(): boolean {

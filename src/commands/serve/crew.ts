@@ -142,7 +142,13 @@ export class Crew {
     }
     Object.assign(seat, { serving: worker, since: performance.now(), isReady: true, heeds: false })
     this.#silences.hear(worker)
-    takeConnections(worker, this.#acceptor)
+    takeConnections(worker, this.#acceptor, () => {
+      const { number: full } = seat
+      this.#log.error(
+        { worker: full },
+        'a worker has no file descriptor left: raise the limit of open files (LimitNOFILE)',
+      )
+    })
     await this.#tellWhole()
   }
 
