@@ -12,6 +12,7 @@ const JUSTIFIED: Readonly<Record<string, string>> = {
   'launcher.test.ts': 'the program that it starts stays until it is ended',
   'crawl/http.test.ts': 'its servers drip: what is tested is a sender that takes its time',
   'crawl/turns.test.ts': 'the order of two timers is compared, not a time',
+  'api/downloads.test.ts': 'the time-out is that of one socket, and is what is tested',
   'crawl/patience.test.ts': 'timers are what is tested there',
 }
 
