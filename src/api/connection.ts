@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { linger } from './linger.ts'
 
 /** Requests of one connection that are parsed and not answered, at most; beyond that the socket is paused. */
 export const READ_AHEAD = 32
@@ -12,9 +13,6 @@ const HELD_BYTES = 64 * 2 ** 20
 /** Requests of all connections that are parsed behind others; beyond that a connection is read only once it has no request, and less at once. */
 const CROWD = 64
 const CROWD_SLICE_BYTES = 128
-/** Milliseconds and bytes for which a closed connection is still read, so that no reset destroys the last answer (RFC 9112, section 9.6). */
-const LINGER = 2_000
-const LINGER_BYTES = 2 ** 20
 /** Answers that a connection with further requests still gets while the server drains. */
 const LAST_ANSWERS = 256
 
@@ -94,11 +92,6 @@ export class Connection {
     return this.#all.waiting
   }
 
-  /** Bytes that were read and are not parsed. */
-  get held(): number {
-    return this.#held?.length ?? 0
-  }
-
   /** When the request that is being answered had arrived. */
   get arrivedAt(): number {
     return this.#arrivals[0]?.at ?? this.#all.ticks()
@@ -130,7 +123,24 @@ export class Connection {
   refuse(words: string): void {
     this.#lastWords = words
     this.#letGo()
+    this.#forgetPartial()
     if (this.waiting === 0) this.close()
+  }
+
+  /** A request did not come whole in time: answers those before it, and closes. If its rest is held here, the client is not to blame. */
+  giveUp(): void {
+    if (this.#held !== null) return
+    this.#forgetPartial()
+    if (this.waiting === 0) this.socket.destroy()
+    else this.#lastWords ??= ''
+  }
+
+  /** The rest of the last request will not come, so it gets no answer, unless that has begun. */
+  #forgetPartial(): void {
+    const { request, response } = this.#arrivals.at(-1) ?? {}
+    if (request?.complete !== false || response?.headersSent) return
+    this.#arrivals.pop()
+    this.#countLess()
   }
 
   /** Sends what is written, then reads and drops what the client still sends until it closes too. */
@@ -138,21 +148,8 @@ export class Connection {
     if (this.#isClosing) return
     this.#isClosing = true
     this.#letGo()
-    this.socket.once('finish', () => this.#linger()).end(this.#lastWords ?? '')
+    this.socket.once('finish', () => linger(this.socket, this.#hasEnded)).end(this.#lastWords ?? '')
     this.socket.resume()
-  }
-
-  /** All is sent: waits for the client's end. What it sends until then is read, and dropped. */
-  #linger(): void {
-    const { socket } = this
-    if (this.#hasEnded) return void socket.destroy()
-    const timer = setTimeout(() => socket.destroy(), LINGER).unref()
-    socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer))
-    let dropped = 0
-    socket.on('data', (bytes) => {
-      dropped += bytes.length
-      if (dropped > LINGER_BYTES) socket.destroy()
-    })
   }
 
   #receive(bytes: Buffer): void {
@@ -182,8 +179,8 @@ export class Connection {
   }
 
   #mayParse(): boolean {
-    if (this.#isClosing || this.#lastWords !== null || this.socket.destroyed || this.socket.writableNeedDrain)
-      return false
+    const { destroyed, writableNeedDrain } = this.socket
+    if (this.#isClosing || this.#lastWords !== null || destroyed || writableNeedDrain) return false
     if (this.#arrivals.at(-1)?.request.complete === false) return true // its body: it may be the one that is waited for
     return this.waiting < (this.#all.behind < CROWD ? READ_AHEAD : 1)
   }
@@ -202,8 +199,7 @@ export class Connection {
   #answered(arrival: Arrival): void {
     if (this.#arrivals[0] !== arrival) return
     this.#arrivals.shift()
-    this.#all.waiting--
-    if (this.waiting > 0) this.#all.behind--
+    this.#countLess()
     this.#active = this.#all.ticks()
     const [next] = this.#arrivals
     if (this.#isClosing) return
@@ -212,8 +208,13 @@ export class Connection {
     this.#advance()
   }
 
+  #countLess(): void {
+    this.#all.waiting--
+    if (this.waiting > 0) this.#all.behind--
+  }
+
   #hold(bytes: Buffer | null): void {
-    this.#all.heldBytes += (bytes?.length ?? 0) - this.held
+    this.#all.heldBytes += (bytes?.length ?? 0) - (this.#held?.length ?? 0)
     this.#held = bytes
   }
 

@@ -103,9 +103,8 @@ function refuseUnknown(
 /** Answers what is no request that could be read: there is no path to tell whose it is. */
 function refuseUnreadable(id: string, error: NodeJS.ErrnoException, socket: Socket): void {
   const connection = connectionOf(socket)
-  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-  if (isTimeout && connection !== undefined && connection.waiting > 0) return // it waits for us
-  if (error.code === 'ECONNRESET' || isTimeout || !socket.writable) return void socket.destroy()
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection !== undefined) return void connection.giveUp()
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const isLong = error.code === 'HPE_HEADER_OVERFLOW'
   const refusal = isLong
     ? new Refusal('body_too_large', {

@@ -1,7 +1,9 @@
 /** Requests that are sent before the one before them is answered: how far a connection is read ahead. */
 
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -115,9 +117,8 @@ test('requests that were sent ahead are answered in their order, also by a clien
   const { port } = new URL(world.address)
   const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
   socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\n\r\n`).join(''))
-  let text = ''
-  for await (const piece of socket.setEncoding('latin1')) text += piece
-  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  const heard = await text(socket)
+  const statuses = [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
   assert.deepEqual(statuses, [200, 404, 200, 401, 200])
 })
 
@@ -126,4 +127,48 @@ test('bytes that are no request are refused after the answers to the requests be
   const { head, body } = await sendRaw(address, 'GET /v1.0/lookup HTTP/1.1\r\n\r\nnonsense\r\n\r\n')
   assert.match(head, /^HTTP\/1.1 401 /)
   assert.match(body, /token_missing.*HTTP\/1.1 404 /s)
+})
+
+/** What node:http says if the rest of a request has not come in time. */
+const LATE = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+const HALF = 'POST /v1.0/lookup HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"tok'
+
+/** A client that has sent a text and all that it hears, and the server's end of its connection. */
+async function clientOf({ app, address }: Awaited<ReturnType<typeof apiOf>>, sent: string) {
+  const accepted = once(app.server, 'connection') as Promise<[Socket]>
+  const client = connect(Number(new URL(address).port), '127.0.0.1')
+  client.write(sent)
+  return { client, heard: text(client), socket: (await accepted)[0] }
+}
+
+test('a request of which only a part came in time is given up, and its connection closed', async (t) => {
+  const api = await apiOf(t)
+  for (const part of [HALF, HALF.replace('/v1.0/lookup', '/nowhere'), 'GET /v1.0/look']) {
+    const { heard, socket } = await clientOf(api, part)
+    while (socket.bytesRead < part.length) await turn()
+    for (let turns = 0; turns < 10; turns++) await turn()
+    api.app.server.emit('clientError', LATE, socket)
+    assert.equal(await heard, '')
+  }
+  while (api.front.open > 0) await turn()
+  assert.equal(api.front.waiting, 0)
+})
+
+test('requests that came whole before one that did not are answered, then the connection is closed', async (t) => {
+  const api = await apiOf(t)
+  const whole = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
+  const { heard, socket } = await clientOf(api, whole + HALF)
+  while (api.front.waiting < 2) await turn()
+  api.app.server.emit('clientError', LATE, socket)
+  api.go()
+  assert.deepEqual((await heard).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 404'])
+  while (api.front.open > 0) await turn()
+  assert.equal(api.front.waiting, 0)
+})
+
+test('a body that cannot be read is refused at once', async () => {
+  const chunked = 'POST /v1.0/lookup HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n'
+  const { status, body } = await sendRaw(world.address, chunked)
+  assert.equal(status, 404)
+  assert.match(body, /"endpoint_unknown"/)
 })
