@@ -1,7 +1,8 @@
 /** A process that answers every question after a delay, as a resolver with the whole internet behind it would: most names well. */
 
-import { createSocket, type RemoteInfo } from 'node:dgram'
-import { fateOf } from './names.ts'
+import { createSocket } from 'node:dgram'
+import { createServer, type Socket } from 'node:net'
+import { fateOf, SILENT_ADDRESS } from './names.ts'
 
 /** Milliseconds until a healthy name is answered, and one whose servers are silent: a recursor gives up then. */
 const DELAY = 50
@@ -28,28 +29,56 @@ const RECORDS: Record<number, number[]> = {
   16: [3, 118, 61, 49],
 }
 
-type Due = { at: number; message: Buffer; to: RemoteInfo }
+type Due = { at: number; answer(): void }
 
-const socket = createSocket({ type: 'udp4', recvBufferSize: 8 << 20, sendBufferSize: 8 << 20 })
 const queues: Record<'short' | 'long', Due[]> = { short: [], long: [] }
 
-socket.on('message', (question, to) => {
-  const end = endOfQuestion(question)
-  const fate = fateOf(hostIn(question))
-  const isLong = fate === 'silent'
-  const at = performance.now() + (isLong ? LONG_DELAY : DELAY)
-  queues[isLong ? 'long' : 'short'].push({ at, message: answerTo(question, end, fate), to })
-})
+serve('127.0.0.1', 0, (port) => serve(SILENT_ADDRESS, port, () => console.log(`port ${port}`)))
 setInterval(() => {
   const now = performance.now()
   for (const queue of Object.values(queues)) {
     const count = queue.findIndex(({ at }) => at > now)
-    for (const { message, to } of queue.splice(0, count < 0 ? queue.length : count)) {
-      socket.send(message, to.port, to.address)
-    }
+    for (const { answer } of queue.splice(0, count < 0 ? queue.length : count)) answer()
   }
 }, 1)
-socket.bind(0, '127.0.0.1', () => console.log(`port ${socket.address().port}`))
+
+/** Over UDP, and over TCP too: Knot Resolver asks again there if a question failed, and takes a server without TCP for dead. */
+function serve(address: string, port: number, listening: (port: number) => void): void {
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 8 << 20, sendBufferSize: 8 << 20 })
+  socket.on('message', (question, from) => {
+    answerLater(question, (message) => socket.send(message, from.port, from.address))
+  })
+  socket.bind(port, address, () => {
+    const { port } = socket.address()
+    createServer(readQuestions).listen(port, address, () => listening(port))
+  })
+}
+
+/** Questions over TCP, each behind its length (RFC 1035, section 4.2.2). */
+function readQuestions(connection: Socket): void {
+  let read = Buffer.alloc(0)
+  connection.on('error', () => connection.destroy())
+  connection.on('data', (bytes) => {
+    read = Buffer.concat([read, bytes])
+    while (read.length >= 2 && read.length >= 2 + read.readUInt16BE()) {
+      const end = 2 + read.readUInt16BE()
+      answerLater(read.subarray(2, end), (message) => {
+        const length = Buffer.alloc(2)
+        length.writeUInt16BE(message.length)
+        if (connection.writable) connection.write(Buffer.concat([length, message]))
+      })
+      read = read.subarray(end)
+    }
+  })
+}
+
+function answerLater(question: Buffer, send: (message: Buffer) => void): void {
+  const fate = fateOf(hostIn(question))
+  const isLong = fate === 'silent'
+  const message = answerTo(question, endOfQuestion(question), fate)
+  const at = performance.now() + (isLong ? LONG_DELAY : DELAY)
+  queues[isLong ? 'long' : 'short'].push({ at, answer: () => send(message) })
+}
 
 function answerTo(question: Buffer, end: number, fate: ReturnType<typeof fateOf>): Buffer {
   const type = question.readUInt16BE(end - 4)
@@ -61,15 +90,12 @@ function answerTo(question: Buffer, end: number, fate: ReturnType<typeof fateOf>
   head.writeUInt16BE(data === undefined && fate === 'healthy' ? 1 : 0, 8)
   head.writeUInt16BE(0, 10)
   if (fate !== 'healthy') return head
-  return Buffer.concat([
-    head,
-    data === undefined ? recordOf([0], 6, RECORDS[6]!) : recordOf([0xc0, HEADER_BYTES], type, data),
-  ])
+  return Buffer.concat([head, data === undefined ? recordOf(6, RECORDS[6]!) : recordOf(type, data)])
 }
 
-/** It may be kept for a minute. */
-function recordOf(owner: number[], type: number, data: number[]): Buffer {
-  return Buffer.from([...owner, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data])
+/** A record of the name itself, which may be kept for a minute. BIND takes the SOA of another zone for a broken answer. */
+function recordOf(type: number, data: number[]): Buffer {
+  return Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data])
 }
 
 function endOfQuestion(message: Buffer): number {

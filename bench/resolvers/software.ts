@@ -2,13 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SILENT, SILENT_ADDRESS } from './names.ts'
 
 /** Which program, of which package of Debian, and how it is started. */
 export type Software = {
   program: string
   debian: string
-  /** It takes an upstream that is slow at some names for one that fails, and refuses most of the others meanwhile. */
-  suspectsUpstream?: true
   /** Writes its configuration into the folder and says the command. */
   command(folder: string, port: number, upstream: number): string[]
 }
@@ -62,11 +61,11 @@ remote-control:
   'Knot Resolver': {
     program: 'kresd',
     debian: 'knot-resolver',
-    suspectsUpstream: true,
     command: (folder, port, upstream) => {
       const text = `net.listen('127.0.0.1', ${port}, { kind = 'dns' })
 trust_anchors.remove('.')
 cache.open(100 * MB, 'lmdb://${folder}/cache')
+policy.add(policy.suffix(policy.FORWARD({'${SILENT_ADDRESS}@${upstream}'}), policy.todnames({'${SILENT}.'})))
 policy.add(policy.all(policy.FORWARD({'127.0.0.1@${upstream}'})))
 `
       return ['kresd', '-n', '-c', written(folder, 'kresd.conf', text), folder]

@@ -16,7 +16,6 @@ export type Order = {
   names: number
   parallel: number
   fixed: number | null
-  hasSilent: boolean
 }
 
 /**
@@ -40,7 +39,7 @@ const order: Order = JSON.parse(process.argv[2]!)
 console.log(JSON.stringify(await visitAll(order)))
 process.exit(0)
 
-async function visitAll({ server, run, names, parallel, fixed, hasSilent }: Order): Promise<Taken> {
+async function visitAll({ server, run, names, parallel, fixed }: Order): Promise<Taken> {
   const limiter = new ConcurrencyLimiter(fixed === null ? {} : { fixed })
   const resolver = await openResolver({ servers: [server], paths: new Paths(() => limiter) })
   const crawler = openCrawler({ resolver, web: NO_WEB, now: () => 0 })
@@ -50,7 +49,7 @@ async function visitAll({ server, run, names, parallel, fixed, hasSilent }: Orde
   let next = 0
   const worker = async (): Promise<void> => {
     for (let index = next++; index < names; index = next++) {
-      const name = nameAt(run, index, hasSilent)
+      const name = nameAt(run, index)
       const { dns } = observe(await crawler.visit(name as Name))
       judge(taken, name, dns)
       ends.push(performance.now())

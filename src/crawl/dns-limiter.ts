@@ -19,10 +19,13 @@ type Waiting = { entrant: Entrant; until: number; grant(ticket: Ticket | null): 
 export const FIRST_LIMIT = 50
 export const LEAST_LIMIT = 8
 const GREATEST_LIMIT = 4096
-/** Added per answer below the target: one and a half times the limit per round trip. */
+/** Added per answer until the first overload: one and a half times the limit per round trip. */
 const GROWTH = 0.5
-/** Added per answer above the target: 0.5 % per round trip, after a pause of so many milliseconds. */
-const PROBE_GROWTH = 0.005
+/** The same below the target, after an overload: the resolver still works on what we have given up. */
+const RETURN_GROWTH = 0.1
+/** Added per answer above the target, for each second since a pause of so many milliseconds; 0.5 % per round trip at most. */
+const PROBE_GROWTH = 0.0005
+const GREATEST_PROBE_GROWTH = 0.005
 const PROBE_PAUSE = 2_000
 /** The first growth overshoots by this factor at most before failures are seen. */
 const OVERSHOOT = 1.5
@@ -162,11 +165,15 @@ export class ConcurrencyLimiter {
   /** Only answers to questions during which the limit was used up say that more can be borne. */
   #grow({ sentAt }: Ticket): void {
     if (this.#fullAt < sentAt || this.#isFixed) return
-    if (this.#limit < this.#target) this.#limit = Math.min(this.#target, this.#limit + GROWTH, GREATEST_LIMIT)
-    else if (this.#ticks() - this.#overloadedAt >= PROBE_PAUSE) {
-      this.#limit = Math.min(this.#limit + PROBE_GROWTH, GREATEST_LIMIT)
-      this.#target = this.#limit
+    if (this.#limit < this.#target) {
+      const growth = this.#target === Number.POSITIVE_INFINITY ? GROWTH : RETURN_GROWTH
+      this.#limit = Math.min(this.#target, this.#limit + growth, GREATEST_LIMIT)
+      return
     }
+    const seconds = (this.#ticks() - this.#overloadedAt - PROBE_PAUSE) / 1000
+    if (seconds <= 0) return
+    this.#limit = Math.min(this.#limit + Math.min(PROBE_GROWTH * seconds, GREATEST_PROBE_GROWTH), GREATEST_LIMIT)
+    this.#target = this.#limit
   }
 
   #reduce(): void {
