@@ -1,5 +1,6 @@
 /** The settings of the store and its disks: a part of the table of all settings. */
 
+import { resolve } from 'node:path'
 import { readStore, type Setting } from './config-read.ts'
 import type { FreeSpace } from './store/disk.ts'
 import { isPostgres, type StorePlace, shown, urlOf } from './store/url.ts'
@@ -82,6 +83,10 @@ export function placeLedgers(settings: StoreSettings): string[] {
     const [place, path] = [settings[store], settings[ledger]]
     if (!place || !path) continue
     if (isPostgres(place)) faults.push(`${STORE_SETTINGS[ledger].name} is for a store in SQLite: leave it unset`)
+    else if (resolve(urlOf(place).slice('sqlite:'.length)) === resolve(path))
+      faults.push(
+        `${STORE_SETTINGS[ledger].name} and ${STORE_SETTINGS[store].name} name the same file: give the ledger one of its own`,
+      )
     settings[store] = { url: urlOf(place), ledger: path }
   }
   return faults

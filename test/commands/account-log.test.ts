@@ -95,6 +95,7 @@ test('usage: by day, account, endpoint and token, as lines, CSV and JSON', async
 test('usage: a range without calls, one that ends before it begins, and two forms at once', async (t) => {
   await used(t)
   assert.equal(await run(t, 'usage', '--from', '2026-12-01'), 'no calls since 2026-12-01')
+  assert.equal(await run(t, 'usage', '--to', '2026-01-30'), 'no calls from 2026-01-01 to 2026-01-30')
   assert.equal((await json(t, 'usage', '--to', '2026-11-01')).from, '2026-10-03', '30 days by default')
   await assert.rejects(run(t, 'usage', '--from', '2026-02-01', '--to', '2026-01-01'), /--to 2026-01-01 lies before/)
   await assert.rejects(run(t, 'usage', '--csv', '--json'), /cannot be used with/)

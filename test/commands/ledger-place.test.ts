@@ -68,6 +68,16 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     )
   })
 
+  test('a backup without it says so, and where both files are the same one nothing is made', async (t) => {
+    const { run, path } = folderOf(t)
+    await run(['account', 'create', ANN], { env: { DOMAINDEX_LEDGER: 'disk/ledger.db' } })
+    const { code, stderr } = await run(['backup', 'backup'])
+    assert.deepEqual([code, /the ledger \S+ is not there.*DOMAINDEX_LEDGER/.test(stderr)], [1, true], stderr)
+    const same = await run(['check'], { env: { DOMAINDEX_STORE: 'sqlite:a.db', DOMAINDEX_LEDGER: './a.db' } })
+    assert.match(same.stderr, /DOMAINDEX_LEDGER and DOMAINDEX_STORE name the same file/)
+    assert.deepEqual([same.code, existsSync(path('a.db'))], [1, false])
+  })
+
   test('it is for SQLite only', () => {
     const settings = { DOMAINDEX_STORE: 'postgres://a@b/c', DOMAINDEX_LEDGER: 'l.db' }
     assert.throws(() => readSettings(settings), /DOMAINDEX_LEDGER is for a store in SQLite: leave it unset/)

@@ -1,13 +1,14 @@
 /** Damage that `check` of SQLite has to find, or to go on past: values that nothing else says, and pages that cannot be read. */
 
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { CLOCK } from '../../src/commands/clock.ts'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
+import { StoreFault } from '../../src/store/fault.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Fault, Store } from '../../src/store/store.ts'
@@ -180,4 +181,18 @@ test('counters move by the rows that were really written, where rows are there a
     ])
   })
   assert.deepEqual(counts(), [2, 1, 2], 'nor does the one that was missing')
+})
+
+test('a store whose schema is damaged is refused with what to do, and no stack', async (t) => {
+  const path = await filled(t)
+  const before = 'departure (\n  '
+  const bytes = readFileSync(path)
+  const at = bytes.indexOf(`${before}name`, 0, 'latin1')
+  assert.ok(at > 0)
+  bytes.write('oame', at + before.length, 'latin1')
+  writeFileSync(path, bytes)
+  await assert.rejects(
+    withStore(path, async () => {}),
+    (error) => error instanceof StoreFault && /: its schema is damaged \(.*\): restore a backup$/.test(error.message),
+  )
 })

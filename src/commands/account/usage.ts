@@ -41,7 +41,7 @@ async function usage(email: string | undefined, { from, to, csv, json }: Options
     return { rows: rows.toSorted(inOrder), first }
   })
   if (csv) for (const line of csvOf(rows)) console.log(line)
-  else print(json, { from: first, to: to ?? null, usage: rows }, linesOf(rows, first))
+  else print(json, { from: first, to: to ?? null, usage: rows }, linesOf(rows, first, to))
 }
 
 async function rowsOf(ledger: Ledger, { id, email }: Account, from: Day, to: Day | null): Promise<Row[]> {
@@ -58,8 +58,8 @@ const inOrder = (a: Row, b: Row): number =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-function linesOf(rows: readonly Row[], first: Day): string[] {
-  if (rows.length === 0) return [`no calls since ${first}`]
+function linesOf(rows: readonly Row[], first: Day, to: Day | undefined): string[] {
+  if (rows.length === 0) return [to === undefined ? `no calls since ${first}` : `no calls from ${first} to ${to}`]
   const cells = rows.map(({ day, email, endpoint, token, token_name, calls }) => {
     return [day, email, endpoint, `${token} ${token_name}`, String(calls)]
   })

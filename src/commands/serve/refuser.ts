@@ -35,7 +35,9 @@ export class Refuser {
 
 function answerTo(head: string): string {
   const [method, path = '/'] = head.split(' ', 2)
-  const refusal = overloaded('The server has more connections than it can serve: try again in a second.')
+  const refusal = overloaded(
+    'The server, or this address, has more connections than it may have: try again in a second.',
+  )
   const body = refusal.body(envelopeOfPath(path))
   return [
     'HTTP/1.1 500 Internal Server Error',

@@ -26,8 +26,9 @@ export async function backupSqlite(
   signal: AbortSignal,
 ): Promise<void> {
   const sources = [facts, ledger]
-  for (const source of sources)
-    if (!existsSync(source)) throw new StoreFault(`there is no store at ${facts}: ${source} is missing`)
+  if (!existsSync(facts)) throw new StoreFault(`there is no store at ${facts}`)
+  if (!existsSync(ledger))
+    throw new StoreFault(`the ledger ${ledger} is not there: mount its disk, or say with DOMAINDEX_LEDGER where it is`)
   if (existsSync(to)) throw new StoreFault(`${to} is there already: name a new folder`)
   const made = new Date().toISOString()
   const unfinished = join(dirname(resolve(to)), `.${basename(to)}.${process.pid}`)

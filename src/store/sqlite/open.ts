@@ -34,6 +34,29 @@ export async function openSqlite(files: StoreFiles, options: SqliteOptions): Pro
   const ledger = endedWith(database, () =>
     openAtPlace(database, files, (at) => openLedger(at, { ledger: mode, secret, now })),
   )
+  try {
+    return storeOf(files, database, ledger, options)
+  } catch (error) {
+    await ledger.close().finally(() => database.close())
+    throw isOfSchema(error)
+      ? new StoreFault(`${path} cannot be opened: its schema is damaged (${error.message}): restore a backup`)
+      : error
+  }
+}
+
+/** SQLite's result code for a statement that does not fit the schema. */
+const SCHEMA_CODE = 1
+
+function isOfSchema(error: unknown): error is Error {
+  return error instanceof Error && (error as { errcode?: number }).errcode === SCHEMA_CODE
+}
+
+function storeOf(
+  { facts: path }: StoreFiles,
+  database: DatabaseSync,
+  ledger: ReturnType<typeof openLedger>,
+  { access, now }: SqliteOptions,
+): Store {
   const log = logOf(database, path)
   return {
     frontier: frontierOf(database, log),
@@ -51,7 +74,7 @@ export async function openSqlite(files: StoreFiles, options: SqliteOptions): Pro
     async close() {
       try {
         await ledger.close()
-        if (options.access === 'write') log.end()
+        if (access === 'write') log.end()
       } finally {
         database.close()
       }
