@@ -8,6 +8,8 @@ const TURN = 8
 const SHORT_TURN = 0.5
 /** Requests of a turn that were sent before the one before them was answered. */
 const BEHIND_A_TURN = 4
+/** Milliseconds after which one of those is begun although others wait: in a constant overload none would ever be, nor be refused. */
+const BEHIND_AT_LEAST = 10
 /** Requests that are prepared for one turn, at most. */
 const PREPARED = 256
 /** Milliseconds between two looks at the processor time while nothing is asked. */
@@ -32,6 +34,7 @@ export class Admission {
   #current = -1
   #turnBegan = 0
   #behindBegun = 0
+  #lastBehind = Number.NEGATIVE_INFINITY
   #turn = TURN
   #isHurried = false
 
@@ -77,8 +80,9 @@ export class Admission {
   #step(turn: number): void {
     this.#scheduled--
     if (turn !== this.#current) this.#beginTurn(turn)
-    const isOver = this.#options.ticks() - this.#turnBegan >= this.#turn
-    const next = isOver ? undefined : this.#next()
+    const now = this.#options.ticks()
+    const isOver = now - this.#turnBegan >= this.#turn
+    const next = isOver ? undefined : this.#next(now)
     if (next === undefined) {
       // the next turn goes on, with as many steps as it may need
       while (this.#scheduled < PREPARED && this.#scheduled < this.waiting) this.#schedule()
@@ -98,11 +102,13 @@ export class Admission {
     this.#arrivals.mark()
   }
 
-  #next(): Arrival | undefined {
-    const first = this.#first.take()
+  #next(now: number): Arrival | undefined {
+    const isDue = this.#behind.length > 0 && now - this.#lastBehind >= BEHIND_AT_LEAST
+    const first = isDue ? undefined : this.#first.take()
     if (first !== undefined || this.#behindBegun >= BEHIND_A_TURN) return first
     this.#behindBegun++
-    return this.#behind.take()
+    this.#lastBehind = now
+    return this.#behind.take() ?? this.#first.take()
   }
 }
 
