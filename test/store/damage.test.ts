@@ -185,7 +185,7 @@ test('counters move by the rows that were really written, where rows are there a
 
 test('a store whose schema is damaged is refused with what to do, and no stack', async (t) => {
   const path = await filled(t)
-  const before = 'departure (\n  '
+  const before = 'insert into departure ('
   const bytes = readFileSync(path)
   const at = bytes.indexOf(`${before}name`, 0, 'latin1')
   assert.ok(at > 0)
