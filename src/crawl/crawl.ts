@@ -12,7 +12,7 @@ import { addressesOf } from './web-addresses.ts'
 export type Crawler = {
   /**
    * `turns`: addresses where it has its turn already (pace.ts). Never rejects for what the internet does, and is over after
-   * VISIT_MILLISECONDS at the latest.
+   * `milliseconds` at the latest.
    */
   visit(domain: Name, turns?: readonly Address[]): Promise<Visit>
   close(): Promise<void>
@@ -21,12 +21,14 @@ export type Crawler = {
 /** Milliseconds of a whole visit; what is not answered by then is left out, as the resolver gives up long before. */
 export const VISIT_MILLISECONDS = 60_000
 
-/** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry. */
-export function openCrawler({ resolver, web, now }: { resolver: Resolver; web: Web; now: () => Instant }): Crawler {
+type CrawlerOptions = { resolver: Resolver; web: Web; now: () => Instant; milliseconds?: number }
+
+/** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry; `milliseconds` bounds each. */
+export function openCrawler({ resolver, web, now, milliseconds = VISIT_MILLISECONDS }: CrawlerOptions): Crawler {
   return {
     async visit(domain, turns = []) {
       const at = now()
-      const over = deadline(VISIT_MILLISECONDS)
+      const over = deadline(milliseconds)
       let held: Address | null = null
       const onHeld = (address: Address): void => {
         held = address

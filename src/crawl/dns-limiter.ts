@@ -2,7 +2,7 @@
 
 import { LoadEvidence } from './dns-load.ts'
 
-/** Who wants a place in flight. Urgent questions go first; `isAgain`: the question failed before. */
+/** Who wants a place in flight. Urgent questions go first, then those that failed before (`isAgain`): what was begun is ended. */
 export type Entrant = { host: string; isAgain?: boolean; isUrgent?: boolean }
 
 /** One question in flight, from `sentAt` to `endedAt`. */
@@ -26,6 +26,8 @@ const RETURN_GROWTH = 0.1
 /** Added per answer above the target, for each second since a pause of so many milliseconds; 0.5 % per round trip at most. */
 const PROBE_GROWTH = 0.0005
 const GREATEST_PROBE_GROWTH = 0.005
+/** Added per question that failed for good, after several attempts, up to the first limit. */
+const DEAD_GROWTH = 4 * GROWTH
 const PROBE_PAUSE = 2_000
 /** The first growth overshoots by this factor at most before failures are seen. */
 const OVERSHOOT = 1.5
@@ -45,10 +47,8 @@ export class ConcurrencyLimiter {
   readonly #ticks: () => number
   readonly #isFixed: boolean
   readonly #evidence = new LoadEvidence()
-  readonly #urgent: Waiting[] = []
-  #waiting: Waiting[] = []
-  /** Where the queue begins in `#waiting`; what is in front is done. */
-  #head = 0
+  /** In the order in which they are served. */
+  readonly #queues = { urgent: new Queue(), again: new Queue(), first: new Queue() }
   #limit: number
   #target = Number.POSITIVE_INFINITY
   #inFlight = 0
@@ -79,7 +79,8 @@ export class ConcurrencyLimiter {
 
   /** Questions that wait, per question that may be in flight; 0 if the next one need not wait. */
   get pressure(): number {
-    const waiting = this.#waiting.length - this.#head + this.#urgent.length
+    const { urgent, again, first } = this.#queues
+    const waiting = urgent.length + again.length + first.length
     return waiting === 0 && this.#inFlight < this.limit ? 0 : (waiting + 1) / this.limit
   }
 
@@ -87,13 +88,10 @@ export class ConcurrencyLimiter {
    * Takes a place in flight, which `leave` returns. Resolves with null if none became free until a moment of the clock.
    */
   enter(entrant: Entrant, until: number): Ticket | Promise<Ticket | null> {
-    const { isUrgent = false } = entrant
-    const hasToWait = isUrgent ? this.#urgent.length > 0 : this.#head < this.#waiting.length
-    if (!hasToWait && this.#inFlight < this.limit) return this.#admit(entrant)
-    return new Promise((grant) => {
-      const queue = isUrgent ? this.#urgent : this.#waiting
-      queue.push({ entrant, until, grant })
-    })
+    if (this.pressure === 0) return this.#admit(entrant)
+    const { urgent, again, first } = this.#queues
+    const queue = entrant.isUrgent ? urgent : entrant.isAgain ? again : first
+    return new Promise((grant) => queue.push({ entrant, until, grant }))
   }
 
   /** A question is over. */
@@ -103,7 +101,9 @@ export class ConcurrencyLimiter {
     if (outcome === 'answered') this.#evidence.noteOutcome(false)
     if (outcome !== 'lost' && ticket.sentAt > this.#overloadedAt) {
       // A dead host that is asked again and again would count in every window.
-      if (!ticket.isAgain || outcome === 'answered') this.#note(ticket, outcome === 'failed')
+      // An answer to a control question says nothing of the hosts beside it, which may all be dead.
+      const counts = outcome === 'answered' ? !ticket.isUrgent : !ticket.isAgain
+      if (counts) this.#note(ticket, outcome === 'failed')
       if (outcome === 'answered') this.#grow(ticket)
       else if (this.#evidence.hasManyFailures && this.limit > LEAST_LIMIT) this.#reduce()
     }
@@ -117,9 +117,15 @@ export class ConcurrencyLimiter {
     if (this.#evidence.hasManyRecoveries) this.#reduce()
   }
 
-  /** A question failed for good: it was asked again in calm. Dead hosts fail whatever the load is. */
+  /**
+   * A question failed for good: it was asked again in calm. Dead hosts fail whatever the load is, so that many in a row, which
+   * looked like an overload, are asked as many at once again as at first.
+   */
   confirmDead(): void {
     this.#evidence.noteOutcome(true)
+    if (this.#isFixed || this.#limit >= FIRST_LIMIT) return
+    this.#limit = Math.min(FIRST_LIMIT, this.#target, this.#limit + DEAD_GROWTH)
+    this.#admitWaiting()
   }
 
   /** Whether a failure under this ticket may be the load's: unrelated hosts failed at the same time. */
@@ -129,8 +135,7 @@ export class ConcurrencyLimiter {
 
   /** Nobody waits any longer. */
   close(): void {
-    for (const { grant } of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) grant(null)
-    this.#head = 0
+    for (let next = this.#next(); next !== undefined; next = this.#next()) next.grant(null)
   }
 
   #admit(entrant: Entrant): Ticket {
@@ -141,21 +146,15 @@ export class ConcurrencyLimiter {
 
   #admitWaiting(): void {
     while (this.#inFlight < this.limit) {
-      const next = this.#urgent.shift() ?? this.#nextWaiting()
+      const next = this.#next()
       if (next === undefined) return
       next.grant(next.until > this.#ticks() ? this.#admit(next.entrant) : null)
     }
   }
 
-  /** An array with a moving head, because shifting a long one costs as much as it is long. */
-  #nextWaiting(): Waiting | undefined {
-    const next = this.#waiting[this.#head]
-    if (next !== undefined) this.#head++
-    if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#head)
-      this.#head = 0
-    }
-    return next
+  #next(): Waiting | undefined {
+    const { urgent, again, first } = this.#queues
+    return urgent.shift() ?? again.shift() ?? first.shift()
   }
 
   #note({ host, endedAt }: Ticket, hasFailed: boolean): void {
@@ -196,5 +195,30 @@ export class ConcurrencyLimiter {
     const reduction = REDUCTIONS[Math.min(this.#overloadsInARow, REDUCTIONS.length - 1)]!
     const borne = this.#limit * (isFirst ? 1 / OVERSHOOT : reduction)
     this.#target = Math.max(LEAST_LIMIT, Math.min(borne, this.#target * reduction))
+  }
+}
+
+/** An array with a moving head, because shifting a long one costs as much as it is long. */
+class Queue {
+  #all: Waiting[] = []
+  /** What is in front of it is done. */
+  #head = 0
+
+  get length(): number {
+    return this.#all.length - this.#head
+  }
+
+  push(waiting: Waiting): void {
+    this.#all.push(waiting)
+  }
+
+  shift(): Waiting | undefined {
+    const next = this.#all[this.#head]
+    if (next !== undefined) this.#head++
+    if (this.#head > 1024 && this.#head * 2 > this.#all.length) {
+      this.#all = this.#all.slice(this.#head)
+      this.#head = 0
+    }
+    return next
   }
 }

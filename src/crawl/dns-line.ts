@@ -58,12 +58,9 @@ export class Line {
   }
 
   /** Never rejects. */
-  async ask(asked: Asked): Promise<Settled> {
+  async ask(asked: Asked, isUrgent = this.#options.isUrgent): Promise<Settled> {
     const { limiter } = this.path
-    const entered = limiter.enter(
-      { host: asked.host, isAgain: asked.isAgain, isUrgent: this.#options.isUrgent },
-      asked.until,
-    )
+    const entered = limiter.enter({ host: asked.host, isAgain: asked.isAgain, isUrgent }, asked.until)
     const ticket = entered instanceof Promise ? await entered : entered
     if (ticket === null) return { said: UNREACHABLE, ticket }
     const said = await this.#askNow(asked)
@@ -89,7 +86,7 @@ export class Line {
     this.path.limiter.close()
   }
 
-  /** Asks for the root, once at a time. */
+  /** Asks for the root, once at a time, and before others: it would come too late behind all that waits. */
   async #ask(): Promise<void> {
     const until = performance.now() + 2 * this.#options.timeout
     const root = {
@@ -102,7 +99,7 @@ export class Line {
       hasTimedOut: false,
       isLast: true,
     } as const
-    this.#probe ??= this.ask(root)
+    this.#probe ??= this.ask(root, true)
     await this.#probe
     this.#probe = null
   }

@@ -94,6 +94,21 @@ test('a resolver that answers nothing for a while is asked little, and then as m
   assert.ok(limiter.limit > 200, `${limiter.limit}`)
 })
 
+test('many dead hosts in a row, with nothing but control questions answered, are soon asked as many at once as at first', () => {
+  const clock = { now: 0 }
+  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
+  const leave = (ticket: Ticket, outcome: 'answered' | 'failed'): void => {
+    clock.now += 1
+    limiter.leave(ticket, outcome)
+  }
+  for (let host = 0; limiter.limit > LEAST_LIMIT; host++) {
+    if (host % 20 === 0) leave(limiter.enter({ host: '.', isUrgent: true }, DAY) as Ticket, 'answered')
+    leave(limiter.enter({ host: `dead-${host}.test` }, DAY) as Ticket, 'failed')
+  }
+  for (let host = 0; host < 30; host++) limiter.confirmDead()
+  assert.equal(limiter.limit, FIRST_LIMIT)
+})
+
 test('a failure while unrelated hosts failed too is doubted, one before and after is not', () => {
   const clock = { now: 0 }
   const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
@@ -127,22 +142,27 @@ test('failures that turn into answers are overload, however few fail at once', (
   }
 })
 
-test('who waits gets a place in the order of coming, urgent ones first, and nobody after their time', async () => {
+test('who waits gets a place in the order of coming, urgent ones first, then those asked again, and nobody after their time', async () => {
   const clock = { now: 0 }
   const limiter = new ConcurrencyLimiter({ ticks: () => clock.now, fixed: 1 })
   const first = limiter.enter({ host: 'a.test' }, DAY) as Ticket
   const order: string[] = []
-  const want = async (host: string, until: number, isUrgent = false): Promise<Ticket | null> => {
-    const ticket = await limiter.enter({ host, isUrgent }, until)
+  const want = async (
+    host: string,
+    until: number,
+    how: { isUrgent?: boolean; isAgain?: boolean } = {},
+  ): Promise<Ticket | null> => {
+    const ticket = await limiter.enter({ host, ...how }, until)
     order.push(ticket === null ? `${host} in vain` : host)
     if (ticket !== null) limiter.leave(ticket, 'answered')
     return ticket
   }
-  const all = [want('b.test', DAY), want('c.test', 5), want('d.test', DAY), want('control.test', DAY, true)]
+  const all = [want('b.test', DAY), want('c.test', 5), want('d.test', DAY)]
+  all.push(want('again.test', DAY, { isAgain: true }), want('control.test', DAY, { isUrgent: true }))
   clock.now = 10
   assert.ok(limiter.pressure > 3)
   limiter.leave(first, 'lost')
   await Promise.all(all)
-  assert.deepEqual(order, ['control.test', 'b.test', 'c.test in vain', 'd.test'])
+  assert.deepEqual(order, ['control.test', 'again.test', 'b.test', 'c.test in vain', 'd.test'])
   assert.equal(limiter.inFlight, 0)
 })

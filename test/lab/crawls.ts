@@ -17,6 +17,9 @@ const BRIEF = { answer: 1500, dns: 1000 }
 /** However busy the machine is: all others answer. */
 const LONG = { connect: 60_000, handshake: 60_000, head: 60_000, body: 60_000, robots: 60_000 }
 
+/** Of a whole visit, in wall-clock time: a process without a processor may take long for what it does not wait for. */
+const VISIT = 600_000
+
 /** They never answer, or not to the end. */
 const SILENT: ReadonlySet<string> = new Set([
   'dripping-body.example',
@@ -64,5 +67,5 @@ async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Crawler> {
     userAgent: 'domaindex/test (+https://crawler.example)',
     limits: isBrief ? { handshake: answer, head: answer, body: answer, robots: answer } : LONG,
   })
-  return openCrawler({ resolver, web, now: () => at })
+  return openCrawler({ resolver, web, now: () => at, milliseconds: VISIT })
 }
