@@ -196,3 +196,12 @@ test('a store whose schema is damaged is refused with what to do, and no stack',
     (error) => error instanceof StoreFault && /: its schema is damaged \(.*\): restore a backup$/.test(error.message),
   )
 })
+
+test('a range that no crawl would visit any more is found', async (t) => {
+  const path = await filled(t)
+  const database = new DatabaseSync(path)
+  database.exec('delete from lease where slots = 234')
+  database.close()
+  const problem = 'is not whole: names of this range are not visited'
+  assert.deepEqual(await checked(path), [{ table: 'lease', key: '234', problem }])
+})

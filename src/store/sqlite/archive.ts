@@ -7,6 +7,7 @@ import { checkOf } from '../check/parts.ts'
 import type { Archive } from '../store.ts'
 import { afterNumber, afterSlot, afterTexts, goingOn, type Part } from './check/damaged.ts'
 import { checkFacts } from './check/facts.ts'
+import { checkLeases } from './check/leases.ts'
 import { checkArrivals, checkKnown, checkListed } from './check/listing.ts'
 import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
 import { afterNumbers, checkFrequencies, checkPostings, checkStates } from './check/summed.ts'
@@ -33,6 +34,7 @@ const PARTS: readonly Part[] = [
     beyond: (after, n) => plainText(oneText(after === null ? null : JSON.stringify([after]), n)),
   },
   { name: 'arrival', check: checkArrivals, beyond: afterNumber },
+  { name: 'lease', check: checkLeases, beyond: () => null },
 ]
 
 function plainText(key: string | null): string | null {
