@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { createSecureServer as createHttp2Server } from 'node:http2'
+import { createSecureServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
@@ -112,7 +112,8 @@ test('a server that authenticates itself by nothing has no certificate', async (
 test('a server that speaks HTTP/2 alone shows its certificate', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
-  await internet.stand(createHttp2Server(valid), 443, HOME)
+  const answers = (stream: ServerHttp2Stream): void => stream.respond({ ':status': 200 }, { endStream: true })
+  await internet.stand(createHttp2Server(valid).on('stream', answers), 443, HOME)
   assert.deepEqual((await internet.look('example.com'))?.certificate, shown(null))
 })
 
