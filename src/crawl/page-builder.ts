@@ -51,8 +51,9 @@ export class PageBuilder {
     this.insert('html')
   }
 
-  /** The text that is seen, in lines. */
-  get lines(): string[] {
+  /** Ends the page; the text that is seen, in lines. */
+  end(): string[] {
+    while (this.open.depth > 0) this.open.pop()
     return this.#flow.lines()
   }
 

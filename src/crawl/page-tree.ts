@@ -19,9 +19,7 @@ export class TreeReader implements Listener {
 
   /** Ends the page; the text that is seen, in lines. */
   end(): string[] {
-    const { open } = this.#tree
-    while (open.depth > 0) open.pop()
-    return this.#tree.lines
+    return this.#tree.end()
   }
 
   isForeign(): boolean {

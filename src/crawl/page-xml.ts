@@ -12,9 +12,7 @@ export class XmlReader implements Listener {
 
   /** Ends the page; the text that is seen, in lines. */
   end(): string[] {
-    const { open } = this.#tree
-    while (open.depth > 0) open.pop()
-    return this.#tree.lines
+    return this.#tree.end()
   }
 
   isForeign(): boolean {

@@ -1,6 +1,7 @@
 /** A whole store as rows of tables: what is copied from one engine to another, and how two stores are compared. */
 
 import { hash } from 'node:crypto'
+import { FACTS_VALUES } from './columns.ts'
 
 export type Value = string | number | Uint8Array | null
 /** A row's values in the order of its table's columns; last the name that it belongs to, where the table says `owned`. */
@@ -26,21 +27,7 @@ const FACTS_TABLES: readonly Table[] = [
   },
   {
     name: 'facts',
-    columns: [
-      'id',
-      'name',
-      'status',
-      'ip',
-      'flags',
-      'ssl',
-      'redirects_to',
-      'networks',
-      'accounts',
-      'digest',
-      'addresses',
-      'states',
-      'redirect_host',
-    ],
+    columns: ['id', 'name', ...FACTS_VALUES],
     key: 1,
     spread: 'name',
   },

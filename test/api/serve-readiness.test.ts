@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import pg from 'pg'
 import { hosted } from '../spec/observations.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { until } from '../until.ts'
 import { clientOf } from './client.ts'
+import { roleOf } from './postgres-role.ts'
 import { makeAccount, observe, type Served } from './server.ts'
 import { serversOf } from './two-servers.ts'
 
@@ -52,19 +52,8 @@ async function serverWithRole(t: TestContext) {
     await observe(store, hosted('example.com', ['192.0.2.1']))
     return makeAccount(store, 'premium')
   })
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const name = `reader_${process.pid}`
-  const { schema } = (await client.query('select current_schema() as schema')).rows[0]
-  await client.query(`create role ${name} login; grant all on schema ${schema} to ${name};
-    grant all on all tables in schema ${schema} to ${name}; grant all on all sequences in schema ${schema} to ${name}`)
-  t.after(async () => {
-    await client.query(`drop owned by ${name} cascade; drop role ${name}`)
-    await client.end()
-  })
-  const place = new URL(url)
-  place.username = name
-  const env = { DOMAINDEX_STORE: place.href, DOMAINDEX_WORKERS: '1', DOMAINDEX_POOL: '2' }
+  const { url: place, name, client } = await roleOf(t, url)
+  const env = { DOMAINDEX_STORE: place, DOMAINDEX_WORKERS: '1', DOMAINDEX_POOL: '2' }
   const run = (sql: string): Promise<unknown> => client.query(sql.replaceAll('ROLE', name))
   return { server: await serve(env), run, path: `/v1.0/lookup?token=${token}&query=example.com` }
 }

@@ -1,13 +1,13 @@
 /** The workers of a real `domaindex serve` that fall silent, cannot begin, or come back with their database. */
 
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
-import pg from 'pg'
+import { suite, test } from 'node:test'
 import { hosted } from '../spec/observations.ts'
 import { proxyTo } from '../store/postgres-proxy.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { until } from '../until.ts'
 import { clientOf } from './client.ts'
+import { roleOf } from './postgres-role.ts'
 import { observe, type Served, serverOf } from './server.ts'
 import { serversOf } from './two-servers.ts'
 
@@ -47,24 +47,6 @@ async function allWorkersOf(server: Served, count: number): Promise<number[]> {
     return workersOf(server).length >= count
   })
   return workersOf(server)
-}
-
-/** A role of its own in the database of the tests. */
-async function roleOf(t: TestContext, url: string) {
-  const name = `role_${process.pid}_${Date.now().toString(36)}`
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query('select current_schema() as schema')
-  const { schema } = rows[0]
-  await client.query(`create role ${name} login; grant all on schema ${schema} to ${name};
-    grant all on all tables in schema ${schema} to ${name}; grant all on all sequences in schema ${schema} to ${name}`)
-  t.after(async () => {
-    await client.query(`drop owned by ${name} cascade; drop role ${name}`)
-    await client.end()
-  })
-  const place = new URL(url)
-  place.username = name
-  return { url: place.href, name, client }
 }
 
 suite('workers', { concurrency: 3 }, () => {
