@@ -11,15 +11,17 @@ import { OTHER_NETWORKS } from '../../src/observe/social-others.ts'
 const NETWORKS = [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATORS_NETWORKS]
 const read = (address: string) => accountAt(address, 'https://site.example/')
 
-/** What people call themselves, what ids look like, and what is neither. */
+/** What people call themselves, what ids look like (a number, 22 characters), and what is neither. */
 const plain = fc.string({ unit: fc.constantFrom(...'abcdeXYZ0159'), minLength: 2, maxLength: 20 })
 const username = fc.oneof(
   plain,
   fc.string({ unit: fc.constantFrom(...'abcXYZ019._-'), minLength: 1, maxLength: 30 }),
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 5, maxLength: 16 }),
+  fc.string({ unit: fc.constantFrom(...'123456789'), minLength: 11, maxLength: 11 }),
   fc.string({ unit: fc.constantFrom(...'äßéñøждю中文한글'), minLength: 3, maxLength: 20 }),
   fc.string({ unit: fc.constantFrom(...'abcXYZ019_-'), minLength: 22, maxLength: 22 }).map((code) => `UC${code}`),
   fc.string({ unit: fc.constantFrom(...'abcXYZ019'), minLength: 18, maxLength: 32 }),
+  fc.string({ unit: fc.constantFrom(...'abcXYZ019'), minLength: 22, maxLength: 22 }),
   fc.tuple(plain, fc.nat()).map(([name, id]) => `${name}-1${String(id).padStart(12, '0')}`),
   plain.map((name) => `${name}.bsky.social`),
   plain.map((name) => `${name}bot`),
@@ -48,7 +50,7 @@ for (const { network, rules, below } of NETWORKS) {
         const [, rest = ''] = found.url.split('https://')
         assert.equal(read(scheme + rest + (rest.includes('?') ? '' : end))?.url, found.url)
       })
-      fc.assert(property, { numRuns: 300 })
+      fc.assert(property, { numRuns: 400 })
       if (!rule.url.includes('~')) assert.ok(accounts > 0, 'some were accounts')
     })
   }
