@@ -93,7 +93,8 @@ export interface Ledger {
 
   /**
    * Takes units: up to `want` as a hold while over 1,000 are left, otherwise exactly one, spent at once.
-   * What holders hold that were not heard of (by take, settle or beat) for 2 seconds counts as spent.
+   * What holders hold that were not heard of (by take, settle or beat) for 2 seconds counts as spent, unless nobody was: then
+   * the ledger was away, and from this word on their silence counts anew.
    */
   take(ask: Ask): Promise<Grant>
   /**

@@ -46,6 +46,7 @@ export function budgets(engine: LedgerEngine): void {
 
   settling(engine)
   dying(engine)
+  away(engine)
 
   on(engine, 'every day has a budget of its own, and so has every account', async ({ ledger }) => {
     await ledger.take(ask(1, 1))
@@ -126,7 +127,9 @@ function dying(engine: LedgerEngine): void {
 
   on(engine, 'a settlement that is larger than the hold settles the hold and no more', async ({ ledger, clock }) => {
     await ledger.take(ask(25_000, 64))
-    clock.now += 3
+    clock.now += 2
+    await ledger.beat('two', clock.now)
+    clock.now += 1
     await ledger.beat('two', clock.now)
     await ledger.take(ask(25_000, 10))
     await ledger.settle(settlement(50, 24))
@@ -142,8 +145,10 @@ function dying(engine: LedgerEngine): void {
       await ledger.take(ask(25_000, 2, 'three'))
     }
     assert.equal(await ledger.used(ACCOUNT, TODAY), 9)
-    clock.now += 3
-    await ledger.beat('four', clock.now)
+    for (const seconds of [2, 1]) {
+      clock.now += seconds
+      await ledger.beat('four', clock.now)
+    }
     assert.equal(await ledger.used(ACCOUNT, TODAY), 9 + 10 + 1 + 28)
   })
 
@@ -160,9 +165,57 @@ function dying(engine: LedgerEngine): void {
     await ledger.take(ask(25_000, 64))
     clock.now -= 3_600
     await ledger.beat('two', clock.now)
-    clock.now += 3
+    clock.now += 2
+    assert.equal(await ledger.beat('two', clock.now), 2)
+    clock.now += 1
     assert.equal(await ledger.beat('two', clock.now), 1)
     assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
+  })
+}
+
+/** Where nobody was heard of, the ledger was away: who comes back has what it held, who died has lost it. */
+function away(engine: LedgerEngine): void {
+  on(engine, 'after an outage of the ledger nobody has lost what it held', async ({ ledger, another, clock }) => {
+    const handles = { one: ledger, two: await another(), three: await another() }
+    for (const [holder, handle] of Object.entries(handles)) await handle.take(ask(25_000, 20, holder))
+    clock.now += 3_600
+    for (const [holder, handle] of Object.entries(handles)) {
+      await handle.settle(settlement(5, 15, holder))
+      clock.now += 1
+    }
+    assert.deepEqual(await ledger.take(ask(15, 1)), { granted: 0, used: 15, held: 0, wait: false })
+  })
+
+  on(engine, 'all come back from an outage at once, and one in vain', async ({ ledger, another, clock }) => {
+    const handles = [ledger, await another(), await another(), await another()]
+    for (const [place, handle] of handles.entries()) await handle.take(ask(25_000, 20, `${place}`))
+    clock.now += 3
+    await Promise.all(handles.map((handle, place) => handle.settle(settlement(5, place === 0 ? 0 : 15, `${place}`))))
+    assert.deepEqual(await ledger.take(ask(20, 1, 'new')), { granted: 0, used: 20, held: 15, wait: true })
+  })
+
+  on(engine, 'who died in an outage has lost what it held, 2 seconds after it', async ({ ledger, clock }) => {
+    await ledger.take(ask(25_000, 64))
+    clock.now += 3_600
+    for (const seconds of [2, 1]) {
+      assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+      clock.now += seconds
+    }
+    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    await ledger.settle(settlement(0, 64))
+    assert.deepEqual(await ledger.take(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
+  })
+
+  on(engine, 'who alone does not reach the ledger has lost what it held, once', async ({ ledger, clock }) => {
+    for (const holder of ['one', 'two']) await ledger.take(ask(25_000, 64, holder))
+    for (let second = 0; second < 3; second++) {
+      clock.now += 1
+      await ledger.beat('two', clock.now)
+    }
+    assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
+    await ledger.settle(settlement(60, 4))
+    await ledger.settle(settlement(0, 64, 'two'))
+    assert.deepEqual(await ledger.take(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
   })
 }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { SILENCE } from '../../../src/accounts/budget.ts'
 import type { Ledger } from '../../../src/store/ledger.ts'
 import { type Clock, type LedgerEngine, on, TODAY } from './engine.ts'
 import { type Budget, Meter } from './meter.ts'
@@ -12,6 +13,7 @@ type Deed =
   | { kind: 'calls'; process: number; count: number; costs: boolean }
   | { kind: 'settle' | 'beat' | 'crash'; process: number }
   | { kind: 'clock'; seconds: number }
+  | { kind: 'outage'; seconds: number }
 
 const process = fc.nat(PROCESSES - 1)
 
@@ -45,7 +47,16 @@ export const deed: fc.Arbitrary<Deed> = fc.oneof(
   },
 )
 
-const peaceful = deed.filter(({ kind }) => kind !== 'crash' && kind !== 'clock')
+/** The ledger is away for longer than a process may be silent. */
+const outage: fc.Arbitrary<Deed> = fc.record({
+  kind: fc.constant('outage'),
+  seconds: fc.integer({ min: SILENCE + 1, max: 5_000 }),
+})
+
+const peaceful = fc.oneof(
+  { weight: 10, arbitrary: deed.filter(({ kind }) => kind !== 'crash' && kind !== 'clock') },
+  { weight: 2, arbitrary: outage },
+)
 
 export function interleavings(engine: LedgerEngine): void {
   let account = 0
@@ -63,7 +74,7 @@ export function interleavings(engine: LedgerEngine): void {
     await fc.assert(property, { numRuns: engine.runs })
   })
 
-  on(engine, 'while nothing is killed, exactly the limit is answered', async (world) => {
+  on(engine, 'while nothing is killed, exactly the limit is answered, whatever the outages', async (world) => {
     const property = fc.asyncProperty(
       fc.integer({ min: 0, max: 1_200 }),
       fc.array(peaceful, { maxLength: 15 }),
@@ -101,8 +112,10 @@ class Run {
     }
     for (const meter of this.#meters) await meter.settle()
     const last = this.#birth()
-    await this.#ledger.beat(last.holder, this.#clock.now)
-    this.#clock.now += 3
+    for (const seconds of [0, SILENCE, 1]) {
+      this.#clock.now += seconds
+      await this.#ledger.beat(last.holder, this.#clock.now)
+    }
     for (let round = 0; !(await this.#calls(last, 64, true)); round++) {
       assert.ok(round < this.#budget.limit, 'the budget does not end')
       await last.settle()
@@ -112,7 +125,7 @@ class Run {
   }
 
   async #do(each: Deed): Promise<void> {
-    if (each.kind === 'clock') this.#clock.now += each.seconds
+    if (each.kind === 'clock' || each.kind === 'outage') this.#clock.now += each.seconds
     else if (each.kind === 'calls') await this.#calls(this.#meters[each.process]!, each.count, each.costs)
     else if (each.kind === 'settle') await this.#meters[each.process]!.settle()
     else if (each.kind === 'beat') await this.#ledger.beat(this.#meters[each.process]!.holder, this.#clock.now)

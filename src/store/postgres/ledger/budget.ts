@@ -82,13 +82,13 @@ async function writeCalls(
 ): Promise<unknown[]> {
   const first = await transaction((session) => attempt(session, calls, now, true))
   if (first.replies !== null) return first.replies
-  await transaction((session) => strike(session, first.silent, now))
+  await transaction((session) => strike(session, first.gone, now))
   return (await transaction((session) => attempt(session, calls, now, false))).replies!
 }
 
-type Attempt = { replies: unknown[] | null; silent: string[] }
+type Attempt = { replies: unknown[] | null; gone: readonly string[] }
 
-/** Where holders were silent too long and that `matters`, nothing is written but that ours were heard of. */
+/** Where holders are gone and that `matters`, nothing is written but that ours were heard of. */
 async function attempt(
   session: Session,
   calls: readonly Call[],
@@ -99,13 +99,13 @@ async function attempt(
   const keys = [...new Map(calls.flatMap(keysOf).map((key) => [nameOf(key), key])).values()]
   const wanted = calls.flatMap((call) => (call.kind === 'pay' ? [call.purchase] : []))
   const [others, books] = await Promise.all([hear(session, holders, now), open(session, keys, wanted)])
-  if (matters && others.silent.length > 0) return { replies: null, silent: others.silent }
+  if (matters && others.gone.length > 0) return { replies: null, gone: others.gone }
   const live = others.live + holders.length
   const replies = calls.map((call) => reply(books, call, live))
   const { budgets, holds, bought } = books.changes()
   if (budgets.length + holds.length > 0) await session.run(WRITE, [...budgetColumns(budgets), ...holdColumns(holds)])
   await writePaid(session, bought)
-  return { replies, silent: [] }
+  return { replies, gone: [] }
 }
 
 function reply(books: Books, call: Call, live: number): unknown {

@@ -1,12 +1,9 @@
 /** The roll of the processes that take units: who was heard of, and what becomes of who was not. */
 
-import { SILENCE } from '../../../accounts/budget.ts'
+import { callRoll, type Roll, SILENCE, type Silence } from '../../../accounts/budget.ts'
 import type { Instant } from '../../../words/time.ts'
 import { clockAt } from '../clock.ts'
 import type { Session } from '../writer.ts'
-
-/** Other holders: how many live, and which were silent too long. */
-export type Others = { live: number; silent: string[] }
 
 /** `$1` holders, `$2` the time, null for the server's, `$3` SILENCE. */
 const CLOCK = clockAt('$2')
@@ -22,7 +19,16 @@ const HEAR = {
       select holder from holder, clock where heard > now + $3::bigint and holder <> all($1::text[])
       order by 1 for update of holder skip locked),
     reset as (update holder set heard = now from clock, early where holder.holder = early.holder)
-    select holder, now - heard > $3::bigint as silent from holder, clock where holder <> all($1::text[])`,
+    select holder, now - heard as seconds from holder, clock`,
+}
+/** Who is locked says something right now. Waiting for its row, while ours is locked, could end in a circle. */
+const SPARE = {
+  name: 'holder.spare',
+  text: `with ${CLOCK},
+    silent as (
+      select holder from holder, clock where holder = any($1::text[]) and now - heard > $3::bigint
+      order by 1 for update of holder skip locked)
+    update holder set heard = now from clock, silent where holder.holder = silent.holder`,
 }
 const KEYS = {
   name: 'hold.keys',
@@ -51,12 +57,13 @@ const REMOVE = {
 
 const FORGET = { name: 'holder.forget', text: 'delete from holder where holder = any($1::text[])' }
 
-/** Marks holders as heard of. */
-export async function hear({ rows }: Session, holders: readonly string[], now: Instant | null): Promise<Others> {
-  if (holders.length === 0) return { live: 0, silent: [] }
-  const others = await rows<{ holder: string; silent: boolean }>(HEAR, [holders, now, SILENCE])
-  const silent = others.filter((other) => other.silent).map(({ holder }) => holder)
-  return { live: others.length - silent.length, silent }
+/** Marks holders as heard of, and spares others in the same transaction, so that nobody sees the one without the other. */
+export async function hear({ rows, run }: Session, holders: readonly string[], now: Instant | null): Promise<Roll> {
+  if (holders.length === 0) return { live: 0, gone: [], spared: [] }
+  const silences = await rows<Silence>(HEAR, [holders, now, SILENCE])
+  const roll = callRoll(silences, holders)
+  if (roll.spared.length > 0) await run(SPARE, [roll.spared, now, SILENCE])
+  return roll
 }
 
 /** What holders hold that are silent still is spent, and they are struck off the roll. */

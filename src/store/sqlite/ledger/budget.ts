@@ -1,7 +1,7 @@
 /** The daily budgets on SQLite: what is spent, what processes hold, and which processes live. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { SILENCE, shareOf } from '../../../accounts/budget.ts'
+import { callRoll, SILENCE, shareOf } from '../../../accounts/budget.ts'
 import type { Day, Instant } from '../../../words/time.ts'
 import type { Ask, Grant, Settlement } from '../../ledger.ts'
 import { downloadWrites } from './downloads.ts'
@@ -82,7 +82,7 @@ function spender(database: DatabaseSync): Spend {
   return (account, day, units) => void add.run(account, day, units)
 }
 
-/** Who was silent too long is struck off the roll, and what it held is spent. */
+/** Who is gone is struck off the roll, and what it held is spent. */
 function rollCall(database: DatabaseSync): Hear {
   const read = database.prepare('select holder, heard from holder')
   const set = database.prepare(
@@ -90,17 +90,15 @@ function rollCall(database: DatabaseSync): Hear {
   )
   const strike = striking(database)
   return (now, holder) => {
-    let live = 1
-    let heard: Instant | null = null
-    for (const row of read.all() as { holder: string; heard: Instant }[]) {
-      const silence = now - row.heard
-      if (row.holder === holder) heard = row.heard
-      else if (silence > SILENCE) strike(row.holder)
-      else live++
-      if (silence < -SILENCE) set.run(row.holder, now) // the clock was set back
-    }
-    if (heard === null || heard < now) set.run(holder, now)
-    return live
+    const rows = read.all() as { holder: string; heard: Instant }[]
+    const silences = rows.map((row) => ({ holder: row.holder, seconds: now - row.heard }))
+    const { live, gone, spared } = callRoll(silences, [holder])
+    for (const each of gone) strike(each)
+    for (const each of spared) set.run(each, now)
+    for (const each of silences) if (each.seconds < -SILENCE) set.run(each.holder, now) // the clock was set back
+    const own = silences.find((each) => each.holder === holder)
+    if (own === undefined || own.seconds > 0) set.run(holder, now)
+    return live + 1
   }
 }
 
