@@ -1,12 +1,13 @@
 /** The PostgreSQL of one test file: started from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names; a place in it for every test. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import pg from 'pg'
+import { takeCluster } from '../postgres/cluster.ts'
 import { findPrograms, type Programs } from '../postgres/programs.ts'
 
 /** An empty schema, or an empty database, as the URL of a store. */
@@ -73,9 +74,7 @@ async function start(): Promise<PostgresServer> {
   chmodSync(folder, 0o755)
   if (OWNER.uid !== undefined) chownSync(folder, OWNER.uid, OWNER.gid)
   const data = join(folder, 'data')
-  const options = ['-D', data, '-U', 'domaindex', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  const made = spawnSync(initdb, options, { ...OWNER, cwd: folder, encoding: 'utf8' })
-  if (made.status !== 0) throw new Error(`initdb: ${made.stdout}${made.stderr}`)
+  takeCluster(initdb, data, OWNER)
   const settings = SETTINGS.flatMap((setting) => ['-c', setting])
   const command = [postgres, '-D', data, '-k', folder, ...settings]
   let running = await watched(folder, command)

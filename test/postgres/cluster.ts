@@ -1,0 +1,51 @@
+/** An empty cluster of PostgreSQL: made by initdb once for a version of it, kept beside the modules, and copied. */
+
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const KEPT = fileURLToPath(new URL('../../node_modules/.cache/postgres/', import.meta.url))
+const OPTIONS = ['-U', 'domaindex', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+
+export type Owner = { uid?: number; gid?: number }
+
+/** Makes an empty cluster at `data`, whose folder belongs to the owner. Throws where initdb fails. */
+export function takeCluster(initdb: string, data: string, owner: Owner): void {
+  const manifest = readFileSync(join(dirname(initdb), '../../package.json'), 'utf8')
+  const which = createHash('sha256').update(JSON.stringify([manifest, OPTIONS])).digest('hex').slice(0, 16)
+  const kept = join(KEPT, which)
+  if (existsSync(kept)) {
+    copy(kept, data, owner)
+    return
+  }
+  const made = spawnSync(initdb, ['-D', data, ...OPTIONS], { ...owner, cwd: dirname(data), encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`initdb: ${made.stdout}${made.stderr}`)
+  keep(data, kept)
+}
+
+/** Of several that make one at once the first is kept. */
+function keep(data: string, kept: string): void {
+  mkdirSync(KEPT, { recursive: true })
+  const folder = mkdtempSync(`${kept}-`)
+  try {
+    run('cp', '-R', data, join(folder, 'data'))
+    renameSync(join(folder, 'data'), kept)
+  } catch (error) {
+    if (!existsSync(kept)) throw error
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** By `cp` and `chown`, which take a tenth of the time that Node takes for the thousand files. */
+function copy(from: string, to: string, { uid, gid }: Owner): void {
+  run('cp', '-R', from, to)
+  if (uid !== undefined) run('chown', '-R', `${uid}:${gid}`, to)
+}
+
+function run(program: string, ...args: string[]): void {
+  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${program}: ${error?.message ?? stderr}`)
+}
