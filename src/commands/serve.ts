@@ -3,7 +3,6 @@
 import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
 import type { Server } from '../crawl/dns.ts'
-import { expectCrawl } from './crawl/loop.ts'
 import { addServer, readParallel } from './crawl/options.ts'
 import { startServer } from './serve/primary.ts'
 
@@ -22,7 +21,10 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async ({ crawl, resolver, parallel }: Options) => {
       const settings = loadSettings()
-      if (crawl) expectCrawl(settings, { resolver, allow: [], parallel })
+      if (crawl) {
+        const { expectCrawl } = await import('./crawl/loop.ts') // what crawls is loaded where it is wanted
+        expectCrawl(settings, { resolver, allow: [], parallel })
+      }
       const { address, ended } = await startServer(settings, {
         demo: false,
         crawl: crawl ? { resolver, parallel } : null,

@@ -14,7 +14,10 @@ export type Owner = { uid?: number; gid?: number }
 /** Makes an empty cluster at `data`, whose folder belongs to the owner. Throws where initdb fails. */
 export function takeCluster(initdb: string, data: string, owner: Owner): void {
   const manifest = readFileSync(join(dirname(initdb), '../../package.json'), 'utf8')
-  const which = createHash('sha256').update(JSON.stringify([manifest, OPTIONS])).digest('hex').slice(0, 16)
+  const which = createHash('sha256')
+    .update(JSON.stringify([manifest, OPTIONS]))
+    .digest('hex')
+    .slice(0, 16)
   const kept = join(KEPT, which)
   if (existsSync(kept)) {
     copy(kept, data, owner)
