@@ -72,7 +72,7 @@ const house: House = {
         { room: 'src/words/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
         { room: 'src/api/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
         { room: 'src/commands/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
-        { room: 'src/commands/', module: 'net', names: ['createServer'] },
+        { room: 'src/commands/', module: 'net', names: ['createServer', 'connect'] }, // to its own listener only: serve/closing.ts
       ],
     },
     { modules: ['sqlite'], rooms: ['src/store/sqlite/'], why: 'an engine speaks its own SQL', except: [] },

@@ -134,6 +134,23 @@ test('what was accepted before the listener closed is handed over first; later c
   await assert.rejects(open(), { code: 'ECONNREFUSED' })
 })
 
+test('however long that takes, what the kernel keeps is accepted before the listener is closed', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  const sockets = await Promise.all(Array.from({ length: 200 }, () => open()))
+  let reset = 0
+  for (const socket of sockets) socket.on('error', () => reset++)
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => (now += 1_000)) // a machine that is so busy that seconds pass between two looks
+  const stopped = acceptor.stop()
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  for (let count = 0; count < 200; count++) await take()
+  t.mock.reset()
+  await stopped
+  await turn()
+  assert.equal(reset, 0)
+})
+
 test('a worker without a file descriptor for a connection is told of once, and handed connections again soon', async (t) => {
   const { acceptor, open } = await acceptorOf(t)
   const sent: number[] = []

@@ -2,9 +2,9 @@
 
 import type { Worker } from 'node:cluster'
 import { createServer, type Server, type Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import { clientKey, rangesHold } from '../../words/client-address.ts'
 import { Backlog, type Pending, type Taker } from './backlog.ts'
+import { closeListener } from './closing.ts'
 import { type Command, isReport } from './messages.ts'
 import { Refuser } from './refuser.ts'
 
@@ -25,8 +25,6 @@ const AGAIN = 100
 const KERNEL_BACKLOG = 4_096
 /** Milliseconds that the connections which were accepted have to be taken after the listener was closed. */
 const PATIENCE = 5_000
-/** Milliseconds in which further connections are accepted after the end was asked for, if there are always more. */
-const ACCEPTING = 2_000
 const LOOPBACK = ['127.0.0.1', '::1']
 
 export class Acceptor {
@@ -122,20 +120,9 @@ export class Acceptor {
 
   /** Accepts no more; resolves when workers have taken all that was accepted. */
   async stop(): Promise<void> {
-    await this.#acceptAll()
-    for (const server of this.#servers) server.close()
+    await Promise.all(this.#servers.map(closeListener))
     await this.#backlog.empty(PATIENCE)
     await this.#refuser.ended()
-  }
-
-  /** Accepts what the kernel still keeps, which would be reset: a turn of the event loop accepts one connection. */
-  async #acceptAll(): Promise<void> {
-    const until = performance.now() + ACCEPTING
-    let last: number
-    do {
-      last = this.#last
-      for (let turns = 0; turns < 3; turns++) await turn()
-    } while (this.#last !== last && performance.now() < until)
   }
 
   #accept(socket: Socket): void {

@@ -16,7 +16,8 @@ export class Refuser {
   refuse(socket: Socket): void {
     if (this.#refusing.size >= AT_ONCE) return void socket.destroy()
     this.#refusing.add(socket)
-    const timer = setTimeout(() => socket.destroy(), PATIENCE)
+    // what came while this process was busy is read first: to close a connection with something unread resets it
+    const timer = setTimeout(() => setImmediate(() => setImmediate(() => socket.destroy())), PATIENCE)
     socket.once('close', () => {
       clearTimeout(timer)
       this.#refusing.delete(socket)
