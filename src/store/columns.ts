@@ -139,14 +139,15 @@ export function packFacts({ status, ip, only_dns_no_web, states, addresses, web 
   }
 }
 
-export function unpackFacts(row: FactsRow): Current {
+/** The facts of a name. */
+export function unpackFacts(name: Name, row: FactsRow): Current {
   return {
     status: row.status as DnsStatus | null,
     ip: row.ip as Current['ip'],
     only_dns_no_web: (row.flags & FLAG.only_dns_no_web) !== 0,
     states: unpackStates(row.states),
     addresses: row.addresses === null ? [] : (JSON.parse(row.addresses) as string[]).map(unpackHex),
-    web: (row.flags & FLAG.web) === 0 ? null : unpackWeb(row),
+    web: (row.flags & FLAG.web) === 0 ? null : unpackWeb(name, row),
   }
 }
 
@@ -161,16 +162,18 @@ function flagsOf(web: Website): number {
 
 /**
  * An older release that works on the same store writes a new target and leaves the host of the former one: a host that
- * does not lie under the target counts as unknown.
+ * does not fit the name and its target counts as unknown. Without a target the host was under the name's own registrable
+ * domain, which has two labels at least, whatever the public suffix list was.
  */
-function hostOf({ redirects_to, redirect_host }: FactsRow): Name | null {
-  if (redirect_host === null || redirects_to === null) return redirect_host as Name | null
-  return `.${redirect_host}`.endsWith(`.${redirects_to}`) ? (redirect_host as Name) : null
+function hostOf(name: Name, { redirects_to, redirect_host }: FactsRow): Name | null {
+  if (redirect_host === null) return null
+  const domain = redirects_to ?? name.split('.').slice(-2).join('.')
+  return `.${redirect_host}`.endsWith(`.${domain}`) ? (redirect_host as Name) : null
 }
 
-function unpackWeb(row: FactsRow): Website {
+function unpackWeb(name: Name, row: FactsRow): Website {
   const { flags, redirects_to, ssl, networks, accounts, digest } = row
-  const redirect_host = hostOf(row)
+  const redirect_host = hostOf(name, row)
   return {
     has_website: (flags & FLAG.has_website) !== 0,
     redirect_to_https: (flags & FLAG.redirect_to_https) !== 0,

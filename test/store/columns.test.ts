@@ -12,16 +12,21 @@ const ROW: FactsRow = packFacts({
   web: { ...facts, redirect_host: name('www.target.example'), social_networks: [], digest: null },
 })
 
-const hostIn = (row: Partial<FactsRow>) => unpackFacts({ ...ROW, ...row }).web?.redirect_host
+const hostIn = (row: Partial<FactsRow>, source = 'shop.source.example') =>
+  unpackFacts(name(source), { ...ROW, ...row }).web?.redirect_host
 
 test('the host at which a redirect ended is read back', () => {
   assert.equal(hostIn({}), 'www.target.example')
   assert.equal(hostIn({ redirects_to: 'www.target.example' }), 'www.target.example')
-  assert.equal(hostIn({ redirects_to: null }), 'www.target.example')
+  const own = { redirects_to: null, redirect_host: 'blog.source.example' }
+  for (const source of ['source.example', 'www.source.example', 'shop.source.example'])
+    assert.equal(hostIn(own, source), 'blog.source.example')
 })
 
 test('a host that is not under the target, as an older release leaves it behind, counts as unknown', () => {
   assert.equal(hostIn({ redirects_to: 'elsewhere.example' }), undefined)
   assert.equal(hostIn({ redirects_to: 'get.example' }), undefined)
   assert.equal(hostIn({ redirect_host: null }), undefined)
+  assert.equal(hostIn({ redirects_to: null }), undefined)
+  assert.equal(hostIn({ redirects_to: null, redirect_host: 'resource.example' }, 'source.example'), undefined)
 })

@@ -54,7 +54,7 @@ type Since = ReadonlyMap<Address, Instant>
 /** Compares one name's facts with all that was derived from them. */
 export function lookAtFacts(row: CheckedFacts, report: Report): void {
   if (!row.whole) report('is not what was written')
-  const current = unpackFacts(row)
+  const current = unpackFacts(row.name, row)
   const superseded = JSON.parse(row.superseded) as Kept[]
   const ever = JSON.parse(row.ever) as [hex: string, since: Instant][]
   const since = new Map(ever.map(([hex, instant]) => [unpackHex(hex), instant]))

@@ -68,7 +68,7 @@ export function frontierOf(database: Database): Frontier {
     },
     async currents(names) {
       const rows = await read<Named<FactsRow>>(CURRENTS, keysOf(names))
-      const found = new Map(rows.map((row) => [row.name, unpackFacts(row)]))
+      const found = new Map(rows.map((row) => [row.name, unpackFacts(row.name, row)]))
       return names.map((name) => found.get(name) ?? NOTHING_KNOWN)
     },
     async save(changes, leases) {

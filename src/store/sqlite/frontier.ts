@@ -20,7 +20,7 @@ export function frontierOf(database: DatabaseSync, log: Log): Frontier {
   const save = saver(database)
   const forget = forgetter(database)
   const readVisit = (name: Name): Visit => unpackVisit(name, visit.get(slotOf(name), name) as VisitRow | undefined)
-  const readCurrent = (name: Name): Current => currentOf(current.get(slotOf(name), name) as FactsRow | undefined)
+  const readCurrent = (name: Name): Current => currentOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
   // One transaction a batch: the locks of a read cost as much as reading a narrow row.
   return {
     visits: async (names) => snapshot(database, () => names.map(readVisit)),
@@ -30,8 +30,8 @@ export function frontierOf(database: DatabaseSync, log: Log): Frontier {
   }
 }
 
-function currentOf(row: FactsRow | undefined): Current {
-  return row ? unpackFacts(row) : NOTHING_KNOWN
+function currentOf(name: Name, row: FactsRow | undefined): Current {
+  return row ? unpackFacts(name, row) : NOTHING_KNOWN
 }
 
 /** The version gate: writes a narrow row where its version still stands. */
