@@ -1,4 +1,4 @@
-/** `domaindex check`: recounts the whole store and says what does not fit together. */
+/** `domaindex check`: recounts the whole store, its schema and its ledger, and says what does not fit together. */
 
 import type { Command } from 'commander'
 import type { Fault, Store } from '../store/store.ts'

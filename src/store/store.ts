@@ -143,7 +143,7 @@ export type Fault = { table: string; key: string; problem: string }
 /** For upkeep: long scans in slices by key, each in a short read transaction of its own. */
 export interface Archive {
   /**
-   * Recounts and compares every table with its neighbours. `resume` is the place an earlier call ended at, null at first;
+   * Recounts and compares every table with its neighbours, the schema with this release's, and looks at the ledger. `resume` is the place an earlier call ended at, null at first;
    * `next` is null when all was looked at. Safe beside writers, without false alarms.
    */
   check(resume: string | null): Promise<{ faults: Fault[]; checked: number; next: string | null }>

@@ -88,14 +88,17 @@ test('values that no other row says are found by their checksum', async (t) => {
     ['update frequency set last = last + 1', 'update frequency set last = last - 1', 'frequency'],
   ] as const) {
     database.exec(statement)
-    const faults = await checked(path)
+    const faults = (await checked(path)).filter(({ table }) => table !== 'schema') // of the trigger
     assert.ok(
       faults.length > 0 && faults.every((fault) => fault.table === table),
       `${statement}: ${JSON.stringify(faults)}`,
     )
     database.exec(back)
   }
-  assert.deepEqual(await checked(path), [])
+  assert.deepEqual(
+    (await checked(path)).map(({ key }) => key),
+    ['trigger unsum'],
+  )
 })
 
 test('a release that knows of no checksums leaves none behind', async (t) => {

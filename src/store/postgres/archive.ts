@@ -4,12 +4,15 @@ import { checkOf } from '../check/parts.ts'
 import type { Slice } from '../check/slice.ts'
 import type { Archive } from '../store.ts'
 import { checkFacts } from './check/facts.ts'
+import { checkLedger } from './check/ledger.ts'
+import { checkSchema } from './check/schema.ts'
 import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
 import { checkVisits } from './check/visits.ts'
 import type { Database } from './database.ts'
 import type { Session } from './writer.ts'
 
 const PARTS: readonly [string, (session: Session, after: string | null) => Promise<Slice>][] = [
+  ['schema', checkSchema],
   ['visit', checkVisits],
   ['facts', checkFacts],
   ['presence', checkPresence],
@@ -17,6 +20,7 @@ const PARTS: readonly [string, (session: Session, after: string | null) => Promi
   ['redirect', checkRedirects],
   ['target', checkTargets],
   ['wording', checkWordings],
+  ['ledger', checkLedger],
 ]
 
 /** The tables of the current schema; what was logged since the last checkpoint is not written back yet. */

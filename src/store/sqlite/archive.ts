@@ -8,11 +8,15 @@ import type { Archive } from '../store.ts'
 import { afterNumber, afterSlot, afterTexts, goingOn, type Part } from './check/damaged.ts'
 import { checkFacts } from './check/facts.ts'
 import { checkLeases } from './check/leases.ts'
+import { checkLedger } from './check/ledger.ts'
 import { checkArrivals, checkKnown, checkListed } from './check/listing.ts'
+import { schemaFaults } from './check/schema.ts'
 import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
 import { afterNumbers, checkFrequencies, checkPostings, checkStates } from './check/summed.ts'
 import { checkVisits } from './check/visits.ts'
 import { logBytes } from './connection.ts'
+import type { StoreFiles } from './files.ts'
+import { FACTS_SCHEMA } from './migrate.ts'
 
 const oneText = afterTexts(1)
 
@@ -41,10 +45,14 @@ function plainText(key: string | null): string | null {
   return key === null ? null : (JSON.parse(key) as [string])[0]
 }
 
-export function archiveOf(database: DatabaseSync, path: string): Archive {
+export function archiveOf(database: DatabaseSync, { facts: path, ledger }: StoreFiles): Archive {
   database.function('slot', { deterministic: true }, (name) => slotOf(name as Name))
   return {
-    check: checkOf(PARTS.map((part) => [part.name, goingOn(database, part)])),
+    check: checkOf([
+      ['schema', () => ({ faults: schemaFaults(database, FACTS_SCHEMA, 'schema'), checked: 0, last: null })],
+      ...PARTS.map((part) => [part.name, goingOn(database, part)] as const),
+      ['ledger', checkLedger(ledger)],
+    ]),
     progress: async (job) => {
       const row = database.prepare('select value from mark where name = ?').get(`job:${job}`)
       return (row?.value as string | undefined) ?? null

@@ -18,7 +18,8 @@ import { openFile } from './file.ts'
 import type { StoreFiles } from './files.ts'
 import { openLedgerFile } from './ledger/file.ts'
 import { openAtPlace } from './ledger-place.ts'
-import { FACTS_SCHEMA, openFacts } from './open.ts'
+import { FACTS_SCHEMA } from './migrate.ts'
+import { openFacts } from './open.ts'
 
 /** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bulk {

@@ -6,6 +6,8 @@ import { plainWords } from '../fault.ts'
 import { type Migration, migrationFault, migrations, unapplied } from '../migrations.ts'
 import { transaction } from './connection.ts'
 
+export const FACTS_SCHEMA = new URL('./schema/facts/', import.meta.url)
+
 /** Those that a file still lacks. Throws StoreFault where the file is newer than this release, or has another past. */
 export function pending(database: DatabaseSync, folder: URL): Migration[] {
   return unapplied(migrations(folder), appliedTo(database))
@@ -23,6 +25,12 @@ export function migrate(database: DatabaseSync, folder: URL, plan = false): Migr
     }
   }
   return todo
+}
+
+/** True if a later release has expanded the file. */
+export function hasLater(database: DatabaseSync, folder: URL): boolean {
+  const last = migrations(folder).at(-1)!.number
+  return appliedTo(database).some(({ number }) => number > last)
 }
 
 function apply(database: DatabaseSync, migration: Migration): void {

@@ -16,11 +16,10 @@ import { openLedger } from './ledger.ts'
 import { openAtPlace } from './ledger-place.ts'
 import { listingOf } from './listing.ts'
 import { logOf } from './log.ts'
+import { FACTS_SCHEMA } from './migrate.ts'
 import { probeOf } from './probe.ts'
 import { scheduleOf } from './schedule.ts'
 import { similarOf } from './similar.ts'
-
-export const FACTS_SCHEMA = new URL('./schema/facts/', import.meta.url)
 
 const DEMO = "the demo's made-up world: name another store with DOMAINDEX_STORE"
 const UNFINISHED = 'a part of another store: run domaindex copy again, which goes on with it'
@@ -32,31 +31,37 @@ export async function openSqlite(files: StoreFiles, options: SqliteOptions): Pro
   const database = withReserve(files.ledger, () => openFacts(path, options))
   const { ledger: mode, secret, now } = options
   const ledger = endedWith(database, () =>
-    openAtPlace(database, files, (at) => openLedger(at, { ledger: mode, secret, now })),
+    openAtPlace(database, files, (at) => {
+      try {
+        return openLedger(at, { ledger: mode, secret, now })
+      } catch (error) {
+        throw wordedOf(at, error)
+      }
+    }),
   )
   try {
     return storeOf(files, database, ledger, options)
   } catch (error) {
     await ledger.close().finally(() => database.close())
-    throw isOfSchema(error)
-      ? new StoreFault(`${path} cannot be opened: its schema is damaged (${error.message}): restore a backup`)
-      : error
+    throw wordedOf(path, error)
   }
 }
 
 /** SQLite's result code for a statement that does not fit the schema. */
 const SCHEMA_CODE = 1
 
-function isOfSchema(error: unknown): error is Error {
-  return error instanceof Error && (error as { errcode?: number }).errcode === SCHEMA_CODE
+function wordedOf(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || (error as { errcode?: number }).errcode !== SCHEMA_CODE) return error
+  return new StoreFault(`${path} cannot be opened: its schema is damaged (${error.message}): restore a backup`)
 }
 
 function storeOf(
-  { facts: path }: StoreFiles,
+  files: StoreFiles,
   database: DatabaseSync,
   ledger: ReturnType<typeof openLedger>,
   { access, now }: SqliteOptions,
 ): Store {
+  const path = files.facts
   const log = logOf(database, path)
   return {
     frontier: frontierOf(database, log),
@@ -65,7 +70,7 @@ function storeOf(
     ledger,
     wishes: ledger,
     listing: listingOf(path, now),
-    archive: archiveOf(database, path),
+    archive: archiveOf(database, files),
     jobs: jobsOf(database, log, now),
     similar: similarOf(database),
     indexing: indexingOf(database, log),

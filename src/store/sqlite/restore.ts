@@ -10,8 +10,7 @@ import type { StoreFiles } from './files.ts'
 import { makeFolder, OWNER_ONLY } from './folder.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
 import { type BackupFile, digestOf, FILES, readManifest, sync } from './manifest.ts'
-import { pending } from './migrate.ts'
-import { FACTS_SCHEMA } from './open.ts'
+import { FACTS_SCHEMA, pending } from './migrate.ts'
 
 /**
  * Makes a store out of the backup in `from`. Refuses where a store is, where a file of the backup is not what its

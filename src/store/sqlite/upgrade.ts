@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs'
 import { connect } from './connection.ts'
 import type { StoreFiles } from './files.ts'
 import { LEDGER_SCHEMA } from './ledger/file.ts'
-import { migrate } from './migrate.ts'
-import { FACTS_SCHEMA } from './open.ts'
+import { FACTS_SCHEMA, migrate } from './migrate.ts'
 
 /** Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`. */
 export function migrateSqlite({ facts, ledger }: StoreFiles, plan: boolean): string[] {

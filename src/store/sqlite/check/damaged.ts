@@ -51,7 +51,8 @@ function hop(part: Part, after: string | null, damage: Error, read: (after: stri
   }
 }
 
-function expectDamage(error: unknown): unknown {
+/** Returns an error that says something of the file, and throws any other. */
+export function expectDamage(error: unknown): unknown {
   const { errcode } = error as { errcode?: number }
   if (errcode !== undefined && ELSEWHERE.includes(errcode & 255)) throw error
   return error
