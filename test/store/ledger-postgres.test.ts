@@ -10,7 +10,7 @@ import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const engine: LedgerEngine = {
   name: 'PostgreSQL',
-  runs: 50,
+  runs: 20,
   async open(clock, secret) {
     const server = await postgresServer()
     const { url, drop } = await server.schema()

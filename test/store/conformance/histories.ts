@@ -15,7 +15,7 @@ import type { Engine, Opened } from './engine.ts'
 import { stayed, WALKS } from './stayed.ts'
 import { faults, NOW } from './world.ts'
 
-const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 40)
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)
 const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
 
 const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })

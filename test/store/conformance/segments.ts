@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { holdOf } from './filed.ts'
 import { testWithStore } from './world.ts'
 
-const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 40)
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)
 /** Places of one part of the words, as all that is asked of one word is. */
 const PART = 5 << 20
 const PLACES = 12
