@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keptClient, noOutcomes } from './kept-client.ts'
 import { quantile } from './measure.ts'
+import { processorSeconds } from './processor-time.ts'
 
-/** `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count. `isOnce`: no connection is made anew. */
+/** `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count. `watched`: processes whose processor time is measured. */
 export type KeptLoad = {
   port: number
   connections: number
@@ -13,6 +14,7 @@ export type KeptLoad = {
   warm: number
   seconds: number
   asks: readonly string[]
+  watched?: readonly number[]
 }
 /** Times in milliseconds, of what was answered well. */
 export type KeptFigures = {
@@ -24,6 +26,10 @@ export type KeptFigures = {
   p50: number
   p99: number
   most: number
+  /** Shares of a core that this process and those that are watched had, and refusals a second, all while it was measured. */
+  own: number
+  watched: number[]
+  refusals: number
 }
 
 const load = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as KeptLoad
@@ -47,14 +53,21 @@ const all = Promise.all(clients)
 await Promise.race([sleep(load.warm * 1_000), all])
 isMeasured = true
 const began = performance.now()
+const before = [process.pid, ...(load.watched ?? [])].map(processorSeconds)
+const refusedBefore = outcomes.statuses['500'] ?? 0
 await Promise.race([sleep(load.seconds * 1_000), all])
 const { times } = outcomes
-const rate = times.length / ((performance.now() - began) / 1_000)
+const seconds = (performance.now() - began) / 1_000
+const rate = times.length / seconds
+const refusals = ((outcomes.statuses['500'] ?? 0) - refusedBefore) / seconds
+const after = [process.pid, ...(load.watched ?? [])].map(processorSeconds)
+const [own = 0, ...watched] = after.map((used, at) => (used - before[at]!) / seconds)
 const sorted = [...times]
 isOver = true
 await Promise.race([all, sleep(20_000)])
 const { statuses, reset, cut, refused } = outcomes
 const quantiles = { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }
 const most = sorted.reduce((max, time) => Math.max(max, time), 0)
-console.log(JSON.stringify({ statuses, reset, cut, refused, rate, ...quantiles, most } satisfies KeptFigures))
+const figures: KeptFigures = { statuses, reset, cut, refused, rate, ...quantiles, most, own, watched, refusals }
+console.log(JSON.stringify(figures))
 process.exit(0)

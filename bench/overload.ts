@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { KeptFigures, KeptLoad } from './kept-load.ts'
 import { readOptions } from './options.ts'
 import { domaindex, end, ROOT, run, temporary } from './process.ts'
+import { childrenOf } from './processor-time.ts'
 import { atLeast, atMost, figure, type Line, report } from './report.ts'
 import { writeRound } from './rounds.ts'
 import { LOAD_CORE, type Server, serve } from './server.ts'
@@ -37,6 +38,13 @@ try {
     lines.push(atMost('  p99 of what is answered', many.p99, 'ms', 2_000))
     lines.push(figure('  longest', many.most, 'ms'))
     lines.push(figure('  refused with 500 and Retry-After', refused, ''))
+    lines.push(figure('  refused a second', many.refusals, ''))
+    for (const [loaded, figures] of Object.entries({ '64 connections': peak, 'all of them': many })) {
+      const [primary = 0, worker = 0] = figures.watched
+      lines.push(figure(`  core of the load, ${loaded}`, 100 * figures.own, '%'))
+      lines.push(figure(`  core of the primary, ${loaded}`, 100 * primary, '%'))
+      lines.push(figure(`  core of the worker, ${loaded}`, 100 * worker, '%'))
+    }
     lines.push(atMost('  reset or cut', many.reset + many.cut, '', 0))
   }
   report('overload', lines, [`one worker on the first core, load on the second; ${options.seconds} s after 5 s`], raw)
@@ -45,7 +53,7 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-async function load({ origin }: Server, asks: readonly string[], connections: number): Promise<KeptFigures> {
+async function load({ origin, started }: Server, asks: readonly string[], connections: number): Promise<KeptFigures> {
   const given: KeptLoad = {
     port: Number(new URL(origin).port),
     connections,
@@ -53,6 +61,7 @@ async function load({ origin }: Server, asks: readonly string[], connections: nu
     warm: 5,
     seconds: options.seconds,
     asks,
+    watched: [started.child.pid!, ...childrenOf(started.child.pid!)],
   }
   const file = join(folder, 'kept-load.json')
   writeFileSync(file, JSON.stringify(given))

@@ -1,6 +1,9 @@
 /** The admission of requests: a turn of the event loop begins as many as fit into its time, those sent ahead last, and each knows how long it has waited. */
 
-import type { Arrival } from './connection.ts'
+import type { Arrival, Unread } from './arrival.ts'
+
+/** Whose turn it may be. */
+type Next = Arrival | Unread
 
 /** Milliseconds of one turn in which requests are begun; then sockets are read again. */
 const TURN = 8
@@ -16,8 +19,8 @@ const PREPARED = 256
 const MARK = 100
 
 export type AdmissionOptions = {
-  /** Begins a request. */
-  begin: (arrival: Arrival) => void
+  /** Begins a request, or the first one of what is not parsed yet. */
+  begin: (next: Next) => void
   /** Milliseconds of a clock that is never set. */
   ticks: () => number
 }
@@ -59,9 +62,9 @@ export class Admission {
   }
 
   /** Lines a request up; `isBehind`: it was sent before the one before it was answered. */
-  enter(arrival: Arrival, isBehind: boolean): void {
+  enter(next: Next, isBehind: boolean): void {
     const line = isBehind ? this.#behind : this.#first
-    line.add(arrival)
+    line.add(next)
     this.#schedule()
   }
 
@@ -102,7 +105,7 @@ export class Admission {
     this.#arrivals.mark()
   }
 
-  #next(now: number): Arrival | undefined {
+  #next(now: number): Next | undefined {
     const isDue = this.#behind.length > 0 && now - this.#lastBehind >= BEHIND_AT_LEAST
     const first = isDue ? undefined : this.#first.take()
     if (first !== undefined || this.#behindBegun >= BEHIND_A_TURN) return first
@@ -114,18 +117,18 @@ export class Admission {
 
 /** Requests in their order; those whose connection was closed meanwhile are passed over. */
 class Line {
-  #arrivals: (Arrival | undefined)[] = []
+  #arrivals: (Next | undefined)[] = []
   #head = 0
 
   get length(): number {
     return this.#arrivals.length - this.#head
   }
 
-  add(arrival: Arrival): void {
+  add(arrival: Next): void {
     this.#arrivals.push(arrival)
   }
 
-  take(): Arrival | undefined {
+  take(): Next | undefined {
     while (this.#head < this.#arrivals.length) {
       const arrival = this.#arrivals[this.#head]
       this.#arrivals[this.#head++] = undefined

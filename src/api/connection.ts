@@ -2,36 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Arrival, Connections } from './arrival.ts'
+import { CROWD, CROWD_SLICE_BYTES, HELD_BYTES, LAST_ANSWERS, PARSED, READ_AHEAD, SLICE_BYTES } from './bounds.ts'
 import { linger } from './linger.ts'
-
-/** Requests of one connection that are parsed and not answered, at most; beyond that the socket is paused. */
-export const READ_AHEAD = 32
-/** Bytes that are parsed at once: the requests in them are the only ones that a connection may have beyond READ_AHEAD. */
-export const SLICE_BYTES = 1_024
-/** Bytes that all connections of a process may hold unparsed; one that would hold more is closed. */
-const HELD_BYTES = 64 * 2 ** 20
-/** Requests of all connections that are parsed behind others; beyond that a connection is read only once it has no request, and less at once. */
-const CROWD = 64
-const CROWD_SLICE_BYTES = 128
-/** Answers that a connection with further requests still gets while the server drains. */
-const LAST_ANSWERS = 256
-
-/** A parsed request. `at`: milliseconds of the process's clock when its bytes were there to be read, as far as that is known. */
-export type Arrival = { connection: Connection; request: IncomingMessage; response: ServerResponse; at: number }
-
-/** What the connections of one process share. */
-export type Connections = {
-  readonly open: Set<Connection>
-  /** Takes the next request of a connection; `isBehind`: it was sent before the one before it was answered. */
-  readonly enter: (arrival: Arrival, isBehind: boolean) => void
-  /** Milliseconds of a clock that is never set; `arrived` is that of bytes which are read now. */
-  readonly ticks: () => number
-  readonly arrived: () => number
-  heldBytes: number
-  /** Requests that are parsed and not answered, and those of them that are not the first of their connection. */
-  waiting: number
-  behind: number
-}
+import { takeListener } from './listener.ts'
 
 const known = new WeakMap<object, Connection>()
 
@@ -57,6 +31,10 @@ export class Connection {
   #active: number
   /** When the connection was accepted, if its first bytes have waited since; null once they were read. */
   #accepted: number | null = null
+  /** When what is held has come, while the connection is lined up to have it parsed. */
+  #linedUp: number | null = null
+  /** When the request that is parsed at this moment has come, if it is begun then. */
+  #due: number | null = null
 
   /** Takes over a socket on which node:http has just begun to listen. */
   constructor(socket: Socket, all: Connections) {
@@ -89,7 +67,7 @@ export class Connection {
 
   /** The same of all connections of the process. */
   get underWay(): number {
-    return this.#all.waiting
+    return this.#all.waiting + this.#all.unread
   }
 
   /** When the request that is being answered had arrived. */
@@ -104,14 +82,24 @@ export class Connection {
 
   /** Adds a request that node:http has parsed. */
   add(request: IncomingMessage, response: ServerResponse): void {
-    const arrived = this.#all.arrived()
-    const arrival = { connection: this, request, response, at: Math.min(arrived, this.#accepted ?? arrived) }
-    this.#accepted = null
+    const arrival = { connection: this, request, response, at: this.#due ?? this.#arrived() }
     this.#arrivals.push(arrival)
     this.#all.waiting++
     if (this.waiting > 1) this.#all.behind++
     response.once('close', () => this.#answered(arrival))
-    if (this.waiting === 1) this.#all.enter(arrival, false)
+    if (this.waiting === 1 && this.#due === null) this.#all.enter(arrival, false)
+  }
+
+  /** The turn of a connection that was lined up unread: parses what is held, and begins the first request of it. */
+  read(): void {
+    this.#due = this.#linedUp
+    this.#leaveLine()
+    this.#advance()
+    this.#due = null
+    const [first] = this.#arrivals
+    if (first === undefined) return
+    if (this.#hasEnded) this.#receiveEnd()
+    if (!this.socket.destroyed && !first.request.destroyed) this.#all.begin(first)
   }
 
   /** Counts an answer that is sent while the server drains; true if it has to be the last one. */
@@ -156,7 +144,26 @@ export class Connection {
     if (this.#isClosing || this.#lastWords !== null) return
     this.#active = this.#all.ticks()
     this.#hold(this.#held === null ? bytes : Buffer.concat([this.#held, bytes]))
+    if (this.#linedUp === null && this.waiting === 0 && this.#all.lineLength() >= PARSED) this.#lineUp()
     this.#advance()
+  }
+
+  #lineUp(): void {
+    this.#linedUp = this.#arrived()
+    this.#all.unread++
+    this.#all.enter({ connection: this, request: null }, false)
+  }
+
+  #leaveLine(): void {
+    if (this.#linedUp !== null) this.#all.unread--
+    this.#linedUp = null
+  }
+
+  /** When bytes that are read at this moment had come. */
+  #arrived(): number {
+    const arrived = Math.min(this.#all.arrived(), this.#accepted ?? Number.POSITIVE_INFINITY)
+    this.#accepted = null
+    return arrived
   }
 
   /** Parses what is held as far as it may go, and pauses the socket if something is left. */
@@ -171,6 +178,7 @@ export class Connection {
     }
     this.#isParsing = false
     if (this.#held === null) this.#goOn()
+    else if (this.#linedUp !== null && this.#held.length <= SLICE_BYTES) return
     else if (this.#all.heldBytes > HELD_BYTES) this.socket.destroy()
     else {
       this.#isPaused = true
@@ -181,6 +189,7 @@ export class Connection {
   #mayParse(): boolean {
     const { destroyed, writableNeedDrain } = this.socket
     if (this.#isClosing || this.#lastWords !== null || destroyed || writableNeedDrain) return false
+    if (this.#linedUp !== null) return false
     if (this.#arrivals.at(-1)?.request.complete === false) return true // its body: it may be the one that is waited for
     return this.waiting < (this.#all.behind < CROWD ? READ_AHEAD : 1)
   }
@@ -232,18 +241,10 @@ export class Connection {
   #drop(): void {
     this.#isClosing = true
     this.#hold(null)
+    this.#leaveLine()
     this.#all.waiting -= this.waiting
     this.#all.behind -= Math.max(0, this.waiting - 1)
     this.#arrivals.length = 0
     this.#all.open.delete(this)
   }
-}
-
-/** Removes the one listener that node:http has for an event of a socket, and returns it. */
-function takeListener<Argument extends unknown[]>(socket: Socket, event: string): (...given: Argument) => void {
-  const [listener, ...others] = socket.listeners(event).filter(({ name }) => name !== 'onReadableStreamEnd')
-  if (listener === undefined || others.length > 0)
-    throw new Error(`node:http listens to ${event} in a way that is not known`)
-  socket.removeListener(event, listener as () => void)
-  return (...given) => void Reflect.apply(listener, socket, given)
 }

@@ -52,7 +52,10 @@ export class Refusal extends Error {
   readonly retryAfter: number | null
 
   constructor(key: ErrorKey, { msg, extra, retryAfter }: Details = {}) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0 // nobody reads where it was thrown, and an overload throws thousands a second
     super(msg ?? ERRORS[key][1])
+    Error.stackTraceLimit = stackTraceLimit
     this.key = key
     this.status = ERRORS[key][0]
     this.extra = extra ?? {}

@@ -3,7 +3,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Admission } from './admission.ts'
-import { Connection, type Connections, connectionOf } from './connection.ts'
+import type { Arrival, Connections, Open } from './arrival.ts'
+import { Connection, connectionOf } from './connection.ts'
 
 /** Milliseconds between two looks for clients that take nothing of their answers. */
 const LOOK = 5_000
@@ -16,7 +17,7 @@ export class Front {
   readonly #connections: Connections
   readonly #looks: NodeJS.Timeout
   /** Bytes that stalled connections had sent at the last look. */
-  #stalled = new Map<Connection, number>()
+  #stalled = new Map<Open, number>()
   #isTracking = false
 
   /** Stands before the request listener that a server has. `ticks`: milliseconds of a clock that is never set. */
@@ -24,16 +25,23 @@ export class Front {
     this.#server = server
     const [answer] = server.listeners('request') as [RequestListener]
     server.removeListener('request', answer)
-    const admission = new Admission({ ticks, begin: ({ request, response }) => answer(request, response) })
+    const begin = ({ request, response }: Arrival): void => answer(request, response)
+    const admission = new Admission({
+      ticks,
+      begin: (next) => (next.request === null ? next.connection.read() : begin(next)),
+    })
     this.#admission = admission
     this.#connections = {
       open: new Set(),
-      enter: (arrival, isBehind) => admission.enter(arrival, isBehind),
+      enter: (next, isBehind) => admission.enter(next, isBehind),
+      begin,
+      lineLength: () => admission.waiting,
       ticks,
       arrived: () => admission.arrived(),
       heldBytes: 0,
       waiting: 0,
       behind: 0,
+      unread: 0,
     }
     server.on('connection', (socket: Socket) => void new Connection(socket, this.#connections))
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -49,9 +57,9 @@ export class Front {
     return this.#connections.open.size
   }
 
-  /** Requests that are read and not answered. */
+  /** Requests that are read and not answered; of a connection that is not parsed yet, one. */
   get waiting(): number {
-    return this.#connections.waiting
+    return this.#connections.waiting + this.#connections.unread
   }
 
   /** Bytes that are read and not parsed. */

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Admission } from '../../src/api/admission.ts'
-import type { Arrival } from '../../src/api/connection.ts'
+import type { Arrival, Unread } from '../../src/api/arrival.ts'
 
 const arrivalOf = () => ({ connection: { socket: { destroyed: false } } }) as Arrival
 
 test('in an overload that does not end, what was sent ahead is begun now and then', async (t) => {
   const [other, ahead] = [arrivalOf(), arrivalOf()]
-  const begun: Arrival[] = []
+  const begun: (Arrival | Unread)[] = []
   let ticks = 0
   const admission = new Admission({
     ticks: () => ticks,
