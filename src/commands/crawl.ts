@@ -48,8 +48,8 @@ goes on from there, and the file is gone at the end. --out appends; a line that 
 --loop visits what is due in the store until Ctrl-C; it logs JSON lines to standard error. DOMAINDEX_CRAWL_RATE and the other
 settings of the crawl say how, DOMAINDEX_CRAWL_ADMIN where its metrics are. Any number of them may run on one store.
 
-Exit codes: 0 every name was visited, 1 the crawl failed, or names could not be looked at from here or were held, 2 lines are
-no names.`
+Exit codes: 0 every name was visited, 1 the crawl failed, or names could not be looked at from here or were held, 2 wrong usage, 3
+lines are no names.`
 
 export function define(command: Command): void {
   command

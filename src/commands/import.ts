@@ -11,7 +11,7 @@ import { plainWords, StoreFault } from '../store/fault.ts'
 import { AHEAD_SECONDS, ingestPrepared, type Outcome } from '../store/ingest.ts'
 import type { Store } from '../store/store.ts'
 import { type Day, type Instant, parseDay, parseInstant } from '../words/time.ts'
-import { CommandFault, UsageFault } from './fault.ts'
+import { CommandFault, PARTLY_DONE, UsageFault } from './fault.ts'
 import type { Batch, Order, Task } from './import/batch.ts'
 import { rowsOf } from './import/columns.ts'
 import {
@@ -36,7 +36,6 @@ type Options = RegistrationOptions & { format: Format; observedAt?: Instant; inb
 type End = NonNullable<Batch['end']> | 'stopped'
 
 const OWN = 'observations'
-const SOME_REFUSED = 2
 /** Batches outlive a young generation of any size; one that does not grow takes half the memory at the same speed. */
 const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const HELP = `
@@ -47,8 +46,8 @@ zone (a master file, RFC 1035) and names (a name a line, or RANK,NAME; # begins 
 --date, or the file's name, or the zone's serial say on which. --no-registrations makes the names known and no more. --inbox takes all that lies in the folder DOMAINDEX_INBOX instead of a file.
 Applying a file twice changes nothing, so an import that was stopped is simply run again.
 
-Exit codes: 0 all was applied, 1 the import failed or the file is cut off (of a zone or list nothing is taken then), 2 lines
-were refused.`
+Exit codes: 0 all was applied, 1 the import failed or the file is cut off (of a zone or list nothing is taken then), 2 wrong
+usage, 3 lines were refused.`
 
 export function define(command: Command): void {
   command
@@ -207,5 +206,5 @@ function conclude(end: End, tally: Tally, path: string, format: FormatName | nul
     if ('unusable' in end) throw new CommandFault(`${path}: ${end.unusable}; ${place}`)
     throw new CommandFault(`${path}: ${end.fault}; applied up to line ${line}`)
   }
-  if (refused > 0) process.exitCode = SOME_REFUSED
+  if (refused > 0) process.exitCode = PARTLY_DONE
 }

@@ -64,7 +64,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     )
   })
 
-  test('a day out of bounds is told as held back with exit code 2, shown by jobs, and released by --release', async (t) => {
+  test('a day out of bounds is told as held back with exit code 3, shown by jobs, and released by --release', async (t) => {
     const { run, list, path } = installation(t)
     await list(
       before(1),
@@ -76,7 +76,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
       await shelf.publish(name, pieces(gzipSync('a.example\n')), () => description())
     }
     const held = await run(['build', 'daily'])
-    assert.equal(held.code, 2)
+    assert.equal(held.code, 3)
     assert.match(
       held.stdout,
       /is held back: 502 rows, and the median of the same weekday .* is 1: above 5 times that, and more than 500 rows/,

@@ -58,12 +58,12 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const second = await run(['crawl', ...options, '--file', 'list.gz'], { env: CONTACT })
     assert.match(counts(second.stdout), /^visited 1, ok 1, .*, applied 1, .*, unusable 1$/)
     assert.match(second.stderr, /^line 4: a scheme does not belong to the name; send mail-3\.example\n$/)
-    assert.equal(second.code, 2)
+    assert.equal(second.code, 3)
     assert.ok(!existsSync(path('list.gz.place')))
     const third = await run(['crawl', ...options, '-'], { env: CONTACT, input: 'mail-4.example\nx\n' })
     assert.deepEqual(
       [third.code, third.stderr],
-      [2, 'line 2: the name has no dot; send a bare domain name such as example.com\n'],
+      [3, 'line 2: the name has no dot; send a bare domain name such as example.com\n'],
     )
     await withStore(async ({ facts }) => {
       for (const name of ['mail-1.example', 'mail-2.example', 'mail-4.example', 'none.example']) {

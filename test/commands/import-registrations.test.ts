@@ -95,7 +95,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     const { path, run } = folderOf(t)
     const input = `${zoneOf(['a', '*', 'b'])}c\\.d.test. NS n\n`
     const strict = await run(['import', '--format', 'zone', '-', '--date', '2026-11-18', '--strict'], { input })
-    assert.deepEqual([strict.code, strict.stdout], [2, ''])
+    assert.deepEqual([strict.code, strict.stdout], [3, ''])
     assert.equal(
       strict.stderr,
       'line 3: the owner of a delegation is no name\nstopped at line 3; nothing of - is taken\n',
@@ -106,7 +106,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     )
     assert.deepEqual(
       [code, counts(stdout).split('\n')[0]],
-      [2, 'zone:test 2026-11-18, names 2, registered 0, dropped 0, unusable 2, new 2'],
+      [3, 'zone:test 2026-11-18, names 2, registered 0, dropped 0, unusable 2, new 2'],
     )
     const rejects = readFileSync(path('rejects'), 'utf8')
       .trim()
@@ -122,7 +122,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     const list = await run(['import', '--format', 'names', '-', '--date', '2026-11-18'], {
       input: 'x.example\nb?d\n\n',
     })
-    assert.deepEqual([list.code, /names 1, registered 1, dropped 0, unusable 1, new 1/.test(list.stdout)], [2, true])
+    assert.deepEqual([list.code, /names 1, registered 1, dropped 0, unusable 1, new 1/.test(list.stdout)], [3, true])
     assert.match(list.stderr, /^line 2: /)
   })
 
@@ -130,7 +130,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     const { path, run, withStore } = folderOf(t)
     const args = ['import', '--format', 'names', '--no-registrations', '-']
     const { code, stdout, stderr } = await run(args, { input: '# top sites\n1,a.example\n2,b.example\n3,192.0.2.1\n' })
-    assert.deepEqual([code, counts(stdout)], [2, 'names 2, unusable 1, new 2\n'])
+    assert.deepEqual([code, counts(stdout)], [3, 'names 2, unusable 1, new 2\n'])
     assert.equal(stderr, 'line 4: an address is no domain name; send a bare domain name such as example.com\n')
     assert.equal(existsSync(path('data/zones')), false)
     assert.notEqual(await withStore(({ facts }) => facts.lookup(parseName('b.example')!)), null)

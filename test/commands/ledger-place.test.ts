@@ -60,12 +60,26 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
       unset.stderr,
       /^domaindex: \S+store-ledger\.db is not there, .*disk\/ledger\.db: set DOMAINDEX_LEDGER to/,
     )
+    for (const plan of [[], ['--plan']]) {
+      const migrated = await run(['migrate', ...plan])
+      assert.deepEqual([migrated.code, migrated.stdout, migrated.stderr], [1, '', unset.stderr])
+    }
     assert.equal(existsSync(path('store-ledger.db')), false)
     rmSync(path('disk/ledger.db'))
     assert.match(
       (await run(['account', 'list'], apart)).stderr,
       /the ledger \S+ is not there: mount its disk, or restore/,
     )
+  })
+
+  test('a copy into a ledger that is there already is refused, and leaves nothing behind', async (t) => {
+    const { run, path } = folderOf(t)
+    await run(['account', 'create', ANN])
+    const env = { DOMAINDEX_STORE_TO: 'sqlite:new/facts.db', DOMAINDEX_LEDGER_TO: path('store-ledger.db') }
+    const { code, stdout, stderr } = await run(['copy'], { env })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^domaindex: \S+store-ledger\.db is the ledger of another store, .* DOMAINDEX_LEDGER_TO\n$/)
+    assert.equal(existsSync(path('new')), false)
   })
 
   test('a backup without it says so, and where both files are the same one nothing is made', async (t) => {

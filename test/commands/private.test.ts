@@ -39,7 +39,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
   test('of an import with rejects, a backup, a restore and a copy', async (t) => {
     const { run, expect, folder, path } = world(t)
     await expect(['import', '-'], LINES)
-    assert.equal((await run(['import', '-', '--rejects', 'rejects'], { input: 'no line\n' })).code, 2)
+    assert.equal((await run(['import', '-', '--rejects', 'rejects'], { input: 'no line\n' })).code, 3)
     await expect(['backup', 'deep/backup'])
     const env = { DOMAINDEX_STORE: `sqlite:${path('restored/store.db')}` }
     chmodSync(path('deep/backup/facts.db'), 0o644) // as somebody may have done

@@ -6,7 +6,7 @@ import { FOLLOWUPS, type Followup } from '../../nightly/followup.ts'
 import type { Step } from '../../nightly/plan.ts'
 import { fileName, type Manifest } from '../../nightly/shelf.ts'
 import { addDays, type Day, dayOf, parseDay } from '../../words/time.ts'
-import { CommandFault } from '../fault.ts'
+import { CommandFault, PARTLY_DONE } from '../fault.ts'
 import { progressOf } from '../progress.ts'
 import { print } from '../result.ts'
 import { roomOf, sayPause } from '../room.ts'
@@ -18,15 +18,13 @@ const HELP_DAILY = `
 A day whose names are far fewer or far more than those of the same weekday before
 (DOMAINDEX_DAILY_BOUNDS, DOMAINDEX_DAILY_FLOOR) is held back: its file is there, and nobody gets it. Look at where its names come from; where they are right, --release hands it out.
 
-Exit codes: 0 the file is there, 1 it could not be built, 2 it is held back.`
+Exit codes: 0 the file is there, 1 it could not be built, 2 wrong usage, 3 it is held back.`
 
 const HELP_FOLLOWUP = `
 Without --date the files that the newest night was to make. The names are not queued for the crawler, and nothing is waited for: the
 rows say what is known now.
 
 Exit codes: 0 the files are there, 1 they could not be built.`
-
-const HELD = 2
 
 /** A file that was built, and what is to be said of it. */
 type File = { manifest: Manifest; words: string | null }
@@ -112,7 +110,7 @@ async function make({ works, step, release = false }: Made): Promise<File | null
   )
   if (outcome === null) return null
   const manifest = (await works.shelf.manifest(fileName(step.job as 'daily' | `followup-${Followup}`, step.date!)))!
-  if (manifest.held !== null) process.exitCode = HELD
+  if (manifest.held !== null) process.exitCode = PARTLY_DONE
   return { manifest, words: outcome.words ?? null }
 }
 

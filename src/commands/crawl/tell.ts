@@ -1,12 +1,11 @@
 /** What a crawl says to who runs it: lines that are no names, faults, the line of progress, and how it ended. */
 
 import type { Name } from '../../words/name.ts'
-import { CommandFault } from '../fault.ts'
+import { CommandFault, PARTLY_DONE } from '../fault.ts'
 import type { progressOf } from '../progress.ts'
 import type { Entry, List } from './list.ts'
 import type { Tally } from './tally.ts'
 
-const SOME_UNUSABLE = 2
 const HELD = 'were not visited, because the servers there ask to be left alone for a while'
 const UNSEEN = 'as no resolver could be asked or they do not agree'
 /** Lines, or faults, that are told one by one. */
@@ -42,7 +41,7 @@ export function tellerOf(list: List, from: number, tally: Tally, progress: Retur
       const open = tally.of('unseen')
       const again = list.path === null || list.path === '-' ? '' : '; run it again to go on'
       if (!isDone) tell(`stopped after ${list.unit} ${line}${list.path === null ? '' : ` of ${list.path}`}${again}`)
-      if (tally.of('unusable') > 0) process.exitCode = SOME_UNUSABLE
+      if (tally.of('unusable') > 0) process.exitCode = PARTLY_DONE
       if (tally.of('failed') > 0) throw new CommandFault(`${tally.of('failed')} visits failed by a fault of domaindex`)
       if (tally.of('held') > 0) throw new CommandFault(`${tally.of('held')} names ${HELD}${again}`)
       if (open > 0) throw new CommandFault(`${open} names could not be looked at, ${UNSEEN}${again}`)

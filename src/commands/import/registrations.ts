@@ -13,7 +13,7 @@ import { type Given, RefusedLine, type Taken, type Taking } from '../../nightly/
 import { zoneName } from '../../nightly/registrations/zone-reading.ts'
 import type { Store } from '../../store/store.ts'
 import type { Day } from '../../words/time.ts'
-import { CommandFault, UsageFault } from '../fault.ts'
+import { CommandFault, PARTLY_DONE, UsageFault } from '../fault.ts'
 import { progressOf } from '../progress.ts'
 import { print } from '../result.ts'
 import { openPatientStore } from '../room.ts'
@@ -40,7 +40,6 @@ type Told = Pick<Taking, 'onReject' | 'onLines' | 'onNames'> & { onBytes(bytes: 
 type Learned = Pick<Taken, 'names' | 'unusable' | 'fresh'>
 type Work = { store: Store; settings: Settings; signal: AbortSignal }
 
-const SOME_UNUSABLE = 2
 const CHUNK_BYTES = 262_144
 
 /** Imports one file. Throws CommandFault where nothing of it was taken. */
@@ -121,7 +120,7 @@ function giveUp(path: string, error: unknown): void {
   const { name, message } = error as Error
   if (error instanceof RefusedLine) {
     console.error(`stopped at ${message}; nothing of ${path} is taken`)
-    process.exitCode = SOME_UNUSABLE
+    process.exitCode = PARTLY_DONE
   } else if (name === 'AbortError') console.error(`stopped; nothing more of ${path} is taken: run it again`)
   else if (error instanceof PlaceFault) throw new CommandFault(message)
   else if (error instanceof InputFault) throw new CommandFault(`${path}: ${message}; nothing of it is taken`)
@@ -134,7 +133,7 @@ function tell(taken: Taken | Learned, seconds: number, json: boolean | undefined
   const words = 'source' in taken ? wordsOf(taken) : `names ${names}, unusable ${unusable}, new ${fresh}`
   const remarks = 'source' in taken ? remarksOn(taken) : []
   print(json, { ...taken, seconds }, [`${words} (${seconds.toFixed(1)} s, ${rate} names/s)`, ...remarks])
-  if (taken.unusable > 0) process.exitCode = SOME_UNUSABLE
+  if (taken.unusable > 0) process.exitCode = PARTLY_DONE
 }
 
 /** Tells what became of a file as it ends; with --json only what failed. */

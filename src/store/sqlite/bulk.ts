@@ -25,6 +25,7 @@ import { openFacts } from './open.ts'
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bulk {
   const path = files.facts
   if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
+  if (access === 'write') expectNoOther(files)
   const facts = access === 'read' ? openFacts(path, { access }) : openFile(path, FACTS_SCHEMA, { access })
   const ledger = openAtPlace(facts, files, (ledger) => openLedgerFile(ledger, access))
   const databaseOf = (table: Table): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
@@ -60,6 +61,14 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
       ledger.close()
     },
   }
+}
+
+/** A ledger without its facts is that of another store: nothing is made then. */
+function expectNoOther({ facts, ledger }: StoreFiles): void {
+  if (existsSync(facts) || !existsSync(ledger)) return
+  throw new StoreFault(
+    `${ledger} is the ledger of another store, since there is none at ${facts}: name another place with DOMAINDEX_LEDGER_TO`,
+  )
 }
 
 function sourceOf({ name }: Table): string {

@@ -14,7 +14,8 @@ export function openAtPlace<Opened>(database: DatabaseSync, files: StoreFiles, o
   return opened
 }
 
-function expectLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
+/** Throws StoreFault if the ledger of a store is not there, and lies elsewhere or on a disk that is away. `database`: the facts. */
+export function expectLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
   if (existsSync(ledger)) return
   const noted = notedIn(database)
   if (noted === ledger) throw new StoreFault(`the ledger ${ledger} is not there: mount its disk, or restore a backup`)
@@ -39,6 +40,7 @@ function noteLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void
 }
 
 function notedIn(database: DatabaseSync): string | null {
+  if (!database.prepare(`select 1 from sqlite_schema where name = 'mark'`).get()) return null // a file that was just made
   const row = database.prepare(`select value from mark where name = 'ledger'`).get()
   return (row?.value ?? null) as string | null
 }
