@@ -97,6 +97,36 @@ test('many connections together are read hardly ahead', async (t) => {
   assert.deepEqual([front.waiting, front.heldBytes], [0, 0])
 })
 
+/** So many connections, each of which has sent a request with a body when all of them are open; what they say. */
+async function crowdOf({ address, front }: Awaited<ReturnType<typeof apiOf>>, count: number) {
+  const { port } = new URL(address)
+  const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
+  while (front.open < count) await turn()
+  for (const socket of sockets) socket.write('POST /v1.0/lookup HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}')
+  while (front.waiting === 0) await turn()
+  return sockets
+}
+
+test('of many requests that wait only some are parsed before their turn; all are answered', async (t) => {
+  const api = await apiOf(t)
+  const sockets = await crowdOf(api, 300)
+  assert.ok(api.front.heldBytes > 0, 'some are not parsed yet')
+  for (const socket of sockets) {
+    const [piece] = await once(socket.setEncoding('latin1'), 'data')
+    assert.match(piece, /^HTTP\/1.1 401 /)
+  }
+  while (api.front.waiting > 0) await turn()
+  assert.equal(api.front.heldBytes, 0)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('what is left of connections that are lost before their turn is nothing', async (t) => {
+  const api = await apiOf(t)
+  for (const socket of await crowdOf(api, 300)) socket.resetAndDestroy()
+  while (api.front.open > 0) await turn()
+  assert.deepEqual([api.front.waiting, api.front.heldBytes], [0, 0])
+})
+
 test('beside a crowd of floods a request with a body is read to its end', async (t) => {
   const { address, front, go } = await apiOf(t)
   const port = Number(new URL(address).port)

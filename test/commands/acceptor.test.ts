@@ -174,6 +174,16 @@ test('a worker without a file descriptor for a connection is told of once, and h
   assert.equal(acceptor.open, 0)
 })
 
+test('of many connections that wait the newest is handed over first, of few the oldest', () => {
+  const handed: number[] = []
+  const backlog = new Backlog(() => {})
+  const taker: Taker = { hand: ({ number }) => void handed.push(number) }
+  for (let number = 1; number <= 66; number++) backlog.add({ number, at: performance.now() } as Pending, () => {})
+  backlog.free(taker)
+  for (let count = 0; count < 3; count++) backlog.acknowledge(taker)
+  assert.deepEqual(handed, [66, 65, 1, 2])
+})
+
 test('what a worker was handed and never took is refused when the worker ends after the rest was given up', async () => {
   const refused: number[] = []
   const backlog = new Backlog(({ number }) => void refused.push(number))

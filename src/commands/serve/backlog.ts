@@ -85,7 +85,8 @@ export class Backlog {
 
   #hand(): void {
     while (this.#waiting.length > 0 && this.#free.length > 0) {
-      const waiting = this.#waiting.shift()!
+      // of many the newest: the oldest would be refused soon after, for having waited
+      const waiting = this.length > FEW ? this.#waiting.pop()! : this.#waiting.shift()!
       const taker = this.#free.shift()!
       this.#handed.set(taker, waiting)
       waiting.taken(taker)
