@@ -1,11 +1,11 @@
 /** A store that a later release has expanded: this release opens it, and every answer and write is as before. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { suite, type TestContext, test } from 'node:test'
+import { after, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { migrateStore, openStore } from '../../src/store/open.ts'
 import type { Clock, Opened } from './conformance/engine.ts'
@@ -21,7 +21,7 @@ import type { LedgerAndWishes, OpenedLedger } from './ledger/engine.ts'
 import { tokens } from './ledger/tokens.ts'
 import { usage } from './ledger/usage.ts'
 import { wishes } from './ledger/wishes.ts'
-import { noPostgres, postgresServer } from './postgres-server.ts'
+import { type Place as Database, noOtherCollation, noPostgres, postgresServer } from './postgres-server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
 /** The columns that the made-up migration gives to every table. */
@@ -38,10 +38,13 @@ type Place = {
 }
 type Part = { tables: string[]; routines: string[]; run(sql: string): Promise<void>; note(name: string): Promise<void> }
 
-async function sqlitePlace(): Promise<Place> {
+/** A new folder, with the files of another where one is given. */
+async function sqlitePlace(of?: string): Promise<Place & { folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-expanded-'))
+  if (of !== undefined) cpSync(of, folder, { recursive: true })
   const path = join(folder, 'store.db')
   return {
+    folder,
     url: `sqlite:${path}`,
     async parts(work) {
       for (const file of [path, join(folder, 'store-ledger.db')]) {
@@ -65,7 +68,10 @@ async function sqlitePlace(): Promise<Place> {
 }
 
 async function postgresPlace(): Promise<Place> {
-  const { url, drop } = await (await postgresServer()).schema()
+  return placeIn(await (await postgresServer()).schema())
+}
+
+function placeIn({ url, drop }: { url: string; drop(): Promise<void> }): Place {
   return {
     url,
     async parts(work) {
@@ -101,12 +107,42 @@ async function expanded(place: Place): Promise<void> {
   })
 }
 
-function conformsExpanded(name: string, make: () => Promise<Place>): void {
-  const begin = async (): Promise<Place> => {
-    const place = await make()
+/** Expanded stores as copies of one that is made once. */
+function copiesOfSqlite(): () => Promise<Place> {
+  let made: Promise<Place & { folder: string }> | undefined
+  after(async () => void (await (await made)?.remove()))
+  const make = async () => {
+    const place = await sqlitePlace()
     await expanded(place)
     return place
   }
+  return async () => {
+    made ??= make()
+    return sqlitePlace((await made).folder)
+  }
+}
+
+/** The same; a server that is given may refuse to copy databases, and expands a schema each time. */
+function copiesOfPostgres(): () => Promise<Place> {
+  let made: Promise<Database> | undefined
+  after(async () => void (await (await made)?.drop()))
+  const make = async () => {
+    const database = await (await postgresServer()).database()
+    await expanded(placeIn(database))
+    return database
+  }
+  return async () => {
+    if (noOtherCollation) {
+      const place = await postgresPlace()
+      await expanded(place)
+      return place
+    }
+    made ??= make()
+    return placeIn(await (await postgresServer()).copy(await made))
+  }
+}
+
+function conformsExpanded(name: string, begin: () => Promise<Place>): void {
   const open = async (clock: Clock): Promise<Opened> => {
     const place = await begin()
     return openedAt(place.url, { now: () => clock.now, pool: 2 }, place.remove)
@@ -191,10 +227,10 @@ test('every insert in the code names its columns', () => {
 
 suite('SQLite, expanded', () => {
   acceptsExpansions('SQLite', sqlitePlace)
-  conformsExpanded('SQLite', sqlitePlace)
+  conformsExpanded('SQLite', copiesOfSqlite())
 })
 
 suite('PostgreSQL, expanded', { skip: noPostgres }, () => {
   acceptsExpansions('PostgreSQL', postgresPlace)
-  conformsExpanded('PostgreSQL', postgresPlace)
+  conformsExpanded('PostgreSQL', copiesOfPostgres())
 })

@@ -18,6 +18,8 @@ export type PostgresServer = {
   schema(): Promise<Place>
   /** A new database, of ICU's collation for a language (`en-US`) where one is given. */
   database(language?: string): Promise<Place>
+  /** A new database with all that one made by `database` has, to which nobody is connected. */
+  copy(of: Place): Promise<Place>
   /** Ends the server at once and starts it again with its data; throws where it is not ours. */
   restart(): Promise<void>
 }
@@ -126,15 +128,24 @@ function serverAt(url: string, restart: (() => Promise<void>) | null): PostgresS
       const name = nextName()
       const collation = language ? `locale_provider icu icu_locale '${language}' locale 'C'` : ''
       await run(url, `create database ${name} template template0 encoding 'UTF8' ${collation}`)
-      const place = new URL(url)
-      place.pathname = `/${name}`
-      return { url: place.href, drop: () => run(url, `drop database ${name} with (force)`) }
+      return databasePlace(url, name)
+    },
+    async copy({ url: of }) {
+      const name = nextName()
+      await run(url, `create database ${name} template ${new URL(of).pathname.slice(1)}`)
+      return databasePlace(url, name)
     },
     async restart() {
       if (restart === null) throw new Error('the server is not ours to restart')
       await restart()
     },
   }
+}
+
+function databasePlace(url: string, name: string): Place {
+  const place = new URL(url)
+  place.pathname = `/${name}`
+  return { url: place.href, drop: () => run(url, `drop database ${name} with (force)`) }
 }
 
 async function run(url: string, statement: string): Promise<void> {
