@@ -58,10 +58,16 @@ async function crawlLab(t: TestContext, lab: Lab) {
   const stop = new AbortController()
   const said: string[] = []
   const faults: unknown[] = []
+  const deeds: (() => void)[] = []
+  const visit: typeof eyes.visit = async (...given) => {
+    const seen = await eyes.visit(...given)
+    for (const deed of deeds.splice(0)) deed()
+    return seen
+  }
   const crawl = {
     ...{ store, holder: 'one', figures, optOut: { hasName: () => false }, rhythm: RHYTHM, shares: SHARES },
     ...{ rate: null, parallel: 32, times: QUICK, clock: CLOCK, random: Math.random },
-    visit: eyes.visit,
+    visit,
     isOwn: eyes.isOwn,
     look: eyes.look,
     pace: eyes.pace,
@@ -81,7 +87,15 @@ async function crawlLab(t: TestContext, lab: Lab) {
     await lab.close()
     rmSync(folder, { recursive: true })
   })
-  return { store, figures, said, faults, end }
+  /** Does something just as a visit has ended, which then waits to be saved. */
+  const afterVisit = (deed: () => void): Promise<void> =>
+    new Promise((resolve) => {
+      deeds.push(() => {
+        deed()
+        resolve()
+      })
+    })
+  return { store, figures, said, faults, end, afterVisit }
 }
 
 /** All that the API answers of the names, but for the times at which they were looked at. */
@@ -96,7 +110,7 @@ async function factsOf({ facts }: Store) {
 
 test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses, says why, goes on, and no fact changes', async (t) => {
   const lab = await startLab()
-  const { store, figures, said, faults, end } = await crawlLab(t, lab)
+  const { store, figures, said, faults, end, afterVisit } = await crawlLab(t, lab)
   const rounds = async (count: number): Promise<void> => {
     const { saved } = figures.slices
     await until(() => figures.slices.saved >= saved + count)
@@ -107,7 +121,9 @@ test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses
   const before = await factsOf(store)
   assert.ok(before.every(({ lookup }) => lookup.ip !== null))
   const blindOnce = async (lie: 'silent' | 'nxdomain'): Promise<void> => {
-    for (const resolver of lab.resolvers) resolver.lie(always(lie))
+    await afterVisit(() => {
+      for (const resolver of lab.resolvers) resolver.lie(always(lie))
+    })
     await until(() => figures.trouble !== null)
     assert.equal(figures.pause?.reason, 'blind')
     assert.match(figures.trouble!, /^resolver /)
