@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AwayFault, DoubtFault, StoreFault } from '../store/fault.ts'
 import type { Ledger } from '../store/ledger.ts'
 import type { Caller } from './gate.ts'
+import { inTime } from './in-time.ts'
 import { Notes } from './notes.ts'
 import { Purse, type Source } from './purse.ts'
 import { limitOf, rateLimited } from './rate-limit.ts'
@@ -97,8 +98,11 @@ export class Meter {
   /** Units that the account has spent today. */
   async used(caller: Caller): Promise<number> {
     if (caller.limits.queries === null) return this.#noted(caller)
-    const late = await Promise.race([this.#round, sleep(AWAITED, true, { ref: false })])
-    if (late) throw new AwayFault('the ledger does not answer')
+    const isOver = await inTime(
+      this.#round.then(() => true),
+      AWAITED,
+    )
+    if (!isOver) throw new AwayFault('the ledger does not answer')
     const known = this.#options.ledger.used(caller.account.id, caller.today)
     const own = this.#unsettled(caller)
     return (await known) + own

@@ -1,6 +1,5 @@
 /** The walk of a request through an endpoint, from its parameters to its answer. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Name } from '../words/name.ts'
 import { refusalReply, send } from './answer.ts'
@@ -9,6 +8,7 @@ import type { Endpoint } from './endpoint.ts'
 import { enterLane } from './entry.ts'
 import type { Caller } from './gate.ts'
 import { addObserved, rateHeaders } from './headers.ts'
+import { inTime } from './in-time.ts'
 import type { Parameters } from './parameters.ts'
 import { refusalOf, type Site } from './site.ts'
 import type { Permit } from './unit.ts'
@@ -60,7 +60,7 @@ export async function walk(
 
 /** A unit is back before the answer goes out, unless the ledger takes its time: then the meter sees to it. */
 async function released(permit: Permit | null): Promise<void> {
-  if (permit !== null) await Promise.race([permit.release(), sleep(RELEASE, null, { ref: false })])
+  if (permit !== null) await inTime(permit.release(), RELEASE)
 }
 
 function missOf({ wishing }: Site, { account }: Caller): (name: Name) => void {
