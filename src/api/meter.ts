@@ -98,14 +98,15 @@ export class Meter {
   /** Units that the account has spent today. */
   async used(caller: Caller): Promise<number> {
     if (caller.limits.queries === null) return this.#noted(caller)
-    const isOver = await inTime(
-      this.#round.then(() => true),
-      AWAITED,
-    )
-    if (!isOver) throw new AwayFault('the ledger does not answer')
-    const known = this.#options.ledger.used(caller.account.id, caller.today)
-    const own = this.#unsettled(caller)
-    return (await known) + own
+    // both in the turn in which the round ends: the next one may begin in the turn after it
+    const used = this.#round.then(async () => {
+      const known = this.#options.ledger.used(caller.account.id, caller.today)
+      const own = this.#unsettled(caller)
+      return (await known) + own
+    })
+    const units = await inTime(used, AWAITED)
+    if (units === null) throw new AwayFault('the ledger does not answer')
+    return units
   }
 
   /** Calls of today that are noted, for an account that takes no units. */

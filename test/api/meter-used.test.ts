@@ -1,0 +1,43 @@
+/** What the meter says is spent, while rounds of settling follow one another without a pause. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIMITS } from '../../src/accounts/plan.ts'
+import type { Caller } from '../../src/api/gate.ts'
+import { Meter, type MeterOptions } from '../../src/api/meter.ts'
+import type { Day } from '../../src/words/time.ts'
+
+test('units of a round that begins as the last one ends are counted', async () => {
+  let used = 0
+  const gates: PromiseWithResolvers<void>[] = []
+  const ledger = {
+    take: async () => ({ granted: 10, used, held: 10, wait: false }),
+    settle: async (settlements: readonly { spent: number }[]) => {
+      const gate = Promise.withResolvers<void>()
+      gates.push(gate)
+      await gate.promise
+      for (const { spent } of settlements) used += spent
+    },
+    used: async () => used,
+    note: async () => {},
+  } as unknown as MeterOptions['ledger']
+  const meter = new Meter({ ledger, holder: 'one', onFault: (fault) => assert.fail(String(fault)) })
+  const account = { id: 1 } as Caller['account']
+  const caller = { account, token: 1, limits: LIMITS.free, now: 0, today: '2026-11-20' as Day } as Caller
+  const call = async (): Promise<void> => (await meter.enter(caller)).charge('lookup')
+  await call()
+  const first = meter.settle()
+  await new Promise(setImmediate)
+  await call()
+  const told = meter.used(caller)
+  const second = meter.settle()
+  gates[0]!.resolve()
+  assert.equal(await told, 2)
+  await first
+  gates[1]!.resolve()
+  await second
+  const closed = meter.close()
+  while (gates.length < 3) await new Promise(setImmediate)
+  gates[2]!.resolve()
+  await closed
+})
