@@ -19,8 +19,13 @@ const SMALLER = 8
 
 /** Throws what is no damage. */
 export function goingOn(database: DatabaseSync, part: Part): CheckPart {
-  const read = (after: string | null, limit: number): Slice =>
-    snapshot(database, () => part.check(database, after, limit))
+  const read = (after: string | null, limit: number): Slice => {
+    const slice = snapshot(database, () => part.check(database, after, limit))
+    // damaged keys may lead back to where the slice began: the check would never end
+    if (after !== null && slice.last !== null && !isBeyond(slice.last, after))
+      throw new Error('its keys are out of order')
+    return slice
+  }
   return (after) => {
     let damage: unknown
     for (let limit = SLICE; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / SMALLER)) {
@@ -32,6 +37,23 @@ export function goingOn(database: DatabaseSync, part: Part): CheckPart {
     }
     return hop(part, after, damage as Error, read)
   }
+}
+
+const NUMBER = /^\d+$/
+
+/** Whether a key lies behind another one: keys are numbers, texts, or JSON of several, of which those of a table count. */
+function isBeyond(key: string, after: string): boolean {
+  const [one, other] = [valuesOf(key), valuesOf(after)]
+  const place = one.findIndex((value, at) => value !== other[at])
+  if (place < 0) return false
+  const [ours, theirs] = [one[place], other[place]]
+  if (typeof ours === 'number' && typeof theirs === 'number') return ours > theirs
+  return Buffer.compare(Buffer.from(String(ours)), Buffer.from(String(theirs))) > 0
+}
+
+function valuesOf(key: string): unknown[] {
+  if (NUMBER.test(key)) return [Number(key)]
+  return key.startsWith('[') ? (JSON.parse(key) as unknown[]) : [key]
 }
 
 /** The next row that can be read, with what was passed over. */
