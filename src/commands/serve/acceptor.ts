@@ -120,7 +120,7 @@ export class Acceptor {
 
   /** Accepts no more; resolves when workers have taken all that was accepted. */
   async stop(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => closeListener(server, KERNEL_BACKLOG)))
+    await Promise.all(this.#servers.map(closeListener))
     await this.#backlog.empty(PATIENCE)
     await this.#refuser.ended()
   }

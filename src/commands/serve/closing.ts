@@ -1,7 +1,7 @@
 /** The end of a listener without a reset: the kernel takes no more connections, what it took is accepted, and only then the listener is closed. */
 
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import { connect, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 /** What node:net keeps of a listener, and of a connection. */
@@ -21,22 +21,23 @@ const HALF_MADE = '03'
 const EVERYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /**
- * Closing a listener resets what the kernel has taken and the process has not accepted. So its queue is narrowed for a moment
- * to a single place, and closed if a connection of our own gets that: then no client is in it. Otherwise more is accepted, with the queue as wide as
- * before: a narrow one would leave clients half connected. Those that are so at the last moment are waited for.
+ * Closing a listener resets what the kernel has taken and the process has not accepted. So its queue is narrowed to a single
+ * place, which makes other clients wait as if nobody answered, and closed when a connection of our own has that place:
+ * then no client has it. A client that came at the same time as another may be half connected: it is waited for.
  */
-export async function closeListener(server: Server, backlog: number): Promise<void> {
+export async function closeListener(server: Server): Promise<void> {
   const { _handle: handle } = server as unknown as { _handle: ListenerHandle | null }
   if (handle === null) return // it was closed before
-  const { address, port } = server.address() as AddressInfo
-  for (let turns = 0, looks = 0; turns < TURNS; turns++) {
-    handle.listen(0) // a single place
-    const own = connect({ port, host: EVERYWHERE[address] ?? address }).on('error', () => {})
+  const { address, port } = server.address() as { address: string; port: number }
+  const host = EVERYWHERE[address] ?? address
+  handle.listen(0)
+  let looks = 0
+  for (let turns = 0; turns < TURNS; turns++) {
+    const own = connect({ port, host }).on('error', () => {})
     await connecting()
     const isIn = isConnected(own) // before the event loop has accepted anything
     const isLast = isIn && (looks++ >= LOOKS || !hasHalfMade(port))
     if (isLast) server.close()
-    else handle.listen(backlog)
     own.destroy()
     if (isLast) return
     await (isIn ? sleep(LOOK) : turn())
