@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '../src/store/open.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { dayOf } from '../src/words/time.ts'
 import { digestOf } from './digest.ts'
 import { readOptions } from './options.ts'
@@ -32,8 +32,8 @@ const options = readOptions(20_000, 0, CRASHES)
 const folder = options.folder ?? temporary()
 mkdirSync(folder, { recursive: true })
 const world: World = { seed: 1, names: options.names, text: true }
-const names: Name[] = Array.from({ length: world.names }, (_, index) => nameOf(world, index))
-const targets = [...names, HOT_TARGET as Name].sort()
+const names: DomainName[] = Array.from({ length: world.names }, (_, index) => nameOf(world, index))
+const targets = [...names, HOT_TARGET as DomainName].sort()
 const found: Found = { lost: 0, faults: 0, differing: 0, uncounted: 0 }
 const among: Among = { acknowledged: 0, answered: 0 }
 try {
@@ -130,8 +130,8 @@ async function crashServer(store: StoreFiles, file: string, milliseconds: number
   await new Promise((done) => setTimeout(done, SILENCE_MILLISECONDS))
   const left = await openStore(store.url, { access: 'read', ledger: 'own', secret: null })
   const account = await left.ledger.account(`bench-${crash % 2}@example.com`)
-  await left.ledger.beat('bench:crash', await left.now()) // whoever is heard strikes off those who are not
-  const used = await left.ledger.used(account!.id, dayOf(await left.now()))
+  await left.ledger.heartbeat('bench:crash', await left.now()) // whoever is heard strikes off those who are not
+  const used = await left.ledger.usedUnits(account!.id, dayOf(await left.now()))
   await left.close()
   among.answered += answered
   found.uncounted += Math.max(0, answered - used)

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { makeAuthority } from '../lab/authority.ts'
 import { openResolver, type Server } from '../src/crawl/dns.ts'
-import type { Stand } from '../src/crawl/guard.ts'
-import type { Address } from '../src/words/address.ts'
+import type { PortMapping } from '../src/crawl/guard.ts'
+import type { IpAddress } from '../src/words/address.ts'
 import { diceOf } from './dice.ts'
 import { textOf } from './language.ts'
 import { freePort } from './port.ts'
@@ -21,7 +21,7 @@ export const KINDS = ['page', 'secure', 'plain'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** Where a crawl finds them; goes to the measured process as JSON. */
-export type Place = { server: Server; stands: Stand[]; root: string }
+export type Place = { server: Server; stands: PortMapping[]; root: string }
 export type Servers = Place & { close(): Promise<void> }
 
 const ZONE = 'bench.example'
@@ -48,11 +48,11 @@ export async function startServers(folder: string, names: number, core: number):
   ]
   const stands = KINDS.flatMap((kind) =>
     addressesOf(kind).flatMap((address) => [
-      { address, port: http, standsFor: 80 },
-      { address, port: https, standsFor: 443 },
+      { address, port: http, publicPort: 80 },
+      { address, port: https, publicPort: 443 },
     ]),
   )
-  const server: Server = { address: '127.0.0.1' as Address, port: dns }
+  const server: Server = { address: '127.0.0.1' as IpAddress, port: dns }
   await ready(started, server, stands[0]!, nameOf('plain', names - 1))
   return {
     server,
@@ -73,12 +73,12 @@ function expectInstalled(): void {
 }
 
 /** Waits for both. Throws with what they said where one ended, or does not answer within a minute. */
-async function ready(started: readonly Started[], server: Server, site: Stand, name: string): Promise<void> {
+async function ready(started: readonly Started[], server: Server, site: PortMapping, name: string): Promise<void> {
   const resolver = await openResolver({ servers: [server] })
   for (let tries = 0; tries < 600; tries++) {
     const failed = started.find(({ child }) => child.exitCode !== null)
     if (failed !== undefined) throw new Error(`${failed.child.spawnargs.join(' ')} ended:\n${failed.said()}`)
-    const answer = await resolver.ask(name, 'A')
+    const answer = await resolver.resolve(name, 'A')
     if (answer?.outcome === 'records' && (await isOpen(site))) return resolver.close()
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
@@ -86,7 +86,7 @@ async function ready(started: readonly Started[], server: Server, site: Stand, n
 }
 
 /** Whether somebody listens there. */
-export function isOpen({ address, port }: Stand): Promise<boolean> {
+export function isOpen({ address, port }: PortMapping): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, address)
     const say = (open: boolean) => (): void => {
@@ -97,9 +97,9 @@ export function isOpen({ address, port }: Stand): Promise<boolean> {
   })
 }
 
-function addressesOf(kind: Kind): Address[] {
+function addressesOf(kind: Kind): IpAddress[] {
   const third = KINDS.indexOf(kind)
-  return Array.from({ length: ADDRESSES }, (_, index) => `127.77.${third}.${index + 1}` as Address)
+  return Array.from({ length: ADDRESSES }, (_, index) => `127.77.${third}.${index + 1}` as IpAddress)
 }
 
 /** Zones of one kind and address are one file: everything in it is relative. */
@@ -130,7 +130,7 @@ function writeZones(folder: string, names: number, port: number): void {
   writeFileSync(join(folder, 'nsd.conf'), `${[...server, ...zones].join('\n')}\n`)
 }
 
-function zone(address: Address): string {
+function zone(address: IpAddress): string {
   return [
     '$TTL 3600',
     '@ SOA ns1 hostmaster 2026112001 7200 3600 1209600 300',

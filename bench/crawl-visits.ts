@@ -1,13 +1,13 @@
 /** The measured process of bench:crawl: visits what a file tells it to, checks every answer, and prints what that took. */
 
 import { readFileSync } from 'node:fs'
-import { type Crawler, openCrawler } from '../src/crawl/crawl.ts'
+import { type Prober, createProber } from '../src/crawl/crawl.ts'
 import { openResolver } from '../src/crawl/dns.ts'
 import { makeGuard } from '../src/crawl/guard.ts'
-import { openWeb } from '../src/crawl/web.ts'
+import { createWebProber } from '../src/crawl/web.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { observe } from '../src/observe/observe.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { RECORD_TYPES } from '../src/words/record.ts'
 import { type Kind, nameOf, type Place } from './crawl-servers.ts'
 
@@ -38,17 +38,17 @@ console.log(JSON.stringify(await measure(task)))
 
 async function measure({ place, what, names, warming, visits, parallel }: Task): Promise<Taken> {
   const resolver = await openResolver({ servers: [place.server] })
-  const web = openWeb({
+  const web = createWebProber({
     resolver,
-    guard: makeGuard({ stands: place.stands }),
+    guard: makeGuard({ portMappings: place.stands }),
     roots: [place.root],
     userAgent: 'domaindex/bench (+https://example.com/bench)',
   })
-  const crawler = openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
+  const crawler = createProber({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
   const kind = what === 'dns' ? 'page' : what
-  const looksRight = async (name: Name): Promise<boolean> => {
+  const looksRight = async (name: DomainName): Promise<boolean> => {
     if (what !== 'dns') return isRight(await visited(crawler, name), kind)
-    const answers = await Promise.all(RECORD_TYPES.map((type) => resolver.ask(name, type)))
+    const answers = await Promise.all(RECORD_TYPES.map((type) => resolver.resolve(name, type)))
     return answers.every((answer) => answer?.outcome === 'records')
   }
   let next = 0
@@ -57,7 +57,7 @@ async function measure({ place, what, names, warming, visits, parallel }: Task):
   const take = async (end: number): Promise<void> => {
     while (next < end) {
       const index = next++
-      if (!(await looksRight(nameOf(kind, index % names) as Name))) wrong++
+      if (!(await looksRight(nameOf(kind, index % names) as DomainName))) wrong++
       if ((index + 1 - warming) % Math.ceil(visits / 10) === 0 && index >= warming) {
         globalThis.gc?.()
         memory.push(process.memoryUsage.rss())
@@ -76,8 +76,8 @@ async function measure({ place, what, names, warming, visits, parallel }: Task):
   return { ...taken, warmingSeconds, wrong, memory, peakBytes: process.resourceUsage().maxRSS * 1024 }
 }
 
-async function visited(crawler: Crawler, name: Name): Promise<Observation> {
-  return observe(await crawler.visit(name))
+async function visited(crawler: Prober, name: DomainName): Promise<Observation> {
+  return observe(await crawler.probe(name))
 }
 
 /** What each kind of site must give. */

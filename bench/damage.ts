@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
-import { CLOCK } from '../src/commands/clock.ts'
+import { SYSTEM_CLOCK } from '../src/commands/clock.ts'
 import { indexOnce } from '../src/retrieval/indexer.ts'
-import { openRetrieval, type Retrieval } from '../src/retrieval/retrieval.ts'
+import { openSimilarityService, type SimilarityService } from '../src/retrieval/retrieval.ts'
 import { ingest } from '../src/store/ingest.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { RECORD_TYPES } from '../src/words/record.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
 import { below, type Dice, diceOf } from './dice.ts'
@@ -64,11 +64,11 @@ async function make(): Promise<void> {
       NAMES.map((each, n) => observationOf(each, n, round, dice)),
     )
   const tell = { progress: () => {} }
-  await indexOnce({ store, holder: 'bench', clock: CLOCK, tell }, new AbortController().signal)
+  await indexOnce({ store, holder: 'bench', clock: SYSTEM_CLOCK, reporter: tell }, new AbortController().signal)
   await store.close()
 }
 
-function observationOf(each: Name, n: number, round: number, dice: Dice) {
+function observationOf(each: DomainName, n: number, round: number, dice: Dice) {
   const text = Array.from({ length: 20 }, () => WORDS[below(dice, WORDS.length)]).join(' ')
   const records = {
     A: [`192.0.2.${(n + (n % 9 === 0 ? round : 0)) % 250}`],
@@ -88,7 +88,7 @@ async function answersOf(path: string): Promise<Map<string, unknown> | null> {
   if (store === null) return null
   const answers = new Map<string, unknown>()
   try {
-    const similar = openRetrieval(store)
+    const similar = openSimilarityService(store)
     for (const each of [...NAMES, ...TARGETS]) await answer(store, similar, each, answers)
   } finally {
     await store.close().catch(() => {})
@@ -97,7 +97,7 @@ async function answersOf(path: string): Promise<Map<string, unknown> | null> {
 }
 
 /** An answer that fails is left out. */
-async function answer({ facts }: Store, similar: Retrieval, each: Name, answers: Map<string, unknown>): Promise<void> {
+async function answer({ facts }: Store, similar: SimilarityService, each: DomainName, answers: Map<string, unknown>): Promise<void> {
   const asked: [string, () => Promise<unknown>][] = [
     ['lookup', async () => ({ ...(await facts.lookup(each)), dns: null, web: null })],
     ['clocks', () => facts.clocks(each)],
@@ -143,7 +143,7 @@ async function faultsOf(path: string): Promise<number | null> {
     let faults = 0
     let resume: string | null = null
     do {
-      const slice: Awaited<ReturnType<Store['archive']['check']>> = await store.archive.check(resume)
+      const slice: Awaited<ReturnType<Store['maintenance']['check']>> = await store.maintenance.check(resume)
       faults += slice.faults.length
       resume = slice.next
     } while (resume !== null)

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { RECORD_TYPES } from '../src/words/record.ts'
 import type { StoreFiles } from './store.ts'
 
@@ -11,7 +11,7 @@ const PAGE = 1000
 const STATES = 100
 
 /** The digest of all answers about these names, walked page by page. */
-export async function digestOf({ url }: StoreFiles, names: readonly Name[]): Promise<string> {
+export async function digestOf({ url }: StoreFiles, names: readonly DomainName[]): Promise<string> {
   const store = await openStore(url, { access: 'read', ledger: 'own', secret: null })
   const hash = createHash('sha256')
   for await (const answer of answers(store, names)) hash.update(`${JSON.stringify(answer)}\n`)
@@ -19,7 +19,7 @@ export async function digestOf({ url }: StoreFiles, names: readonly Name[]): Pro
   return hash.digest('hex')
 }
 
-async function* answers({ facts }: Store, names: readonly Name[]): AsyncGenerator<unknown> {
+async function* answers({ facts }: Store, names: readonly DomainName[]): AsyncGenerator<unknown> {
   const walked = new Set<string>()
   for (const name of names) {
     yield [name, await facts.lookup(name), await facts.history(name, RECORD_TYPES, null, STATES)]
@@ -28,11 +28,11 @@ async function* answers({ facts }: Store, names: readonly Name[]): AsyncGenerato
     for (const address of addresses) {
       if (walked.has(address)) continue
       walked.add(address)
-      yield* walk((after: { address: typeof address; name: Name } | null) =>
+      yield* walk((after: { address: typeof address; name: DomainName } | null) =>
         facts.neighbours([address], null, after, PAGE, 'rows'),
       )
     }
-    yield* walk((after: Name | null) => facts.redirects(name, after, PAGE, 'rows'))
+    yield* walk((after: DomainName | null) => facts.redirects(name, after, PAGE, 'rows'))
   }
 }
 

@@ -48,7 +48,7 @@ type Look = (name: string) => Promise<string | null>
 async function ours(server: Server): Promise<Look> {
   const resolver = await openResolver({ servers: [server], timeout: TIMEOUT_MILLISECONDS, attempts: ATTEMPTS })
   return async (name) => {
-    const answer = await resolver.ask(name, 'A')
+    const answer = await resolver.resolve(name, 'A')
     return answer?.outcome === 'records' && answer.records.length === 1 ? (answer.records[0] as string) : null
   }
 }

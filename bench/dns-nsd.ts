@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openResolver, type Server } from '../src/crawl/dns.ts'
-import type { Address } from '../src/words/address.ts'
+import type { IpAddress } from '../src/words/address.ts'
 import { freePort } from './port.ts'
 import { end, start } from './process.ts'
 
@@ -37,7 +37,7 @@ export async function startNsd(
   names: number,
   core: number,
 ): Promise<{ server: Server; questions: string; close(): Promise<void> }> {
-  const server: Server = { address: '127.0.0.1' as Address, port: await freePort() }
+  const server: Server = { address: '127.0.0.1' as IpAddress, port: await freePort() }
   const questions = join(folder, 'questions')
   writeFileSync(
     questions,
@@ -52,7 +52,7 @@ export async function startNsd(
   const resolver = await openResolver({ servers: [server], timeout: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
   try {
     for (let tries = 0; tries < TRIES && started.child.exitCode === null; tries++) {
-      const answer = await resolver.ask(nameAt(1, names), 'A')
+      const answer = await resolver.resolve(nameAt(1, names), 'A')
       if (answer?.outcome === 'records') return { server, questions, close }
       await new Promise((done) => setTimeout(done, MILLISECONDS_BETWEEN_TRIES))
     }

@@ -2,7 +2,7 @@
 
 import type { SocialAccount } from '../src/observe/observation.ts'
 import { parseAddress } from '../src/words/address.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { firstRound, seenOf, type World } from './world.ts'
 
 /** The result of /lookup without its two counts, and what they are counted by. */
@@ -16,7 +16,7 @@ export type Expected = {
 }
 
 /** What is expected of the domain at a place, after the first visit. */
-export function expectedOf(world: World, index: number): Expected & { domain: Name } {
+export function expectedOf(world: World, index: number): Expected & { domain: DomainName } {
   const { domain, observed_at, dns, web } = seenOf(world, index, firstRound())
   const v4 = [...(dns.A ?? [])].sort((a, b) => quad(a) - quad(b))
   const v6 = (dns.AAAA ?? []).map((address) => parseAddress(address) as string).sort(byGroups)

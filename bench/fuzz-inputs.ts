@@ -1,7 +1,7 @@
 /** Hostile inputs by the seed: DNS messages, fields and heads of HTTP, pages and the names of certificates. */
 
 import { type Answer, encode, type Packet } from 'dns-packet'
-import { type Name, parseName } from '../src/words/name.ts'
+import { type DomainName, parseName } from '../src/words/name.ts'
 import { below, type Dice, oneOf } from './dice.ts'
 
 const HOSTS = ['a.example', 'www.a.example', 'b.example', '\\000.example', `${'a'.repeat(63)}.example`, '.']
@@ -168,8 +168,8 @@ export function certificate(dice: Dice, der: Uint8Array, from: number, to: numbe
 }
 
 /** A name to compare a certificate with, as the crawler spells names. */
-export function hostName(dice: Dice): Name {
-  return parseName(`${fieldValue(dice)}.example`) ?? (oneOf(dice, ['a.example', 'www.a.example', 'c.example']) as Name)
+export function hostName(dice: Dice): DomainName {
+  return parseName(`${fieldValue(dice)}.example`) ?? (oneOf(dice, ['a.example', 'www.a.example', 'c.example']) as DomainName)
 }
 
 function randomBytes(dice: Dice, length: number): Buffer {

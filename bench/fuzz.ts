@@ -9,21 +9,21 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { generate } from 'selfsigned'
-import { readAnswer } from '../src/crawl/dns-answer.ts'
-import { isAnswerTo, makeQuery } from '../src/crawl/dns-query.ts'
-import { Http } from '../src/crawl/http.ts'
-import { encodingOf } from '../src/crawl/http-body.ts'
-import { pageReader } from '../src/crawl/page.ts'
-import { decoderFor } from '../src/crawl/page-charset.ts'
-import { allows } from '../src/crawl/robots.ts'
-import { judgeFailed, makeTrust } from '../src/crawl/tls.ts'
+import { parseReply } from '../src/crawl/dns-answer.ts'
+import { isAnswerTo, encodeQuery } from '../src/crawl/dns-query.ts'
+import { HttpClient } from '../src/crawl/http.ts'
+import { parseContentEncoding } from '../src/crawl/http-body.ts'
+import { createPageReader } from '../src/crawl/page.ts'
+import { charsetDecoderFor } from '../src/crawl/page-charset.ts'
+import { robotsAllow } from '../src/crawl/robots.ts'
+import { certificateAfterFailure, createTlsContexts } from '../src/crawl/tls.ts'
 import { WEB_LIMITS } from '../src/crawl/web-limits.ts'
-import { isLookedAt, targetOf } from '../src/crawl/web-target.ts'
-import { pageText } from '../src/observe/pagetext.ts'
+import { isProbeable, resolveRedirect } from '../src/crawl/web-target.ts'
+import { startPageText } from '../src/observe/pagetext.ts'
 import { socialAccounts } from '../src/observe/social.ts'
-import type { Address } from '../src/words/address.ts'
+import type { IpAddress } from '../src/words/address.ts'
 import { parseName } from '../src/words/name.ts'
-import { keptRecords } from '../src/words/record.ts'
+import { usableRecords } from '../src/words/record.ts'
 import { type Dice, diceOf } from './dice.ts'
 import { certificate, dnsMessage, fieldValue, hostName, htmlPage, httpAnswer } from './fuzz-inputs.ts'
 import { figure, type Line, report } from './report.ts'
@@ -88,7 +88,7 @@ async function run({ what, share, open }: Kind, salt: number): Promise<Line[]> {
 
 function feedDns(): Feed {
   const queries = (['A', 'AAAA', 'MX', 'TXT', 'NS', 'SOA', 'CNAME'] as const).map((type) => {
-    const query = makeQuery('a.example', type, false)
+    const query = encodeQuery('a.example', type, false)
     if (query === null) throw new Error('a.example is no host')
     return query
   })
@@ -96,28 +96,28 @@ function feedDns(): Feed {
     const query = queries[Math.floor(dice() * queries.length)]!
     const message = dnsMessage(dice, query.bytes)
     isAnswerTo(message, query)
-    const said = readAnswer(message, query)
-    return said.outcome === 'records' && keptRecords(query.type, said.records)
+    const said = parseReply(message, query)
+    return said.outcome === 'records' && usableRecords(query.type, said.records)
   }
 }
 
 function feedFields(dice: Dice): void {
   const from = new URL('https://a.example/b')
-  decoderFor(Buffer.from(fieldValue(dice)), fieldValue(dice))
-  encodingOf(fieldValue(dice))
-  const target = targetOf(fieldValue(dice), from)
-  if (target !== null) isLookedAt(target)
-  allows(`User-agent: *\n${fieldValue(dice)}: ${fieldValue(dice)}\n`, from.origin, 'domaindex')
+  charsetDecoderFor(Buffer.from(fieldValue(dice)), fieldValue(dice))
+  parseContentEncoding(fieldValue(dice))
+  const target = resolveRedirect(fieldValue(dice), from)
+  if (target !== null) isProbeable(target)
+  robotsAllow(`User-agent: *\n${fieldValue(dice)}: ${fieldValue(dice)}\n`, from.origin, 'domaindex')
 }
 
 function feedHtml(dice: Dice): void {
-  const reader = pageReader({ contentType: fieldValue(dice), url: 'https://a.example/' })
+  const reader = createPageReader({ contentType: fieldValue(dice), url: 'https://a.example/' })
   const html = htmlPage(dice)
   const size = 1 + Math.floor(dice() * 4096)
   for (let at = 0; at < html.length; at += size) reader.write(html.subarray(at, at + size))
   const { page } = reader.end()
   socialAccounts(page, DOMAIN)
-  pageText(page.text)
+  startPageText(page.text)
 }
 
 /** A real certificate, its names changed in place; the socket is a stand-in for one whose handshake failed. */
@@ -136,7 +136,7 @@ async function feedCertificates(): Promise<Feed> {
   return (dice) => {
     const shown = readable(certificate(dice, der, from, to))
     const handle = { getPeerCertificate: () => ({ raw: shown?.raw }) }
-    if (shown !== null) judgeFailed({ _handle: handle } as unknown as TLSSocket, hostName(dice), 'old')
+    if (shown !== null) certificateAfterFailure({ _handle: handle } as unknown as TLSSocket, hostName(dice), 'old')
   }
 }
 
@@ -158,12 +158,12 @@ async function openHeads() {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
-  const door = { address: '127.0.0.1' as Address, port }
-  const trust = makeTrust([])
+  const door = { address: '127.0.0.1' as IpAddress, port }
+  const trust = createTlsContexts([])
   const feed = async (dice: Dice): Promise<void> => {
     next = httpAnswer(dice)
-    const reach = async () => ({ doors: [door], barred: false })
-    const http = new Http({ reach, trust, userAgent: 'domaindex', limits: WEB_LIMITS })
+    const reach = async () => ({ endpoints: [door], hasUnreachable: false })
+    const http = new HttpClient({ endpointsOf: reach, tlsContexts: trust, userAgent: 'domaindex', limits: WEB_LIMITS })
     const reply = await http.get(new URL('http://a.example/'))
     if (typeof reply === 'object') await reply.read(() => {}, WEB_LIMITS)
     http.close()

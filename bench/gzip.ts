@@ -5,7 +5,7 @@ import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, r
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { gzip } from '../src/nightly/gzip.ts'
+import { gzipParallel } from '../src/nightly/gzip.ts'
 import { inTurn, medianOf } from './measure.ts'
 import { readOptions } from './options.ts'
 import { atLeast, atMost, figure, report } from './report.ts'
@@ -70,7 +70,7 @@ function writeNames(): number {
 async function runOurs(level: number): Promise<Run> {
   const started = performance.now()
   let bytes = 0
-  for await (const piece of gzip(createReadStream(path, { highWaterMark: 2 ** 18 }), { level, threads })) {
+  for await (const piece of gzipParallel(createReadStream(path, { highWaterMark: 2 ** 18 }), { level, threads })) {
     bytes += piece.length
   }
   return { seconds: (performance.now() - started) / 1000, bytes }

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { parseObservation } from '../src/observe/parse.ts'
 import { ingest } from '../src/store/ingest.ts'
 import { openStore } from '../src/store/open.ts'
-import { type Name, slotOf } from '../src/words/name.ts'
+import { type DomainName, slotOf } from '../src/words/name.ts'
 import { below, type Dice, diceOf, oneOf } from './dice.ts'
 import { removeStore, type StoreFiles } from './store.ts'
 import { firstRound, lineOf } from './world.ts'
@@ -31,9 +31,9 @@ function wordOf(rank: number): string {
 }
 
 /** A name as people choose them: words, often common ones, some with a hyphen or a number, and some of letters by chance. */
-export function listedName(index: number): Name {
+export function listedName(index: number): DomainName {
   const dice = diceOf(5, index, SALT)
-  return `${dice() < 0.12 ? lettersOf(dice) : wordsOf(dice)}.${oneOf(dice, SUFFIXES)}` as Name
+  return `${dice() < 0.12 ? lettersOf(dice) : wordsOf(dice)}.${oneOf(dice, SUFFIXES)}` as DomainName
 }
 
 function lettersOf(dice: Dice): string {

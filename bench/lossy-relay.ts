@@ -4,7 +4,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Server } from '../src/crawl/dns.ts'
-import type { Stand } from '../src/crawl/guard.ts'
+import type { PortMapping } from '../src/crawl/guard.ts'
 import { isOpen } from './crawl-servers.ts'
 import type { Dice } from './dice.ts'
 
@@ -16,7 +16,7 @@ const DATAGRAMS = { type: 'udp4', recvBufferSize: 4 << 20 } as const
 
 export type Relays = {
   server(to: Server): Promise<Server>
-  stand(to: Stand): Promise<Stand>
+  stand(to: PortMapping): Promise<PortMapping>
   /** Packets that were lost so far. */
   dropped(): number
   close(): void

@@ -1,24 +1,24 @@
 /** The servers of bench:lossy, a process of their own: prints where they are and runs until it is ended. Argument: the address of the hole, or nothing. */
 
 import { makeAuthority } from '../lab/authority.ts'
-import { startDns } from '../lab/dns.ts'
+import { startDnsServer } from '../lab/dns.ts'
 import { hostsByKind, internetOf } from '../lab/scenarios.ts'
 import { startWeb } from '../lab/web.ts'
 import type { Server } from '../src/crawl/dns.ts'
-import type { Stand } from '../src/crawl/guard.ts'
-import type { Address } from '../src/words/address.ts'
+import type { PortMapping } from '../src/crawl/guard.ts'
+import type { IpAddress } from '../src/words/address.ts'
 import { allRows } from './lossy-world.ts'
 
 /** Where a crawl finds them. */
-export type Place = { servers: Server[]; stands: Stand[]; root: string }
+export type Place = { servers: Server[]; stands: PortMapping[]; root: string }
 
 const RESOLVERS = 2
 const WEB_PORTS = [80, 443]
 
 const [hole = ''] = process.argv.slice(2)
-console.log(JSON.stringify(await startServers(hole === '' ? null : (hole as Address))))
+console.log(JSON.stringify(await startServers(hole === '' ? null : (hole as IpAddress))))
 
-async function startServers(hole: Address | null): Promise<Place> {
+async function startServers(hole: IpAddress | null): Promise<Place> {
   const internet = internetOf(allRows(hole), 0)
   const authority = await makeAuthority(Date.now())
   const made = [...hostsByKind([internet])].map(
@@ -28,8 +28,8 @@ async function startServers(hole: Address | null): Promise<Place> {
     siteAt: (host) => internet.sites.get(host),
     identities: new Map(await Promise.all(made)),
   })
-  const resolvers = await Promise.all(Array.from({ length: RESOLVERS }, () => startDns(internet.dns)))
-  const holes = hole === null ? [] : WEB_PORTS.map((port) => ({ address: hole, port, standsFor: port }))
+  const resolvers = await Promise.all(Array.from({ length: RESOLVERS }, () => startDnsServer(internet.dns)))
+  const holes = hole === null ? [] : WEB_PORTS.map((port) => ({ address: hole, port, publicPort: port }))
   return {
     servers: resolvers.map(({ address, port }) => ({ address, port })),
     stands: [...web.stands, ...holes],

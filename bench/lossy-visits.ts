@@ -1,11 +1,11 @@
 /** The measured process of bench:lossy: visits names in a network that loses packets, and prints every wrong answer. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Crawler, openCrawler } from '../src/crawl/crawl.ts'
+import { type Prober, createProber } from '../src/crawl/crawl.ts'
 import { openResolver } from '../src/crawl/dns.ts'
 import { makeGuard } from '../src/crawl/guard.ts'
-import type { Visit } from '../src/crawl/visit.ts'
-import { openWeb } from '../src/crawl/web.ts'
+import type { ProbeResult } from '../src/crawl/visit.ts'
+import { createWebProber } from '../src/crawl/web.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { observe } from '../src/observe/observe.ts'
 import { below, diceOf } from './dice.ts'
@@ -41,21 +41,21 @@ relays?.close()
 await end(servers)
 process.exit(0)
 
-async function openWorld({ servers, stands, root }: Place, relays: Relays | null): Promise<Crawler> {
+async function openWorld({ servers, stands, root }: Place, relays: Relays | null): Promise<Prober> {
   const given = relays === null ? servers : await Promise.all(servers.map(relays.server))
   const doors = relays === null ? stands : await Promise.all(stands.map(relays.stand))
   const resolver = await openResolver({ servers: given })
-  const web = openWeb({
+  const web = createWebProber({
     resolver,
-    guard: makeGuard({ stands: doors }),
+    guard: makeGuard({ portMappings: doors }),
     roots: [root],
     userAgent: 'domaindex/bench (+https://example.com/bench)',
-    limits: { robotsKept: 0 }, // asked at every visit, as of names that are new
+    limits: { maxRobotsCached: 0 }, // asked at every visit, as of names that are new
   })
-  return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
+  return createProber({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
 }
 
-async function measure(crawler: Crawler): Promise<Taken> {
+async function measure(crawler: Prober): Promise<Taken> {
   const hasSixth = place.stands.some(({ address }) => address === '::1')
   const names = namesIn(hole).filter(({ name }) => hasSixth || name !== SIXTH_ONLY)
   const visits: Taken['visits'] = {}
@@ -68,7 +68,7 @@ async function measure(crawler: Crawler): Promise<Taken> {
     while (next < task.visits && performance.now() < until) {
       if (next % names.length === 0) order = shuffled(names, Math.floor(next / names.length))
       const { name, kind, gives } = order[next++ % names.length]!
-      const visit = await crawler.visit(name)
+      const visit = await crawler.probe(name)
       const observation = observe(visit)
       const what = differences(observation, gives(observation.observed_at))
       visits[kind] = (visits[kind] ?? 0) + 1
@@ -86,7 +86,7 @@ async function measure(crawler: Crawler): Promise<Taken> {
   return { visits, wrong, dropped, seconds, cpuSeconds: (user + system) / 1e6 }
 }
 
-function chainsOf({ web }: Visit): string[] {
+function chainsOf({ web }: ProbeResult): string[] {
   return [web?.bare, web?.www].flatMap((chain) => (chain ? [`${chain.hops.length} hops, ${chain.end}`] : []))
 }
 

@@ -1,16 +1,16 @@
 /** The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give. */
 
 import { DEAF, HARBOUR } from '../lab/machines.ts'
-import { NO_WEB, type Row, rows, type Told } from '../lab/row.ts'
+import { NO_WEB, type LabRow, rows, type StateDescription } from '../lab/row.ts'
 import { namesOf, ROWS, stateOf } from '../lab/scenarios.ts'
 import { encrypted, page, type Site } from '../lab/site.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { parseObservation } from '../src/observe/parse.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { formatInstant, type Instant } from '../src/words/time.ts'
 
 /** `kind`: what its servers do. `gives`: the observation of a visit at a time. */
-export type Visited = { name: Name; kind: string; gives(at: Instant): Observation }
+export type Visited = { name: DomainName; kind: string; gives(at: Instant): Observation }
 
 /** Names of which the servers are dead, of a hundred. */
 export const DEAD_PERCENT = 5
@@ -19,7 +19,7 @@ const MOODY = 'rebinding.example'
 
 const TEXT = 'Open every day.'
 const site = (name: string): Site => encrypted(name, page(TEXT))
-const found: Told['web'] = { redirect_to_https: true, text: TEXT }
+const found: StateDescription['web'] = { redirect_to_https: true, text: TEXT }
 
 /** All names; `hole`: an address from which nothing ever comes back, null where there is none. */
 export function namesIn(hole: string | null): Visited[] {
@@ -28,15 +28,15 @@ export function namesIn(hole: string | null): Visited[] {
 }
 
 /** Every row of the world. */
-export function allRows(hole: string | null, dead = deadRows(hole)): Row[] {
+export function allRows(hole: string | null, dead = deadRows(hole)): LabRow[] {
   return [...ROWS.filter(({ name }) => name !== MOODY), ...dead, ...halfRows(hole)]
 }
 
-function visited(row: Row, name: Name, isDead: boolean): Visited {
-  const { ssl, ...given } = stateOf(row, name, 0).gives
+function visited(row: LabRow, name: DomainName, isDead: boolean): Visited {
+  const { ssl, ...given } = stateOf(row, name, 0).expected
   return {
     name,
-    kind: isDead ? row.shows : 'the servers live',
+    kind: isDead ? row.description : 'the servers live',
     gives(at) {
       const told = { domain: name, observed_at: `${formatInstant(at)}Z`, ...given }
       const observation = parseObservation(JSON.stringify(told))
@@ -47,9 +47,9 @@ function visited(row: Row, name: Name, isDead: boolean): Visited {
 }
 
 /** One name in twenty, of each kind as many. */
-function deadRows(hole: string | null): Row[] {
+function deadRows(hole: string | null): LabRow[] {
   const living = ROWS.flatMap(namesOf).length
-  const kinds: [name: string, shows: string, told: Told][] = [
+  const kinds: [name: string, shows: string, told: StateDescription][] = [
     ['dead-silent', 'the name servers are silent', { fails: 'silent', web: null }],
     ['dead-refusing', 'the name servers refuse', { fails: 'refused', web: null }],
     ['dead-web', 'the web server refuses', { at: [DEAF], site: site(''), web: NO_WEB }],
@@ -60,7 +60,7 @@ function deadRows(hole: string | null): Row[] {
 }
 
 /** Of two web servers one is dead, the other one is found. */
-function halfRows(hole: string | null): Row[] {
+function halfRows(hole: string | null): LabRow[] {
   const told = (dead: string) => (name: string) => ({ at: [dead, HARBOUR], site: site(name), web: found })
   const refusing = rows('half-web-#.example', 5, 'One of two web servers refuses.', told(DEAF))
   return hole === null

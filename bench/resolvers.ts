@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openResolver, type Server } from '../src/crawl/dns.ts'
-import type { Address } from '../src/words/address.ts'
+import type { IpAddress } from '../src/words/address.ts'
 import { freePort } from './port.ts'
 import { end, has, hears, run, start, temporary } from './process.ts'
 import { atLeast, atMost, figure, type Line, report } from './report.ts'
@@ -57,7 +57,7 @@ try {
 async function measure(name: string, upstream: number, raw: Record<string, unknown>): Promise<Line[]> {
   const place = join(folder, name.replaceAll(' ', '-'))
   mkdirSync(place, { recursive: true })
-  const server: Server = { address: '127.0.0.1' as Address, port: await freePort() }
+  const server: Server = { address: '127.0.0.1' as IpAddress, port: await freePort() }
   const started = start(SOFTWARE[name]!.command(place, server.port, upstream), { output: join(place, 'said') })
   try {
     await answers(server, started.said)
@@ -106,7 +106,7 @@ async function answers(server: Server, said: () => string): Promise<void> {
   const resolver = await openResolver({ servers: [server], timeout: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
   try {
     for (let tries = 0; tries < TRIES; tries++) {
-      if ((await resolver.ask(nameAt(0, 50), 'A'))?.outcome === 'records') return
+      if ((await resolver.resolve(nameAt(0, 50), 'A'))?.outcome === 'records') return
       await new Promise((done) => setTimeout(done, MILLISECONDS_BETWEEN_TRIES))
     }
   } finally {

@@ -5,8 +5,8 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openRetrieval } from '../src/retrieval/retrieval.ts'
-import type { Name } from '../src/words/name.ts'
+import { openSimilarityService } from '../src/retrieval/retrieval.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { readOptions } from './options.ts'
 import { temporary } from './process.ts'
 import { atLeast, figure, type Line, report } from './report.ts'
@@ -61,11 +61,11 @@ async function labelledLines(): Promise<Line[]> {
   try {
     await fill(place.store, labelled)
     await bringIn(place)
-    const retrieval = openRetrieval(place.store)
+    const retrieval = openSimilarityService(place.store)
     const places = new Map(labelled.map(({ name }, place) => [name, place]))
     const neighbours: number[][] = []
     for (const { name } of labelled)
-      neighbours.push((await retrieval.similar(name as Name, LIMIT))!.map(({ target }) => places.get(target)!))
+      neighbours.push((await retrieval.similar(name as DomainName, LIMIT))!.map(({ target }) => places.get(target)!))
     const first = precisionAt(1, labelled, (at, k) => neighbours[at]!.slice(0, k))
     const ten = precisionAt(10, labelled, (at, k) => neighbours[at]!.slice(0, k))
     return [

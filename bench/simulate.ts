@@ -2,8 +2,8 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { RHYTHM } from '../src/apply/due.ts'
-import { LAG_SECONDS } from '../src/schedule/figures.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../src/apply/due.ts'
+import { LAG_BOUNDS_SECONDS } from '../src/schedule/figures.ts'
 import { quantiles } from '../src/schedule/quantiles.ts'
 import { temporary } from './process.ts'
 import { atMost, figure, report } from './report.ts'
@@ -29,7 +29,7 @@ const world: World = {
   crawlers: Number(values.crawlers),
   rate: Number(values.rate),
   seed: Number(values.seed),
-  rhythm: RHYTHM,
+  rhythm: DEFAULT_PROBE_INTERVALS,
   life: 2,
   folder,
 }
@@ -46,8 +46,8 @@ try {
 }
 
 function tell({ logbook, never, kills, lags, slices }: Result): void {
-  const lag = quantiles(LAG_SECONDS, lags)!
-  const most = RHYTHM.latest / DAY + LATE
+  const lag = quantiles(LAG_BOUNDS_SECONDS, lags)!
+  const most = DEFAULT_PROBE_INTERVALS.max / DAY + LATE
   const lines = [
     atMost('names that were never visited', never, '', 0),
     atMost('visits of a name that another crawler was visiting', logbook.together, '', 0),

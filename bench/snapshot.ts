@@ -9,9 +9,9 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { openShelfFolder } from '../src/nightly/shelf-folder.ts'
-import { buildEdition, type Edition } from '../src/nightly/snapshot.ts'
-import type { Walk } from '../src/store/listing.ts'
+import { openFolderFileStore } from '../src/nightly/shelf-folder.ts'
+import { buildEdition, type SnapshotEdition } from '../src/nightly/snapshot.ts'
+import type { NameListing } from '../src/store/listing.ts'
 import { openStore } from '../src/store/open.ts'
 import { dayOf } from '../src/words/time.ts'
 import { below, diceOf } from './dice.ts'
@@ -71,9 +71,9 @@ async function storeOf(names: number): Promise<StoreFiles> {
 }
 
 /** Runs `work` with a walk over the store, as a build does. */
-async function walking<Result>({ url }: StoreFiles, work: (walk: Walk) => Promise<Result>): Promise<Result> {
+async function walking<Result>({ url }: StoreFiles, work: (walk: NameListing) => Promise<Result>): Promise<Result> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
-  const walk = await store.listing.begin({ signal: new AbortController().signal })
+  const walk = await store.listing.start({ signal: new AbortController().signal })
   try {
     return await work(walk)
   } finally {
@@ -87,13 +87,13 @@ async function measureOrder(store: StoreFiles): Promise<number> {
   const begun = performance.now()
   return walking(store, async (walk) => {
     const seconds = (performance.now() - begun) / 1000
-    if (seconds > 1) lines.push(figure('the first time: names put in order', walk.about! / seconds, 'names/s'))
+    if (seconds > 1) lines.push(figure('the first time: names put in order', walk.estimatedNames! / seconds, 'names/s'))
     await pipeline(Readable.from(textOf(walk)), createWriteStream(list))
-    return walk.about!
+    return walk.estimatedNames!
   })
 }
 
-async function* textOf(walk: Walk): AsyncGenerator<Uint8Array> {
+async function* textOf(walk: NameListing): AsyncGenerator<Uint8Array> {
   for await (const { text } of walk.names()) yield text
 }
 
@@ -117,12 +117,12 @@ async function measureSpeed(store: StoreFiles, names: number): Promise<void> {
   )
 }
 
-async function runBuild(store: StoreFiles, edition: Edition): Promise<Built> {
-  const shelf = openShelfFolder(files)
-  const run = { signal: new AbortController().signal, stands: async () => {}, onRows: () => {}, threads }
+async function runBuild(store: StoreFiles, edition: SnapshotEdition): Promise<Built> {
+  const shelf = openFolderFileStore(files)
+  const run = { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads }
   return walking(store, async (walk) => {
     const begun = performance.now()
-    const { manifest } = await buildEdition(edition, dayOf(walk.begun), { shelf, walk }, run)
+    const { manifest } = await buildEdition(edition, dayOf(walk.startedAt), { shelf, walk }, run)
     return { seconds: (performance.now() - begun) / 1000, bytes: manifest.bytes }
   })
 }

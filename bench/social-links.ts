@@ -2,25 +2,25 @@
 
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { accountAt } from '../src/observe/social-address.ts'
-import { isMakers } from '../src/observe/social-makers.ts'
-import { type Name, parseName, registrable } from '../src/words/name.ts'
+import { socialAccountAt } from '../src/observe/social-address.ts'
+import { isBoilerplateAccount } from '../src/observe/social-makers.ts'
+import { type DomainName, parseName, registrableDomain } from '../src/words/name.ts'
 import { figure, type Line } from './report.ts'
 
 /** An account on so many domains is of who made them, or of somebody above them. */
 const MANY = 5
 
-type Link = { domain: Name; address: string }
+type Link = { domain: DomainName; address: string }
 
 /** Lines for the table, and the accounts that stand on many domains and passed. */
 export function judgeLinks(file: URL): { lines: Line[]; shared: string[] } {
   const links = readLinks(file)
   const counts = { refused: 0, makers: 0 }
-  const domains = new Map<string, Set<Name>>()
+  const domains = new Map<string, Set<DomainName>>()
   for (const { domain, address } of links) {
-    const account = accountAt(address, `https://${domain}/`)
+    const account = socialAccountAt(address, `https://${domain}/`)
     if (account === null) counts.refused++
-    else if (isMakers(account.username, domain)) counts.makers++
+    else if (isBoilerplateAccount(account.username, domain)) counts.makers++
     else domains.set(account.url, (domains.get(account.url) ?? new Set()).add(domain))
   }
   const shared = [...domains].filter(([, { size }]) => size >= MANY).sort((a, b) => b[1].size - a[1].size)
@@ -40,6 +40,6 @@ function readLinks(file: URL): Link[] {
     const [site = '', ...cells] = row.split(',')
     const domain = parseName(URL.parse(site)?.hostname ?? '')
     const addresses = cells.filter((cell) => cell !== '')
-    return domain === null ? [] : addresses.map((address) => ({ domain: registrable(domain), address }))
+    return domain === null ? [] : addresses.map((address) => ({ domain: registrableDomain(domain), address }))
   })
 }

@@ -8,11 +8,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { pageReader } from '../src/crawl/page.ts'
-import type { Page } from '../src/crawl/visit.ts'
+import { createPageReader } from '../src/crawl/page.ts'
+import type { StartPage } from '../src/crawl/visit.ts'
 import type { SocialAccount } from '../src/observe/observation.ts'
 import { socialAccounts } from '../src/observe/social.ts'
-import { accountAt } from '../src/observe/social-address.ts'
+import { socialAccountAt } from '../src/observe/social-address.ts'
 import { parseName } from '../src/words/name.ts'
 import { atLeast, figure, type Line, report } from './report.ts'
 import { Score } from './score.ts'
@@ -64,7 +64,7 @@ function judgeVectors() {
   const labels = rows.map((row) => ({ row, label: labelOf(row) }))
   const judged = labels.filter(({ label }) => label !== null)
   for (const { row, label } of judged) {
-    const found = accountAt(row.url, 'https://site.example/')
+    const found = socialAccountAt(row.url, 'https://site.example/')
     const expected = label?.network ?? null
     const right =
       found?.network === expected &&
@@ -112,7 +112,7 @@ function isLinked({ network, username }: SocialAccount, markup: string): boolean
   return new RegExp(`["'=][^"'\\s<>]*${host}[^"'\\s<>]*[/@=]${name}(?:["'/?#\\s>]|$)`, 'i').test(markup)
 }
 
-function* readPages(folders: readonly URL[]): Generator<{ row: Row; page: Page; markup: string }> {
+function* readPages(folders: readonly URL[]): Generator<{ row: Row; page: StartPage; markup: string }> {
   for (const folder of folders) {
     const unpacked = mkdtempSync(join(tmpdir(), 'domaindex-pages-'))
     try {
@@ -121,7 +121,7 @@ function* readPages(folders: readonly URL[]): Generator<{ row: Row; page: Page; 
       for (const row of jsonLines<Row>(new URL('index.jsonl', folder))) {
         const file = files.find((path) => path.endsWith(`/${row.file}`))
         if (file === undefined) continue
-        const reader = pageReader({ contentType: 'text/html', url: row.url })
+        const reader = createPageReader({ contentType: 'text/html', url: row.url })
         const bytes = readFileSync(file)
         reader.write(bytes)
         const markup = bytes.toString().replace(/<script.*?<\/script|<!--.*?-->/gis, '')

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { keptToken, makeToken, TOKEN_BYTES } from '../src/accounts/token.ts'
+import { newTokenRecord, makeToken, TOKEN_BYTES } from '../src/accounts/token.ts'
 import { openStore } from '../src/store/open.ts'
 import { TESTER } from '../test/tester.ts'
 import { diceOf } from './dice.ts'
@@ -48,7 +48,7 @@ export async function makeTokens({ url }: StoreFiles, count: number, seed: numbe
     const account = made ?? (await store.ledger.account(email))!
     const dice = diceOf(seed, at, 99)
     const token = makeToken(Uint8Array.from({ length: TOKEN_BYTES }, () => Math.floor(dice() * 256)))
-    if (made) await store.ledger.as(TESTER).createToken(account.id, keptToken(token, 'bench', null), now)
+    if (made) await store.ledger.as(TESTER).createToken(account.id, newTokenRecord(token, 'bench', null), now)
     tokens.push(token)
   }
   await store.close()

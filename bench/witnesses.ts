@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lab, startLab } from '../lab/lab.ts'
-import { type Crawler, openCrawler } from '../src/crawl/crawl.ts'
+import { type Prober, createProber } from '../src/crawl/crawl.ts'
 import { openResolver, type Resolver } from '../src/crawl/dns.ts'
 import { makeGuard } from '../src/crawl/guard.ts'
-import type { Chain, Visit } from '../src/crawl/visit.ts'
-import { openWeb } from '../src/crawl/web.ts'
+import type { RedirectChain, ProbeResult } from '../src/crawl/visit.ts'
+import { createWebProber } from '../src/crawl/web.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { observe } from '../src/observe/observe.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { RECORD_TYPES } from '../src/words/record.ts'
 import { has } from './process.ts'
 import { atMost, figure, report } from './report.ts'
@@ -56,7 +56,7 @@ async function compareAll(): Promise<void> {
   try {
     for (let visits = 0, state = 1; visits < VISITS; visits += lab.names.length, state++) {
       const names = lab.names.slice(0, VISITS - visits)
-      await compareNames(names, crawler, { lab, resolver, stands: lab.stands, roots }, counts, state)
+      await compareNames(names, crawler, { lab, resolver, stands: lab.portMappings, roots }, counts, state)
       lab.change()
     }
   } finally {
@@ -68,21 +68,21 @@ async function compareAll(): Promise<void> {
 
 type World = Where & { lab: Lab; resolver: Resolver }
 
-async function crawlerOf(lab: Lab): Promise<Crawler> {
+async function crawlerOf(lab: Lab): Promise<Prober> {
   const resolver = await openResolver({ servers: [lab.resolver] })
-  const web = openWeb({
+  const web = createWebProber({
     resolver,
-    guard: makeGuard({ stands: lab.stands }),
+    guard: makeGuard({ portMappings: lab.portMappings }),
     roots: [lab.root],
     userAgent: 'domaindex/witnesses',
-    limits: { handshake: 3000, head: 4000, body: 4000, robots: 3000 },
+    limits: { handshakeMs: 3000, headMs: 4000, bodyMs: 4000, robotsMs: 3000 },
   })
-  return openCrawler({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
+  return createProber({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
 }
 
 async function compareNames(
-  names: readonly Name[],
-  crawler: Crawler,
+  names: readonly DomainName[],
+  crawler: Prober,
   world: World,
   counts: Map<string, Count>,
   state: number,
@@ -90,7 +90,7 @@ async function compareNames(
   const left = [...names]
   const take = async (): Promise<void> => {
     for (let name = left.pop(); name !== undefined; name = left.pop()) {
-      const visit = await crawler.visit(name)
+      const visit = await crawler.probe(name)
       const observation = observe(visit)
       const found = [
         ...(await compareDns(world, observation)),
@@ -125,7 +125,7 @@ async function compareDns({ lab }: World, { domain, dns }: Observation): Promise
 }
 
 /** Each chain, hop by hop; where nothing answered us, nothing may answer them. */
-async function compareWeb(world: World, { domain, web }: Visit): Promise<Compared[]> {
+async function compareWeb(world: World, { domain, web }: ProbeResult): Promise<Compared[]> {
   if (!present.has('curl') || web === null) return []
   const compared: Compared[] = []
   for (const [what, chain, host] of [
@@ -141,11 +141,11 @@ async function compareWeb(world: World, { domain, web }: Visit): Promise<Compare
   return compared
 }
 
-function ours({ hops }: Chain): string {
+function ours({ hops }: RedirectChain): string {
   return hops.map(({ url, status, to }) => hopText(url, status, to)).join(', ')
 }
 
-async function compareCertificate(world: World, { domain }: Visit, { web }: Observation): Promise<Compared[]> {
+async function compareCertificate(world: World, { domain }: ProbeResult, { web }: Observation): Promise<Compared[]> {
   if (!present.has('openssl') || web === null) return []
   const theirs = await openssl(world, web.only_with_www ? `www.${domain}` : domain)
   const isSame = theirs.startsWith(web.ssl)

@@ -1,7 +1,7 @@
 /** A made-up world of domains: what a visit of each would see, from a seed. The same seed gives the same bytes. */
 
 import type { DnsStatus, SocialAccount, Ssl } from '../src/observe/observation.ts'
-import type { Name } from '../src/words/name.ts'
+import type { DomainName } from '../src/words/name.ts'
 import { below, crowded, type Dice, diceOf, mix, oneOf } from './dice.ts'
 import { hostOf, textOf } from './language.ts'
 
@@ -15,7 +15,7 @@ export type World = { seed: number; names: number; text: boolean }
 export type Round = { at: number; generation: number; changed: number }
 
 /** An observation as a line of a file holds it. */
-export type Seen = { domain: Name; observed_at: string; dns: SeenDns; web?: SeenWeb }
+export type Seen = { domain: DomainName; observed_at: string; dns: SeenDns; web?: SeenWeb }
 type SeenDns = { status: DnsStatus; A?: string[]; AAAA?: string[] } & Record<string, unknown>
 type SeenWeb = {
   has_website: boolean
@@ -65,9 +65,9 @@ export function nextRound(round: Round): Round {
 }
 
 /** The name of the domain at a place; no two places have the same. */
-export function nameOf({ seed }: World, index: number): Name {
+export function nameOf({ seed }: World, index: number): DomainName {
   const dice = diceOf(seed, index, SALT.name)
-  return `${hostOf(mix(index), dice)}.${oneOf(dice, SUFFIXES)}` as Name
+  return `${hostOf(mix(index), dice)}.${oneOf(dice, SUFFIXES)}` as DomainName
 }
 
 /** What a visit sees of the domain at a place. */
@@ -119,7 +119,7 @@ function quadOf(rank: number): string {
 }
 
 /** The other five record types. */
-function restOf(dice: Dice, domain: Name): Record<string, unknown> {
+function restOf(dice: Dice, domain: DomainName): Record<string, unknown> {
   const hoster = `${hostOf(mix(crowded(dice, 3000)), () => 0)}.net`
   const NS = Array.from({ length: 2 + below(dice, 3) }, (_, at) => `ns${at + 1}.${hoster}`)
   const servers = dice() < 0.2 ? 0 : 1 + below(dice, 2)
@@ -144,7 +144,7 @@ function restOf(dice: Dice, domain: Name): Record<string, unknown> {
   return { NS, CNAME: dice() < 0.02 ? [`edge.${hoster}`] : [], MX, TXT, SOA }
 }
 
-function webOf(world: World, index: number, domain: Name): SeenWeb {
+function webOf(world: World, index: number, domain: DomainName): SeenWeb {
   const dice = diceOf(world.seed, index, SALT.facts + 32)
   const redirects_to = targetOf(dice, world)
   const has_website = redirects_to === null && dice() < 0.8
@@ -169,7 +169,7 @@ function targetOf(dice: Dice, world: World): string | null {
   return chance < 0.13 ? nameOf(world, crowded(dice, world.names)) : null
 }
 
-function accountsOf(dice: Dice, domain: Name): SocialAccount[] {
+function accountsOf(dice: Dice, domain: DomainName): SocialAccount[] {
   const username = domain.split('.', 1)[0]!
   const from = below(dice, NETWORKS.length)
   return Array.from({ length: 1 + below(dice, 4) }, (_, at) => {

@@ -4,8 +4,8 @@ import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync,
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { gzip } from '../src/nightly/gzip.ts'
-import { bytesOf } from '../src/nightly/registrations/file.ts'
+import { gzipParallel } from '../src/nightly/gzip.ts'
+import { inflatedBytes } from '../src/nightly/registrations/file.ts'
 import { importZone } from '../src/nightly/registrations/import-zone.ts'
 import type { Store } from '../src/store/store.ts'
 import { parseDay } from '../src/words/time.ts'
@@ -91,7 +91,7 @@ try {
 /** The zone of a day: the second has others in the place of some of the first. */
 async function writeZone(path: string, number: number): Promise<void> {
   console.error(`  writing ${path}`)
-  await pipeline(Readable.from(gzip(textOf(number), { level: 6, threads: 2 })), createWriteStream(`${path}.new`))
+  await pipeline(Readable.from(gzipParallel(textOf(number), { level: 6, threads: 2 })), createWriteStream(`${path}.new`))
   renameSync(`${path}.new`, path)
 }
 
@@ -145,7 +145,7 @@ async function takeFirst(): Promise<void> {
     },
     {
       path: paths[0]!,
-      bytes: bytesOf(createReadStream(paths[0]!), paths[0]!, () => {}),
+      bytes: inflatedBytes(createReadStream(paths[0]!), paths[0]!, () => {}),
       day: parseDay(DAYS[0]),
       zone: null,
     },

@@ -1,7 +1,7 @@
 /** Bodies that no reasonable server sends: too big, never ending, packed to burst, in another charset. */
 
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Body, dripping, forever, HTML, html, type Reply, reply } from './site.ts'
+import { type Body, dripFeed, forever, HTML, html, type Reply, reply } from './site.ts'
 
 /** The codings of RFC 9110, chapter 8.4.1, and RFC 8878. */
 const PACKERS = {
@@ -42,7 +42,7 @@ export function endlessBody(paragraph: string): Reply {
 
 /** A paragraph, then a blank every tenth of a second. */
 export function drippingBody(paragraph: string): Reply {
-  return reply(200, () => dripping(' ', start(paragraph)))
+  return reply(200, () => dripFeed(' ', start(paragraph)))
 }
 
 export function endlessHead(): Reply {
@@ -51,7 +51,7 @@ export function endlessHead(): Reply {
 
 /** A head whose every letter takes a tenth of a second. */
 export function drippingHead(): Reply {
-  return { wire: () => dripping('x', 'HTTP/1.1 200 OK\r\nX-More: ') }
+  return { wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: ') }
 }
 
 /** Says that more will come, and hangs up. */

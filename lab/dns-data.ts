@@ -1,9 +1,9 @@
 /** The bytes of the lab's records (RFC 1035, chapter 3.3), and which tables can be said at all. */
 
-import { writeHost } from '../src/crawl/dns-name.ts'
-import { family, packAddress, parseAddress } from '../src/words/address.ts'
+import { encodeHost } from '../src/crawl/dns-name.ts'
+import { addressFamily, packAddress, parseAddress } from '../src/words/address.ts'
 import { parseHost, RECORD_TYPES, type RecordType } from '../src/words/record.ts'
-import type { DnsRecord, DnsSaid, DnsTable } from './dns-table.ts'
+import type { DnsRecord, DnsTypeAnswer, DnsTable } from './dns-table.ts'
 
 const PART_BYTES = 255
 
@@ -37,23 +37,23 @@ export function checkTable(table: DnsTable): void {
   }
 }
 
-type Said = DnsSaid<DnsRecord[RecordType]> | undefined
+type Said = DnsTypeAnswer<DnsRecord[RecordType]> | undefined
 
 function checkSaid(type: RecordType, said: Said): void {
   if (said === undefined || typeof said === 'string') return
-  const lists = 'turns' in said ? said.turns : [said]
+  const lists = 'turns' in said ? said.rotation : [said]
   for (const record of lists.flat()) recordData(type, record as never)
 }
 
 function addressData(text: string, expected: 4 | 6): Buffer {
   const address = parseAddress(text)
-  if (address === null || family(address) !== expected) throw new Error(`not an address of IPv${expected}: ${text}`)
+  if (address === null || addressFamily(address) !== expected) throw new Error(`not an address of IPv${expected}: ${text}`)
   return Buffer.from(packAddress(address).subarray(1))
 }
 
 function hostData(host: string): Buffer {
   const bytes = Buffer.alloc(256)
-  const length = writeHost(host, bytes, 0)
+  const length = encodeHost(host, bytes, 0)
   if (length < 0) throw new Error(`not a host: ${host}`)
   return bytes.subarray(0, length)
 }

@@ -1,28 +1,28 @@
 /** What the lab's DNS server says to one message: aliases chased, cut off where it does not fit, silence where it is told so. */
 
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATED_RESPONSE } from 'dns-packet'
-import { TYPE_NUMBERS } from '../src/crawl/dns-query.ts'
+import { DNS_TYPE_CODES } from '../src/crawl/dns-query.ts'
 import { RECORD_TYPES, type RecordType } from '../src/words/record.ts'
 import { recordData } from './dns-data.ts'
 import type { DnsHost, DnsOutcome } from './dns-table.ts'
 
 /** One question that came in. `type`: its name, or `UNKNOWN_` and its number. */
-export type DnsHeard = { host: string; type: string; over: 'udp' | 'tcp' }
+export type DnsQueryEvent = { host: string; type: string; over: 'udp' | 'tcp' }
 
 /** What is said of a host. */
 export type HostAt = (host: string) => DnsHost
 
 /** The message to send after so many milliseconds; null for silence. */
-export type Reply = { message: Buffer | null; delay: number }
+export type DnsReplyMessage = { message: Buffer | null; delay: number }
 
-type Verdict = {
+type ResolvedQuestion = {
   outcome: DnsOutcome | 'records' | 'absent' | 'stopped'
   answers: Answer[]
   delay: number
   isCut: boolean
 }
 
-const CODES: Partial<Record<Verdict['outcome'], number>> = { servfail: 2, nxdomain: 3, refused: 5 }
+const CODES: Partial<Record<ResolvedQuestion['outcome'], number>> = { servfail: 2, nxdomain: 3, refused: 5 }
 const MOST_LINKS = 20
 const TIME_TO_LIVE = 60
 const PLAIN_BYTES = 512
@@ -40,20 +40,20 @@ export function replyTo(
   message: Buffer,
   hostAt: HostAt,
   over: 'udp' | 'tcp',
-  turn: (key: string) => number,
-  heard: (question: DnsHeard) => void,
-): Reply {
+  nextRotation: (key: string) => number,
+  onQuery: (question: DnsQueryEvent) => void,
+): DnsReplyMessage {
   const packet = read(message)
   const question = packet?.questions?.[0]
   if (packet === null || question === undefined) return { message: null, delay: 0 }
   const host = question.name.toLowerCase()
-  heard({ host, type: question.type, over })
-  const verdict = judge(hostAt, host, question.type, turn)
+  onQuery({ host, type: question.type, over })
+  const verdict = resolveQuestion(hostAt, host, question.type, nextRotation)
   const { outcome, delay } = verdict
   if (outcome === 'silent') return { message: null, delay }
   const whole = write(packet, verdict)
   if (outcome === 'malformed') return { message: whole.subarray(0, -3), delay }
-  const isCut = over === 'udp' && (verdict.isCut || whole.length > roomOf(packet))
+  const isCut = over === 'udp' && (verdict.isCut || whole.length > maxReplyBytes(packet))
   return { message: isCut ? write(packet, null) : whole, delay }
 }
 
@@ -66,31 +66,31 @@ function read(message: Buffer): Packet | null {
 }
 
 /** Goes from alias to alias, as a resolver does. */
-function judge(hostAt: HostAt, host: string, type: string, turn: (key: string) => number): Verdict {
-  const verdict: Verdict = { outcome: 'servfail', answers: [], delay: 0, isCut: false }
+function resolveQuestion(hostAt: HostAt, host: string, type: string, nextRotation: (key: string) => number): ResolvedQuestion {
+  const verdict: ResolvedQuestion = { outcome: 'servfail', answers: [], delay: 0, isCut: false }
   for (let at = host; verdict.answers.length <= MOST_LINKS; ) {
     const row = hostAt(at)
     if (typeof row === 'string') return { ...verdict, outcome: row }
     verdict.delay = Math.max(verdict.delay, row.delay ?? 0)
     verdict.isCut ||= row.truncated === true
-    const said = isRecordType(type) ? row[type] : undefined
-    if (typeof said === 'string') return { ...verdict, outcome: said }
-    if (said !== undefined && isRecordType(type)) {
-      const list = 'turns' in said ? said.turns[turn(`${at} ${type}`) % said.turns.length]! : said
+    const typeAnswer = isRecordType(type) ? row[type] : undefined
+    if (typeof typeAnswer === 'string') return { ...verdict, outcome: typeAnswer }
+    if (typeAnswer !== undefined && isRecordType(type)) {
+      const list = 'turns' in typeAnswer ? typeAnswer.rotation[nextRotation(`${at} ${type}`) % typeAnswer.rotation.length]! : typeAnswer
       const answers = list.map((record) => recordOf(at, type, recordData(type, record)))
       return { ...verdict, outcome: list.length > 0 ? 'records' : 'absent', answers: [...verdict.answers, ...answers] }
     }
     const [target] = Array.isArray(row.CNAME) ? row.CNAME : []
     if (target === undefined) return { ...verdict, outcome: 'absent' }
     verdict.answers.push(recordOf(at, 'CNAME', recordData('CNAME', target)))
-    if (row.stops) return { ...verdict, outcome: 'stopped' }
+    if (row.omitsTarget) return { ...verdict, outcome: 'stopped' }
     at = target
   }
   return { ...verdict, answers: [] }
 }
 
 /** The message; null for a verdict that does not fit, of which only this is said. */
-function write({ id, questions = [], additionals = [], flags = 0 }: Packet, verdict: Verdict | null): Buffer {
+function write({ id, questions = [], additionals = [], flags = 0 }: Packet, verdict: ResolvedQuestion | null): Buffer {
   const { outcome, answers } = verdict ?? { outcome: 'cut', answers: [] }
   const code = verdict === null ? 0 : (CODES[verdict.outcome] ?? 0)
   const standing = outcome === 'lame' || outcome === 'stopped' ? 0 : RECURSION_AVAILABLE
@@ -115,13 +115,13 @@ function authoritiesOf(outcome: string): Answer[] {
 
 /** dns-packet writes the bytes of a type that it does not know as they are. */
 function recordOf(name: string, type: RecordType, data: Buffer): Answer {
-  const record = { name, type: `UNKNOWN_${TYPE_NUMBERS[type]}`, class: 'IN', ttl: TIME_TO_LIVE, data }
+  const record = { name, type: `UNKNOWN_${DNS_TYPE_CODES[type]}`, class: 'IN', ttl: TIME_TO_LIVE, data }
   return record as unknown as Answer
 }
 
 const OPTION = { name: '.', type: 'OPT', udpPayloadSize: EDNS_BYTES, flags: 0, options: [] } as unknown as Answer
 
-function roomOf({ additionals = [] }: Packet): number {
+function maxReplyBytes({ additionals = [] }: Packet): number {
   const option = additionals.find((each) => each.type === 'OPT')
   return Math.max(PLAIN_BYTES, option?.type === 'OPT' ? option.udpPayloadSize : 0)
 }

@@ -18,17 +18,17 @@ export type DnsHost = DnsOutcome | DnsRow
  * What a host has. A type that is not a key is absent. A host with a CNAME is answered with what its target has, as a
  * resolver does, for every type that is not a key beside it.
  */
-export type DnsRow = { readonly [T in RecordType]?: DnsSaid<DnsRecord[T]> } & {
+export type DnsRow = { readonly [T in RecordType]?: DnsTypeAnswer<DnsRecord[T]> } & {
   /** Milliseconds before each answer. */
   readonly delay?: number
   /** Over UDP only the word that the answer was cut off. Answers that do not fit are cut off in any case. */
   readonly truncated?: true
   /** The alias is handed out alone, as by a server that does not know its target. */
-  readonly stops?: true
+  readonly omitsTarget?: true
 }
 
 /** Records; or an outcome of this type alone; or in turn, one list a question, over and over. */
-export type DnsSaid<R> = readonly R[] | DnsOutcome | { readonly turns: readonly (readonly R[])[] }
+export type DnsTypeAnswer<R> = readonly R[] | DnsOutcome | { readonly rotation: readonly (readonly R[])[] }
 
 /** Hosts in presentation form, escapes included (`a\.b.example`, `\000.example`). */
 export type DnsRecord = {

@@ -3,51 +3,51 @@
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { Address } from '../src/words/address.ts'
+import type { IpAddress } from '../src/words/address.ts'
 import { checkTable } from './dns-data.ts'
-import { type DnsHeard, replyTo } from './dns-reply.ts'
+import { type DnsQueryEvent, replyTo } from './dns-reply.ts'
 import type { DnsHost, DnsTable } from './dns-table.ts'
 
-export type { DnsHeard } from './dns-reply.ts'
+export type { DnsQueryEvent as DnsHeard } from './dns-reply.ts'
 
-export type DnsServer = {
-  address: Address
+export type LabDnsServer = {
+  address: IpAddress
   port: number
   /** Answers from another table from now on; what is said in turn begins anew. */
   change(table: DnsTable): void
   /** Says from now on what the lie says, where it says anything; null: the truth again. */
-  lie(lie: Lie | null): void
+  override(answers: AnswerOverride | null): void
   close(): Promise<void>
 }
 
 /** What is said of a host instead of what the table has; undefined: the truth. `.` is the root. */
-export type Lie = (host: string) => DnsHost | undefined
+export type AnswerOverride = (host: string) => DnsHost | undefined
 
 /** The part of a server that is the same over UDP and TCP: a message in, and later perhaps a message out. */
-type Answerer = (message: Buffer, over: DnsHeard['over'], send: (message: Buffer) => void) => void
+type Answerer = (message: Buffer, over: DnsQueryEvent['over'], send: (message: Buffer) => void) => void
 
-const LOOPBACK = '127.0.0.1' as Address
+const LOOPBACK = '127.0.0.1' as IpAddress
 const PORT_TRIES = 20
 
 /**
  * Starts it on a free port of 127.0.0.1. `heard` is told of every question; `bears`: questions in flight, REFUSED is said to
  * those above. Throws where the table cannot be said.
  */
-export async function startDns(
+export async function startDnsServer(
   table: DnsTable,
-  heard: (question: DnsHeard) => void = () => {},
-  { bears = Number.POSITIVE_INFINITY } = {},
-): Promise<DnsServer> {
+  onQuery: (question: DnsQueryEvent) => void = () => {},
+  { bears: maxInFlight = Number.POSITIVE_INFINITY } = {},
+): Promise<LabDnsServer> {
   checkTable(table)
   let current = table
-  let lying: Lie | null = null
-  const hostAt = (host: string) => lying?.(host) ?? (Object.hasOwn(current, host) ? current[host]! : 'nxdomain')
-  const turns = new Map<string, number>()
+  let overrideAnswer: AnswerOverride | null = null
+  const hostAt = (host: string) => overrideAnswer?.(host) ?? (Object.hasOwn(current, host) ? current[host]! : 'nxdomain')
+  const rotations = new Map<string, number>()
   const timers = new Set<NodeJS.Timeout>()
-  const turn = (key: string) => countUp(turns, key)
+  const nextRotation = (key: string) => countUp(rotations, key)
   const answer: Answerer = (question, over, send) => {
-    const isOver = timers.size >= bears
-    const { message, delay } = replyTo(question, isOver ? () => 'refused' : hostAt, over, turn, heard)
+    const isOver = timers.size >= maxInFlight
+    const { message, delay } = replyTo(question, isOver ? () => 'refused' : hostAt, over, nextRotation, onQuery)
     if (message === null) return
     if (delay === 0) send(message)
     else sendLater(timers, delay, () => send(message))
@@ -59,10 +59,10 @@ export async function startDns(
     change: (next) => {
       checkTable(next)
       current = next
-      turns.clear()
+      rotations.clear()
     },
-    lie: (next) => {
-      lying = next
+    override: (next) => {
+      overrideAnswer = next
     },
     close: async () => {
       for (const timer of timers) clearTimeout(timer)
@@ -72,9 +72,9 @@ export async function startDns(
   }
 }
 
-function countUp(turns: Map<string, number>, key: string): number {
-  const count = turns.get(key) ?? 0
-  turns.set(key, count + 1)
+function countUp(counts: Map<string, number>, key: string): number {
+  const count = counts.get(key) ?? 0
+  counts.set(key, count + 1)
   return count
 }
 
@@ -133,16 +133,16 @@ async function listen(answer: Answerer): Promise<{ port: number; close(): Promis
 
 /** Each message stands behind its length (RFC 1035, chapter 4.2.2). */
 function serveStream(socket: Socket, answer: Answerer): void {
-  let held: Buffer = Buffer.alloc(0)
+  let buffered: Buffer = Buffer.alloc(0)
   socket.on('data', (piece: Buffer) => {
-    held = held.length > 0 ? Buffer.concat([held, piece]) : piece
-    while (held.length >= 2 && held.length >= 2 + held.readUInt16BE()) {
-      const end = 2 + held.readUInt16BE()
-      answer(held.subarray(2, end), 'tcp', (message) => {
+    buffered = buffered.length > 0 ? Buffer.concat([buffered, piece]) : piece
+    while (buffered.length >= 2 && buffered.length >= 2 + buffered.readUInt16BE()) {
+      const end = 2 + buffered.readUInt16BE()
+      answer(buffered.subarray(2, end), 'tcp', (message) => {
         if (socket.writable)
           socket.write(Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message]))
       })
-      held = held.subarray(end)
+      buffered = buffered.subarray(end)
     }
   })
 }

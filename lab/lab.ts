@@ -1,11 +1,11 @@
 /** The lab: a small internet on loopback, with names, name servers, web servers and certificates of its own. */
 
-import type { ControlPlan } from '../src/crawl/control-plan.ts'
+import type { SelfCheckPlan } from '../src/crawl/control-plan.ts'
 import type { Server } from '../src/crawl/dns.ts'
-import type { Stand } from '../src/crawl/guard.ts'
-import { type Name, parseName } from '../src/words/name.ts'
+import type { PortMapping } from '../src/crawl/guard.ts'
+import { type DomainName, parseName } from '../src/words/name.ts'
 import { type Identity, type Kind, makeAuthority } from './authority.ts'
-import { type DnsServer, startDns } from './dns.ts'
+import { type LabDnsServer, startDnsServer } from './dns.ts'
 import type { DnsTable } from './dns-table.ts'
 import { HARBOUR, SIXTH } from './machines.ts'
 import { hostsByKind, type Internet, internetOf, namesOf, ROWS, TARGET } from './scenarios.ts'
@@ -16,26 +16,26 @@ export type Lab = {
   /** Knows every name of the lab and says NXDOMAIN to any other. */
   resolver: Server
   /** That one, and another that says the same; each may be made to lie (lies.ts). */
-  resolvers: readonly [DnsServer, DnsServer]
+  resolvers: readonly [LabDnsServer, LabDnsServer]
   /** Control questions that the lab answers as they must be, and its web servers as control addresses. */
-  controls: ControlPlan
+  selfCheckPlan: SelfCheckPlan
   /** What the guard opens. */
-  stands: readonly Stand[]
+  portMappings: readonly PortMapping[]
   /** PEM of the lab's own authority. */
   root: string
   /** Every domain of the lab, each once, bytewise. */
-  names: readonly Name[]
+  names: readonly DomainName[]
   /** Changes the lab from its first state to its second; called again, back to the first. */
   change(): void
   /** Takes the web servers of a family of addresses away, for good: their ports refuse connections. */
-  sever(family: 4 | 6): Promise<void>
+  disconnectFamily(family: 4 | 6): Promise<void>
   close(): Promise<void>
 }
 
-const CONTROLS: readonly string[] = [HARBOUR, SIXTH]
+const CONTROL_ADDRESSES: readonly string[] = [HARBOUR, SIXTH]
 
 /** The domain that has something of everything: others redirect to it, it has neighbours, and it changes. */
-export const SHOWN: Name = parseName(TARGET)!
+export const SHOWCASE_DOMAIN: DomainName = parseName(TARGET)!
 
 /**
  * Starts it on free ports; certificates count from now. Every machine listens on its own address of 127.0.0.0/8 where this
@@ -58,35 +58,35 @@ export async function startLab(addresses?: LabAddresses): Promise<Lab> {
   return {
     resolver: { address, port },
     resolvers,
-    controls: controlsOf(web.stands),
-    stands: web.stands,
+    selfCheckPlan: selfCheckPlanOf(web.stands),
+    portMappings: web.stands,
     root,
     names: ROWS.flatMap(namesOf).sort(),
     change() {
       internet = internet === internets[0] ? internets[1] : internets[0]
       for (const dns of resolvers) dns.change(internet.dns)
     },
-    sever: (family) => web.sever(family),
+    disconnectFamily: (family) => web.sever(family),
     async close() {
       await Promise.all([...resolvers, web].map((each) => each.close()))
     },
   }
 }
 
-function controlsOf(stands: readonly Stand[]): ControlPlan {
+function selfCheckPlanOf(portMappings: readonly PortMapping[]): SelfCheckPlan {
   return {
     zones: ['neighbour.example', TARGET],
-    missing: 'example',
+    missingUnder: 'example',
     ipv4only: 'ipv4-only.example',
-    addresses: stands
-      .filter(({ address, standsFor }) => CONTROLS.includes(address) && standsFor === 80)
-      .map(({ address, at = address, port }) => ({ address: at, port })),
+    addresses: portMappings
+      .filter(({ address, publicPort: standsFor }) => CONTROL_ADDRESSES.includes(address) && standsFor === 80)
+      .map(({ address, connectTo: at = address, port }) => ({ address: at, port })),
   }
 }
 
-async function startResolvers(table: DnsTable): Promise<readonly [DnsServer, DnsServer]> {
-  const first = await startDns(table)
-  const second = await startDns(table).catch(async (error) => {
+async function startResolvers(table: DnsTable): Promise<readonly [LabDnsServer, LabDnsServer]> {
+  const first = await startDnsServer(table)
+  const second = await startDnsServer(table).catch(async (error) => {
     await first.close()
     throw error
   })

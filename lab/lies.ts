@@ -1,17 +1,17 @@
 /** How a resolver of the lab goes wrong: it dies, denies what is there, or makes things up. */
 
 import { crc32 } from 'node:zlib'
-import type { Lie } from './dns.ts'
+import type { AnswerOverride } from './dns.ts'
 import type { DnsHost } from './dns-table.ts'
 
 /** The same of every host: `always('silent')` is a resolver that has died. */
-export const always =
-  (said: DnsHost): Lie =>
+export const answerAlways =
+  (answer: DnsHost): AnswerOverride =>
   () =>
-    said
+    answer
 
 /** The same of a share of all hosts, 0 to 1, always the same ones. */
-export const ofShare =
-  (share: number, said: DnsHost): Lie =>
+export const answerShare =
+  (share: number, answer: DnsHost): AnswerOverride =>
   (host) =>
-    crc32(host) < share * 2 ** 32 ? said : undefined
+    crc32(host) < share * 2 ** 32 ? answer : undefined

@@ -5,10 +5,10 @@
  * `banner`: speaks another protocol. `cut`: hangs up at the first bytes. `old`: TLS 1.0 alone. `demanding`: TLS that wants
  * a certificate from the client. `http2`: TLS and HTTP/2 alone.
  */
-export type Port = 'http' | 'https' | 'refused' | 'mute' | 'banner' | 'cut' | 'old' | 'demanding' | 'http2'
+export type PortBehaviour = 'http' | 'https' | 'refused' | 'mute' | 'banner' | 'cut' | 'old' | 'demanding' | 'http2'
 
 /** What listens on 80 and on 443. */
-export type Machine = { plain: Port; secure: Port }
+export type Machine = { plain: PortBehaviour; secure: PortBehaviour }
 
 /** Shared hosting: most sites of the lab. */
 export const HARBOUR = '127.20.0.1'

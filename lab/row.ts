@@ -1,7 +1,7 @@
 /** A row of the lab: one domain, what its name servers and web servers do, and the observation that a visit must give. */
 
 import { isIPv4 } from 'node:net'
-import type { GivenRecord } from '../src/crawl/visit.ts'
+import type { ObservedRecord } from '../src/crawl/visit.ts'
 import { adminEmail, RECORD_TYPES, type RecordType, textPart } from '../src/words/record.ts'
 import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
 import type { Site } from './site.ts'
@@ -10,15 +10,15 @@ import type { Site } from './site.ts'
  * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from it,
  * one sentence. One state, or two where the domain changes.
  */
-export type Row = { name: string; shows: string; count?: number; states: (name: string) => readonly State[] }
+export type LabRow = { name: string; description: string; count?: number; states: (name: string) => readonly LabState[] }
 
 /** What the world says of the domain in one state of the lab, hosts whole, and what a visit must give. */
-export type State = { zone: DnsTable; sites: Readonly<Record<string, Site>>; gives: Gives }
+export type LabState = { zone: DnsTable; sites: Readonly<Record<string, Site>>; expected: ExpectedObservation }
 
 /** An observation as files write it (docs/observation.md), without its domain and time. */
-export type Gives = { dns: GivenDns; web?: GivenWeb; ssl?: GivenWeb['ssl'] }
-export type GivenDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<Record<RecordType, readonly GivenRecord[]>>
-export type GivenWeb = {
+export type ExpectedObservation = { dns: ExpectedDns; web?: ExpectedWeb; ssl?: ExpectedWeb['ssl'] }
+export type ExpectedDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<Record<RecordType, readonly ObservedRecord[]>>
+export type ExpectedWeb = {
   has_website: boolean
   redirect_to_https: boolean
   redirect_to_www: boolean
@@ -30,7 +30,7 @@ export type GivenWeb = {
 }
 
 /** How a state is written down. What is left out is as with most domains. */
-export type Told = {
+export type StateDescription = {
   /** Addresses of the name, of both families. */
   at?: readonly string[]
   /** Further records of the name, or others than the usual NS and SOA. */
@@ -46,14 +46,14 @@ export type Told = {
   zone?: DnsTable
   sites?: Readonly<Record<string, Site>>
   /** What the visit gives other than the records of the name. */
-  dns?: Partial<GivenDns>
+  dns?: Partial<ExpectedDns>
   /** How it differs from a plain website with a valid certificate and no text; null: left out of the observation. */
-  web: Partial<GivenWeb> | null
+  web: Partial<ExpectedWeb> | null
   /** The certificate where nothing else of the web is judged. */
-  ssl?: GivenWeb['ssl']
+  ssl?: ExpectedWeb['ssl']
 }
 
-const PLAIN: GivenWeb = {
+const PLAIN: ExpectedWeb = {
   has_website: true,
   redirect_to_https: false,
   redirect_to_www: false,
@@ -80,18 +80,18 @@ export const SOA: DnsRecord['SOA'] = {
   minimum_ttl_seconds: 300,
 }
 
-export function row(name: string, shows: string, ...told: [Told] | [Told, Told]): Row {
-  return { name, shows, states: (each) => told.map((state) => stateOf(each, state)) }
+export function row(name: string, description: string, ...descriptions: [StateDescription] | [StateDescription, StateDescription]): LabRow {
+  return { name, description, states: (each) => descriptions.map((state) => stateFrom(each, state)) }
 }
 
 /** A row of many domains alike; `told` is asked for each. */
-export function rows(name: string, count: number, shows: string, told: (name: string) => Told): Row {
-  return { name, shows, count, states: (each) => [stateOf(each, told(each))] }
+export function rows(name: string, count: number, description: string, describe: (name: string) => StateDescription): LabRow {
+  return { name, description, count, states: (each) => [stateFrom(each, describe(each))] }
 }
 
-function stateOf(name: string, told: Told): State {
-  const { at = [], site, www, wwwSite = site, zone = {}, sites = {}, fails } = told
-  const apex: DnsRow = { ...addressesOf(at), NS: [`ns1.${PROVIDER}`, `ns2.${PROVIDER}`], SOA: [SOA], ...told.records }
+function stateFrom(name: string, description: StateDescription): LabState {
+  const { at = [], site, www, wwwSite = site, zone = {}, sites = {}, fails } = description
+  const apex: DnsRow = { ...addressesOf(at), NS: [`ns1.${PROVIDER}`, `ns2.${PROVIDER}`], SOA: [SOA], ...description.records }
   const hasWww = www !== null && fails === undefined && (www !== undefined || at.length > 0)
   return {
     zone: {
@@ -104,16 +104,16 @@ function stateOf(name: string, told: Told): State {
       ...(hasWww && wwwSite !== undefined && { [`www.${name}`]: wwwSite }),
       ...sites,
     },
-    gives: {
-      dns: fails === undefined ? { status: 'ok', ...recordsOf(apex), ...told.dns } : { status: statusOf(fails) },
-      ...(told.web !== null && { web: { ...PLAIN, ...told.web } }),
-      ...(told.ssl !== undefined && { ssl: told.ssl }),
+    expected: {
+      dns: fails === undefined ? { status: 'ok', ...recordsOf(apex), ...description.dns } : { status: statusOf(fails) },
+      ...(description.web !== null && { web: { ...PLAIN, ...description.web } }),
+      ...(description.ssl !== undefined && { ssl: description.ssl }),
     },
   }
 }
 
 /** A name whose servers do not answer is no different from one whose servers fail. */
-function statusOf(fails: NonNullable<Told['fails']>): GivenDns['status'] {
+function statusOf(fails: NonNullable<StateDescription['fails']>): ExpectedDns['status'] {
   return fails === 'nxdomain' ? 'nxdomain' : 'servfail'
 }
 
@@ -124,17 +124,17 @@ function addressesOf(addresses: readonly string[]): DnsRow {
 }
 
 /** Every type that is answered with records or with none, as an observation file writes it. */
-function recordsOf(apex: DnsRow): Partial<Record<RecordType, readonly GivenRecord[]>> {
+function recordsOf(apex: DnsRow): Partial<Record<RecordType, readonly ObservedRecord[]>> {
   const listed = RECORD_TYPES.flatMap((type) => {
-    const said = apex[type] ?? []
-    return Array.isArray(said) ? [[type, said.map((record) => given(type, record))]] : []
+    const answer = apex[type] ?? []
+    return Array.isArray(answer) ? [[type, answer.map((record) => observedRecord(type, record))]] : []
   })
   return Object.fromEntries(listed)
 }
 
-function given(type: RecordType, record: DnsRecord[RecordType]): GivenRecord {
+function observedRecord(type: RecordType, record: DnsRecord[RecordType]): ObservedRecord {
   if (type === 'TXT') return (record as DnsRecord['TXT']).map((part) => textPart(Buffer.from(part as string)))
-  if (type !== 'SOA') return record as GivenRecord
+  if (type !== 'SOA') return record as ObservedRecord
   const { mailbox, ...rest } = record as DnsRecord['SOA']
   return { ...rest, admin_email: adminEmail(mailbox) }
 }

@@ -1,9 +1,9 @@
 /** Every row of the lab, and the small internet that they make together in one of its states. */
 
-import { type Name, parseName } from '../src/words/name.ts'
+import { type DomainName, parseName } from '../src/words/name.ts'
 import type { Kind } from './authority.ts'
 import type { DnsTable } from './dns-table.ts'
-import type { Row, State } from './row.ts'
+import type { LabRow, LabState } from './row.ts'
 import { CERTIFICATES } from './scenarios/certificates.ts'
 import { DEAD_ENDS } from './scenarios/dead-ends.ts'
 import { HOSTING } from './scenarios/hosting.ts'
@@ -18,7 +18,7 @@ import type { Site } from './site.ts'
 
 export { TARGET } from './scenarios/redirects.ts'
 
-export const ROWS: readonly Row[] = [
+export const ROWS: readonly LabRow[] = [
   ...CERTIFICATES,
   ...REACH,
   ...REDIRECTS,
@@ -35,18 +35,18 @@ export const ROWS: readonly Row[] = [
 export type Internet = { dns: DnsTable; sites: ReadonlyMap<string, Site> }
 
 /** The domains of a row, in their order. */
-export function namesOf({ name, count }: Row): Name[] {
+export function namesOf({ name, count }: LabRow): DomainName[] {
   if (count === undefined) return [parseName(name)!]
   return Array.from({ length: count }, (_, index) => parseName(name.replace('#', String(index + 1).padStart(3, '0')))!)
 }
 
 /** `state`: 0 or 1; a row that does not change has one for both. */
-export function stateOf(row: Row, name: Name, state: number): State {
+export function stateOf(row: LabRow, name: DomainName, state: number): LabState {
   const states = row.states(name)
   return states[state] ?? states[0]!
 }
 
-export function internetOf(rows: readonly Row[], state: number): Internet {
+export function internetOf(rows: readonly LabRow[], state: number): Internet {
   const states = rows.flatMap((row) => namesOf(row).map((name) => stateOf(row, name, state)))
   return {
     dns: Object.assign(Object.create(null), ...states.map(({ zone }) => zone)),

@@ -12,10 +12,10 @@ export type Reply =
   | { wire: () => Iterable<string> | AsyncIterable<string> }
 
 /** By path, with its query. */
-export type Answering = Reply | ((path: string) => Reply)
+export type SiteResponse = Reply | ((path: string) => Reply)
 
 /** One host: without encryption, with it, and its robots.txt (none: 404). Its certificate is `valid` if nothing is said. */
-export type Site = { plain: Answering; secure: Answering; robots?: Reply; certificate?: Kind }
+export type Site = { plain: SiteResponse; secure: SiteResponse; robots?: Reply; certificate?: Kind }
 
 export const HTML = 'text/html; charset=utf-8'
 
@@ -48,17 +48,17 @@ export function robots(...lines: string[]): Reply {
 }
 
 /** The same with and without encryption. */
-export function everywhere(answering: Answering, rest: Partial<Site> = {}): Site {
+export function everywhere(answering: SiteResponse, rest: Partial<Site> = {}): Site {
   return { plain: answering, secure: answering, ...rest }
 }
 
 /** From http to https, path and all, as most sites do. */
-export function encrypted(host: string, secure: Answering, rest: Partial<Site> = {}): Site {
+export function encrypted(host: string, secure: SiteResponse, rest: Partial<Site> = {}): Site {
   return { plain: (path) => redirect(`https://${host}${path}`), secure, ...rest }
 }
 
 /** Every request to another place. */
-export function gone(location: string, status = 301, rest: Partial<Site> = {}): Site {
+export function redirectsTo(location: string, status = 301, rest: Partial<Site> = {}): Site {
   return everywhere(redirect(location, status), rest)
 }
 
@@ -69,7 +69,7 @@ export function* forever<T>(piece: T, before: readonly T[] = []): Generator<T> {
 }
 
 /** The same piece for ever, with a wait before each. */
-export async function* dripping(piece: string, before: string): AsyncGenerator<string> {
+export async function* dripFeed(piece: string, before: string): AsyncGenerator<string> {
   yield before
   for (;;) {
     await wait(100, undefined, { ref: false })

@@ -1,25 +1,25 @@
 /** The listening sockets of the lab, and everything that is connected to them, closed in one go. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { type Address, family } from '../src/words/address.ts'
+import { type IpAddress, addressFamily } from '../src/words/address.ts'
 
 /** `many`: each machine of IPv4 listens on its own address; `one`: all of them on 127.0.0.1, each on ports of its own. */
 export type LabAddresses = 'many' | 'one'
 
 export type Sockets = {
   /** Where a machine listens whose address is this. */
-  addressOf(address: Address): Address
+  addressOf(address: IpAddress): IpAddress
   /** A free port of the address, where connections are handed to `take`; null where this computer has no such address. */
-  listen(address: Address, take: (socket: Socket) => void): Promise<number | null>
+  listen(address: IpAddress, take: (socket: Socket) => void): Promise<number | null>
   /** A port of the address where nobody listens, nor can as long as these are open. */
-  refuse(address: Address): Promise<number | null>
+  reserveClosedPort(address: IpAddress): Promise<number | null>
   /** Nobody listens on the addresses of a family any more, and what is connected to them is cut. */
-  sever(family: 4 | 6): Promise<void>
+  disconnectFamily(family: 4 | 6): Promise<void>
   close(): Promise<void>
 }
 
-const HOME = '127.0.0.1' as Address
-const NEIGHBOUR = '127.0.0.2' as Address
+const HOME = '127.0.0.1' as IpAddress
+const NEIGHBOUR = '127.0.0.2' as IpAddress
 
 /** `many` if another address than 127.0.0.1 can be listened on, as on Linux. */
 export async function addressesHere(): Promise<LabAddresses> {
@@ -30,23 +30,23 @@ export async function addressesHere(): Promise<LabAddresses> {
 }
 
 export async function openSockets(addresses: LabAddresses): Promise<Sockets> {
-  const addressOf = (address: Address): Address => (addresses === 'one' && family(address) === 4 ? HOME : address)
-  const servers = new Map<Server, Address>()
+  const addressOf = (address: IpAddress): IpAddress => (addresses === 'one' && addressFamily(address) === 4 ? HOME : address)
+  const servers = new Map<Server, IpAddress>()
   const connected = new Set<Socket>()
-  const end = async (isEnded: (address: Address) => boolean) => {
+  const end = async (isEnded: (address: IpAddress) => boolean) => {
     const ended = [...servers].filter(([, address]) => isEnded(address)).map(([server]) => server)
     const closed = ended.map((server) => new Promise((resolve) => server.close(resolve)))
     for (const server of ended) servers.delete(server)
-    for (const socket of connected) if (isEnded((socket.localAddress ?? '') as Address)) socket.destroy()
+    for (const socket of connected) if (isEnded((socket.localAddress ?? '') as IpAddress)) socket.destroy()
     await Promise.all(closed)
   }
-  const keep = (socket: Socket) => {
+  const track = (socket: Socket) => {
     connected.add(socket)
     socket.on('error', () => {}).on('close', () => connected.delete(socket))
   }
   const listen: Sockets['listen'] = async (address, take) => {
     const server = createServer({ noDelay: true }, (socket) => {
-      keep(socket)
+      track(socket)
       take(socket)
     })
     const port = await bind(server, addressOf(address))
@@ -57,8 +57,8 @@ export async function openSockets(addresses: LabAddresses): Promise<Sockets> {
   return {
     addressOf,
     listen,
-    refuse: (address) => hold(addressOf(address), anchor!, keep),
-    sever: (which) => end((address) => family(address) === which),
+    reserveClosedPort: (address) => reserveOutgoingPort(addressOf(address), anchor!, track),
+    disconnectFamily: (which) => end((address) => addressFamily(address) === which),
     close: () => end(() => true),
   }
 }
@@ -71,7 +71,7 @@ function failed(resolve: (port: null) => void, reject: (error: Error) => void) {
   }
 }
 
-function bind(server: Server, host: Address): Promise<number | null> {
+function bind(server: Server, host: IpAddress): Promise<number | null> {
   return new Promise((resolve, reject) => {
     server.once('error', failed(resolve, reject))
     server.listen(0, host, () => resolve((server.address() as { port: number }).port))
@@ -79,10 +79,10 @@ function bind(server: Server, host: Address): Promise<number | null> {
 }
 
 /** The port is taken by a connection that goes out from it. */
-function hold(localAddress: Address, port: number, keep: (socket: Socket) => void): Promise<number | null> {
+function reserveOutgoingPort(localAddress: IpAddress, port: number, track: (socket: Socket) => void): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, localAddress }, () => resolve(socket.localPort!))
     socket.once('error', failed(resolve, reject))
-    keep(socket)
+    track(socket)
   })
 }

@@ -5,15 +5,15 @@ import { createSecureServer } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
 import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContext, type TlsOptions } from 'node:tls'
-import type { Stand } from '../src/crawl/guard.ts'
-import { type Address, parseAddress } from '../src/words/address.ts'
+import type { PortMapping } from '../src/crawl/guard.ts'
+import { type IpAddress, parseAddress } from '../src/words/address.ts'
 import type { Identity, Kind } from './authority.ts'
-import { HARBOUR, MACHINES, type Port } from './machines.ts'
+import { HARBOUR, MACHINES, type PortBehaviour } from './machines.ts'
 import type { Site } from './site.ts'
 import { type LabAddresses, openSockets, type Sockets } from './sockets.ts'
 import { answer } from './web-answer.ts'
 
-export type WebServers = { stands: readonly Stand[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
+export type WebServers = { stands: readonly PortMapping[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
 
 /** Lets a server hold certificates that are no good, and speak old protocols. */
 const WEAK = 'DEFAULT:@SECLEVEL=0'
@@ -21,7 +21,7 @@ const WEAK = 'DEFAULT:@SECLEVEL=0'
 /** `siteAt`: what stands at a host now. `identities`: one for each kind of certificate that a site may have. */
 export type Content = { siteAt: (host: string) => Site | undefined; identities: ReadonlyMap<Kind, Identity> }
 
-type Listeners = Record<Exclude<Port, 'refused'>, (socket: Socket) => void>
+type Listeners = Record<Exclude<PortBehaviour, 'refused'>, (socket: Socket) => void>
 
 /** Starts every machine. `::1` is left out on a computer without IPv6. Throws if the addresses are not there. */
 export async function startWeb(content: Content, addresses: LabAddresses = 'many'): Promise<WebServers> {
@@ -32,7 +32,7 @@ export async function startWeb(content: Content, addresses: LabAddresses = 'many
     return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
   })
   const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
-  if (stands.some(({ address }) => address === HARBOUR)) return { stands, sever: sockets.sever, close: sockets.close }
+  if (stands.some(({ address }) => address === HARBOUR)) return { stands, sever: sockets.disconnectFamily, close: sockets.close }
   await sockets.close()
   throw new Error(`this computer does not answer on ${HARBOUR}: start the lab on one address`)
 }
@@ -40,14 +40,14 @@ export async function startWeb(content: Content, addresses: LabAddresses = 'many
 async function open(
   sockets: Sockets,
   listeners: Listeners,
-  address: Address,
-  side: Port,
+  address: IpAddress,
+  side: PortBehaviour,
   standsFor: number,
-): Promise<Stand | null> {
-  const port = side === 'refused' ? await sockets.refuse(address) : await sockets.listen(address, listeners[side])
+): Promise<PortMapping | null> {
+  const port = side === 'refused' ? await sockets.reserveClosedPort(address) : await sockets.listen(address, listeners[side])
   if (port === null) return null
   const at = sockets.addressOf(address)
-  return at === address ? { address, port, standsFor } : { address, port, standsFor, at }
+  return at === address ? { address, port, publicPort: standsFor } : { address, port, publicPort: standsFor, connectTo: at }
 }
 
 /** The servers of HTTP listen on no port of their own: connections of many ports are handed to them. */

@@ -1,60 +1,60 @@
 /** How the texts of settings are read; undefined stands for a text that the setting may not be. */
 
-import { isPostgres, isSound } from './store/url.ts'
-import { type Address, family, parseAddress } from './words/address.ts'
+import { isPostgres, isValidPostgresUrl } from './store/url.ts'
+import { type IpAddress, addressFamily, parseAddress } from './words/address.ts'
 
 /** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
 export type Setting<Value> = {
   name: string
-  fallback: string
+  defaultText: string
   meaning: string
-  may: string
+  allowed: string
   isSecret?: true
   /** What may be shown of its text, where that is not all. */
   show?: (text: string) => string
-  read: (text: string) => Value | undefined
+  parse: (text: string) => Value | undefined
 }
 
 /** Where a server listens. */
-export type Listener = { host: string; port: number }
+export type ListenAddress = { host: string; port: number }
 
-const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 }
-const MOST_SPAN = 3_650 * 86_400
-const MOST_RATE = 100_000
+const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 }
+const MAX_DURATION_SECONDS = 3_650 * 86_400
+const MAX_RATE = 100_000
 
-export function readStore(text: string): string | undefined {
+export function parseStoreUrl(text: string): string | undefined {
   const isPath = /^sqlite:(?!:memory:).+/s.test(text) && !text.includes('://')
-  const fits = isPostgres(text) ? isSound(text) : isPath
+  const fits = isPostgres(text) ? isValidPostgresUrl(text) : isPath
   return fits ? text : undefined
 }
 
-export function readWhole(text: string, least: number, most: number): number | undefined {
+export function parseWholeNumber(text: string, min: number, max: number): number | undefined {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : -1
-  return value >= least && value <= most ? value : undefined
+  return value >= min && value <= max ? value : undefined
 }
 
-export function readHost(text: string): string | undefined {
+export function parseHostSetting(text: string): string | undefined {
   const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text)
   return isName || parseAddress(text) !== null ? text : undefined
 }
 
-export function readListener(text: string): Listener | undefined {
+export function parseListener(text: string): ListenAddress | undefined {
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text) ?? []
-  const host = readHost(bracketed ?? plain ?? '')
-  const port = readWhole(digits, 0, 65_535)
+  const host = parseHostSetting(bracketed ?? plain ?? '')
+  const port = parseWholeNumber(digits, 0, 65_535)
   return host === undefined || port === undefined ? undefined : { host, port }
 }
 
-export function readList(text: string, fits: (item: string) => boolean): string[] | undefined {
+export function parseList(text: string, fits: (item: string) => boolean): string[] | undefined {
   const items = text.split(',').map((item) => item.trim())
   return items.every(fits) ? items : undefined
 }
 
 /** An address, or an address with the length of a prefix. */
-export function isRange(text: string): boolean {
+export function isAddressRange(text: string): boolean {
   const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
-  const parsed: Address | null = parseAddress(address)
-  return parsed !== null && (length === undefined || Number(length) <= (family(parsed) === 4 ? 32 : 128))
+  const parsed: IpAddress | null = parseAddress(address)
+  return parsed !== null && (length === undefined || Number(length) <= (addressFamily(parsed) === 4 ? 32 : 128))
 }
 
 export function isOrigin(text: string): boolean {
@@ -62,16 +62,16 @@ export function isOrigin(text: string): boolean {
 }
 
 /** Seconds: a whole number of minutes, hours or days, as `90m`, `12h` or `30d`; 3,650 days at most. */
-export function readSpan(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([mhd])$/.exec(text) ?? []
-  const seconds = Number(digits) * (SECONDS[unit] ?? Number.NaN)
-  return seconds <= MOST_SPAN ? seconds : undefined
+  const seconds = Number(digits) * (UNIT_SECONDS[unit] ?? Number.NaN)
+  return seconds <= MAX_DURATION_SECONDS ? seconds : undefined
 }
 
 /** A number from 0.001 to 100,000. */
-export function readRate(text: string): number | undefined {
+export function parseRate(text: string): number | undefined {
   const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
-  return value > 0 && value <= MOST_RATE ? value : undefined
+  return value > 0 && value <= MAX_RATE ? value : undefined
 }
 
 /** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5), and without a password for all to read. */

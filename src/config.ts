@@ -5,30 +5,30 @@ import { availableParallelism } from 'node:os'
 import { CRAWL_SETTINGS, type CrawlSettings } from './config-crawl.ts'
 import { LIMIT_SETTINGS, type LimitSettings } from './config-limits.ts'
 import { NAMES_SETTINGS, type NamesSettings } from './config-names.ts'
-import { NIGHT_SETTINGS, type NightSettings } from './config-night.ts'
+import { JOB_SETTINGS, type JobSettings } from './config-night.ts'
 import {
   isOrigin,
-  isRange,
-  type Listener,
-  readHost,
-  readList,
-  readListener,
-  readWhole,
+  isAddressRange,
+  type ListenAddress,
+  parseHostSetting,
+  parseList,
+  parseListener,
+  parseWholeNumber,
   type Setting,
 } from './config-read.ts'
-import { placeLedgers, STORE_SETTINGS, type StoreSettings } from './config-store.ts'
-import { masked } from './store/url.ts'
-import { closest } from './words/closest.ts'
+import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './config-store.ts'
+import { maskedText } from './store/url.ts'
+import { closestWord } from './words/closest.ts'
 
-export type { Listener } from './config-read.ts'
+export type { ListenAddress as Listener } from './config-read.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type SettingsElsewhere = CrawlSettings & LimitSettings & NamesSettings & NightSettings & StoreSettings
+type GroupedSettings = CrawlSettings & LimitSettings & NamesSettings & JobSettings & StoreSettings
 
 /** All settings, read. */
-export type Settings = SettingsElsewhere & {
+export type Settings = GroupedSettings & {
   /** Connections to PostgreSQL of a process. */
   pool: number
   files: string
@@ -40,7 +40,7 @@ export type Settings = SettingsElsewhere & {
   /** 0: any free port. */
   port: number
   /** Null: no admin listener. */
-  admin: Listener | null
+  admin: ListenAddress | null
   workers: number
   /** Null: the store's own. */
   secret: string | null
@@ -57,103 +57,103 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
   ...STORE_SETTINGS,
   pool: {
     name: 'DOMAINDEX_POOL',
-    fallback: '8',
+    defaultText: '8',
     meaning:
       'How many connections to PostgreSQL a process has, at most; a server has as many processes as workers, one more, and one each for the nights, the index and the crawl.',
-    may: 'a whole number from 2 to 1000',
-    read: (text) => readWhole(text, 2, 1_000),
+    allowed: 'a whole number from 2 to 1000',
+    parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
   files: {
     name: 'DOMAINDEX_FILES',
-    fallback: 'data/files',
+    defaultText: 'data/files',
     meaning: 'The folder of the finished daily and snapshot files.',
-    may: 'the path of a folder',
-    read: (text) => text,
+    allowed: 'the path of a folder',
+    parse: (text) => text,
   },
   plans: {
     name: 'DOMAINDEX_PLANS',
-    fallback: '',
+    defaultText: '',
     meaning:
       'A JSON file that changes the limits of the plans free, basic and premium. It is read when a command starts.',
-    may: 'the path of a file',
-    read: (text) => (text === '' ? null : text),
+    allowed: 'the path of a file',
+    parse: (text) => (text === '' ? null : text),
   },
   snapshotsKept: {
     name: 'DOMAINDEX_SNAPSHOTS_KEPT',
-    fallback: '7',
+    defaultText: '7',
     meaning:
       'How many snapshots of each edition stay in that folder; older ones are removed when a newer one is there.',
-    may: 'a whole number from 1 to 10000',
-    read: (text) => readWhole(text, 1, 10_000),
+    allowed: 'a whole number from 1 to 10000',
+    parse: (text) => parseWholeNumber(text, 1, 10_000),
   },
   host: {
     name: 'DOMAINDEX_HOST',
-    fallback: '127.0.0.1',
+    defaultText: '127.0.0.1',
     meaning: 'The address that the API listens on; `0.0.0.0` or `::` for every one of the machine.',
-    may: 'an IP address or a host name, without scheme and port',
-    read: readHost,
+    allowed: 'an IP address or a host name, without scheme and port',
+    parse: parseHostSetting,
   },
   port: {
     name: 'DOMAINDEX_PORT',
-    fallback: '8080',
+    defaultText: '8080',
     meaning: 'The port that the API listens on; 0 takes any that is free.',
-    may: 'a whole number from 0 to 65535',
-    read: (text) => readWhole(text, 0, 65_535),
+    allowed: 'a whole number from 0 to 65535',
+    parse: (text) => parseWholeNumber(text, 0, 65_535),
   },
   admin: {
     name: 'DOMAINDEX_ADMIN',
-    fallback: '127.0.0.1:9090',
+    defaultText: '127.0.0.1:9090',
     meaning: 'Where the admin listener (metrics) listens. It asks for no token: keep it off the internet.',
-    may: 'HOST:PORT, [IPV6]:PORT, or off',
-    read: (text) => (text === 'off' ? null : readListener(text)),
+    allowed: 'HOST:PORT, [IPV6]:PORT, or off',
+    parse: (text) => (text === 'off' ? null : parseListener(text)),
   },
   workers: {
     name: 'DOMAINDEX_WORKERS',
-    fallback: String(availableParallelism()),
+    defaultText: String(availableParallelism()),
     meaning: 'How many processes answer requests. The default is the number of cores.',
-    may: 'a whole number from 1 to 256',
-    read: (text) => readWhole(text, 1, 256),
+    allowed: 'a whole number from 1 to 256',
+    parse: (text) => parseWholeNumber(text, 1, 256),
   },
   secret: {
     name: 'DOMAINDEX_SECRET',
-    fallback: '',
+    defaultText: '',
     meaning: 'What cursors, sessions and links are signed with. Unset, the store makes one and keeps it.',
-    may: 'a text of at least 32 characters; to replace one, the new one, a comma and the former one',
+    allowed: 'a text of at least 32 characters; to replace one, the new one, a comma and the former one',
     isSecret: true,
-    read: (text) => (text === '' ? null : text.length >= 32 ? text : undefined),
+    parse: (text) => (text === '' ? null : text.length >= 32 ? text : undefined),
   },
   trustedProxies: {
     name: 'DOMAINDEX_TRUSTED_PROXIES',
-    fallback: '',
+    defaultText: '',
     meaning: 'The proxies in front of the service, whose X-Forwarded-For counts. Unset: none.',
-    may: 'addresses and ranges separated by commas, such as 10.0.0.0/8,::1',
-    read: (text) => (text === '' ? [] : readList(text, isRange)),
+    allowed: 'addresses and ranges separated by commas, such as 10.0.0.0/8,::1',
+    parse: (text) => (text === '' ? [] : parseList(text, isAddressRange)),
   },
   cors: {
     name: 'DOMAINDEX_CORS',
-    fallback: '*',
+    defaultText: '*',
     meaning: 'The web pages (their origins) that may read answers in a browser.',
-    may: '*, off, or origins separated by commas, such as https://example.com',
-    read: (text) => (text === '*' ? '*' : text === 'off' ? [] : readList(text, isOrigin)),
+    allowed: '*, off, or origins separated by commas, such as https://example.com',
+    parse: (text) => (text === '*' ? '*' : text === 'off' ? [] : parseList(text, isOrigin)),
   },
   logLevel: {
     name: 'DOMAINDEX_LOG_LEVEL',
-    fallback: 'info',
+    defaultText: 'info',
     meaning: 'The least that is logged; `info` has a line for every request.',
-    may: LOG_LEVELS.join(', '),
-    read: (text) => LOG_LEVELS.find((level) => level === text),
+    allowed: LOG_LEVELS.join(', '),
+    parse: (text) => LOG_LEVELS.find((level) => level === text),
   },
   index: {
     name: 'DOMAINDEX_INDEX',
-    fallback: 'on',
+    defaultText: 'on',
     meaning:
       'Whether `serve` keeps the index of /similar, in a process of its own. Of several servers on one store one does, and the others stand by.',
-    may: 'on or off',
-    read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    allowed: 'on or off',
+    parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
   },
   ...LIMIT_SETTINGS,
   ...NAMES_SETTINGS,
-  ...NIGHT_SETTINGS,
+  ...JOB_SETTINGS,
   ...CRAWL_SETTINGS,
 }
 
@@ -169,13 +169,13 @@ export function readSettings(environment: Environment): Settings {
   const read: Partial<Record<keyof Settings, unknown>> = {}
   const faults: string[] = []
   for (const [key, setting] of Object.entries(SETTINGS) as [keyof Settings, Setting<unknown>][]) {
-    const given = environment[setting.name] || setting.fallback
-    const value = setting.read(given)
-    if (value === undefined) faults.push(refusal(setting, given))
+    const given = environment[setting.name] || setting.defaultText
+    const value = setting.parse(given)
+    if (value === undefined) faults.push(invalidSettingMessage(setting, given))
     read[key] = value
   }
   const settings = read as Settings
-  faults.push(...placeLedgers(settings))
+  faults.push(...applyLedgerPaths(settings))
   if (faults.length > 0) throw new SettingsFault(faults.join('\n'))
   return settings
 }
@@ -186,30 +186,30 @@ export function readSettings(environment: Environment): Settings {
  */
 export function loadSettings(warn: (line: string) => void = console.error): Settings {
   if (existsSync('.env')) process.loadEnvFile()
-  for (const line of strangeSettings(process.env)) warn(`domaindex: ${line}`)
+  for (const line of unknownSettings(process.env)) warn(`domaindex: ${line}`)
   return readSettings(process.env)
 }
 
 /** A line for every variable whose name begins like a setting's and is none, with the setting that comes closest. */
-export function strangeSettings(environment: Environment): string[] {
+export function unknownSettings(environment: Environment): string[] {
   const names = Object.values(SETTINGS).map(({ name }) => name)
   return Object.keys(environment)
     .filter((name) => name.startsWith('DOMAINDEX_') && !names.includes(name))
-    .map((name) => `${name} is no setting and is ignored; did you mean ${closest(name, names)}?`)
+    .map((name) => `${name} is no setting and is ignored; did you mean ${closestWord(name, names)}?`)
 }
 
-function refusal({ name, may, isSecret, show }: Setting<unknown>, given: string): string {
-  const words = isSecret ? 'the one given is not' : `it is ${JSON.stringify(show ? masked(given) : withoutUser(given))}`
+function invalidSettingMessage({ name, allowed: may, isSecret, show }: Setting<unknown>, given: string): string {
+  const words = isSecret ? 'the one given is not' : `it is ${JSON.stringify(show ? maskedText(given) : redactUrlUser(given))}`
   return `${name} must be ${may}; ${words}`
 }
 
 /** The text without what stands before the `@` of a URL: it may be a password. */
-function withoutUser(text: string): string {
+function redactUrlUser(text: string): string {
   return text.replace(/\/\/.*@/gs, '//…@')
 }
 
 /** The text of a setting as it may be shown. */
-export function shownText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' | 'show'>, text: string): string {
+export function displayText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' | 'show'>, text: string): string {
   if (isSecret) return text === '' ? 'unset' : 'set'
   return show ? show(text) : text
 }

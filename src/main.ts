@@ -1,6 +1,6 @@
 /** The program: argv in, one command out. Only the command that is asked for is loaded. */
 
-import { programOf } from './commands/program.ts'
+import { createProgram } from './commands/program.ts'
 
 /** A reader that went away, as in `domaindex config | head -1`, is no fault. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -12,8 +12,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.umask(0o077 | process.umask(0o077))
 try {
   const argv = process.argv.slice(2)
-  await (await programOf(argv)).parseAsync(argv, { from: 'user' })
+  await (await createProgram(argv)).parseAsync(argv, { from: 'user' })
 } catch (error) {
-  const { report } = await import('./commands/report.ts')
+  const { reportError: report } = await import('./commands/report.ts')
   process.exitCode = report(error)
 }

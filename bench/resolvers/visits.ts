@@ -1,11 +1,11 @@
 /** A process that visits names through one resolver, DNS alone, and says what was wrong, what is missing and how fast it was. */
 
-import { openCrawler } from '../../src/crawl/crawl.ts'
+import { createProber } from '../../src/crawl/crawl.ts'
 import { openResolver, type Server } from '../../src/crawl/dns.ts'
-import { ConcurrencyLimiter } from '../../src/crawl/dns-limiter.ts'
-import { Paths } from '../../src/crawl/dns-path.ts'
+import { DnsConcurrencyLimiter } from '../../src/crawl/dns-limiter.ts'
+import { DnsServerPaths } from '../../src/crawl/dns-path.ts'
 import { observe } from '../../src/observe/observe.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { fateOf, nameAt } from './names.ts'
 
@@ -32,7 +32,7 @@ export type Taken = {
   overloads: number
 }
 
-const NO_WEB = { look: async () => null, close: async () => {} }
+const NO_WEB = { probe: async () => null, close: async () => {} }
 const PRESENT = ['A', 'MX', 'TXT', 'NS', 'SOA']
 
 const order: Order = JSON.parse(process.argv[2]!)
@@ -40,9 +40,9 @@ console.log(JSON.stringify(await visitAll(order)))
 process.exit(0)
 
 async function visitAll({ server, run, names, parallel, fixed }: Order): Promise<Taken> {
-  const limiter = new ConcurrencyLimiter(fixed === null ? {} : { fixed })
-  const resolver = await openResolver({ servers: [server], paths: new Paths(() => limiter) })
-  const crawler = openCrawler({ resolver, web: NO_WEB, now: () => 0 })
+  const limiter = new DnsConcurrencyLimiter(fixed === null ? {} : { fixed })
+  const resolver = await openResolver({ servers: [server], paths: new DnsServerPaths(() => limiter) })
+  const crawler = createProber({ resolver, web: NO_WEB, now: () => 0 })
   const taken: Taken = { wrong: [], lost: 0, unjudged: 0, rate: 0, seconds: 0, limit: 0, overloads: 0 }
   const ends: number[] = []
   const began = performance.now()
@@ -50,7 +50,7 @@ async function visitAll({ server, run, names, parallel, fixed }: Order): Promise
   const worker = async (): Promise<void> => {
     for (let index = next++; index < names; index = next++) {
       const name = nameAt(run, index)
-      const { dns } = observe(await crawler.visit(name as Name))
+      const { dns } = observe(await crawler.probe(name as DomainName))
       judge(taken, name, dns)
       ends.push(performance.now())
     }

@@ -1,9 +1,9 @@
 /** How fast the index answers, what it reads for that, and how much of what is near it finds. */
 
-import { openRetrieval, type Retrieval } from '../../src/retrieval/retrieval.ts'
-import { QUERY } from '../../src/similar/choice.ts'
+import { openSimilarityService, type SimilarityService } from '../../src/retrieval/retrieval.ts'
+import { QUERY_LIMITS } from '../../src/similar/choice.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { median, medianOf, quantile } from '../measure.ts'
 import { atLeast, atMost, figure, type Line } from '../report.ts'
 import { exactTruth, recallAt } from './exact.ts'
@@ -18,11 +18,11 @@ export const LIMIT = 100
 
 type Round = { spent: Spent; milliseconds: number[] }
 /** An index with whoever answers from it. */
-type Asked = Place & { retrieval: Retrieval }
+type Asked = Place & { retrieval: SimilarityService }
 
 /** Everything that is measured on an index of `count` pages by asking it. */
 export async function askLines(place: Place, count: number, rounds: number): Promise<Line[]> {
-  const asked: Asked = { ...place, retrieval: openRetrieval(place.store) }
+  const asked: Asked = { ...place, retrieval: openSimilarityService(place.store) }
   const queries = queriesOf(count, Math.max(ASKED, JUDGED), JUDGED)
   const all: Round[] = []
   await askAll(asked, queries.slice(0, 50))
@@ -35,7 +35,7 @@ export async function askLines(place: Place, count: number, rounds: number): Pro
   ]
 }
 
-async function askAll({ retrieval, served }: Asked, names: readonly Name[]): Promise<Round> {
+async function askAll({ retrieval, served }: Asked, names: readonly DomainName[]): Promise<Round> {
   const milliseconds: number[] = []
   const { spent } = await spentOn(served, async () => {
     for (const name of names) {
@@ -69,7 +69,7 @@ function serverLines(asked: readonly Round[]): Line[] {
 }
 
 async function parkedLines(asked: Asked): Promise<Line[]> {
-  const names = [...twins(50)].map(({ name }) => name as Name)
+  const names = [...twins(50)].map(({ name }) => name as DomainName)
   const { milliseconds } = await askAll(asked, names)
   const rows = (await asked.retrieval.similar(names[7]!, LIMIT))!
   if (rows.length !== LIMIT || rows.some(({ similarity }) => similarity !== 1))
@@ -78,9 +78,9 @@ async function parkedLines(asked: Asked): Promise<Line[]> {
 }
 
 /** The most that any query read, held against its bounds. */
-async function workLines(store: Store, queries: readonly Name[]): Promise<Line[]> {
+async function workLines(store: Store, queries: readonly DomainName[]): Promise<Line[]> {
   const { similar, reads } = countReads(store.similar)
-  const retrieval = openRetrieval({ similar })
+  const retrieval = openSimilarityService({ similar })
   await retrieval.similar(queries[0]!, LIMIT)
   const all: Reads[] = []
   for (const name of queries) {
@@ -95,7 +95,7 @@ async function workLines(store: Store, queries: readonly Name[]): Promise<Line[]
       'rows of postings of a query, at most',
       most((each) => each.rows),
       '',
-      QUERY.rows + QUERY.words * segments,
+      QUERY_LIMITS.rows + QUERY_LIMITS.terms * segments,
     ),
     figure(
       'rows of postings of a query, median',
@@ -106,7 +106,7 @@ async function workLines(store: Store, queries: readonly Name[]): Promise<Line[]
       'vectors of a query, at most',
       most((each) => each.vectors),
       '',
-      QUERY.cosines,
+      QUERY_LIMITS.cosines,
     ),
     figure(
       'vectors of a query, median',
@@ -119,7 +119,7 @@ async function workLines(store: Store, queries: readonly Name[]): Promise<Line[]
 /** Found of what exact cosine finds; none of more pages than it can be reckoned of. */
 export async function recallLines(store: Store, count: number): Promise<Line[]> {
   if (!isJudged(count)) return []
-  const retrieval = openRetrieval(store)
+  const retrieval = openSimilarityService(store)
   const judged = queriesOf(count, Math.max(ASKED, JUDGED), JUDGED).slice(0, JUDGED)
   const found = new Map<string, string[]>()
   for (const name of judged)

@@ -1,6 +1,6 @@
 /** The pages of a run: those made up, parked ones of one text, and those that are asked for. */
 
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { pages, parked } from './corpus.ts'
 import type { Page } from './store.ts'
 
@@ -32,11 +32,11 @@ export function* everything(count: number): Generator<Page> {
 }
 
 /** Names from all of the corpus, the first `judged` of them too. */
-export function queriesOf(count: number, asked: number, judged: number): Name[] {
+export function queriesOf(count: number, asked: number, judged: number): DomainName[] {
   const wanted = new Set(Array.from({ length: asked }, (_, at) => Math.floor(((at + 0.5) * count) / asked)))
-  const names: Name[] = []
+  const names: DomainName[] = []
   let place = 0
-  for (const { name } of pages(SEED, count)) if (wanted.has(place++)) names.push(name as Name)
+  for (const { name } of pages(SEED, count)) if (wanted.has(place++)) names.push(name as DomainName)
   const step = Math.max(1, Math.floor(asked / judged))
   return [...names.filter((_, at) => at % step === 0), ...names.filter((_, at) => at % step !== 0)]
 }

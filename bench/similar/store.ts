@@ -2,11 +2,11 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
-import type { Clock } from '../../src/store/duty.ts'
-import { holderName } from '../../src/store/duty.ts'
+import type { WaitClock } from '../../src/store/duty.ts'
+import { processHolderName } from '../../src/store/duty.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 
 export type Page = { name: string; text: string }
 
@@ -32,7 +32,7 @@ export type Spent = { cpu: number; served: number; wall: number }
 const BATCH = 2000
 const SHOWN = 10_000
 
-const clock: Clock = {
+const clock: WaitClock = {
   wait: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
 }
 
@@ -47,7 +47,7 @@ export async function fill(store: Store, pages: Iterable<Page>): Promise<number>
     if (stored % 100_000 < BATCH) console.error(`  ${stored} pages stored`)
   }
   for (const { name, text } of pages) {
-    batch.push({ domain: name as Name, observed_at, dns: null, web: { ...WEBSITE, text } })
+    batch.push({ domain: name as DomainName, observed_at, dns: null, web: { ...WEBSITE, text } })
     if (batch.length === BATCH) await flush()
   }
   await flush()
@@ -75,9 +75,9 @@ export async function bringIn({
     shown = filed
     console.error(`  ${filed} pages in the index`)
   }
-  const index = { store, holder: holderName(), clock, tell: { progress } }
+  const index = { store, holder: processHolderName(), clock, reporter: { progress } }
   const { result, spent } = await spentOn(served, () => indexOnce(index, new AbortController().signal))
-  return { filed: result!.filed, spent }
+  return { filed: result!.indexed, spent }
 }
 
 export async function spentOn<Result>(

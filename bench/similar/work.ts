@@ -1,14 +1,14 @@
 /** Counts what a query reads of the store. */
 
-import type { Similar } from '../../src/store/similar.ts'
+import type { SimilarReader } from '../../src/store/similar.ts'
 
 /** `rows`: of postings; `vectors`: of wordings. */
 export type Reads = { rows: number; vectors: number }
 
 /** The same answers, counted from `start` to `end`. */
-export function countReads(similar: Similar): { similar: Similar; reads: { start(): void; end(): Reads } } {
+export function countReads(similar: SimilarReader): { similar: SimilarReader; reads: { start(): void; end(): Reads } } {
   const reads: Reads = { rows: 0, vectors: 0 }
-  const counted: Similar = {
+  const counted: SimilarReader = {
     ...similar,
     async postings(wanted) {
       const all = await similar.postings(wanted)

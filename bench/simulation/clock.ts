@@ -1,17 +1,17 @@
 /** A clock that nobody waits for: when all that runs on it waits, it jumps to the next moment that somebody waits for. */
 
-import type { Clock } from '../../src/schedule/bell.ts'
+import type { CrawlClock } from '../../src/schedule/bell.ts'
 
 type Waiter = { at: number; order: number; wake: () => void }
 
-export class VirtualClock implements Clock {
+export class VirtualClock implements CrawlClock {
   #now = 0
   #order = 0
   #heap: Waiter[] = []
   /** Works under way that are no waits of this clock's. */
   #busy = 0
 
-  ticks(): number {
+  monotonicMs(): number {
     return this.#now
   }
 

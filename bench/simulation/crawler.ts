@@ -1,21 +1,21 @@
 /** A crawler of the simulation: the real loop over a real store, with a clock and a network that are made up. */
 
-import { RHYTHM } from '../../src/apply/due.ts'
-import { makePace } from '../../src/crawl/pace.ts'
-import type { Visit } from '../../src/crawl/visit.ts'
-import type { Crawl, Times } from '../../src/schedule/crawl.ts'
-import { Figures } from '../../src/schedule/figures.ts'
-import { crawlOn } from '../../src/schedule/loop.ts'
-import { SHARES } from '../../src/schedule/turns.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/due.ts'
+import { makePolitenessLimiter } from '../../src/crawl/pace.ts'
+import type { ProbeResult } from '../../src/crawl/visit.ts'
+import type { CrawlerDependencies, CrawlTimings } from '../../src/schedule/crawl.ts'
+import { CrawlStats } from '../../src/schedule/figures.ts'
+import { runCrawlScheduler } from '../../src/schedule/loop.ts'
+import { DEFAULT_SHARES } from '../../src/schedule/turns.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import type { Dice } from '../dice.ts'
 import type { VirtualClock } from './clock.ts'
 import { Life } from './life.ts'
 
 export type Running = {
   life: Life
-  figures: Figures
+  figures: CrawlStats
   /** Asks it to end in order. */
   stop(): void
   /** Resolves when it has ended in order; never, where it was killed. */
@@ -27,43 +27,43 @@ export type CrawlerOptions = {
   store: Store
   clock: VirtualClock
   random: Dice
-  times: Times
+  times: CrawlTimings
   rate: number | null
-  visit: (name: Name, holder: string) => Promise<Visit>
+  visit: (name: DomainName, holder: string) => Promise<ProbeResult>
   endsAt?: number
   /** What is not as usual. */
-  other?: Partial<Crawl>
+  other?: Partial<CrawlerDependencies>
 }
 
 export function startCrawler(options: CrawlerOptions): Running {
   const { holder, store, clock, random, times, rate, visit, endsAt, other } = options
   const life = new Life(endsAt)
-  const figures = new Figures()
+  const figures = new CrawlStats()
   const stop = new AbortController()
-  const crawl: Crawl = {
+  const crawl: CrawlerDependencies = {
     store: life.of(store),
     holder,
-    visit: (name) => life.live(() => visit(name, holder)),
-    pace: makePace({ ticks: () => clock.ticks() }),
+    probe: (name) => life.live(() => visit(name, holder)),
+    politeness: makePolitenessLimiter({ nowMs: () => clock.monotonicMs() }),
     optOut: { hasName: () => false },
     isOwn: () => false,
-    look: async () => ({ sees: true }),
-    rhythm: RHYTHM,
-    shares: SHARES,
+    runSelfCheck: async () => ({ passed: true }),
+    intervals: DEFAULT_PROBE_INTERVALS,
+    shares: DEFAULT_SHARES,
     rate,
     parallel: 256,
-    times,
+    timings: times,
     clock: {
-      ticks: () => clock.ticks(),
+      monotonicMs: () => clock.monotonicMs(),
       wait: (milliseconds, signal) => life.live(() => clock.wait(milliseconds, signal)),
     },
     random,
-    figures,
+    stats: figures,
     onFault(error) {
       throw error
     },
-    say() {},
+    log() {},
     ...other,
   }
-  return { life, figures, stop: () => stop.abort(), ended: crawlOn(crawl, stop.signal) }
+  return { life, figures, stop: () => stop.abort(), ended: runCrawlScheduler(crawl, stop.signal) }
 }

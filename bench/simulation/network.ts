@@ -1,8 +1,8 @@
 /** A made-up internet for the simulation: what a visit of a name finds at a time, and who visits whom. */
 
-import type { DnsSeen, Visit } from '../../src/crawl/visit.ts'
-import { type Address, parseAddress } from '../../src/words/address.ts'
-import { type Name, parseName } from '../../src/words/name.ts'
+import type { DnsProbeResult, ProbeResult } from '../../src/crawl/visit.ts'
+import { type IpAddress, parseAddress } from '../../src/words/address.ts'
+import { type DomainName, parseName } from '../../src/words/name.ts'
 import type { Instant } from '../../src/words/time.ts'
 import { mix } from '../dice.ts'
 
@@ -15,11 +15,11 @@ type Way = keyof typeof WAYS | 'steady'
 const HOSTED = 40
 const COMPANIES = 100
 
-export function nameOf(index: number): Name {
+export function nameOf(index: number): DomainName {
   return parseName(`n${index}.example`)!
 }
 
-export function indexOf(name: Name): number {
+export function indexOf(name: DomainName): number {
   return Number.parseInt(name.slice(1), 10)
 }
 
@@ -33,12 +33,12 @@ function wayOf(index: number): Way {
 }
 
 /** What is found, made up of the name and the time alone. `day` counts from 1970. */
-export function visitOf(name: Name, at: Instant, nonce: number): Visit {
+export function visitOf(name: DomainName, at: Instant, nonce: number): ProbeResult {
   const index = indexOf(name)
   return { domain: name, at, dns: dnsOf(index, wayOf(index), Math.floor(at / DAY), nonce), web: null }
 }
 
-function dnsOf(index: number, way: Way, day: number, nonce: number): DnsSeen {
+function dnsOf(index: number, way: Way, day: number, nonce: number): DnsProbeResult {
   if (way === 'missing') return { A: { outcome: 'nxdomain' }, AAAA: { outcome: 'nxdomain' } }
   if (way === 'failing' || (way === 'flickering' && mix(index + day) % 4 === 0)) {
     return { A: { outcome: 'failed', why: 'servfail' }, AAAA: { outcome: 'failed', why: 'servfail' } }
@@ -53,7 +53,7 @@ function dnsOf(index: number, way: Way, day: number, nonce: number): DnsSeen {
   }
 }
 
-function addressOf(index: number, epoch: number, rotation: number): Address {
+function addressOf(index: number, epoch: number, rotation: number): IpAddress {
   const seed = mix(index * 31 + epoch)
   if (seed % 100 < HOSTED) return parseAddress(`5.${seed % COMPANIES}.0.${1 + rotation}`)!
   const hash = mix(seed + rotation)

@@ -1,9 +1,9 @@
 /** The simulation: crawlers that are killed and come back, over days that pass in minutes, and what they visit. */
 
 import { join } from 'node:path'
-import type { Rhythm } from '../../src/apply/due.ts'
+import type { ProbeIntervals } from '../../src/apply/due.ts'
 import { observe } from '../../src/observe/observe.ts'
-import { TIMES, type Times } from '../../src/schedule/crawl.ts'
+import { CRAWL_TIMINGS, type CrawlTimings } from '../../src/schedule/crawl.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -20,7 +20,7 @@ export type World = {
   days: number
   crawlers: number
   rate: number
-  rhythm: Rhythm
+  rhythm: ProbeIntervals
   life: number
   folder: string
   seed: number
@@ -44,13 +44,13 @@ const VISIT = { least: 50, most: 3_000 }
 const AWAY = 600_000
 
 /** What runs every few seconds on a real clock runs seldom here: a day has 86,400 of them. */
-const SELDOM: Times = { ...TIMES, look: 600_000, beat: 40_000, sweeps: { least: 21_600, most: 21_600 } }
+const SELDOM: CrawlTimings = { ...CRAWL_TIMINGS, pollMs: 600_000, heartbeatMs: 40_000, sweepSeconds: { min: 21_600, max: 21_600 } }
 
 export async function simulate(world: World, onDay: (day: number, visits: number) => void = () => {}): Promise<Result> {
   const clock = new VirtualClock()
   const logbook = new Logbook(world.names)
   const url = `sqlite:${join(world.folder, 'simulation.db')}`
-  const now = (): Instant => BEGIN + Math.floor(clock.ticks() / 1000)
+  const now = (): Instant => BEGIN + Math.floor(clock.monotonicMs() / 1000)
   const open = (): Promise<Store> => openStore(url, { access: 'write', ledger: 'own', secret: null, now })
   const stores = [await open()]
   await makeNames(stores[0]!, world.names)
@@ -62,7 +62,7 @@ export async function simulate(world: World, onDay: (day: number, visits: number
       await clock.run(day * DAY_MILLISECONDS)
       onDay(day, logbook.visits)
     }
-    result.never = logbook.close(clock.ticks() / 1000)
+    result.never = logbook.close(clock.monotonicMs() / 1000)
     for (const end of places) end()
     await clock.run(Number.POSITIVE_INFINITY)
   } finally {
@@ -107,10 +107,10 @@ function keepAlive({ world, clock, logbook, now, store, place, result }: Place):
       random: dice,
       times: SELDOM,
       rate: world.rate,
-      other: { rhythm: world.rhythm },
+      other: { intervals: world.rhythm },
       async visit(name) {
         const at = now()
-        logbook.begin(indexOf(name), holder, clock.ticks() / 1000)
+        logbook.begin(indexOf(name), holder, clock.monotonicMs() / 1000)
         await clock.wait(VISIT.least + below(dice, VISIT.most - VISIT.least))
         logbook.end(indexOf(name), holder)
         return visitOf(name, at, below(dice, 1_000_000))
@@ -137,6 +137,6 @@ function keepAlive({ world, clock, logbook, now, store, place, result }: Place):
 
 function add(result: Result, { figures }: Running): void {
   result.lags = figures.lags.map((count, place) => count + (result.lags[place] ?? 0))
-  result.slices.saved += figures.slices.saved
-  result.slices.thrown += figures.slices.thrown
+  result.slices.saved += figures.batches.saved
+  result.slices.thrown += figures.batches.discarded
 }

@@ -1,12 +1,12 @@
 /** curl and openssl as witnesses: what each address of the web answers, and what port 443 shows. */
 
 import type { Resolver } from '../../src/crawl/dns.ts'
-import type { Stand } from '../../src/crawl/guard.ts'
-import type { Hop } from '../../src/crawl/visit.ts'
+import type { PortMapping } from '../../src/crawl/guard.ts'
+import type { RedirectHop } from '../../src/crawl/visit.ts'
 import { ask } from './ask.ts'
 
 /** Where hosts are found: the lab's resolver, and the doors that stand for ports 80 and 443 there. */
-export type Where = { resolver: Resolver; stands: readonly Stand[]; roots: string }
+export type Where = { resolver: Resolver; stands: readonly PortMapping[]; roots: string }
 
 /** An answer; `to`: where curl says that it leads. Null: no answer. */
 export type Answer = { status: number; to: string | null } | null
@@ -16,10 +16,10 @@ const MOST_ADDRESSES = 4
 const MILLISECONDS = 8_000
 
 /** The doors of a host's addresses for a port of the web. */
-export async function doorsOf({ resolver, stands }: Where, host: string, port: number): Promise<Stand[]> {
-  const answers = await Promise.all([resolver.ask(host, 'A'), resolver.ask(host, 'AAAA')])
+export async function doorsOf({ resolver, stands }: Where, host: string, port: number): Promise<PortMapping[]> {
+  const answers = await Promise.all([resolver.resolve(host, 'A'), resolver.resolve(host, 'AAAA')])
   const addresses = answers.flatMap((answer) => (answer?.outcome === 'records' ? (answer.records as string[]) : []))
-  const found = stands.filter(({ address, standsFor }) => standsFor === port && addresses.includes(address))
+  const found = stands.filter(({ address, publicPort: standsFor }) => standsFor === port && addresses.includes(address))
   return found.slice(0, MOST_ADDRESSES)
 }
 
@@ -52,7 +52,7 @@ function targetOf(text: string): string | null {
  * The hops that curl sees on the way that we took: it starts where we did, and follows its own redirects; a meta refresh, which
  * it does not know, is followed as we did.
  */
-export async function walk(where: Where, start: string, ours: readonly Hop[]): Promise<string[]> {
+export async function walk(where: Where, start: string, ours: readonly RedirectHop[]): Promise<string[]> {
   const hops: string[] = []
   for (let url: string | null = start; url !== null && hops.length <= 10; ) {
     const answer: Answer = await curl(where, url)

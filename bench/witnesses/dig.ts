@@ -2,7 +2,7 @@
 
 import type { Server } from '../../src/crawl/dns.ts'
 import { parseAddress } from '../../src/words/address.ts'
-import { adminEmail, keptRecords, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../src/words/record.ts'
+import { adminEmail, usableRecords, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../src/words/record.ts'
 import { ask } from './ask.ts'
 
 /** One answer: the code of its header in lower case, and its lines. */
@@ -20,7 +20,7 @@ export async function dig(server: Server, name: string): Promise<Dug> {
   const records: Dug['records'] = {}
   for (const [type, reply] of replies) {
     const given = await recordsOf(server, name, type, reply)
-    if (given !== null) records[type] = JSON.stringify(keptRecords(type, given))
+    if (given !== null) records[type] = JSON.stringify(usableRecords(type, given))
   }
   return { status: statusOf(replies, records), records }
 }

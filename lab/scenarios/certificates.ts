@@ -2,11 +2,11 @@
 
 import type { Kind } from '../authority.ts'
 import { HARBOUR, PLAIN_ONLY, TLS_CUT, TLS_DEMANDING, TLS_HTTP2, TLS_MUTE, TLS_OLD, TLS_PLAIN } from '../machines.ts'
-import { type Row, row, type Told } from '../row.ts'
+import { type LabRow, row, type StateDescription } from '../row.ts'
 import { encrypted, everywhere, page } from '../site.ts'
 
 /** A site that sends everybody to https, where it shows this certificate. */
-function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): Told {
+function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): StateDescription {
   const text = `The certificate of ${name} is looked at.`
   return {
     at: [HARBOUR],
@@ -15,11 +15,11 @@ function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): Told 
   }
 }
 
-const shows = (name: string, certificate: Kind, ssl: 'valid' | 'invalid', sentence: string): Row =>
+const shows = (name: string, certificate: Kind, ssl: 'valid' | 'invalid', sentence: string): LabRow =>
   row(name, sentence, shown(name, certificate, ssl))
 
 /** A page over http, at a machine whose port 443 is odd. */
-function behind(address: string, ssl: 'valid' | 'nocert'): Told {
+function behind(address: string, ssl: 'valid' | 'nocert'): StateDescription {
   return {
     at: [address],
     site: everywhere(page('Read without encryption.')),
@@ -27,7 +27,7 @@ function behind(address: string, ssl: 'valid' | 'nocert'): Told {
   }
 }
 
-export const CERTIFICATES: readonly Row[] = [
+export const CERTIFICATES: readonly LabRow[] = [
   shows('valid.example', 'valid', 'valid', 'A certificate of an authority that is trusted, with its intermediate.'),
   shows('expired.example', 'expired', 'invalid', 'A certificate that ended last month; the page is read all the same.'),
   shows('not-yet-valid.example', 'early', 'invalid', 'A certificate that begins next month.'),
@@ -82,6 +82,6 @@ export const CERTIFICATES: readonly Row[] = [
   row('renewed.example', 'The certificate had ended, and is new at the second visit.', ...renewed()),
 ]
 
-function renewed(): [Told, Told] {
+function renewed(): [StateDescription, StateDescription] {
   return [shown('renewed.example', 'expired', 'invalid'), shown('renewed.example', 'valid', 'valid')]
 }

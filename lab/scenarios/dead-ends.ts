@@ -1,12 +1,12 @@
 /** Redirects that lead nowhere: loops, addresses that are closed, and no address at all. */
 
 import { HARBOUR, MEADOW, PLAIN_ONLY } from '../machines.ts'
-import { NO_WEB, type Row, row } from '../row.ts'
-import { encrypted, everywhere, gone, redirect, refresh } from '../site.ts'
+import { NO_WEB, type LabRow, row } from '../row.ts'
+import { encrypted, everywhere, redirectsTo, redirect, refresh } from '../site.ts'
 import { HERE, leaves, stairs } from './redirects.ts'
 
-const NOWHERE: readonly Row[] = [
-  row('loop.example', 'A redirect to itself.', leaves(gone('http://loop.example/'), null)),
+const NOWHERE: readonly LabRow[] = [
+  row('loop.example', 'A redirect to itself.', leaves(redirectsTo('http://loop.example/'), null)),
   row('loop-of-two.example', 'From http to https and back again.', {
     ...leaves(
       { plain: redirect('https://loop-of-two.example/'), secure: redirect('http://loop-of-two.example/') },
@@ -22,52 +22,52 @@ const NOWHERE: readonly Row[] = [
   }),
   row('endless-stairs.example', 'Always one more redirect.', leaves(stairs(Number.POSITIVE_INFINITY), null)),
   row('endless-abroad.example', 'Always one more redirect, on another domain.', {
-    ...leaves(gone('http://stairs.test/'), null),
+    ...leaves(redirectsTo('http://stairs.test/'), null),
     zone: { 'stairs.test': { A: [HARBOUR] } },
     sites: { 'stairs.test': stairs(Number.POSITIVE_INFINITY) },
   }),
-  row('to-private-address.example', 'To a private address.', leaves(gone('http://10.0.0.1/'), null)),
+  row('to-private-address.example', 'To a private address.', leaves(redirectsTo('http://10.0.0.1/'), null)),
   row(
     'to-metadata.example',
     'To the address where clouds keep their secrets.',
-    leaves(gone('http://169.254.169.254/latest/'), null),
+    leaves(redirectsTo('http://169.254.169.254/latest/'), null),
   ),
-  row('to-spelled-address.example', 'To loopback, spelled as one number.', leaves(gone('http://2130706433/'), null)),
-  row('to-loopback-6.example', 'To loopback of IPv6.', leaves(gone('http://[::1]/'), null)),
+  row('to-spelled-address.example', 'To loopback, spelled as one number.', leaves(redirectsTo('http://2130706433/'), null)),
+  row('to-loopback-6.example', 'To loopback of IPv6.', leaves(redirectsTo('http://[::1]/'), null)),
   row('to-private-host.example', 'To a host of its own with a private address: the certificate alone is judged.', {
     at: [MEADOW],
-    site: gone('http://intranet.to-private-host.example/'),
+    site: redirectsTo('http://intranet.to-private-host.example/'),
     zone: { 'intranet.to-private-host.example': { A: ['10.0.0.1'] } },
     web: null,
     ssl: 'valid',
   }),
   row('to-port.example', 'To another port of its own: the certificate alone is judged.', {
     at: [MEADOW],
-    site: gone('http://to-port.example:8080/'),
+    site: redirectsTo('http://to-port.example:8080/'),
     web: null,
     ssl: 'valid',
   }),
   row(
     'to-nothing.example',
     'To a host of its own that does not exist.',
-    leaves(gone('http://gone.to-nothing.example/'), 'gone.to-nothing.example'),
+    leaves(redirectsTo('http://gone.to-nothing.example/'), 'gone.to-nothing.example'),
   ),
 ]
 
-const NO_PLACE: readonly Row[] = [
+const NO_PLACE: readonly LabRow[] = [
   row(
     'no-location.example',
     'A 302 without Location is no website.',
     leaves(everywhere({ status: 302, headers: {}, body: '' }), null),
   ),
-  row('empty-location.example', 'Location is empty.', leaves(gone(''), null)),
-  row('broken-location.example', 'Location is no address.', leaves(gone('http://[broken/'), null)),
+  row('empty-location.example', 'Location is empty.', leaves(redirectsTo(''), null)),
+  row('broken-location.example', 'Location is no address.', leaves(redirectsTo('http://[broken/'), null)),
   row(
     'other-scheme.example',
     'Location has a scheme that is not of the web.',
-    leaves(gone('ftp://files.example/'), null),
+    leaves(redirectsTo('ftp://files.example/'), null),
   ),
-  row('script-location.example', 'Location is a script.', leaves(gone('javascript:alert(1)'), null)),
+  row('script-location.example', 'Location is a script.', leaves(redirectsTo('javascript:alert(1)'), null)),
   row('sends-to-dead.example', 'Sends to https on a host of its own where nobody listens.', {
     at: [PLAIN_ONLY],
     site: encrypted('sends-to-dead.example', HERE),
@@ -75,4 +75,4 @@ const NO_PLACE: readonly Row[] = [
   }),
 ]
 
-export const DEAD_ENDS: readonly Row[] = [...NOWHERE, ...NO_PLACE]
+export const DEAD_ENDS: readonly LabRow[] = [...NOWHERE, ...NO_PLACE]

@@ -1,14 +1,14 @@
 /** What a hosting company has: many names parked alike, and customers who come, move and go. */
 
 import { DEAF, HARBOUR, MEADOW, ORCHARD, PARKING, PLAIN_ONLY, SIXTH, SUMMIT } from '../machines.ts'
-import { NO_WEB, type Row, row, rows, SOA, type Told } from '../row.ts'
-import { encrypted, everywhere, gone, html, page, type Site } from '../site.ts'
+import { NO_WEB, type LabRow, row, rows, SOA, type StateDescription } from '../row.ts'
+import { encrypted, everywhere, redirectsTo, html, page, type Site } from '../site.ts'
 import { TARGET } from './redirects.ts'
 
 /** The page that every parked name has. */
 const FOR_SALE = 'This domain is for sale. Inquire now.'
 
-const parked: Told = {
+const parked: StateDescription = {
   at: [PARKING],
   site: everywhere(page(FOR_SALE)),
   records: { NS: ['ns1.parking.example', 'ns2.parking.example'], TXT: [['v=spf1 -all']] },
@@ -18,27 +18,27 @@ const parked: Told = {
 const shop = (name: string, line: string, ...more: string[]): Site => encrypted(name, page(line, ...more))
 
 /** A site with https at these addresses. */
-const at = (name: string, addresses: readonly string[], line: string, rest: Partial<Told> = {}): Told => ({
+const at = (name: string, addresses: readonly string[], line: string, rest: Partial<StateDescription> = {}): StateDescription => ({
   at: addresses,
   site: shop(name, line),
   web: { redirect_to_https: true, text: line },
   ...rest,
 })
 
-const ABSENT: Told = { fails: 'nxdomain', web: null }
+const ABSENT: StateDescription = { fails: 'nxdomain', web: null }
 const BREAD = 'Bread and cake by the harbour since 1890.'
 const MAIL = [{ priority: 10, mail_server: 'mx1.harbour-post.example' }]
 
 /** A changing domain, told by its first state and its second. */
-const changes = (name: string, shows: string, before: (name: string) => Told, after: (name: string) => Told): Row =>
+const changes = (name: string, shows: string, before: (name: string) => StateDescription, after: (name: string) => StateDescription): LabRow =>
   row(name, shows, before(name), after(name))
 
 const same =
-  (line: string, rest: Partial<Told> = {}) =>
+  (line: string, rest: Partial<StateDescription> = {}) =>
   (name: string) =>
     at(name, [SUMMIT], line, rest)
 
-const CHANGES: readonly Row[] = [
+const CHANGES: readonly LabRow[] = [
   changes(
     TARGET,
     'Many redirect to it; it moves to another address between two visits, and its mail and texts change with it.',
@@ -59,22 +59,22 @@ const CHANGES: readonly Row[] = [
   ),
   changes('new-redirect.example', 'A website becomes a redirect.', same('Still here.'), () => ({
     at: [SUMMIT],
-    site: gone(`https://${TARGET}/`),
+    site: redirectsTo(`https://${TARGET}/`),
     web: { has_website: false, redirects_to: TARGET },
   })),
   changes(
     'redirect-removed.example',
     'A redirect becomes a website.',
-    () => ({ at: [SUMMIT], site: gone(`https://${TARGET}/`), web: { has_website: false, redirects_to: TARGET } }),
+    () => ({ at: [SUMMIT], site: redirectsTo(`https://${TARGET}/`), web: { has_website: false, redirects_to: TARGET } }),
     same('On our own now.'),
   ),
   changes(
     'other-target.example',
     'A redirect leads elsewhere.',
-    () => ({ at: [SUMMIT], site: gone(`https://${TARGET}/`), web: { has_website: false, redirects_to: TARGET } }),
+    () => ({ at: [SUMMIT], site: redirectsTo(`https://${TARGET}/`), web: { has_website: false, redirects_to: TARGET } }),
     () => ({
       at: [SUMMIT],
-      site: gone('https://valid.example/'),
+      site: redirectsTo('https://valid.example/'),
       web: { has_website: false, redirects_to: 'valid.example' },
     }),
   ),
@@ -99,7 +99,7 @@ const CHANGES: readonly Row[] = [
     'A redirect whose domain is gone stays on record.',
     () => ({
       at: [SUMMIT],
-      site: gone(`https://${TARGET}/`),
+      site: redirectsTo(`https://${TARGET}/`),
       web: { has_website: false, redirects_to: TARGET },
     }),
     () => ABSENT,
@@ -165,7 +165,7 @@ const CHANGES: readonly Row[] = [
   ),
 ]
 
-function bakery(name: string, addresses: readonly string[], serial: string, spf: string): Told {
+function bakery(name: string, addresses: readonly string[], serial: string, spf: string): StateDescription {
   const links = ['https://www.facebook.com/harbourbakery', 'https://www.instagram.com/harbourbakery']
   return {
     at: addresses,
@@ -188,7 +188,7 @@ function bakery(name: string, addresses: readonly string[], serial: string, spf:
   }
 }
 
-export const HOSTING: readonly Row[] = [
+export const HOSTING: readonly LabRow[] = [
   rows('parked-#.example', 250, 'Names by the hundred, all parked on one address with one page.', () => parked),
   ...CHANGES,
   row('stays.example', 'Nothing changes between two visits.', at('stays.example', [MEADOW], 'Here to stay.')),

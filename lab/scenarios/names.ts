@@ -2,14 +2,14 @@
 
 import type { DnsRecord } from '../dns-table.ts'
 import { HARBOUR, ORCHARD, SUMMIT } from '../machines.ts'
-import { NO_WEB, type Row, row, SOA, type Told } from '../row.ts'
+import { NO_WEB, type LabRow, row, SOA, type StateDescription } from '../row.ts'
 import { everywhere, page, type Site } from '../site.ts'
 
 const HOME: Site = everywhere(page('Named and found.'))
 const text = 'Named and found.'
 
 /** A name with a website that has these records too. */
-const has = (records: NonNullable<Told['records']>, dns: Told['dns'] = {}): Told => ({
+const has = (records: NonNullable<StateDescription['records']>, dns: StateDescription['dns'] = {}): StateDescription => ({
   at: [SUMMIT],
   site: HOME,
   records,
@@ -17,13 +17,13 @@ const has = (records: NonNullable<Told['records']>, dns: Told['dns'] = {}): Told
   web: { text },
 })
 
-const fails = (name: string, outcome: NonNullable<Told['fails']>, shows: string): Row =>
+const fails = (name: string, outcome: NonNullable<StateDescription['fails']>, shows: string): LabRow =>
   row(name, shows, { fails: outcome, web: null })
 
-const mailbox = (name: string, box: string, admin_email: string, shows: string): Row =>
+const mailbox = (name: string, box: string, admin_email: string, shows: string): LabRow =>
   row(name, shows, has({ SOA: [{ ...SOA, mailbox: box }] }, { SOA: [{ ...soaGiven(), admin_email }] }))
 
-const txt = (name: string, shows: string, records: DnsRecord['TXT'][], given: string[][]): Row =>
+const txt = (name: string, shows: string, records: DnsRecord['TXT'][], given: string[][]): LabRow =>
   row(name, shows, has({ TXT: records }, { TXT: given }))
 
 function soaGiven() {
@@ -36,7 +36,7 @@ const SECRETS = '169.254.169.254'
 const LONG = 'v=DKIM1; k=rsa; p='.padEnd(255, 'A')
 const ALIAS = { NS: [], SOA: [], CNAME: ['sites.hosting.example'] }
 
-const ABSENT: readonly Row[] = [
+const ABSENT: readonly LabRow[] = [
   fails('does-not-exist.example', 'nxdomain', 'NXDOMAIN.'),
   fails('servfail.example', 'servfail', 'SERVFAIL.'),
   fails('refuses.example', 'refused', 'REFUSED.'),
@@ -54,7 +54,7 @@ const ABSENT: readonly Row[] = [
   }),
 ]
 
-const ALIASES: readonly Row[] = [
+const ALIASES: readonly LabRow[] = [
   row('alias.example', 'A CNAME at the name: addresses are those at its end, all else is not its own.', {
     records: ALIAS,
     zone: { 'sites.hosting.example': { A: [ORCHARD], MX: [{ priority: 1, mail_server: 'mx.hosting.example' }] } },
@@ -74,7 +74,7 @@ const ALIASES: readonly Row[] = [
     web: { text },
   }),
   row('alias-stops.example', 'The resolver hands out the alias alone, and its target has to be asked for.', {
-    records: { NS: [], SOA: [], CNAME: ['end.alias-stops.test'], stops: true },
+    records: { NS: [], SOA: [], CNAME: ['end.alias-stops.test'], omitsTarget: true },
     zone: { 'end.alias-stops.test': { A: [ORCHARD] } },
     sites: { 'alias-stops.example': HOME },
     dns: { A: [ORCHARD] },
@@ -92,7 +92,7 @@ const ALIASES: readonly Row[] = [
   }),
 ]
 
-const RECORDS: readonly Row[] = [
+const RECORDS: readonly LabRow[] = [
   row('dns-only.example', 'A zone with name servers and texts, without any address.', {
     records: { TXT: [['v=spf1 -all']] },
     web: NO_WEB,
@@ -177,8 +177,8 @@ const RECORDS: readonly Row[] = [
 ]
 
 /** One question a visit, so that the next visit gets another answer. */
-function turning(addresses: string[], first: string): Pick<Told, 'records' | 'dns'> {
-  return { records: { A: { turns: addresses.map((address) => [address]) } }, dns: { A: [first] } }
+function turning(addresses: string[], first: string): Pick<StateDescription, 'records' | 'dns'> {
+  return { records: { A: { rotation: addresses.map((address) => [address]) } }, dns: { A: [first] } }
 }
 
-export const NAMES: readonly Row[] = [...ABSENT, ...ALIASES, ...RECORDS]
+export const NAMES: readonly LabRow[] = [...ABSENT, ...ALIASES, ...RECORDS]

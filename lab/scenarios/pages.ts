@@ -12,17 +12,17 @@ import {
   packed,
 } from '../bodies.ts'
 import { MEADOW, ORCHARD } from '../machines.ts'
-import { type Row, row, type Told } from '../row.ts'
+import { type LabRow, row, type StateDescription } from '../row.ts'
 import { everywhere, html, page, type Reply, reply } from '../site.ts'
 
 const text = 'The first paragraph is read.'
 
 /** The start page is this; what is read of it is the text. */
-const reads = (name: string, shows: string, start: Reply, read: string | null = text): Row =>
+const reads = (name: string, shows: string, start: Reply, read: string | null = text): LabRow =>
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: { text: read } })
 
 /** A head that is not over in time or within bounds is no answer; the certificate is judged all the same. */
-const noAnswer = (start: Reply): Told => ({ at: [MEADOW], site: everywhere(start), web: { has_website: false } })
+const noAnswer = (start: Reply): StateDescription => ({ at: [MEADOW], site: everywhere(start), web: { has_website: false } })
 
 const meta = (charset: string, body: string): Buffer =>
   Buffer.from(
@@ -30,7 +30,7 @@ const meta = (charset: string, body: string): Buffer =>
     'latin1',
   )
 
-const SIZES: readonly Row[] = [
+const SIZES: readonly LabRow[] = [
   reads('huge-page.example', 'A page of 3 MiB is read up to a bound.', huge(text)),
   reads('endless-body.example', 'A page that never ends is read up to a bound.', endlessBody(text)),
   reads('dripping-body.example', 'A page that comes byte by byte is read until its time is over.', drippingBody(text)),
@@ -45,7 +45,7 @@ const SIZES: readonly Row[] = [
   reads('deep-page.example', 'A hundred thousand elements in each other.', page(text, '<div>'.repeat(100_000))),
 ]
 
-const CODINGS: readonly Row[] = [
+const CODINGS: readonly LabRow[] = [
   reads('gzip.example', 'Packed by gzip.', packed('gzip', html(text))),
   reads('deflate.example', 'Packed by deflate.', packed('deflate', html(text))),
   reads('brotli.example', 'Packed by Brotli.', packed('br', html(text))),
@@ -60,7 +60,7 @@ function coded(coding: string, body: string): Reply {
   return reply(200, body, { 'content-encoding': coding })
 }
 
-const LETTERS: readonly Row[] = [
+const LETTERS: readonly LabRow[] = [
   reads(
     'charset-in-head.example',
     'The charset of the head goes before that of the page.',
@@ -108,7 +108,7 @@ const LETTERS: readonly Row[] = [
   reads('xn--n3h.example', 'A name that no registry would take.', page('☃ in the north.'), '☃ in the north.'),
 ]
 
-const KINDS: readonly Row[] = [
+const KINDS: readonly LabRow[] = [
   reads(
     'pdf.example',
     'A document that is no page: a website without text.',
@@ -146,4 +146,4 @@ const KINDS: readonly Row[] = [
   ),
 ]
 
-export const PAGES: readonly Row[] = [...SIZES, ...CODINGS, ...LETTERS, ...KINDS]
+export const PAGES: readonly LabRow[] = [...SIZES, ...CODINGS, ...LETTERS, ...KINDS]

@@ -1,9 +1,9 @@
 /** Servers that speak HTTP as old, careless or hostile ones do. */
 
 import { MEADOW, ORCHARD } from '../machines.ts'
-import { type Row, row, type Told } from '../row.ts'
+import { type LabRow, row, type StateDescription } from '../row.ts'
 import {
-  dripping,
+  dripFeed,
   encrypted,
   everywhere,
   forever,
@@ -21,7 +21,7 @@ const START = html(text)
 const HEAD = ['HTTP/1.1 200 OK', `Content-Type: ${HTML}`, 'Connection: close']
 
 /** The start page goes over the wire like this, and its text is read, or there is no answer at all. */
-const spoken = (name: string, shows: string, start: Reply, isRead = true): Row =>
+const spoken = (name: string, shows: string, start: Reply, isRead = true): LabRow =>
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: isRead ? { text } : { has_website: false } })
 
 /** Bytes and the end of the connection. */
@@ -33,7 +33,7 @@ const wire = (...lines: string[]): Reply => ({
 
 const lines = (...each: string[]): string => each.map((line) => `${line}\r\n`).join('')
 
-const SPEECH: readonly Row[] = [
+const SPEECH: readonly LabRow[] = [
   spoken(
     'early-hints.example',
     'A 103 goes before the answer.',
@@ -67,7 +67,7 @@ const SPEECH: readonly Row[] = [
 ]
 
 /** The page of https, where robots.txt says this. */
-const asks = (name: string, shows: string, rules: Reply, read: string | null = null, start: Reply = page(text)): Row =>
+const asks = (name: string, shows: string, rules: Reply, read: string | null = null, start: Reply = page(text)): LabRow =>
   row(name, shows, {
     at: [MEADOW],
     site: encrypted(name, start, { robots: rules }),
@@ -76,7 +76,7 @@ const asks = (name: string, shows: string, rules: Reply, read: string | null = n
 
 const REFUSED = robots('User-agent: *', 'Disallow: /')
 
-const ROBOTS: readonly Row[] = [
+const ROBOTS: readonly LabRow[] = [
   asks('robots-refuses.example', 'Everybody is refused: all is judged, and the page is not read.', REFUSED),
   asks(
     'robots-refuses-us.example',
@@ -98,7 +98,7 @@ const ROBOTS: readonly Row[] = [
     text,
   ),
   asks('robots-drips.example', 'A robots.txt that never ends in time is one that cannot be reached: it refuses all.', {
-    wire: () => dripping('x', 'HTTP/1.1 200 OK\r\nX-More: '),
+    wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: '),
   }),
   asks(
     'robots-huge.example',
@@ -124,7 +124,7 @@ const ROBOTS: readonly Row[] = [
   }),
 ]
 
-const underOne: Told = {
+const underOne: StateDescription = {
   at: [MEADOW],
   site: everywhere(redirect('https://www.street-market.test/')),
   zone: { 'www.street-market.test': { A: [ORCHARD] } },
@@ -132,7 +132,7 @@ const underOne: Told = {
   web: { redirect_to_https: true, redirects_to: 'www.street-market.test', text },
 }
 
-export const PROTOCOL: readonly Row[] = [
+export const PROTOCOL: readonly LabRow[] = [
   ...SPEECH,
   ...ROBOTS,
   row(

@@ -13,18 +13,18 @@ import {
   SIXTH,
   SUMMIT,
 } from '../machines.ts'
-import { NO_WEB, type Row, row, type Told } from '../row.ts'
+import { NO_WEB, type LabRow, row, type StateDescription } from '../row.ts'
 import { everywhere, page, type Site } from '../site.ts'
 
 const OPEN: Site = everywhere(page('The door is open.'))
 const text = 'The door is open.'
 
 /** Addresses that are recorded and never connected to. */
-const closed = (name: string, address: string, shows: string): Row => row(name, shows, { at: [address], web: null })
+const closed = (name: string, address: string, shows: string): LabRow => row(name, shows, { at: [address], web: null })
 
-const onlyWww = (bare: Told): Told => ({ www: [MEADOW], wwwSite: OPEN, ...bare, web: { only_with_www: true, text } })
+const onlyWww = (bare: StateDescription): StateDescription => ({ www: [MEADOW], wwwSite: OPEN, ...bare, web: { only_with_www: true, text } })
 
-export const REACH: readonly Row[] = [
+export const REACH: readonly LabRow[] = [
   row('http-only.example', 'A page on port 80, nobody on 443.', {
     at: [PLAIN_ONLY],
     site: OPEN,

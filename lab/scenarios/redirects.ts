@@ -1,8 +1,8 @@
 /** Redirects inside a domain and out of it, by every means, and those that lead nowhere. */
 
 import { HARBOUR, MEADOW, PLAIN_ONLY, SECURE_ONLY } from '../machines.ts'
-import { type Row, row, type Told } from '../row.ts'
-import { encrypted, everywhere, gone, page, redirect, refresh, type Site } from '../site.ts'
+import { type LabRow, row, type StateDescription } from '../row.ts'
+import { encrypted, everywhere, redirectsTo, page, redirect, refresh, type Site } from '../site.ts'
 
 export const HERE = page('You have arrived.')
 const text = 'You have arrived.'
@@ -11,17 +11,17 @@ const text = 'You have arrived.'
 export const TARGET = 'harbour-bakery.example'
 
 /** A site that sends everybody out of the domain. */
-export const leaves = (site: Site, redirects_to: string | null, web: Partial<NonNullable<Told['web']>> = {}): Told => ({
+export const leaves = (site: Site, redirects_to: string | null, web: Partial<NonNullable<StateDescription['web']>> = {}): StateDescription => ({
   at: [MEADOW],
   site,
   web: { has_website: false, redirects_to, ...web },
 })
 
-const byStatus = (status: number): Row =>
+const byStatus = (status: number): LabRow =>
   row(
     `moved-${status}.example`,
     `To another domain by a ${status}.`,
-    leaves(gone(`https://${TARGET}/`, status), TARGET),
+    leaves(redirectsTo(`https://${TARGET}/`, status), TARGET),
   )
 
 /** http to https on the bare name, then to `www.`. */
@@ -37,7 +37,7 @@ export const stairs = (count: number): Site =>
     return step === count ? HERE : redirect(`/${step + 1}`)
   })
 
-const INSIDE: readonly Row[] = [
+const INSIDE: readonly LabRow[] = [
   row('to-https.example', 'From http to https by a 308.', {
     at: [MEADOW],
     site: { plain: redirect('https://to-https.example/', 308), secure: HERE },
@@ -45,7 +45,7 @@ const INSIDE: readonly Row[] = [
   }),
   row('to-www.example', 'From the bare name to its www., without encryption.', {
     at: [MEADOW],
-    site: gone('http://www.to-www.example/'),
+    site: redirectsTo('http://www.to-www.example/'),
     wwwSite: everywhere(HERE),
     web: { redirect_to_www: true, text },
   }),
@@ -57,25 +57,25 @@ const INSIDE: readonly Row[] = [
   }),
   row('one-step.example', 'To https and www. in one step.', {
     at: [MEADOW],
-    site: gone('https://www.one-step.example/'),
+    site: redirectsTo('https://www.one-step.example/'),
     wwwSite: encrypted('www.one-step.example', HERE),
     web: { redirect_to_https: true, redirect_to_www: true, text },
   }),
   row('to-bare.example', 'The www. host sends to the bare name, which nobody notices who begins there.', {
     at: [MEADOW],
     site: everywhere(HERE),
-    wwwSite: gone('http://to-bare.example/'),
+    wwwSite: redirectsTo('http://to-bare.example/'),
     web: { text },
   }),
   row('from-https-to-www.example', 'Port 80 is closed, and https sends to www.', {
     at: [SECURE_ONLY],
-    site: gone('https://www.from-https-to-www.example/'),
+    site: redirectsTo('https://www.from-https-to-www.example/'),
     wwwSite: everywhere(HERE),
     web: { redirect_to_www: true, text },
   }),
   row('to-subdomain.example', 'Another host of the same registrable domain is the domain itself.', {
     at: [MEADOW],
-    site: gone('http://shop.to-subdomain.example/'),
+    site: redirectsTo('http://shop.to-subdomain.example/'),
     zone: { 'shop.to-subdomain.example': { A: [HARBOUR] } },
     sites: { 'shop.to-subdomain.example': everywhere(HERE) },
     web: { redirects_to: 'shop.to-subdomain.example', text },
@@ -108,7 +108,7 @@ const INSIDE: readonly Row[] = [
   row('nine-steps.example', 'A page at the end of nine redirects.', { at: [MEADOW], site: stairs(9), web: { text } }),
 ]
 
-const OUT: readonly Row[] = [
+const OUT: readonly LabRow[] = [
   ...[301, 302, 303, 307, 308].map(byStatus),
   row('moved-by-steps.example', 'To another domain over several hops: https, www., and out.', {
     at: [MEADOW],
@@ -116,57 +116,57 @@ const OUT: readonly Row[] = [
       plain: redirect('https://moved-by-steps.example/'),
       secure: redirect('https://www.moved-by-steps.example/'),
     },
-    wwwSite: gone(`https://${TARGET}/`),
+    wwwSite: redirectsTo(`https://${TARGET}/`),
     web: { has_website: false, redirects_to: TARGET, redirect_to_https: true, redirect_to_www: true },
   }),
   row(
     'moved-twice.example',
     'To a domain that itself sends on: the end of the chain counts.',
-    leaves(gone('https://moved-301.example/'), TARGET),
+    leaves(redirectsTo('https://moved-301.example/'), TARGET),
   ),
   row(
     'moved-to-host.example',
     'To a host of another domain: its registrable domain is the target.',
-    leaves(gone(`https://www.${TARGET}/path?query#fragment`), `www.${TARGET}`),
+    leaves(redirectsTo(`https://www.${TARGET}/path?query#fragment`), `www.${TARGET}`),
   ),
   row(
     'moved-by-refresh.example',
     'To another domain by meta refresh.',
     leaves(everywhere(refresh(`https://${TARGET}/`)), TARGET),
   ),
-  row('moved-protocol-relative.example', 'To another domain by //.', leaves(gone(`//${TARGET}/`), `www.${TARGET}`)),
+  row('moved-protocol-relative.example', 'To another domain by //.', leaves(redirectsTo(`//${TARGET}/`), `www.${TARGET}`)),
   row(
     'moved-with-user.example',
     'The host stands behind the @.',
-    leaves(gone(`http://to-https.example@${TARGET}/`), `www.${TARGET}`),
+    leaves(redirectsTo(`http://to-https.example@${TARGET}/`), `www.${TARGET}`),
   ),
   row(
     'moved-to-nothing.example',
     'To a domain that does not exist.',
-    leaves(gone('http://nobody-has-this.test/'), 'nobody-has-this.test'),
+    leaves(redirectsTo('http://nobody-has-this.test/'), 'nobody-has-this.test'),
   ),
   row(
     'moved-to-silence.example',
     'To a domain that does not answer.',
-    leaves(gone('http://mute.example/'), 'mute.example'),
+    leaves(redirectsTo('http://mute.example/'), 'mute.example'),
   ),
   row(
     'moved-to-private.example',
     'To a domain with a private address.',
-    leaves(gone('http://private.example/'), 'private.example'),
+    leaves(redirectsTo('http://private.example/'), 'private.example'),
   ),
-  row('moved-to-port.example', 'To another port of another domain.', leaves(gone(`http://${TARGET}:8080/`), TARGET)),
+  row('moved-to-port.example', 'To another port of another domain.', leaves(redirectsTo(`http://${TARGET}:8080/`), TARGET)),
   row('moved-to-idn.example', 'To an internationalized domain, in letters.', {
-    ...leaves(gone(Buffer.from('https://bücher.example/').toString('latin1')), 'xn--bcher-kva.example'),
+    ...leaves(redirectsTo(Buffer.from('https://bücher.example/').toString('latin1')), 'xn--bcher-kva.example'),
   }),
   row('moved-from-http.example', 'Port 443 is closed; the redirect stands on port 80.', {
-    ...leaves(gone(`https://${TARGET}/`), TARGET, { ssl: 'nocert' }),
+    ...leaves(redirectsTo(`https://${TARGET}/`), TARGET, { ssl: 'nocert' }),
     at: [PLAIN_ONLY],
   }),
   row(
     'lab_a.co.uk',
     'Two names under one public suffix are two domains.',
-    leaves(gone('https://www.lab_b.co.uk/'), 'www.lab_b.co.uk'),
+    leaves(redirectsTo('https://www.lab_b.co.uk/'), 'www.lab_b.co.uk'),
   ),
   row('lab_b.co.uk', 'The registrable domain under a suffix of two labels.', {
     at: [MEADOW],
@@ -176,11 +176,11 @@ const OUT: readonly Row[] = [
   row(
     'lab_a.github.io',
     'The private section of the public suffix list counts.',
-    leaves(gone('https://lab_b.github.io/'), 'lab_b.github.io'),
+    leaves(redirectsTo('https://lab_b.github.io/'), 'lab_b.github.io'),
   ),
   row('moved-without-www.example', 'It redirects out and has no www. at all.', {
     at: [MEADOW],
-    site: gone(`http://${TARGET}/`),
+    site: redirectsTo(`http://${TARGET}/`),
     www: null,
     web: { has_website: false, redirects_to: `www.${TARGET}` },
   }),
@@ -190,8 +190,8 @@ const OUT: readonly Row[] = [
       null,
     ),
     zone: { 'sends-back.test': { A: [HARBOUR] } },
-    sites: { 'sends-back.test': gone('http://there-and-back.example/back') },
+    sites: { 'sends-back.test': redirectsTo('http://there-and-back.example/back') },
   }),
 ]
 
-export const REDIRECTS: readonly Row[] = [...INSIDE, ...OUT]
+export const REDIRECTS: readonly LabRow[] = [...INSIDE, ...OUT]

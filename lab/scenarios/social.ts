@@ -1,10 +1,10 @@
 /** Social accounts: one of every network, the ways to point to them, and links that only look like one. */
 
 import { HARBOUR, ORCHARD } from '../machines.ts'
-import { type GivenWeb, type Row, row } from '../row.ts'
-import { everywhere, gone, html, page, type Reply, reply } from '../site.ts'
+import { type ExpectedWeb, type LabRow, row } from '../row.ts'
+import { everywhere, redirectsTo, html, page, type Reply, reply } from '../site.ts'
 
-type Account = GivenWeb['social_accounts'][number]
+type Account = ExpectedWeb['social_accounts'][number]
 /** Network, type, username, its address in one spelling, and as the site writes it. */
 type Known = readonly [network: string, type: string, username: string, url: string, written: string]
 
@@ -121,10 +121,10 @@ const accounts = (...networks: string[]): Account[] =>
 const text = 'Bread and cake by the harbour.'
 const link = (target: string): string => `<a href="${target}"><img src="/icon.svg" alt=""></a>`
 
-const found = (name: string, shows: string, start: Reply, social_accounts: readonly Account[]): Row =>
+const found = (name: string, shows: string, start: Reply, social_accounts: readonly Account[]): LabRow =>
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: { text, social_accounts } })
 
-const oneOf = (known: Known): Row =>
+const oneOf = (known: Known): LabRow =>
   found(`on-${known[0]}.example`, `An account on ${known[0]}, in one spelling.`, page(text, link(known[4])), [
     accountOf(known),
   ])
@@ -151,7 +151,7 @@ const NO_ACCOUNTS = [
   'https://twitter.com/squarespace',
 ]
 
-export const SOCIAL: readonly Row[] = [
+export const SOCIAL: readonly LabRow[] = [
   ...KNOWN.map(oneOf),
   found(
     'on-every-network.example',
@@ -213,7 +213,7 @@ export const SOCIAL: readonly Row[] = [
   }),
   row('accounts-abroad.example', 'Accounts of a domain that it redirects to are not its own.', {
     at: [HARBOUR],
-    site: gone('http://on-x.example/'),
+    site: redirectsTo('http://on-x.example/'),
     web: { has_website: false, redirects_to: 'on-x.example' },
   }),
 ]

@@ -1,13 +1,13 @@
 /** Statuses of the start page, and what each says about a website. */
 
 import { MEADOW } from '../machines.ts'
-import { type Row, row } from '../row.ts'
+import { type LabRow, row } from '../row.ts'
 import { everywhere, html, page, reply } from '../site.ts'
 
 const WORDS = html('A word from the server.')
 
 /** A page with this status; only a page of 2xx is read. */
-function status(code: number, has_website: boolean, shows: string): Row {
+function status(code: number, has_website: boolean, shows: string): LabRow {
   return row(`status-${code}.example`, shows, {
     at: [MEADOW],
     site: everywhere(reply(code, WORDS)),
@@ -15,7 +15,7 @@ function status(code: number, has_website: boolean, shows: string): Row {
   })
 }
 
-export const STATUSES: readonly Row[] = [
+export const STATUSES: readonly LabRow[] = [
   row('status-200.example', 'A page as it should be.', {
     at: [MEADOW],
     site: everywhere(page('A word from the server.')),

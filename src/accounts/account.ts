@@ -28,9 +28,9 @@ export type Account = {
 
 export type NewAccount = Omit<Account, 'id' | 'created' | 'suspended'>
 
-const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/ // RFC 5322, chapter 3.2.3: dot-atom
-const LOCAL_LENGTH = 64 // RFC 5321, chapter 4.5.3.1.1
-const EMAIL_LENGTH = 254 // RFC 5321, chapter 4.5.3.1.3: a path of 256 with its angle brackets
+const LOCAL_PART = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/ // RFC 5322, chapter 3.2.3: dot-atom
+const MAX_LOCAL_PART_LENGTH = 64 // RFC 5321, chapter 4.5.3.1.1
+const MAX_EMAIL_LENGTH = 254 // RFC 5321, chapter 4.5.3.1.3: a path of 256 with its angle brackets
 
 /** An address in the spelling that it is kept in, lower-case with the domain as A-labels; null for a text that is none. */
 export function parseEmail(text: string): string | null {
@@ -38,7 +38,7 @@ export function parseEmail(text: string): string | null {
   const at = given.lastIndexOf('@')
   const local = given.slice(0, Math.max(at, 0)).toLowerCase()
   const domain = parseName(given.slice(at + 1))
-  if (domain === null || local.length > LOCAL_LENGTH || !LOCAL.test(local)) return null
+  if (domain === null || local.length > MAX_LOCAL_PART_LENGTH || !LOCAL_PART.test(local)) return null
   const email = `${local}@${domain}`
-  return email.length <= EMAIL_LENGTH ? email : null
+  return email.length <= MAX_EMAIL_LENGTH ? email : null
 }

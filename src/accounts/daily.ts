@@ -22,20 +22,20 @@ export type DailyAccess =
 export function dailyAccess({ plan, periods }: Pick<Account, 'plan' | 'periods'>, date: Day, today: Day): DailyAccess {
   if (plan === 'local') return { state: 'allowed', plan: 'premium' }
   if (plan === 'free' && !periods.some(({ first }) => first <= today)) return { state: 'plan_required' }
-  const earlier = periods.findLast((period) => earliestOf(period) <= date)
-  const later = periods.find((period) => earliestOf(period) > date)
-  const latest = earlier === undefined ? null : latestOf(earlier)
+  const earlier = periods.findLast((period) => earliestFileDay(period) <= date)
+  const later = periods.find((period) => earliestFileDay(period) > date)
+  const latest = earlier === undefined ? null : latestFileDay(earlier)
   if (earlier !== undefined && (latest === null || date <= latest)) return { state: 'allowed', plan: earlier.plan }
   if (latest === null) {
     return later === undefined
       ? { state: 'no_subscription' }
-      : { state: 'before_subscription', earliest: earliestOf(later) }
+      : { state: 'before_subscription', earliest: earliestFileDay(later) }
   }
   return later === undefined
     ? { state: 'after_subscription', latest }
-    : { state: 'outside_subscription', latest, earliest: earliestOf(later) }
+    : { state: 'outside_subscription', latest, earliest: earliestFileDay(later) }
 }
 
-const earliestOf = ({ first }: Period): Day => addDays(first, -1)
+const earliestFileDay = ({ first }: Period): Day => addDays(first, -1)
 
-const latestOf = ({ last }: Period): Day | null => (last === null ? null : addDays(last, -1))
+const latestFileDay = ({ last }: Period): Day | null => (last === null ? null : addDays(last, -1))

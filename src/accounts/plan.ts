@@ -5,21 +5,21 @@ import { type Account, PLANS, type Plan } from './account.ts'
 
 export type PlanLimits = {
   /** Counted calls a UTC day, over all tokens of the account; null: no limit. */
-  queries: number | null
+  dailyCalls: number | null
   /** Rows a page of /redirect and /reverseip, at most. */
-  rows: number
+  pageRows: number
   /** States a record type of /dnshistory, at most; null: the endpoint is not in the plan. */
-  states: number | null
+  historyStates: number | null
 }
 
-export type Limits = Readonly<Record<Plan, PlanLimits>>
+export type PlanLimitTable = Readonly<Record<Plan, PlanLimits>>
 
 /** The limits of the specification. `local` has none but the sizes of a page, which bound the memory that one answer takes. */
-export const LIMITS: Limits = {
-  free: { queries: 100, rows: 1_000, states: null },
-  basic: { queries: 25_000, rows: 10_000, states: 10 },
-  premium: { queries: 250_000, rows: 50_000, states: 100 },
-  local: { queries: null, rows: 50_000, states: 100 },
+export const DEFAULT_PLAN_LIMITS: PlanLimitTable = {
+  free: { dailyCalls: 100, pageRows: 1_000, historyStates: null },
+  basic: { dailyCalls: 25_000, pageRows: 10_000, historyStates: 10 },
+  premium: { dailyCalls: 250_000, pageRows: 50_000, historyStates: 100 },
+  local: { dailyCalls: null, pageRows: 50_000, historyStates: 100 },
 }
 
 /** The higher of the base plan and the period that holds the day. */

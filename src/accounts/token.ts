@@ -18,39 +18,39 @@ export type Token = {
 export type NewToken = { name: string; hint: string; hash: Uint8Array; expires: Instant | null }
 
 /** The text of a token whose checksum is right. */
-export type TokenText = string & { readonly __brand: 'TokenText' }
+export type TokenString = string & { readonly __brand: 'TokenText' }
 
 /** How many random bytes a token is made of: 160 bits. */
 export const TOKEN_BYTES = 20
 
-const PREFIX = 'dxt_'
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const BODY_LENGTH = 27 // 62 ** 27 > 2 ** 160
-const CHECKSUM_LENGTH = 6 // 62 ** 6 > 2 ** 32
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`)
-const HINT_LENGTH = PREFIX.length + 4
+const TOKEN_PREFIX = 'dxt_'
+const BASE62_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const TOKEN_BODY_LENGTH = 27 // 62 ** 27 > 2 ** 160
+const TOKEN_CHECKSUM_LENGTH = 6 // 62 ** 6 > 2 ** 32
+const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${TOKEN_BODY_LENGTH + TOKEN_CHECKSUM_LENGTH}}$`)
+const TOKEN_HINT_LENGTH = TOKEN_PREFIX.length + 4
 
 /** The token that `random`, TOKEN_BYTES fresh bytes, stands for. */
-export function makeToken(random: Uint8Array): TokenText {
-  const body = inDigits(BigInt(`0x${Buffer.from(random).toString('hex')}`), BODY_LENGTH)
-  return (PREFIX + body + checksum(PREFIX + body)) as TokenText
+export function makeToken(random: Uint8Array): TokenString {
+  const body = toBase62(BigInt(`0x${Buffer.from(random).toString('hex')}`), TOKEN_BODY_LENGTH)
+  return (TOKEN_PREFIX + body + tokenChecksum(TOKEN_PREFIX + body)) as TokenString
 }
 
 /** The token that a text spells, white space around it dropped; null for one that was never made, without any look-up. */
-export function readToken(text: string): TokenText | null {
+export function parseToken(text: string): TokenString | null {
   const given = text.trim()
-  if (!SHAPE.test(given)) return null
-  return given.endsWith(checksum(given.slice(0, -CHECKSUM_LENGTH))) ? (given as TokenText) : null
+  if (!TOKEN_PATTERN.test(given)) return null
+  return given.endsWith(tokenChecksum(given.slice(0, -TOKEN_CHECKSUM_LENGTH))) ? (given as TokenString) : null
 }
 
 /** SHA-256 of the token: what the store knows it by. */
-export function hashToken(token: TokenText): Uint8Array {
+export function hashToken(token: TokenString): Uint8Array {
   return createHash('sha256').update(token).digest()
 }
 
 /** A token in the form that the store takes. */
-export function keptToken(token: TokenText, name: string, expires: Instant | null): NewToken {
-  return { name, hint: token.slice(0, HINT_LENGTH), hash: hashToken(token), expires }
+export function newTokenRecord(token: TokenString, name: string, expires: Instant | null): NewToken {
+  return { name, hint: token.slice(0, TOKEN_HINT_LENGTH), hash: hashToken(token), expires }
 }
 
 /** Whether a token lets its account in now. */
@@ -59,13 +59,13 @@ export function isActive({ revoked, expires }: Pick<Token, 'revoked' | 'expires'
 }
 
 /** CRC-32 in digits. It tells noise from tokens; that a token is genuine only the store can say. */
-function checksum(text: string): string {
-  return inDigits(BigInt(crc32(text)), CHECKSUM_LENGTH)
+function tokenChecksum(text: string): string {
+  return toBase62(BigInt(crc32(text)), TOKEN_CHECKSUM_LENGTH)
 }
 
 /** A number to the base of 62, with leading zeros. */
-function inDigits(value: bigint, length: number): string {
+function toBase62(value: bigint, length: number): string {
   let text = ''
-  for (let rest = value; text.length < length; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text
+  for (let rest = value; text.length < length; rest /= 62n) text = BASE62_DIGITS[Number(rest % 62n)] + text
   return text
 }

@@ -4,16 +4,16 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Limits } from '../accounts/plan.ts'
-import type { Retrieval } from '../retrieval/retrieval.ts'
+import type { PlanLimitTable } from '../accounts/plan.ts'
+import type { SimilarityService } from '../retrieval/retrieval.ts'
 import type { Store } from '../store/store.ts'
-import type { Wishes } from '../store/wishes.ts'
+import type { CrawlRequests } from '../store/wishes.ts'
 import type { Instant } from '../words/time.ts'
-import { send } from './answer.ts'
-import { type ClientLimitSettings, ClientLimits, NO_LIMITS } from './client-limits.ts'
-import { type Crawling, crawlerPage } from './crawler-page.ts'
-import { Docs } from './docs.ts'
-import type { Reading } from './download.ts'
+import { sendResponse } from './answer.ts'
+import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './client-limits.ts'
+import { type CrawlerPageSettings, crawlerPage } from './crawler-page.ts'
+import { ApiDocs } from './docs.ts'
+import type { ReadableFileStore } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
 import { daily } from './endpoints/daily.ts'
 import { dnshistory } from './endpoints/dnshistory.ts'
@@ -22,163 +22,163 @@ import { redirect } from './endpoints/redirect.ts'
 import { reverseip } from './endpoints/reverseip.ts'
 import { similar } from './endpoints/similar.ts'
 import { snapshot } from './endpoints/snapshot.ts'
-import { answerFile } from './files.ts'
-import type { Front } from './front.ts'
-import { Gate } from './gate.ts'
+import { handleFileByName } from './files.ts'
+import type { ConnectionManager } from './front.ts'
+import { Authenticator } from './gate.ts'
 import { type Cors, preflightHeaders } from './headers.ts'
-import { openKeyring } from './keyring.ts'
-import { CALLS, DOWNLOADS, Lanes } from './lanes.ts'
-import { Meter } from './meter.ts'
-import type { Metrics } from './metrics.ts'
-import { openApi } from './openapi.ts'
-import { answerPage, pagesOf } from './pages.ts'
-import { makeServer } from './server.ts'
-import type { Site } from './site.ts'
-import { walk } from './walk.ts'
-import { makeWishing } from './wishing.ts'
+import { openCursorKeyring } from './keyring.ts'
+import { CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY, AccountConcurrencyLimiter } from './lanes.ts'
+import { QuotaLimiter } from './meter.ts'
+import type { ApiMetrics } from './metrics.ts'
+import { openApiDocument } from './openapi.ts'
+import { handlePage, pageHandlers } from './pages.ts'
+import { createHttpServer } from './server.ts'
+import type { ApiContext } from './site.ts'
+import { handleQuery } from './walk.ts'
+import { createCrawlRequester } from './wishing.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
-const NOT_CRAWLING: Crawling = { crawlContact: null, crawlSoonest: 0, crawlLatest: 0 }
+const NO_CRAWLER: CrawlerPageSettings = { crawlContact: null, crawlMinInterval: 0, crawlMaxInterval: 0 }
 
 const QUERY_METHODS = ['GET', 'HEAD', 'POST']
 /** Answered in an overload too. */
-const HEALTH = ['/healthz', '/readyz']
+const HEALTH_PATHS = ['/healthz', '/readyz']
 const PAGE_METHODS = ['GET', 'HEAD']
 
 export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
   /** Who says which start pages read alike. */
-  retrieval: Retrieval
-  shelf: Reading
-  settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<Crawling & ClientLimitSettings>
+  similarSearch: SimilarityService
+  fileStore: ReadableFileStore
+  settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<CrawlerPageSettings & ClientLimitSettings>
   /** Of the plans; by default those of the specification. */
-  limits?: Limits | undefined
+  limits?: PlanLimitTable | undefined
   /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
-  asked?: { wishes: Wishes; most: number } | null
+  lookupCrawlRequests?: { crawlRequests: CrawlRequests; maxPerDay: number } | null
   /** Whole Unix seconds. */
   now: () => Instant
   /** Milliseconds of a clock that is never set. */
-  ticks?: () => number
+  monotonicMs?: () => number
   /** Whether the store can be asked; always by default. */
   isReady?: () => boolean
   log: Logger
-  metrics: Metrics
+  metrics: ApiMetrics
 }
 
 /** `drain`: from now on every answer closes its connection, and /readyz says that no more requests are welcome. */
-export type Api = { app: FastifyInstance; front: Front; drain: () => void }
+export type Api = { app: FastifyInstance; connections: ConnectionManager; drain: () => void }
 
 /** Builds the server; it does not listen yet. Closing it settles all accounts and leaves the store open. */
-export async function buildApi(options: ApiOptions): Promise<Api> {
-  const site = await makeSite(options)
-  const { outlet, meter, keyring } = site
-  const version = readVersion()
-  const document = openApi(ENDPOINTS, version)
-  const pages = pagesOf(site, JSON.stringify(document), crawlerPage({ ...NOT_CRAWLING, ...options.settings }, version))
-  const { app, front } = makeServer(site, options)
-  for (const endpoint of ENDPOINTS) addEndpoint(app, site, endpoint)
+export async function createApi(options: ApiOptions): Promise<Api> {
+  const site = await createApiContext(options)
+  const { responses, quotaLimiter, cursorKeyring: keyring } = site
+  const version = packageVersion()
+  const document = openApiDocument(ENDPOINTS, version)
+  const pages = pageHandlers(site, JSON.stringify(document), crawlerPage({ ...NO_CRAWLER, ...options.settings }, version))
+  const { app, front } = createHttpServer(site, options)
+  for (const endpoint of ENDPOINTS) addEndpointRoute(app, site, endpoint)
   for (const [path, page] of Object.entries(pages)) {
-    const answer: Handler = (request, reply) => answerPage(site, page, request, reply)
-    addRoute(app, site, path, PAGE_METHODS, answer, { isHealth: HEALTH.includes(path) })
+    const answer: RouteHandler = (request, reply) => handlePage(site, page, request, reply)
+    addRoute(app, site, path, PAGE_METHODS, answer, { isHealth: HEALTH_PATHS.includes(path) })
   }
-  addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => answerFile(site, request, reply))
-  const docs = new Docs(document)
+  addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => handleFileByName(site, request, reply))
+  const docs = new ApiDocs(document)
   for (const path of docs.paths) {
-    addRoute(app, site, path, PAGE_METHODS, (request, reply) => docs.answer(outlet, path, request, reply))
+    addRoute(app, site, path, PAGE_METHODS, (request, reply) => docs.handle(responses, path, request, reply))
   }
   app.addHook('onClose', async () => {
     front.close()
     keyring.close()
-    await meter.close()
+    await quotaLimiter.close()
   })
-  options.metrics.gauge('domaindex_connections', 'Connections that are open.', () => front.open)
-  options.metrics.gauge('domaindex_requests_waiting', 'Requests that are read and not answered.', () => front.waiting)
+  options.metrics.gauge('domaindex_connections', 'Connections that are open.', () => front.openConnections)
+  options.metrics.gauge('domaindex_requests_waiting', 'Requests that are read and not answered.', () => front.pendingRequests)
   options.metrics.gauge(
     'domaindex_held_bytes',
     'Bytes of requests that are read and not parsed.',
-    () => front.heldBytes,
+    () => front.unparsedBytes,
   )
-  options.metrics.gauge('domaindex_unsent_bytes', 'Bytes of answers that clients have not taken.', () => outlet.unsent)
+  options.metrics.gauge('domaindex_unsent_bytes', 'Bytes of answers that clients have not taken.', () => responses.unsentBytes)
   await app.ready()
   return {
     app,
-    front,
+    connections: front,
     drain: () => {
-      outlet.isDraining = true
+      responses.isDraining = true
     },
   }
 }
 
-async function makeSite(options: ApiOptions): Promise<Site> {
+async function createApiContext(options: ApiOptions): Promise<ApiContext> {
   const {
     store,
-    retrieval,
-    shelf,
+    similarSearch: retrieval,
+    fileStore,
     settings,
     now,
-    ticks = () => performance.now(),
+    monotonicMs: ticks = () => performance.now(),
     isReady = () => true,
     log,
     metrics,
-    asked = null,
+    lookupCrawlRequests = null,
   } = options
   const { facts, ledger } = store
-  const clients = new ClientLimits({ ...NO_LIMITS, ...settings }, ticks, (reason) => metrics.refuse(reason))
+  const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, ticks, (reason) => metrics.countRejection(reason))
   const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
-  const onWish = (err: unknown): void => log.warn({ err }, 'a name that was looked up in vain could not be queued')
+  const onRequestFault = (err: unknown): void => log.warn({ err }, 'a name that was looked up in vain could not be queued')
   return {
     facts,
-    retrieval,
-    shelf,
-    gate: new Gate({ ledger, clients, limits: options.limits, now, ticks }),
-    lanes: new Lanes(CALLS, ticks),
-    downloads: new Lanes(DOWNLOADS, ticks),
-    meter: new Meter({ ledger, holder: randomUUID(), onFault }),
-    keyring: await openKeyring({ ledger, now, onFault }),
-    outlet: { cors: settings.cors, unsent: 0, isDraining: false },
-    wishing: asked === null ? () => {} : makeWishing({ ...asked, now, onFault: onWish }),
+    similarSearch: retrieval,
+    fileStore,
+    authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs: ticks }),
+    callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, ticks),
+    downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, ticks),
+    quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
+    cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
+    responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
+    requestCrawl: lookupCrawlRequests === null ? () => {} : createCrawlRequester({ ...lookupCrawlRequests, now, onFault: onRequestFault }),
     isReady,
-    clients,
-    ticks,
+    clientLimits: clients,
+    monotonicMs: ticks,
     metrics,
     log,
   }
 }
 
-function addEndpoint(app: FastifyInstance, site: Site, endpoint: Endpoint): void {
-  const answer: Handler = (request, reply) => {
-    request.visit.endpoint = endpoint.name
-    return walk(site, endpoint, request, reply)
+function addEndpointRoute(app: FastifyInstance, site: ApiContext, endpoint: Endpoint): void {
+  const answer: RouteHandler = (request, reply) => {
+    request.accessRecord.endpoint = endpoint.name
+    return handleQuery(site, endpoint, request, reply)
   }
   addRoute(app, site, `/v1.0/${endpoint.name}`, QUERY_METHODS, answer, { envelope: endpoint.envelope })
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** A route whose handler sends the answer itself, and the answer to OPTIONS beside it. */
 function addRoute(
   app: FastifyInstance,
-  site: Site,
+  site: ApiContext,
   url: string,
   method: string[],
-  handler: Handler,
+  handler: RouteHandler,
   config: FastifyContextConfig = {},
 ): void {
   const allow = [...method, 'OPTIONS'].join(', ')
-  const preflight = { status: 204, body: [], headers: preflightHeaders(site.outlet.cors, allow) }
+  const preflight = { status: 204, body: [], headers: preflightHeaders(site.responses.cors, allow) }
   app.route({
     method,
     url,
     config,
     handler: (request, reply) => {
-      request.visit.path = url
+      request.accessRecord.path = url
       return handler(request, reply)
     },
   })
-  app.options(url, (request, reply) => send(site.outlet, request, reply, preflight))
+  app.options(url, (request, reply) => sendResponse(site.responses, request, reply, preflight))
 }
 
-function readVersion(): string {
+function packageVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

@@ -1,12 +1,12 @@
 /** What an endpoint declares: how it is called, what it takes and answers, which errors it has, and what it does. */
 
 import type { TObject, TSchema } from 'typebox'
-import type { Retrieval } from '../retrieval/retrieval.ts'
-import type { Clocked, Facts } from '../store/store.ts'
-import type { Name } from '../words/name.ts'
-import type { Body } from './answer.ts'
+import type { SimilarityService } from '../retrieval/retrieval.ts'
+import type { LastObserved, FactsReader } from '../store/store.ts'
+import type { DomainName } from '../words/name.ts'
+import type { ResponseBody } from './answer.ts'
 import type { CursorKeys } from './cursor.ts'
-import type { Download, Reading } from './download.ts'
+import type { FileDownload, ReadableFileStore } from './download.ts'
 import type { Envelope, ErrorKey } from './errors.ts'
 import type { Caller } from './gate.ts'
 import type { Parameters } from './parameters.ts'
@@ -14,18 +14,18 @@ import type { Parameters } from './parameters.ts'
 export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One request that was let in. `miss` is told of a name that is not known: it may be visited soon. */
-export type Call = {
+export type EndpointCall = {
   parameters: Parameters
   caller: Caller
-  facts: Facts
-  retrieval: Retrieval
-  shelf: Reading
+  facts: FactsReader
+  similarSearch: SimilarityService
+  fileStore: ReadableFileStore
   keys: CursorKeys
-  miss: (name: Name) => void
+  onUnknownName: (name: DomainName) => void
 }
 
 /** What is answered with status 200. `observed`: when the domain asked for was last looked at; null where none was. */
-export type Answer = { body: Body; observed: Clocked | null }
+export type EndpointResult = { body: ResponseBody; lastObserved: LastObserved | null }
 
 export type Endpoint = {
   name: EndpointName
@@ -44,12 +44,12 @@ export type Endpoint = {
   /** The errors that are not common to all endpoints. */
   errors: readonly ErrorKey[]
   /** Checks plan and add-ons; throws the Refusal. Left out where any plan will do. */
-  admit?: (caller: Caller, parameters: Parameters) => void
+  authorize?: (caller: Caller, parameters: Parameters) => void
   /** Where a file may be sent instead: whether it is asked for, and the file; throws a Refusal. */
   download?: {
-    isAsked: (parameters: Parameters) => boolean
-    find: (caller: Caller, shelf: Reading, parameters: Parameters) => Promise<Download>
+    isRequested: (parameters: Parameters) => boolean
+    find: (caller: Caller, fileStore: ReadableFileStore, parameters: Parameters) => Promise<FileDownload>
   }
   /** Checks the parameters and answers; throws a Refusal. Null where the answer always is a file. */
-  answer: ((call: Call) => Promise<Answer>) | null
+  handle: ((call: EndpointCall) => Promise<EndpointResult>) | null
 }

@@ -39,10 +39,10 @@ export type ErrorKey = keyof typeof ERRORS
 /** Where the error object stands: inside `result`, or as the whole body. */
 export type Envelope = 'result' | 'top'
 
-type Details = { msg?: string | undefined; extra?: Record<string, number>; retryAfter?: number }
+type ApiErrorDetails = { msg?: string | undefined; extra?: Record<string, number>; retryAfter?: number }
 
 /** What a request cannot have. Anything else that is thrown is a fault of ours. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   override name = 'Refusal'
   readonly key: ErrorKey
   readonly status: number
@@ -51,7 +51,7 @@ export class Refusal extends Error {
   /** Seconds for the header Retry-After; null: none. */
   readonly retryAfter: number | null
 
-  constructor(key: ErrorKey, { msg, extra, retryAfter }: Details = {}) {
+  constructor(key: ErrorKey, { msg, extra, retryAfter }: ApiErrorDetails = {}) {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0 // nobody reads where it was thrown, and an overload throws thousands a second
     super(msg ?? ERRORS[key][1])
@@ -70,14 +70,14 @@ export class Refusal extends Error {
 }
 
 /** The endpoints whose errors stand inside `result`. */
-const NESTED = /^\/+v1\.0\/+(lookup|redirect|reverseip)\/*(\?|$)/
+const NESTED_ERROR_PATH = /^\/+v1\.0\/+(lookup|redirect|reverseip)\/*(\?|$)/
 
 /** Where the errors of a path stand, for who cannot ask the path's endpoint. */
 export function envelopeOfPath(path: string): Envelope {
-  return NESTED.test(path) ? 'result' : 'top'
+  return NESTED_ERROR_PATH.test(path) ? 'result' : 'top'
 }
 
 /** Overloaded: nothing is wrong with the request, and it may come again after a second. */
-export function overloaded(msg: string): Refusal {
-  return new Refusal('internal_error', { msg, retryAfter: 1 })
+export function overloadedError(msg: string): ApiError {
+  return new ApiError('internal_error', { msg, retryAfter: 1 })
 }

@@ -2,37 +2,37 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseFileName } from '../nightly/shelf.ts'
-import type { Download, Reading } from './download.ts'
+import type { FileDownload, ReadableFileStore } from './download.ts'
 import type { EndpointName } from './endpoint.ts'
-import { admitDaily, openDaily } from './endpoints/daily.ts'
-import { admitSnapshot, openSnapshot } from './endpoints/snapshot.ts'
-import { Refusal } from './errors.ts'
+import { authorizeDaily, openDaily } from './endpoints/daily.ts'
+import { authorizeSnapshot, openSnapshot } from './endpoints/snapshot.ts'
+import { ApiError } from './errors.ts'
 import type { Caller } from './gate.ts'
-import type { Site } from './site.ts'
-import { walkFile } from './walk-file.ts'
-import { bearerOf } from './wire.ts'
+import type { ApiContext } from './site.ts'
+import { handleFile } from './walk-file.ts'
+import { readBearerToken } from './wire.ts'
 
 /** Answers a request for one file, whose token comes as a header; the call is noted as one of the endpoint that has the file. */
-export function answerFile(site: Site, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function handleFileByName(context: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { filename = '' } = request.params as { filename?: string }
-  const find = (caller: Caller): Promise<Download> => findFile(caller, site.shelf, filename)
-  const endpoint = endpointOf(filename)
-  request.visit.endpoint = endpoint
-  return walkFile(site, { endpoint, token: () => bearerOf(request), find }, request, reply)
+  const find = (caller: Caller): Promise<FileDownload> => findFile(caller, context.fileStore, filename)
+  const endpoint = endpointOfFile(filename)
+  request.accessRecord.endpoint = endpoint
+  return handleFile(context, { endpoint, token: () => readBearerToken(request), find }, request, reply)
 }
 
-async function findFile(caller: Caller, shelf: Reading, filename: string): Promise<Download> {
+async function findFile(caller: Caller, fileStore: ReadableFileStore, filename: string): Promise<FileDownload> {
   const file = parseFileName(filename)
-  if (file === null) throw new Refusal('no_data', { msg: 'There is no file of this name.' })
+  if (file === null) throw new ApiError('no_data', { msg: 'There is no file of this name.' })
   const { name, kind, date } = file
   if (kind === 'snapshot' || kind === 'enriched') {
-    admitSnapshot(caller.account, kind)
-    return openSnapshot(shelf, name)
+    authorizeSnapshot(caller.account, kind)
+    return openSnapshot(fileStore, name)
   }
-  admitDaily(caller)
-  return openDaily(caller, shelf, kind, date)
+  authorizeDaily(caller)
+  return openDaily(caller, fileStore, kind, date)
 }
 
-function endpointOf(filename: string): EndpointName {
+function endpointOfFile(filename: string): EndpointName {
   return filename.startsWith('domains-') ? 'snapshot' : 'daily'
 }

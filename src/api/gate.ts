@@ -1,12 +1,12 @@
 /** The gate: from a token to the account that calls, trusted for half a second before the ledger is asked again. */
 
 import type { Account } from '../accounts/account.ts'
-import { LIMITS, type Limits, type PlanLimits, planInForce } from '../accounts/plan.ts'
-import { hashToken, isActive, readToken } from '../accounts/token.ts'
-import type { Ledger, Standing } from '../store/ledger.ts'
+import { DEFAULT_PLAN_LIMITS, type PlanLimitTable, type PlanLimits, planInForce } from '../accounts/plan.ts'
+import { hashToken, isActive, parseToken } from '../accounts/token.ts'
+import type { Ledger, TokenStanding } from '../store/ledger.ts'
 import { type Day, dayOf, type Instant } from '../words/time.ts'
 import type { ClientLimits } from './client-limits.ts'
-import { Refusal } from './errors.ts'
+import { ApiError } from './errors.ts'
 
 /** Who calls, with what the account may have at this moment. */
 export type Caller = {
@@ -18,31 +18,31 @@ export type Caller = {
   today: Day
 }
 
-export type GateOptions = {
-  ledger: Pick<Ledger, 'standing'>
+export type AuthenticatorOptions = {
+  ledger: Pick<Ledger, 'findToken'>
   /** Of the plans; by default those of the specification. */
-  limits?: Limits | undefined
-  clients: Pick<ClientLimits, 'expectFewFailures'>
+  limits?: PlanLimitTable | undefined
+  clients: Pick<ClientLimits, 'checkFailures'>
   now: () => Instant
   /** Milliseconds of a clock that is never set. */
-  ticks: () => number
+  monotonicMs: () => number
 }
 
 /** Milliseconds for which a token's standing is trusted: a revoked one is refused everywhere within a second. */
-const TRUST = 500
+const CACHE_MS = 500
 /** Tokens that are remembered, the oldest forgotten first. */
-const REMEMBERED = 10_000
+const MAX_CACHED_TOKENS = 10_000
 
-const SUSPENDED = 'The account is suspended, and its tokens are not active: ask the operator of this service.'
+const SUSPENDED_MESSAGE = 'The account is suspended, and its tokens are not active: ask the operator of this service.'
 
-type Known = { standing: Standing; until: number }
+type CachedToken = { found: TokenStanding; until: number }
 
-export class Gate {
-  readonly #options: GateOptions
-  readonly #known = new Map<string, Known>()
-  readonly #asked = new Map<string, Promise<Standing | null>>()
+export class Authenticator {
+  readonly #options: AuthenticatorOptions
+  readonly #cache = new Map<string, CachedToken>()
+  readonly #pendingLookups = new Map<string, Promise<TokenStanding | null>>()
 
-  constructor(options: GateOptions) {
+  constructor(options: AuthenticatorOptions) {
     this.#options = options
   }
 
@@ -50,47 +50,47 @@ export class Gate {
    * The caller that a token stands for, at once if the token is remembered. Throws `token_missing` and `token_invalid`, and the
    * refusal of a token that is not remembered, from an address with too many that were none.
    */
-  admit(token: unknown, address: string): Caller | Promise<Caller> {
+  authenticate(token: unknown, address: string): Caller | Promise<Caller> {
     const text = typeof token === 'string' ? token.trim() : token
     if (typeof text !== 'string' || text === '') {
-      this.#options.clients.expectFewFailures(address)
-      throw new Refusal(text === undefined || text === null || text === '' ? 'token_missing' : 'token_invalid')
+      this.#options.clients.checkFailures(address)
+      throw new ApiError(text === undefined || text === null || text === '' ? 'token_missing' : 'token_invalid')
     }
-    const known = this.#known.get(text)
-    if (known !== undefined && this.#options.ticks() < known.until) return this.#judge(known.standing)
-    if (known === undefined) this.#options.clients.expectFewFailures(address)
-    return this.#ask(text).then((standing) => this.#judge(standing))
+    const known = this.#cache.get(text)
+    if (known !== undefined && this.#options.monotonicMs() < known.until) return this.#callerFrom(known.found)
+    if (known === undefined) this.#options.clients.checkFailures(address)
+    return this.#findToken(text).then((standing) => this.#callerFrom(standing))
   }
 
-  #judge(standing: Standing | null): Caller {
+  #callerFrom(standing: TokenStanding | null): Caller {
     const now = this.#options.now()
-    if (standing === null || !isActive(standing.token, now)) throw new Refusal('token_invalid')
-    if (standing.account.suspended !== null) throw new Refusal('token_invalid', { msg: SUSPENDED })
-    return callerOf(standing, this.#options.limits ?? LIMITS, now)
+    if (standing === null || !isActive(standing.token, now)) throw new ApiError('token_invalid')
+    if (standing.account.suspended !== null) throw new ApiError('token_invalid', { msg: SUSPENDED_MESSAGE })
+    return createCaller(standing, this.#options.limits ?? DEFAULT_PLAN_LIMITS, now)
   }
 
   /** Asks the ledger, once for all that ask at the same time. */
-  #ask(text: string): Promise<Standing | null> {
-    const asked = this.#asked.get(text)
-    if (asked !== undefined) return asked
-    const asking = this.#read(text).finally(() => this.#asked.delete(text))
-    this.#asked.set(text, asking)
+  #findToken(text: string): Promise<TokenStanding | null> {
+    const pending = this.#pendingLookups.get(text)
+    if (pending !== undefined) return pending
+    const asking = this.#loadToken(text).finally(() => this.#pendingLookups.delete(text))
+    this.#pendingLookups.set(text, asking)
     return asking
   }
 
-  async #read(text: string): Promise<Standing | null> {
-    const token = readToken(text)
+  async #loadToken(text: string): Promise<TokenStanding | null> {
+    const token = parseToken(text)
     if (token === null) return null
-    const until = this.#options.ticks() + TRUST
-    const standing = await this.#options.ledger.standing(hashToken(token))
-    this.#known.delete(text)
-    if (standing !== null) this.#known.set(text, { standing, until })
-    if (this.#known.size > REMEMBERED) this.#known.delete(this.#known.keys().next().value ?? '')
+    const until = this.#options.monotonicMs() + CACHE_MS
+    const standing = await this.#options.ledger.findToken(hashToken(token))
+    this.#cache.delete(text)
+    if (standing !== null) this.#cache.set(text, { found: standing, until })
+    if (this.#cache.size > MAX_CACHED_TOKENS) this.#cache.delete(this.#cache.keys().next().value ?? '')
     return standing
   }
 }
 
-function callerOf({ account, token }: Standing, plans: Limits, now: Instant): Caller {
+function createCaller({ account, token }: TokenStanding, plans: PlanLimitTable, now: Instant): Caller {
   const today = dayOf(now)
   return { account, token: token.id, limits: plans[planInForce(account, today)], now, today }
 }

@@ -2,34 +2,34 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Why a request was refused before its token was looked at, or while it waited. */
-export type RefusedFor = 'client_requests' | 'client_failures' | 'waited'
+export type RejectionReason = 'client_requests' | 'client_failures' | 'waited'
 
-export class Metrics {
+export class ApiMetrics {
   readonly registry = new Registry()
   readonly #seconds = new Histogram({
     name: 'domaindex_request_seconds',
     help: 'Time from the head of a request to the end of its answer, by endpoint and status.',
     labelNames: ['endpoint', 'status'],
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers: [this.registry],
   })
 
-  readonly #refused = new Counter({
+  readonly #rejections = new Counter({
     name: 'domaindex_refused_total',
     help: 'Requests answered 500 with Retry-After: too many of a client address, too many failed authentications of it, or more than a second waited.',
     labelNames: ['reason'],
     registers: [this.registry],
   })
 
-  refuse(reason: RefusedFor): void {
-    this.#refused.inc({ reason })
+  countRejection(reason: RejectionReason): void {
+    this.#rejections.inc({ reason })
   }
 
   /** A request ended; `endpoint` is one of a fixed set. */
-  observe(endpoint: string, status: number, seconds: number): void {
+  observeRequest(endpoint: string, status: number, seconds: number): void {
     this.#seconds.observe({ endpoint, status }, seconds)
   }
 

@@ -10,19 +10,19 @@ export const FILE_HEADERS = {
 } as const
 
 /** Headers of a file that is sent. */
-export const SENT = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges', 'Repr-Digest'] as const
+export const SENT_FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges', 'Repr-Digest'] as const
 
-const GZIP = { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } }
+const GZIP_CONTENT = { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } }
 
-type Refs = (...names: (keyof typeof FILE_HEADERS)[]) => Record<string, unknown>
+type HeaderRefs = (...names: (keyof typeof FILE_HEADERS)[]) => Record<string, unknown>
 
 /** The answers to a GET for a file that has conditions, or asks for a part. */
-export function partResponses(headerRefs: Refs): Record<number, unknown> {
+export function partialFileResponses(headerRefs: HeaderRefs): Record<number, unknown> {
   return {
     206: {
       description: 'The part that `Range` asks for.',
-      headers: headerRefs(...SENT, 'Content-Range'),
-      content: GZIP,
+      headers: headerRefs(...SENT_FILE_HEADERS, 'Content-Range'),
+      content: GZIP_CONTENT,
     },
     304: { description: 'The client has this file already.', headers: headerRefs('ETag', 'Last-Modified') },
     412: {
@@ -33,6 +33,6 @@ export function partResponses(headerRefs: Refs): Record<number, unknown> {
   }
 }
 
-export function fileResponse(headerRefs: Refs): Record<string, unknown> {
-  return { description: 'The file.', headers: headerRefs(...SENT), content: GZIP }
+export function fileResponse(headerRefs: HeaderRefs): Record<string, unknown> {
+  return { description: 'The file.', headers: headerRefs(...SENT_FILE_HEADERS), content: GZIP_CONTENT }
 }

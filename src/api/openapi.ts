@@ -3,11 +3,11 @@
 import Type, { type TSchema } from 'typebox'
 import type { Endpoint, EndpointName } from './endpoint.ts'
 import { ERRORS, type ErrorKey } from './errors.ts'
-import { FILE_HEADERS, fileResponse, partResponses, SENT } from './openapi-files.ts'
-import { exactly } from './schema.ts'
+import { FILE_HEADERS, fileResponse, partialFileResponses, SENT_FILE_HEADERS } from './openapi-files.ts'
+import { exactObject } from './schema.ts'
 
 /** Errors of every endpoint. */
-const COMMON: readonly ErrorKey[] = [
+const COMMON_ERRORS: readonly ErrorKey[] = [
   'token_missing',
   'token_invalid',
   'rate_limited',
@@ -15,12 +15,12 @@ const COMMON: readonly ErrorKey[] = [
   'internal_error',
 ]
 
-const TOKEN = Type.String({ description: 'The API token.' })
+const TOKEN_SCHEMA = Type.String({ description: 'The API token.' })
 
-type Json = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
 /** The document for a server that has these endpoints under `/v1.0/`. */
-export function openApi(endpoints: readonly Endpoint[], version: string): Json {
+export function openApiDocument(endpoints: readonly Endpoint[], version: string): JsonObject {
   const paths = endpoints.map((endpoint) => [`/v1.0/${endpoint.name}`, pathItem(endpoint)])
   return {
     openapi: '3.1.0',
@@ -50,10 +50,10 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
   }
 }
 
-function pathItem(endpoint: Endpoint): Json {
+function pathItem(endpoint: Endpoint): JsonObject {
   const { name, summary, description, parameters } = endpoint
   const shared = { summary, description, tags: ['queries'], responses: responsesOf(endpoint) }
-  const body = Type.Object({ token: TOKEN, ...parameters.properties })
+  const body = Type.Object({ token: TOKEN_SCHEMA, ...parameters.properties })
   const query = Object.entries(parameters.properties).map(([key, schema]) =>
     queryParameter(key, schema, parameters.required),
   )
@@ -67,53 +67,53 @@ function pathItem(endpoint: Endpoint): Json {
     get: {
       operationId: `${name}Get`,
       ...shared,
-      ...(endpoint.file && { responses: { ...shared.responses, ...partResponses(headerRefs) } }),
+      ...(endpoint.file && { responses: { ...shared.responses, ...partialFileResponses(headerRefs) } }),
       security: [{ query: [] }],
       parameters: query,
     },
   }
 }
 
-function queryParameter(name: string, given: TSchema, required: readonly string[] = []): Json {
+function queryParameter(name: string, given: TSchema, required: readonly string[] = []): JsonObject {
   const { description, ...schema } = given as TSchema & { description?: string }
   return { name, in: 'query', required: required.includes(name), description, schema }
 }
 
 /** Every status with the shape of its body: that of success, and one for the errors that share a status. */
-function responsesOf({ name, response, file, envelope, errors }: Endpoint): Json {
+function responsesOf({ name, response, file, envelope, errors }: Endpoint): JsonObject {
   const success = {
     description: file?.description ?? 'Success.',
-    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', ...(file === null ? [] : SENT), ...seenOf(name)),
+    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', ...(file === null ? [] : SENT_FILE_HEADERS), ...observedAtHeader(name)),
     content: {
       ...(response && { 'application/json': { schema: response } }),
       ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
     },
   }
-  const keys = [...COMMON, ...errors]
+  const keys = [...COMMON_ERRORS, ...errors]
   const statuses = [...new Set(keys.map((key) => ERRORS[key][0]))].sort()
-  const failures = statuses.map((status) => [status, failure(status, keys, envelope === 'result')])
+  const failures = statuses.map((status) => [status, errorResponseObject(status, keys, envelope === 'result')])
   return { 200: success, ...Object.fromEntries(failures) }
 }
 
-function failure(status: number, keys: readonly ErrorKey[], isNested: boolean): Json {
+function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested: boolean): JsonObject {
   const own = keys.filter((key) => ERRORS[key][0] === status)
   const error = errorSchema(status, own)
   const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
-  const schema = isNested ? exactly({ result: error }) : error
+  const schema = isNested ? exactObject({ result: error }) : error
   const description = own.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
   return { description, headers, content: { 'application/json': { schema } } }
 }
 
 function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
   const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
-  return exactly({ rcode: Type.Literal(status), error: Type.String({ enum: [...keys] }), msg: Type.String(), ...usage })
+  return exactObject({ rcode: Type.Literal(status), error: Type.String({ enum: [...keys] }), msg: Type.String(), ...usage })
 }
 
 /** Those that answer what was seen of one domain say when that was. */
-const OF_A_DOMAIN: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory']
+const ENDPOINTS_WITH_OBSERVED_AT: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory']
 
-function seenOf(name: EndpointName): 'Observed-At'[] {
-  return OF_A_DOMAIN.includes(name) ? ['Observed-At'] : []
+function observedAtHeader(name: EndpointName): 'Observed-At'[] {
+  return ENDPOINTS_WITH_OBSERVED_AT.includes(name) ? ['Observed-At'] : []
 }
 
 const HEADERS = {
@@ -128,23 +128,23 @@ const HEADERS = {
   'Observed-At': { description: 'When DNS and web of the domain were last looked at.', schema: Type.String() },
 }
 
-function headerRefs(...names: (keyof typeof HEADERS)[]): Json {
+function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-const Quota = exactly({
+const Quota = exactObject({
   limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls a day; null: no limit.' }),
   used: Type.Integer({ description: 'Calls that counted today.' }),
   remaining: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls left today; null: no limit.' }),
   reset: Type.String({ format: 'date-time', description: 'When the next day begins, UTC.' }),
 })
-const Health = exactly({ status: Type.String({ enum: ['ok', 'draining', 'failing'] }) })
+const Health = exactObject({ status: Type.String({ enum: ['ok', 'draining', 'failing'] }) })
 
-function own(operationId: string, summary: string, tag: string, responses: Json): Json {
+function simplePath(operationId: string, summary: string, tag: string, responses: JsonObject): JsonObject {
   return { get: { operationId, summary, tags: [tag], responses } }
 }
 
-function json(description: string, schema: TSchema): Json {
+function jsonResponse(description: string, schema: TSchema): JsonObject {
   return { description, content: { 'application/json': { schema } } }
 }
 
@@ -171,12 +171,12 @@ const OWN_PATHS = {
       parameters: [FILENAME],
       responses: {
         200: fileResponse(headerRefs),
-        ...partResponses(headerRefs),
-        401: failure(401, ['token_missing', 'token_invalid'], false),
-        403: failure(403, [...FILE_ERRORS, ...DAY_ERRORS], false),
-        404: failure(404, ['no_data'], false),
-        429: failure(429, ['rate_limited'], false),
-        500: failure(500, ['internal_error'], false),
+        ...partialFileResponses(headerRefs),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid'], false),
+        403: errorResponseObject(403, [...FILE_ERRORS, ...DAY_ERRORS], false),
+        404: errorResponseObject(404, ['no_data'], false),
+        429: errorResponseObject(429, ['rate_limited'], false),
+        500: errorResponseObject(500, ['internal_error'], false),
       },
     },
   },
@@ -187,17 +187,17 @@ const OWN_PATHS = {
       tags: ['account'],
       security: [{ bearer: [] }],
       responses: {
-        200: json('Success.', Quota),
-        401: failure(401, ['token_missing', 'token_invalid'], false),
+        200: jsonResponse('Success.', Quota),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid'], false),
       },
     },
   },
-  '/crawler': own('crawler', 'Explains the crawler to those whom it visits', 'crawler', {
+  '/crawler': simplePath('crawler', 'Explains the crawler to those whom it visits', 'crawler', {
     200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } },
   }),
-  '/healthz': own('health', 'Whether the process runs', 'health', { 200: json('It does.', Health) }),
-  '/readyz': own('readiness', 'Whether requests are welcome', 'health', {
-    200: json('They are.', Health),
-    503: json('They are not.', Health),
+  '/healthz': simplePath('health', 'Whether the process runs', 'health', { 200: jsonResponse('It does.', Health) }),
+  '/readyz': simplePath('readiness', 'Whether requests are welcome', 'health', {
+    200: jsonResponse('They are.', Health),
+    503: jsonResponse('They are not.', Health),
   }),
 }

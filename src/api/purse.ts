@@ -1,45 +1,45 @@
 /** The purse: the units of one account's budget of one day that this process holds, and what became of them. */
 
-import type { Grant, Settlement } from '../store/ledger.ts'
+import type { QuotaGrant, Settlement } from '../store/ledger.ts'
 import type { Day } from '../words/time.ts'
 
 /** How a unit was come by: out of a hold of several, or singly, and then the ledger counts it as spent already. */
-export type Source = 'held' | 'spent'
+export type UnitSource = 'held' | 'spent'
 
 /** Units that a process holds idle, at most. */
-const MOST_IDLE = 64
+const MAX_IDLE_UNITS = 64
 /** More are asked for when less than this share of them is left. */
-const LOW_SHARE = 1 / 4
+const RENEW_BELOW_SHARE = 1 / 4
 
-export class Purse {
+export class TokenLease {
   readonly account: number
   readonly day: Day
   /** That of the plan in force. */
   readonly limit: number
   /** Whether the ledger's last word was a hold, or to wait: one question at a time is enough then. */
-  isBulk = true
+  grantsSeveral = true
   /** Held units that came since the last round, and those that came before it and go back with the next. */
-  #fresh = 0
-  #aging = 0
+  #recent = 0
+  #expiring = 0
   /** Idle units at once, at most: fewer where the ledger did not grant as many. */
-  #most = MOST_IDLE
+  #maxIdle = MAX_IDLE_UNITS
   /** Held units of calls in flight. */
   #inFlight = 0
   /** Held units that calls took and the ledger does not know of. */
   #spent = 0
   /** Units that nobody has spent, by the ledger's last word and what was settled since. */
-  #left: number
+  #unspent: number
 
   constructor(account: number, day: Day, limit: number) {
     this.account = account
     this.day = day
     this.limit = limit
-    this.#left = limit
+    this.#unspent = limit
   }
 
   /** Units that no call has, as far as this process knows; what others hold may still be unused. */
   get remaining(): number {
-    return Math.max(0, this.#left - this.#spent - this.#inFlight)
+    return Math.max(0, this.#unspent - this.#spent - this.#inFlight)
   }
 
   get unsettled(): number {
@@ -52,75 +52,75 @@ export class Purse {
   }
 
   /** How many units to ask for. */
-  get wanted(): number {
-    return this.#most - this.#idle
+  get unitsToRequest(): number {
+    return this.#maxIdle - this.#idle
   }
 
   /** Whether a call that comes soon may find no idle unit, although the ledger gives several at once. */
   get isLow(): boolean {
-    return this.isBulk && this.#idle < this.#most * LOW_SHARE
+    return this.grantsSeveral && this.#idle < this.#maxIdle * RENEW_BELOW_SHARE
   }
 
   /** Takes an idle unit for a call, the oldest first; false where there is none. */
-  takeIdle(): boolean {
-    if (this.#aging > 0) this.#aging--
-    else if (this.#fresh > 0) this.#fresh--
+  takeIdleUnit(): boolean {
+    if (this.#expiring > 0) this.#expiring--
+    else if (this.#recent > 0) this.#recent--
     else return false
     this.#inFlight++
     return true
   }
 
   get #idle(): number {
-    return this.#fresh + this.#aging
+    return this.#recent + this.#expiring
   }
 
   /** Takes in what the ledger granted; says how, or null where it granted nothing. */
-  learn({ granted, used, wait }: Grant): Source | null {
-    this.#left = this.limit - used
+  applyGrant({ granted, used, retryLater: wait }: QuotaGrant): UnitSource | null {
+    this.#unspent = this.limit - used
     const source = granted === 0 ? null : granted === 1 ? 'spent' : 'held'
-    this.isBulk = wait || source === 'held'
+    this.grantsSeveral = wait || source === 'held'
     if (source !== 'held') return source
-    this.#fresh += granted
-    this.#most = Math.min(this.#most, this.#idle)
+    this.#recent += granted
+    this.#maxIdle = Math.min(this.#maxIdle, this.#idle)
     return source
   }
 
   /** The call of a held unit is counted. */
-  spend(): void {
+  spendUnit(): void {
     this.#inFlight--
     this.#spent++
   }
 
   /** The call of a unit is not counted. */
-  restore(source: Source): void {
-    if (source === 'spent') this.#left++
+  releaseUnit(source: UnitSource): void {
+    if (source === 'spent') this.#unspent++
     else {
       this.#inFlight--
-      this.#aging++
+      this.#expiring++
     }
   }
 
   /** Nobody takes from it any more: what is idle goes back with the next round. */
   retire(): void {
-    this.#aging += this.#fresh
-    this.#fresh = 0
+    this.#expiring += this.#recent
+    this.#recent = 0
   }
 
   /** What is to be settled, null where nothing is open; units that stayed idle since the round before last go back. */
-  round(holder: string): Settlement | null {
+  nextSettlement(holder: string): Settlement | null {
     if (this.isEmpty) return null
-    const settlement = { account: this.account, day: this.day, holder, spent: this.#spent, returned: this.#aging }
-    this.#left -= this.#spent
-    this.#aging = this.#fresh
-    this.#fresh = 0
+    const settlement = { account: this.account, day: this.day, holder, spent: this.#spent, returned: this.#expiring }
+    this.#unspent -= this.#spent
+    this.#expiring = this.#recent
+    this.#recent = 0
     this.#spent = 0
     return settlement
   }
 
   /** A settlement did not reach the ledger: it is made again with the next round. */
-  undo({ spent, returned }: Settlement): void {
+  revertSettlement({ spent, returned }: Settlement): void {
     this.#spent += spent
-    this.#aging += returned
-    this.#left += spent
+    this.#expiring += returned
+    this.#unspent += spent
   }
 }

@@ -3,45 +3,45 @@
 import Type, { type TObject, type TProperties, type TSchema, type TString } from 'typebox'
 
 /** An object with exactly these keys. */
-export function exactly<Properties extends TProperties>(properties: Properties): TObject<Properties> {
+export function exactObject<Properties extends TProperties>(properties: Properties): TObject<Properties> {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-export function oneOf(values: readonly string[], description: string): TString {
+export function enumString(values: readonly string[], description: string): TString {
   return Type.String({ enum: [...values], description })
 }
 
-export function yesNo(description: string): TString {
-  return oneOf(['yes', 'no'], description)
+export function yesNoSchema(description: string): TString {
+  return enumString(['yes', 'no'], description)
 }
 
-export const Rcode = Type.Literal(200, { description: 'The status code.' })
-export const Ok = Type.Literal('ok', { description: 'The message.' })
-export const Domain = Type.String({ description: 'A domain name: lower-case A-labels without a trailing dot.' })
-export const Address = Type.String({
+export const RcodeSchema = Type.Literal(200, { description: 'The status code.' })
+export const OkMessageSchema = Type.Literal('ok', { description: 'The message.' })
+export const DomainSchema = Type.String({ description: 'A domain name: lower-case A-labels without a trailing dot.' })
+export const AddressSchema = Type.String({
   description: 'An IPv4 or IPv6 address in its shortest form.',
   anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }],
 })
-export const Seen = Type.String({
+export const InstantSchema = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}$',
   description: 'An instant, UTC: `YYYY-MM-DDThh:mm:ss`.',
 })
-export const Applied = Type.Integer({ minimum: 1, description: 'The limit that was applied.' })
-export const Ceiling = Type.Integer({ minimum: 1, description: 'The highest limit of the plan.' })
-export const Next = Type.Union([Type.String(), Type.Null()], {
+export const AppliedLimitSchema = Type.Integer({ minimum: 1, description: 'The limit that was applied.' })
+export const MaxLimitSchema = Type.Integer({ minimum: 1, description: 'The highest limit of the plan.' })
+export const NextCursorSchema = Type.Union([Type.String(), Type.Null()], {
   description: 'The cursor of the following page; null where everything was delivered.',
 })
 
 /** The parameter `query` of the endpoints that take a domain. */
-export const DomainQuery = Type.String({
+export const DomainQuerySchema = Type.String({
   description: 'A domain without scheme and trailing slash; letter case is ignored.',
   examples: ['example.com'],
 })
 
-export function limitOf(standard: number, ceiling: string): TSchema {
+export function limitParameter(fallback: number, limitsText: string): TSchema {
   return Type.Integer({
     minimum: 1,
-    default: standard,
-    description: `How many at most. ${ceiling} A higher one is reduced.`,
+    default: fallback,
+    description: `How many at most. ${limitsText} A higher one is reduced.`,
   })
 }

@@ -1,47 +1,47 @@
 /** The site: what every request of one process is answered with. */
 
 import type { Logger } from 'pino'
-import type { Retrieval } from '../retrieval/retrieval.ts'
-import { plainWords, StoreFault } from '../store/fault.ts'
-import type { Facts } from '../store/store.ts'
-import type { Outlet } from './answer.ts'
+import type { SimilarityService } from '../retrieval/retrieval.ts'
+import { userMessageOf, StoreFault } from '../store/fault.ts'
+import type { FactsReader } from '../store/store.ts'
+import type { ResponseContext } from './answer.ts'
 import type { ClientLimits } from './client-limits.ts'
-import type { Reading } from './download.ts'
-import { overloaded, Refusal } from './errors.ts'
-import type { Gate } from './gate.ts'
-import type { Keyring } from './keyring.ts'
-import type { Lanes } from './lanes.ts'
-import type { Meter } from './meter.ts'
-import type { Metrics } from './metrics.ts'
-import type { Wishing } from './wishing.ts'
+import type { ReadableFileStore } from './download.ts'
+import { overloadedError, ApiError } from './errors.ts'
+import type { Authenticator } from './gate.ts'
+import type { CursorKeyring } from './keyring.ts'
+import type { AccountConcurrencyLimiter } from './lanes.ts'
+import type { QuotaLimiter } from './meter.ts'
+import type { ApiMetrics } from './metrics.ts'
+import type { RequestCrawl } from './wishing.ts'
 
-export type Site = {
-  facts: Facts
-  retrieval: Retrieval
-  shelf: Reading
-  gate: Gate
+export type ApiContext = {
+  facts: FactsReader
+  similarSearch: SimilarityService
+  fileStore: ReadableFileStore
+  authenticator: Authenticator
   /** Of calls, until their answer is handed over; of downloads, until their last byte is. */
-  lanes: Lanes
-  downloads: Lanes
-  meter: Meter
-  keyring: Keyring
-  outlet: Outlet
+  callLimiter: AccountConcurrencyLimiter
+  downloadLimiter: AccountConcurrencyLimiter
+  quotaLimiter: QuotaLimiter
+  cursorKeyring: CursorKeyring
+  responses: ResponseContext
   /** Wants a name for an account that looked it up in vain. */
-  wishing: Wishing
+  requestCrawl: RequestCrawl
   isReady: () => boolean
-  clients: ClientLimits
+  clientLimits: ClientLimits
   /** Milliseconds of a clock that is never set. */
-  ticks: () => number
-  metrics: Pick<Metrics, 'refuse'>
+  monotonicMs: () => number
+  metrics: Pick<ApiMetrics, 'countRejection'>
   log: Logger
 }
 
-const STORE = 'The store of this service does not answer: try again.'
+const STORE_UNAVAILABLE_MESSAGE = 'The store of this service does not answer: try again.'
 
 /** The refusal that an error is answered with; a fault of ours is logged whole, and the client hears nothing of it. */
-export function refusalOf({ log }: Pick<Site, 'log'>, id: string, thrown: unknown): Refusal {
-  if (thrown instanceof Refusal) return thrown
+export function toApiError({ log }: Pick<ApiContext, 'log'>, id: string, thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
   log.error({ request: id, err: thrown }, 'internal error')
-  const isOfStore = thrown instanceof StoreFault || plainWords(thrown) !== null
-  return isOfStore ? overloaded(STORE) : new Refusal('internal_error')
+  const isOfStore = thrown instanceof StoreFault || userMessageOf(thrown) !== null
+  return isOfStore ? overloadedError(STORE_UNAVAILABLE_MESSAGE) : new ApiError('internal_error')
 }

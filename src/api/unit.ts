@@ -1,11 +1,11 @@
 /** A call's unit of the daily budget, from when it is taken until it is known what becomes of it. */
 
 import type { Caller } from './gate.ts'
-import type { Notes } from './notes.ts'
-import type { Purse, Source } from './purse.ts'
+import type { UsageBuffer } from './notes.ts'
+import type { TokenLease, UnitSource } from './purse.ts'
 
 /** A call's unit, until it is known whether the call counts. Only the first of the two has an effect. */
-export type Permit = {
+export type Reservation = {
   /** Units that are left beside it. */
   readonly remaining: number
   /** The call counts: its unit is spent. */
@@ -15,55 +15,55 @@ export type Permit = {
 }
 
 /** Where it is written down what became of a unit. */
-export type Books = { notes: Notes; giveBack: (purse: Purse) => Promise<void> }
+export type ReservationSink = { usage: UsageBuffer; refund: (lease: TokenLease) => Promise<void> }
 
-export class Unit implements Permit {
-  readonly #purse: Purse
+export class UnitReservation implements Reservation {
+  readonly #lease: TokenLease
   readonly #caller: Caller
-  readonly #source: Source
-  readonly #books: Books
+  readonly #source: UnitSource
+  readonly #sink: ReservationSink
   #isOpen = true
 
-  constructor(purse: Purse, caller: Caller, source: Source, books: Books) {
-    this.#purse = purse
+  constructor(lease: TokenLease, caller: Caller, source: UnitSource, sink: ReservationSink) {
+    this.#lease = lease
     this.#caller = caller
     this.#source = source
-    this.#books = books
+    this.#sink = sink
   }
 
   get remaining(): number {
-    return this.#purse.remaining
+    return this.#lease.remaining
   }
 
   charge(endpoint: string): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    if (this.#source === 'held') this.#purse.spend()
-    this.#books.notes.add(this.#caller, endpoint)
+    if (this.#source === 'held') this.#lease.spendUnit()
+    this.#sink.usage.add(this.#caller, endpoint)
   }
 
   async release(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
-    if (this.#source === 'spent') await this.#books.giveBack(this.#purse)
-    else this.#purse.restore('held')
+    if (this.#source === 'spent') await this.#sink.refund(this.#lease)
+    else this.#lease.releaseUnit('held')
   }
 }
 
 /** A call that takes no unit, because its account has no limit, and that is noted if it counts. */
-export class Noted implements Permit {
+export class UnlimitedReservation implements Reservation {
   readonly remaining = Number.POSITIVE_INFINITY
   readonly #caller: Caller
-  readonly #notes: Notes
+  readonly #usage: UsageBuffer
   #isOpen = true
 
-  constructor(caller: Caller, notes: Notes) {
+  constructor(caller: Caller, usage: UsageBuffer) {
     this.#caller = caller
-    this.#notes = notes
+    this.#usage = usage
   }
 
   charge(endpoint: string): void {
-    if (this.#isOpen) this.#notes.add(this.#caller, endpoint)
+    if (this.#isOpen) this.#usage.add(this.#caller, endpoint)
     this.#isOpen = false
   }
 

@@ -1,76 +1,76 @@
 /** The walk of a request through an endpoint, from its parameters to its answer. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Name } from '../words/name.ts'
-import { refusalReply, send } from './answer.ts'
-import type { Download } from './download.ts'
+import type { DomainName } from '../words/name.ts'
+import { errorResponse, sendResponse } from './answer.ts'
+import type { FileDownload } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
-import { enterLane } from './entry.ts'
+import { acquireSlot } from './entry.ts'
 import type { Caller } from './gate.ts'
-import { addObserved, rateHeaders } from './headers.ts'
+import { addObservedAt, rateLimitHeaders } from './headers.ts'
 import { inTime } from './in-time.ts'
 import type { Parameters } from './parameters.ts'
-import { refusalOf, type Site } from './site.ts'
-import type { Permit } from './unit.ts'
-import { type FileAsk, walkFile } from './walk-file.ts'
+import { toApiError, type ApiContext } from './site.ts'
+import type { Reservation } from './unit.ts'
+import { type FileRequest, handleFile } from './walk-file.ts'
 import { readParameters } from './wire.ts'
 
 /** Milliseconds for which an answer waits for a unit to be back. */
-const RELEASE = 1_000
+const RELEASE_TIMEOUT_MS = 1_000
 
 /**
  * Size, token, quota, plan and add-on, parameters, data: the checks in the contract's order. The call's unit is spent when
  * the outcome is known and before the first byte goes out; only what is found, and `no_data`, costs one. HEAD counts like
  * its GET: status and Content-Length are an answer.
  */
-export async function walk(
-  site: Site,
+export async function handleQuery(
+  context: ApiContext,
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { facts, retrieval, shelf, gate, meter, keyring, outlet } = site
+  const { facts, similarSearch, fileStore, authenticator, quotaLimiter, cursorKeyring: keyring, responses } = context
   let caller: Caller | null = null
-  let permit: Permit | null = null
+  let reservation: Reservation | null = null
   try {
     const parameters = readParameters(request)
-    if (endpoint.download?.isAsked(parameters))
-      return await walkFile(site, fileAsk(site, endpoint, parameters), request, reply)
-    caller = await gate.admit(parameters.token, request.ip)
-    const miss = missOf(site, caller)
-    await enterLane(site, caller, request.visit, reply)
-    permit = await meter.enter(caller)
-    endpoint.admit?.(caller, parameters)
-    const call = { parameters, caller, facts, retrieval, shelf, keys: keyring.keys, miss }
-    const { body, observed } = await endpoint.answer!(call)
-    permit.charge(endpoint.name)
-    const headers = rateHeaders(caller, permit.remaining)
-    if (observed !== null) addObserved(headers, observed)
-    await send(outlet, request, reply, { status: 200, body, headers })
+    if (endpoint.download?.isRequested(parameters))
+      return await handleFile(context, fileRequest(context, endpoint, parameters), request, reply)
+    caller = await authenticator.authenticate(parameters.token, request.ip)
+    const onUnknownName = unknownNameHandler(context, caller)
+    await acquireSlot(context, caller, request.accessRecord, reply)
+    reservation = await quotaLimiter.reserve(caller)
+    endpoint.authorize?.(caller, parameters)
+    const call = { parameters, caller, facts, similarSearch: similarSearch, fileStore: fileStore, keys: keyring.keys, onUnknownName: onUnknownName }
+    const { body, lastObserved: observed } = await endpoint.handle!(call)
+    reservation.charge(endpoint.name)
+    const headers = rateLimitHeaders(caller, reservation.remaining)
+    if (observed !== null) addObservedAt(headers, observed)
+    await sendResponse(responses, request, reply, { status: 200, body, headers })
   } catch (thrown) {
-    const refusal = refusalOf(site, request.id, thrown)
-    if (refusal.key === 'no_data') permit?.charge(endpoint.name)
-    else await released(permit)
-    const isSpent = refusal.key === 'rate_limited'
-    const remaining = isSpent ? 0 : permit?.remaining
-    const headers = caller === null || remaining === undefined ? [] : rateHeaders(caller, remaining)
-    await send(outlet, request, reply, refusalReply(refusal, endpoint.envelope, headers))
+    const apiError = toApiError(context, request.id, thrown)
+    if (apiError.key === 'no_data') reservation?.charge(endpoint.name)
+    else await releaseReservation(reservation)
+    const isSpent = apiError.key === 'rate_limited'
+    const remaining = isSpent ? 0 : reservation?.remaining
+    const headers = caller === null || remaining === undefined ? [] : rateLimitHeaders(caller, remaining)
+    await sendResponse(responses, request, reply, errorResponse(apiError, endpoint.envelope, headers))
   }
 }
 
 /** A unit is back before the answer goes out, unless the ledger takes its time: then the meter sees to it. */
-async function released(permit: Permit | null): Promise<void> {
-  if (permit !== null) await inTime(permit.release(), RELEASE)
+async function releaseReservation(reservation: Reservation | null): Promise<void> {
+  if (reservation !== null) await inTime(reservation.release(), RELEASE_TIMEOUT_MS)
 }
 
-function missOf({ wishing }: Site, { account }: Caller): (name: Name) => void {
+function unknownNameHandler({ requestCrawl: wishing }: ApiContext, { account }: Caller): (name: DomainName) => void {
   return (name) => wishing(account.id, name)
 }
 
-function fileAsk({ shelf }: Site, { name, admit, download }: Endpoint, parameters: Parameters): FileAsk {
-  const find = async (caller: Caller): Promise<Download> => {
+function fileRequest({ fileStore }: ApiContext, { name, authorize: admit, download }: Endpoint, parameters: Parameters): FileRequest {
+  const find = async (caller: Caller): Promise<FileDownload> => {
     admit?.(caller, parameters)
-    return download!.find(caller, shelf, parameters)
+    return download!.find(caller, fileStore, parameters)
   }
   return { endpoint: name, token: () => parameters.token, find }
 }

@@ -1,33 +1,33 @@
 /** Names that callers look up in vain: each is wanted to be visited soon, up to a number an account and day. */
 
-import type { Wishes } from '../store/wishes.ts'
-import type { Name } from '../words/name.ts'
+import type { CrawlRequests } from '../store/wishes.ts'
+import type { DomainName } from '../words/name.ts'
 import { type Day, dayOf, type Instant } from '../words/time.ts'
 
 /** Wants a name for an account, beside whatever is answered. */
-export type Wishing = (account: number, name: Name) => void
+export type RequestCrawl = (account: number, name: DomainName) => void
 
 /** `most`: names an account and day; `onFault` is told of a wish that could not be kept. */
-type WishingOptions = { wishes: Wishes; most: number; now: () => Instant; onFault: (error: unknown) => void }
+type CrawlRequesterOptions = { crawlRequests: CrawlRequests; maxPerDay: number; now: () => Instant; onFault: (error: unknown) => void }
 
 /** Wishes on their way at once, and names and accounts that are remembered, at most. */
-const UNDER_WAY = 100
-const KEPT = 10_000
+const MAX_IN_FLIGHT_REQUESTS = 100
+const MAX_REMEMBERED_NAMES = 10_000
 
-export function makeWishing({ wishes, most, now, onFault }: WishingOptions): Wishing {
+export function createCrawlRequester({ crawlRequests, maxPerDay: most, now, onFault }: CrawlRequesterOptions): RequestCrawl {
   let day: Day | null = null
   let underWay = 0
-  const wanted = new Set<Name>()
+  const wanted = new Set<DomainName>()
   const spent = new Set<number>()
 
-  const isNeedless = (account: number, name: Name, today: Day): boolean => {
-    const isFull = wanted.size >= KEPT || spent.size >= KEPT
+  const isNeedless = (account: number, name: DomainName, today: Day): boolean => {
+    const isFull = wanted.size >= MAX_REMEMBERED_NAMES || spent.size >= MAX_REMEMBERED_NAMES
     if (day !== today || isFull) {
       wanted.clear()
       spent.clear()
       day = today
     }
-    return spent.has(account) || wanted.has(name) || underWay >= UNDER_WAY
+    return spent.has(account) || wanted.has(name) || underWay >= MAX_IN_FLIGHT_REQUESTS
   }
 
   return (account, name) => {
@@ -36,7 +36,7 @@ export function makeWishing({ wishes, most, now, onFault }: WishingOptions): Wis
     wanted.add(name)
     underWay++
     const keep = async (): Promise<void> => {
-      if (!(await wishes.ask({ account, day: today, name, most }))) {
+      if (!(await crawlRequests.requestFromLookup({ account, day: today, name, maxPerDay: most }))) {
         spent.add(account)
         wanted.delete(name)
       }

@@ -1,123 +1,123 @@
 /** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
 
 import type { SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
-import { digestOf, type Terms, termsOf } from '../similar/terms.ts'
-import { type Address, compareAddresses } from '../words/address.ts'
+import { textDigest, type PageTerms, termsOf } from '../similar/terms.ts'
+import { type IpAddress, compareAddresses } from '../words/address.ts'
 import { compareBytewise } from '../words/order.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
-import type { Change, Superseded } from './change.ts'
-import { type Plan, planAfter, RHYTHM, type Rhythm } from './due.ts'
-import { type Current, NO_WEBSITE, NOTHING_KNOWN, type State, type Visit, type Website } from './known.ts'
-import { CLOCK_OF } from './numbers.ts'
-import { isOk, type Prepared, readDns, readWeb, typesOf } from './prepare.ts'
-import { ipOf, onlyDns } from './resolution.ts'
-import { addressesOf, afterState, differsInSerialAlone, superseded } from './state.ts'
+import type { Change, SupersededState } from './change.ts'
+import { type ProbePlan, planAfterObservation, DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from './due.ts'
+import { type CurrentFacts, NO_WEBSITE, NO_FACTS, type DnsState, type CrawlState, type WebFacts } from './known.ts'
+import { CLOCK_INDEX } from './numbers.ts'
+import { isDnsStatusOk, type PreparedObservation, parsePreparedDns, parsePreparedWeb, queriedRecordTypes } from './prepare.ts'
+import { ipStatusOf, isOnlyDns } from './resolution.ts'
+import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './state.ts'
 
 /** `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its clock. */
-export type Outcome = 'applied' | 'unchanged' | 'stale'
+export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
 
 /** A name while observations are applied to it, one after another. */
-export type Draft = {
-  visit: Visit
+export type ObservationDraft = {
+  state: CrawlState
   clocks: Instant[]
-  dnsPrint: number
-  webPrint: number
-  before: Current
-  current: Current
-  superseded: Superseded[]
-  seen: { address: Address; since: Instant }[]
-  terms: Terms | null | undefined
+  dnsFingerprint: number
+  webFingerprint: number
+  before: CurrentFacts
+  current: CurrentFacts
+  superseded: SupersededState[]
+  firstSeen: { address: IpAddress; since: Instant }[]
+  terms: PageTerms | null | undefined
   touched: boolean
   /** When it is due, as the observations move it. */
-  plan: Plan
-  rhythm: Rhythm
+  plan: ProbePlan
+  intervals: ProbeIntervals
 }
 
 /** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
-export function differs(visit: Visit, { dns, web, dnsPrint, webPrint }: Prepared): boolean {
-  if (visit.forgotten) return false
-  return (dns !== null && dnsPrint !== visit.dnsPrint) || (web !== null && webPrint !== visit.webPrint)
+export function differs(state: CrawlState, { dns, web, dnsFingerprint: dnsPrint, webFingerprint: webPrint }: PreparedObservation): boolean {
+  if (state.forgotten) return false
+  return (dns !== null && dnsPrint !== state.dnsFingerprint) || (web !== null && webPrint !== state.webFingerprint)
 }
 
 /** Begins with what is known; `current` may be NOTHING_KNOWN where `differs` is false for all that will be applied. */
-export function begin(visit: Visit, current: Current = NOTHING_KNOWN, rhythm: Rhythm = RHYTHM): Draft {
+export function startDraft(state: CrawlState, current: CurrentFacts = NO_FACTS, intervals: ProbeIntervals = DEFAULT_PROBE_INTERVALS): ObservationDraft {
   return {
-    visit,
-    clocks: [...visit.clocks],
-    dnsPrint: visit.dnsPrint,
-    webPrint: visit.webPrint,
+    state,
+    clocks: [...state.clocks],
+    dnsFingerprint: state.dnsFingerprint,
+    webFingerprint: state.webFingerprint,
     before: current,
     current,
     superseded: [],
-    seen: [],
+    firstSeen: [],
     terms: undefined,
     touched: false,
-    plan: visit,
-    rhythm,
+    plan: state,
+    intervals,
   }
 }
 
 /** Applies one observation; what is not newer than its clock changes nothing, and nothing does to a forgotten name. */
-export function apply(draft: Draft, prepared: Prepared): Outcome {
-  if (draft.visit.forgotten) return 'stale'
-  const made = draft.visit.version === 0 && !draft.touched
+export function applyObservation(draft: ObservationDraft, prepared: PreparedObservation): ApplyOutcome {
+  if (draft.state.forgotten) return 'stale'
+  const made = draft.state.version === 0 && !draft.touched
   const before = draft.current
   const clocks = [...draft.clocks]
   const newer = [applyDns(draft, prepared), applyWeb(draft, prepared)].includes(true)
   if (newer || made) draft.touched = true
-  if (newer) plan(draft, prepared, before, clocks)
+  if (newer) planNextProbe(draft, prepared, before, clocks)
   if (made || draft.current !== before) return 'applied'
   return newer ? 'unchanged' : 'stale'
 }
 
 /** A late observation, older than the newest that was applied, moves no plan. */
-function plan(draft: Draft, { observed_at: at, dns }: Prepared, before: Current, clocks: readonly Instant[]): void {
+function planNextProbe(draft: ObservationDraft, { observed_at: at, dns }: PreparedObservation, before: CurrentFacts, clocks: readonly Instant[]): void {
   const last = Math.max(...clocks)
   if (at <= last) return
-  const failing = dns === null ? draft.plan.failures > 0 : !isOk(dns)
-  const changed = draft.current !== before && isChange(before, draft.current, clocks)
-  draft.plan = planAfter({ ...draft.visit, ...draft.plan }, last, { at, changed, failing }, draft.rhythm)
+  const failing = dns === null ? draft.plan.failures > 0 : !isDnsStatusOk(dns)
+  const changed = draft.current !== before && isSignificantChange(before, draft.current, clocks)
+  draft.plan = planAfterObservation({ ...draft.state, ...draft.plan }, last, { at, changed, failing }, draft.intervals)
 }
 
 /**
  * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor the host that a redirect
  * ends at, nor an address set that had changed at the visit before as well.
  */
-function isChange(before: Current, after: Current, clocks: readonly Instant[]): boolean {
+function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: readonly Instant[]): boolean {
   if (before.status !== after.status || !isSameWebsite(before.web, after.web)) return true
   return RECORD_TYPES.some((type) => {
     const state = before.states[type]
     if (type === 'SOA' || state === after.states[type]) return false
     if (type !== 'A' && type !== 'AAAA') return true
-    return state === undefined || state.count < 2 || state.first_seen < clocks[CLOCK_OF[type]]!
+    return state === undefined || state.count < 2 || state.first_seen < clocks[CLOCK_INDEX[type]]!
   })
 }
 
-function isSameWebsite(before: Website | null, after: Website | null): boolean {
+function isSameWebsite(before: WebFacts | null, after: WebFacts | null): boolean {
   if (before === after) return true
   const settled = { redirect_host: null, digest: null }
   return JSON.stringify({ ...before, ...settled }) === JSON.stringify({ ...after, ...settled })
 }
 
 /** The write of a name that was not looked at, and is due at another time. */
-export function postponed(visit: Visit, due: Instant): Change {
-  return { visit: { ...visit, due }, facts: null }
+export function postponedChange(state: CrawlState, due: Instant): Change {
+  return { state: { ...state, due }, facts: null }
 }
 
 /** What must be written; null for nothing. */
-export function changeOf(draft: Draft): Change | null {
+export function changeOf(draft: ObservationDraft): Change | null {
   if (!draft.touched) return null
-  const { clocks, dnsPrint, webPrint, before, current } = draft
+  const { clocks, dnsFingerprint: dnsPrint, webFingerprint: webPrint, before, current } = draft
   const { due, failures } = draft.plan
-  const visit = { ...draft.visit, clocks, dnsPrint, webPrint, due, failures }
-  if (current === before) return { visit, facts: null }
+  const visit = { ...draft.state, clocks, dnsPrint, webPrint, due, failures }
+  if (current === before) return { state: visit, facts: null }
   return {
-    visit,
+    state: visit,
     facts: {
       current,
       superseded: draft.superseded,
-      seen: draft.seen,
+      firstSeen: draft.firstSeen,
       arrived: current.addresses.filter((address) => !before.addresses.includes(address)),
       left: before.addresses.filter((address) => !current.addresses.includes(address)),
       redirectBefore: before.web?.redirects_to ?? null,
@@ -128,80 +128,80 @@ export function changeOf(draft: Draft): Change | null {
 }
 
 /** True where anything in the dns part was newer than its clock. */
-function applyDns(draft: Draft, { asked: bits, observed_at, dns, dnsPrint }: Prepared): boolean {
+function applyDns(draft: ObservationDraft, { queriedTypes: bits, observed_at, dns, dnsFingerprint: dnsPrint }: PreparedObservation): boolean {
   if (dns === null) return false
-  const asked = typesOf(bits)
-  const types = asked.filter((type) => observed_at > draft.clocks[CLOCK_OF[type]]!)
-  const newer = observed_at > draft.clocks[CLOCK_OF.status]!
+  const queried = queriedRecordTypes(bits)
+  const types = queried.filter((type) => observed_at > draft.clocks[CLOCK_INDEX[type]]!)
+  const newer = observed_at > draft.clocks[CLOCK_INDEX.status]!
   if (!newer && types.length === 0) return false
-  const whole = newer && types.length === asked.length
-  if (dnsPrint !== draft.dnsPrint) {
+  const whole = newer && types.length === queried.length
+  if (dnsPrint !== draft.dnsFingerprint) {
     const before = draft.current
-    const said = readDns(dns)
+    const said = parsePreparedDns(dns)
     for (const type of types) applyType(draft, type, said.texts[type]!, observed_at)
     const status = newer ? said.status : draft.current.status
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
-    draft.current = resolve({ ...draft.current, status }, resolved, before)
-    draft.dnsPrint = whole ? dnsPrint : 0
+    draft.current = deriveResolution({ ...draft.current, status }, resolved, before)
+    draft.dnsFingerprint = whole ? dnsPrint : 0
   }
-  if (newer) draft.clocks[CLOCK_OF.status] = observed_at
-  for (const type of types) draft.clocks[CLOCK_OF[type]] = observed_at
+  if (newer) draft.clocks[CLOCK_INDEX.status] = observed_at
+  for (const type of types) draft.clocks[CLOCK_INDEX[type]] = observed_at
   return true
 }
 
-function applyType(draft: Draft, type: RecordType, text: string, at: Instant): void {
+function applyType(draft: ObservationDraft, type: RecordType, text: string, at: Instant): void {
   const known = draft.current.states[type]
   if (known ? known.records === text : text === '[]') return
-  if (known) draft.superseded.push(superseded(type, known, draft.clocks[CLOCK_OF[type]]!))
-  const state: State = {
+  if (known) draft.superseded.push(supersededState(type, known, draft.clocks[CLOCK_INDEX[type]]!))
+  const state: DnsState = {
     first_seen: at,
-    count: afterState(known),
+    count: countAfterState(known),
     records: text,
     base:
-      known && type === 'SOA' && differsInSerialAlone(known.records, text) ? (known.base ?? known.first_seen) : null,
+      known && type === 'SOA' && differsInSerialOnly(known.records, text) ? (known.base ?? known.first_seen) : null,
   }
   draft.current = { ...draft.current, states: { ...draft.current.states, [type]: state } }
   if (type !== 'A' && type !== 'AAAA') return
-  const before = known ? addressesOf(known.records) : []
-  for (const address of addressesOf(text)) if (!before.includes(address)) draft.seen.push({ address, since: at })
+  const before = known ? addressesOfRecords(known.records) : []
+  for (const address of addressesOfRecords(text)) if (!before.includes(address)) draft.firstSeen.push({ address, since: at })
 }
 
 /** Derives what follows from status and states; `before` itself where nothing differs from it. */
-function resolve(current: Current, resolved: boolean, before: Current): Current {
-  const all = [...addressesOf(current.states.A?.records), ...addressesOf(current.states.AAAA?.records)]
+function deriveResolution(current: CurrentFacts, resolved: boolean, before: CurrentFacts): CurrentFacts {
+  const all = [...addressesOfRecords(current.states.A?.records), ...addressesOfRecords(current.states.AAAA?.records)]
   const addresses = current.status === 'ok' ? all.sort(compareAddresses) : []
-  const ip = ipOf(current, resolved)
-  const only_dns_no_web = onlyDns(ip, current.states)
+  const ip = ipStatusOf(current, resolved)
+  const only_dns_no_web = isOnlyDns(ip, current.states)
   const same = current.states === before.states && current.status === before.status && ip === before.ip
   return same ? before : { ...current, ip, only_dns_no_web, addresses }
 }
 
 /** True where the web part was newer than its clock. */
-function applyWeb(draft: Draft, { web: written, observed_at, webPrint }: Prepared): boolean {
-  if (written === null || observed_at <= draft.clocks[CLOCK_OF.web]!) return false
-  if (webPrint !== draft.webPrint) {
-    const web = readWeb(written)
+function applyWeb(draft: ObservationDraft, { web: written, observed_at, webFingerprint: webPrint }: PreparedObservation): boolean {
+  if (written === null || observed_at <= draft.clocks[CLOCK_INDEX.web]!) return false
+  if (webPrint !== draft.webFingerprint) {
+    const web = parsePreparedWeb(written)
     if (typeof web === 'string') return applyCertificate(draft, web)
-    const website = websiteOf(web)
+    const website = websiteFromPart(web)
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) draft.current = { ...draft.current, web: website }
     if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
-    draft.webPrint = webPrint
+    draft.webFingerprint = webPrint
   }
-  draft.clocks[CLOCK_OF.web] = observed_at
+  draft.clocks[CLOCK_INDEX.web] = observed_at
   return true
 }
 
 /** The verdict on a certificate alone moves no clock, because nothing else of the web was seen. True where it is another one. */
-function applyCertificate(draft: Draft, ssl: Ssl): boolean {
+function applyCertificate(draft: ObservationDraft, ssl: Ssl): boolean {
   const known = draft.current.web ?? NO_WEBSITE
   if (draft.current.web !== null && known.ssl === ssl) return false
   draft.current = { ...draft.current, web: { ...known, ssl } }
-  draft.webPrint = 0
+  draft.webFingerprint = 0
   return true
 }
 
-function websiteOf(web: WebPart): Website {
+function websiteFromPart(web: WebPart): WebFacts {
   const { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts } = web
   const { redirect_host } = web
   const social_networks = [...new Set(social_accounts.map(({ network }) => network))].sort(compareBytewise)
@@ -221,6 +221,6 @@ function websiteOf(web: WebPart): Website {
     ssl,
     social_networks,
     social_accounts: accounts,
-    digest: web.text ? digestOf(web.text) : null,
+    digest: web.text ? textDigest(web.text) : null,
   }
 }

@@ -1,14 +1,14 @@
 /** The change: what must be written of one name after observations were applied to what was known. */
 
-import type { Terms } from '../similar/terms.ts'
-import type { Address } from '../words/address.ts'
-import type { Name } from '../words/name.ts'
+import type { PageTerms } from '../similar/terms.ts'
+import type { IpAddress } from '../words/address.ts'
+import type { DomainName } from '../words/name.ts'
 import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
-import type { Current, Visit } from './known.ts'
+import type { CurrentFacts, CrawlState } from './known.ts'
 
 /** A state that is no longer the newest. */
-export type Superseded = {
+export type SupersededState = {
   type: RecordType
   first_seen: Instant
   /** The last time it was observed unchanged. */
@@ -20,19 +20,19 @@ export type Superseded = {
 }
 
 /** What differs in the facts, and with them in the rows that other names share. */
-export type Facts = {
-  current: Current
-  superseded: readonly Superseded[]
+export type FactChanges = {
+  current: CurrentFacts
+  superseded: readonly SupersededState[]
   /** Addresses in a state for which none of this batch's earlier states stood, with the first_seen of that state. */
-  seen: ReadonlyArray<{ address: Address; since: Instant }>
-  arrived: readonly Address[]
-  left: readonly Address[]
+  firstSeen: ReadonlyArray<{ address: IpAddress; since: Instant }>
+  arrived: readonly IpAddress[]
+  left: readonly IpAddress[]
   /** The redirect target before and after; equal where it stayed. */
-  redirectBefore: Name | null
-  redirectAfter: Name | null
+  redirectBefore: DomainName | null
+  redirectAfter: DomainName | null
   /** The start page's terms: undefined where they stay, null where they go. */
-  terms: Terms | null | undefined
+  terms: PageTerms | null | undefined
 }
 
 /** One name's write. `visit.version` is the version that was read: a store that holds another one turns the change away. */
-export type Change = { visit: Visit; facts: Facts | null }
+export type Change = { state: CrawlState; facts: FactChanges | null }

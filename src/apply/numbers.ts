@@ -5,10 +5,10 @@
  */
 
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
-import { PARTS, type Part } from './known.ts'
+import { OBSERVED_PARTS, type ObservedPart } from './known.ts'
 
 /** `state.type`, and the bit of a type in `Prepared.asked`. */
-export const TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
+export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   A: 0,
   AAAA: 1,
   MX: 2,
@@ -19,7 +19,7 @@ export const TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
 }
 
 /** The clock of a part in `visit.late`. */
-export const PART_NUMBERS: Readonly<Record<Part, number>> = {
+export const PART_NUMBERS: Readonly<Record<ObservedPart, number>> = {
   status: 0,
   A: 1,
   AAAA: 2,
@@ -35,12 +35,12 @@ export const PART_NUMBERS: Readonly<Record<Part, number>> = {
  * A clock below this number stands at the newest one if `visit.late` does not list it. A part that was added later has
  * never been observed if it is not listed: rows that were written before it came say nothing of it.
  */
-export const FIRST_ADDED = 9
+export const FIRST_ADDED_PART_NUMBER = 9
 
 /** The place of each part in `Clocks`, which is in memory only. */
-export const CLOCK_OF = Object.fromEntries(PARTS.map((part, place) => [part, place])) as Readonly<Record<Part, number>>
+export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, place) => [part, place])) as Readonly<Record<ObservedPart, number>>
 
 /** The record type that a stored number stands for; undefined for the number of a type that this release does not know. */
-export function typeOf(number: number): RecordType | undefined {
-  return RECORD_TYPES.find((type) => TYPE_NUMBERS[type] === number)
+export function recordTypeOfNumber(number: number): RecordType | undefined {
+  return RECORD_TYPES.find((type) => RECORD_TYPE_NUMBERS[type] === number)
 }

@@ -1,11 +1,11 @@
 /** `domaindex build`: builds finished files by hand, as the nights build them. */
 
 import type { Command } from 'commander'
-import { defineDaily, defineFollowup } from './build/days.ts'
-import { defineSnapshot } from './build/snapshot.ts'
+import { defineBuildDaily, defineBuildFollowup } from './build/days.ts'
+import { defineBuildSnapshot } from './build/snapshot.ts'
 
-export function define(command: Command): void {
-  defineDaily(command)
-  defineFollowup(command)
-  defineSnapshot(command)
+export function defineBuild(command: Command): void {
+  defineBuildDaily(command)
+  defineBuildFollowup(command)
+  defineBuildSnapshot(command)
 }

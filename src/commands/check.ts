@@ -1,14 +1,14 @@
 /** `domaindex check`: recounts the whole store, its schema and its ledger, and says what does not fit together. */
 
 import type { Command } from 'commander'
-import type { Fault, Store } from '../store/store.ts'
-import { progressOf } from './progress.ts'
-import { withStore } from './store.ts'
+import type { CheckFault, Store } from '../store/store.ts'
+import { startProgress } from './progress.ts'
+import { withExistingStore } from './store.ts'
 
 /** Told of each fault as it is found: a badly damaged store has more of them than fit in memory. */
-type OnFault = (fault: Fault) => void
+type OnStoreFault = (fault: CheckFault) => void
 
-export function define(command: Command): void {
+export function defineCheck(command: Command): void {
   command
     .option('--json', 'print one JSON object: checked (rows), faults (table, key, problem)')
     .addHelpText(
@@ -17,17 +17,17 @@ export function define(command: Command): void {
         'Exit codes: 0 nothing is wrong, 1 something is, or the check failed.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {
-      const kept: Fault[] = []
-      const onFault: OnFault = json ? (fault) => void kept.push(fault) : printFault
-      const { checked, found } = await withStore('read', (store) => checkAll(store, onFault))
+      const kept: CheckFault[] = []
+      const onFault: OnStoreFault = json ? (fault) => void kept.push(fault) : printStoreFault
+      const { checked, found } = await withExistingStore('read', (store) => checkStore(store, onFault))
       if (json) console.log(JSON.stringify({ checked, faults: kept }))
       else console.log(`checked ${checked} rows, faults ${found}`)
       if (found > 0) process.exitCode = 1
     })
 }
 
-async function checkAll({ archive }: Store, onFault: OnFault): Promise<{ checked: number; found: number }> {
-  const progress = progressOf('rows')
+async function checkStore({ maintenance: archive }: Store, onFault: OnStoreFault): Promise<{ checked: number; found: number }> {
+  const progress = startProgress('rows')
   const report = { checked: 0, found: 0 }
   let resume: string | null = null
   do {
@@ -44,6 +44,6 @@ async function checkAll({ archive }: Store, onFault: OnFault): Promise<{ checked
 }
 
 /** What a damaged row holds may be anything: control characters are written out. */
-function printFault({ table, key, problem }: Fault): void {
+function printStoreFault({ table, key, problem }: CheckFault): void {
   console.log(`${table} ${key}: ${problem}`.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1)))
 }

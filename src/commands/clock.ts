@@ -1,12 +1,12 @@
 /** The clock of what goes on and on, a crawl, the nights or the index: real time. */
 
-import type { Clock } from '../schedule/bell.ts'
+import type { CrawlClock } from '../schedule/bell.ts'
 
 /** The longest that a timer of Node waits. */
-const MOST_MILLISECONDS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-export const CLOCK: Clock = {
-  ticks: () => performance.now(),
+export const SYSTEM_CLOCK: CrawlClock = {
+  monotonicMs: () => performance.now(),
   wait: (milliseconds, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve()
@@ -15,7 +15,7 @@ export const CLOCK: Clock = {
         signal.removeEventListener('abort', end)
         resolve()
       }
-      const timer = setTimeout(end, Math.min(milliseconds, MOST_MILLISECONDS))
+      const timer = setTimeout(end, Math.min(milliseconds, MAX_TIMER_MS))
       signal.addEventListener('abort', end)
     }),
 }

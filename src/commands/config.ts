@@ -2,28 +2,28 @@
 
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
-import { loadSettings, SETTINGS, shownText } from '../config.ts'
-import { limitsOf } from './plans.ts'
+import { loadSettings, SETTINGS, displayText } from '../config.ts'
+import { loadPlanLimits } from './plans.ts'
 
-export function define(command: Command): void {
+export function defineConfig(command: Command): void {
   command
     .option('--json', 'print one JSON object, by the names of the variables')
     .action(({ json }: { json?: true }) => {
-      limitsOf(loadSettings()) // refuses what cannot be
-      const shown = show()
-      console.log(json ? JSON.stringify(shown, null, 2) : table(shown))
+      loadPlanLimits(loadSettings()) // refuses what cannot be
+      const shown = shownSettings()
+      console.log(json ? JSON.stringify(shown, null, 2) : settingsTable(shown))
     })
 }
 
 /** Every setting's name with its text, as it may be shown. */
-function show(): Record<string, string> {
+function shownSettings(): Record<string, string> {
   const settings = Object.values(SETTINGS)
   return Object.fromEntries(
-    settings.map((setting) => [setting.name, shownText(setting, process.env[setting.name] || setting.fallback)]),
+    settings.map((setting) => [setting.name, displayText(setting, process.env[setting.name] || setting.defaultText)]),
   )
 }
 
-function table(shown: Record<string, string>): string {
+function settingsTable(shown: Record<string, string>): string {
   const width = Math.max(...Object.keys(shown).map((name) => name.length))
   return Object.values(SETTINGS)
     .map(({ name, meaning }) => `${name.padEnd(width)}  ${shown[name]}\n${styleText('dim', `  ${meaning}`)}`)

@@ -2,31 +2,31 @@
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config.ts'
-import type { ControlPlan } from '../crawl/control-plan.ts'
+import type { SelfCheckPlan } from '../crawl/control-plan.ts'
 import type { Server } from '../crawl/dns.ts'
-import type { Range } from '../crawl/guard.ts'
-import type { OptOut } from '../crawl/opt-out.ts'
-import { type Destination, openStoreDestination, patientDestination } from './crawl/destination.ts'
-import { type Eyes, openEyes, optOutOf } from './crawl/eyes.ts'
-import { type List, listOfArguments, openList } from './crawl/list.ts'
-import { crawlForever } from './crawl/loop.ts'
-import { addRange, addServer, readParallel } from './crawl/options.ts'
-import { openOut } from './crawl/out.ts'
-import { type Place, placeOf } from './crawl/place.ts'
-import { adviceOn, planOf, type Reach, reachOf } from './crawl/reach.ts'
-import { printStatus } from './crawl/status.ts'
-import { makeTally } from './crawl/tally.ts'
-import { tellerOf } from './crawl/tell.ts'
-import { crawlAll } from './crawl/visits.ts'
+import type { AddressRange } from '../crawl/guard.ts'
+import type { OptOutList } from '../crawl/opt-out.ts'
+import { type Destination, openStoreDestination, waitingDestination } from './crawl/destination.ts'
+import { type ProbeSystem, openProbeSystem, openConfiguredOptOut } from './crawl/eyes.ts'
+import { type NameList, nameListFromArguments, openNameList } from './crawl/list.ts'
+import { runContinuousCrawl } from './crawl/loop.ts'
+import { collectRange, collectServer, parseParallel } from './crawl/options.ts'
+import { openObservationFile } from './crawl/out.ts'
+import { type ListProgress, openListProgress } from './crawl/place.ts'
+import { resolverWarning, selfCheckPlanOf, type CrawlAccess, crawlAccessOf } from './crawl/reach.ts'
+import { printCrawlStatus } from './crawl/status.ts'
+import { createListCrawlTally } from './crawl/tally.ts'
+import { createListReporter } from './crawl/tell.ts'
+import { crawlList } from './crawl/visits.ts'
 import { CommandFault, UsageFault } from './fault.ts'
-import { progressOf } from './progress.ts'
+import { startProgress } from './progress.ts'
 import { openLog } from './serve/log.ts'
 import { listenForStop } from './stop.ts'
 
 type Options = {
   file?: string
   resolver: Server[]
-  allow: Range[]
+  allow: AddressRange[]
   out?: string
   parallel: number
   loop?: true
@@ -34,7 +34,7 @@ type Options = {
   json?: true
 }
 
-const HELP = `
+const CRAWL_HELP = `
 LIST holds a name a line, plain or compressed by gzip or zstd; empty lines and what follows a # are passed over.
 A visit asks for the seven record types and looks at http and https of the name, and of www. where the name shows nothing.
 DOMAINDEX_CRAWL_CONTACT says who crawls and stands in every request; without it only what --allow opens is connected to.
@@ -51,62 +51,62 @@ settings of the crawl say how, DOMAINDEX_CRAWL_ADMIN where its metrics are. Any 
 Exit codes: 0 every name was visited, 1 the crawl failed, or names could not be looked at from here or were held, 2 wrong usage, 3
 lines are no names.`
 
-export function define(command: Command): void {
+export function defineCrawl(command: Command): void {
   command
     .argument('[name...]', 'the names, or - for a list on standard input')
     .option('--file <list>', 'a file of names; - is standard input')
-    .option('--resolver <address[:port]>', "ask this resolver, not the system's; may be repeated", addServer, [])
-    .option('--allow <range>', 'open a range of your own, such as 127.0.0.0/8; may be repeated', addRange, [])
+    .option('--resolver <address[:port]>', "ask this resolver, not the system's; may be repeated", collectServer, [])
+    .option('--allow <range>', 'open a range of your own, such as 127.0.0.0/8; may be repeated', collectRange, [])
     .option('--out <file>', 'append the observations to a file instead of the store; - is standard output')
-    .option('--parallel <visits>', 'visits in flight at once', readParallel, 256)
+    .option('--parallel <visits>', 'visits in flight at once', parseParallel, 256)
     .option('--loop', 'visit what is due, on and on, in place of a list')
     .option('--status', 'say how the crawl of what is due goes, and visit nothing')
     .option('--json', 'print one JSON object: the counts, or with --status how the crawl goes')
-    .addHelpText('after', HELP)
-    .action(choose)
+    .addHelpText('after', CRAWL_HELP)
+    .action(runCrawlCommand)
 }
 
-async function choose(names: string[], options: Options): Promise<void> {
+async function runCrawlCommand(names: string[], options: Options): Promise<void> {
   const { loop, status, json, file, out } = options
   const isList = names.length > 0 || file !== undefined || out !== undefined
   if ((loop || status) && isList)
     throw new UsageFault('--loop and --status take no names, and neither --file nor --out')
   if (loop && status) throw new UsageFault('give either --loop or --status, not both')
   if (json && loop) throw new UsageFault('--loop prints no result, so --json does not go with it: it logs JSON lines')
-  if (status) return printStatus(json === true)
-  if (loop) return crawlLoop(options)
-  expectNames(names, file)
-  return crawl(names, options)
+  if (status) return printCrawlStatus(json === true)
+  if (loop) return runLoopCommand(options)
+  requireNames(names, file)
+  return runListCommand(names, options)
 }
 
-async function crawlLoop(options: Options): Promise<void> {
+async function runLoopCommand(options: Options): Promise<void> {
   const settings = loadSettings()
   const { log, flush } = openLog(settings.logLevel)
   const stop = listenForStop()
   try {
-    await crawlForever(settings, options, log, stop.signal)
+    await runContinuousCrawl(settings, options, log, stop.signal)
   } finally {
     flush()
     stop.end()
   }
 }
 
-async function crawl(names: string[], options: Options): Promise<void> {
+async function runListCommand(names: string[], options: Options): Promise<void> {
   const settings = loadSettings()
   const stop = listenForStop()
   try {
-    const optOut = optOutOf(settings, (words) => console.error(`domaindex: ${words}`))
+    const optOut = openConfiguredOptOut(settings, (words) => console.error(`domaindex: ${words}`))
     const reach = {
-      ...reachOf(settings, options.resolver, options.allow, optOut.hasAddress),
-      plan: planOf(settings),
+      ...crawlAccessOf(settings, options.resolver, options.allow, optOut.hasAddress),
+      plan: selfCheckPlanOf(settings),
       optOut,
     }
-    const list = listOf(names, options.file, stop.signal)
+    const list = nameListOf(names, options.file, stop.signal)
     const { out } = options
-    const opened = out === undefined ? await openStoreDestination(settings) : openOut(out, list.stats)
-    const destination = patientDestination(opened, settings, stop.signal)
+    const opened = out === undefined ? await openStoreDestination(settings) : openObservationFile(out, list.stats)
+    const destination = waitingDestination(opened, settings, stop.signal)
     try {
-      await crawlInto(destination, list, reach, options, stop.signal)
+      await crawlIntoDestination(destination, list, reach, options, stop.signal)
     } finally {
       await destination.close()
     }
@@ -115,63 +115,63 @@ async function crawl(names: string[], options: Options): Promise<void> {
   }
 }
 
-type Looking = Reach & { plan: ControlPlan; optOut: OptOut }
+type ListCrawlAccess = CrawlAccess & { plan: SelfCheckPlan; optOut: OptOutList }
 
-async function crawlInto(
+async function crawlIntoDestination(
   destination: Destination,
-  list: List,
-  reach: Looking,
+  list: NameList,
+  access: ListCrawlAccess,
   { parallel, out, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  let say = (news: string): void => console.error(`domaindex: ${news}`)
-  const eyes = await openListEyes(reach, (news) => say(news))
-  const { visit, look, pace, isOwn } = eyes
-  const manners = { pace, isOwn, optOut: reach.optOut, ticks: () => performance.now() }
-  const progress = progressOf('visits')
-  let place: Place | null = null
+  let log = (news: string): void => console.error(`domaindex: ${news}`)
+  const probeSystem = await openListProbeSystem(access, (news) => log(news))
+  const { probe, runSelfCheck, politeness: limiter, isOwn } = probeSystem
+  const politeness = { pace: limiter, isOwn, optOut: access.optOut, ticks: () => performance.now() }
+  const progress = startProgress('visits')
+  let listProgress: ListProgress | null = null
   let isDone = false
   try {
-    place = placeOf(list, destination.to)
-    const tally = makeTally(out === undefined ? 'store' : 'file')
-    const teller = tellerOf(list, place.from, tally, progress)
-    say = teller.say
-    const given = { crawler: { visit }, look, destination, manners, place, tally, parallel, signal }
-    isDone = await crawlAll({ ...given, ...teller })
+    listProgress = openListProgress(list, destination.label)
+    const tally = createListCrawlTally(out === undefined ? 'store' : 'file')
+    const reporter = createListReporter(list, listProgress.resumeAfterLine, tally, progress)
+    log = reporter.log
+    const given = { prober: { probe: probe }, runSelfCheck: runSelfCheck, destination, manners: politeness, progress: listProgress, tally, parallel, signal }
+    isDone = await crawlList({ ...given, ...reporter })
     progress.end()
     const print = out === '-' ? console.error : console.log
     const seconds = progress.seconds()
     print(json ? JSON.stringify(tally.object(seconds)) : tally.summary(seconds))
-    teller.conclude(isDone)
+    reporter.finish(isDone)
   } finally {
     progress.end()
-    await eyes.close()
-    place?.end(isDone)
+    await probeSystem.close()
+    listProgress?.finish(isDone)
   }
 }
 
 /** Throws CommandFault where no resolver answers, whatever its answer. */
-async function openListEyes(reach: Looking, say: (news: string) => void): Promise<Eyes> {
-  const { servers } = reach
-  const eyes = await openEyes({ ...reach, now: () => Math.floor(Date.now() / 1000), say })
-  if (!(await eyes.answers())) {
-    await eyes.close()
+async function openListProbeSystem(access: ListCrawlAccess, log: (news: string) => void): Promise<ProbeSystem> {
+  const { servers } = access
+  const probeSystem = await openProbeSystem({ ...access, now: () => Math.floor(Date.now() / 1000), log })
+  if (!(await probeSystem.isAnyResolverUp())) {
+    await probeSystem.close()
     const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
     throw new CommandFault(`no resolver answers (${where}): name one that does with --resolver`)
   }
-  const advice = adviceOn(servers)
+  const advice = resolverWarning(servers)
   if (advice !== null) console.error(advice)
-  return eyes
+  return probeSystem
 }
 
 /** Throws UsageFault where there are no names, or names and a file. */
-function expectNames(names: string[], file: string | undefined): void {
+function requireNames(names: string[], file: string | undefined): void {
   if (file !== undefined && names.length > 0) throw new UsageFault('give either names or --file LIST, not both')
   if (file === undefined && names.length === 0)
     throw new UsageFault('give the names to crawl, or --file LIST, or - for standard input')
 }
 
-function listOf(names: string[], file: string | undefined, signal: AbortSignal): List {
+function nameListOf(names: string[], file: string | undefined, signal: AbortSignal): NameList {
   const isPiped = names.length === 1 && names[0] === '-'
-  return file !== undefined || isPiped ? openList(file ?? '-', signal) : listOfArguments(names)
+  return file !== undefined || isPiped ? openNameList(file ?? '-', signal) : nameListFromArguments(names)
 }

@@ -5,56 +5,56 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Argument, type Command } from 'commander'
 import { loadSettings, type Settings } from '../config.ts'
-import { Czds } from '../czds/czds.ts'
-import { type Fetched, fetchZones } from '../czds/fetch.ts'
-import { InputFault } from '../input/fault.ts'
+import { CzdsClient } from '../czds/czds.ts'
+import { type ZoneFetchResult, fetchZones } from '../czds/fetch.ts'
+import { InputError } from '../input/fault.ts'
 import { openRegistrations } from '../nightly/registrations/registrations.ts'
-import { zoneName } from '../nightly/registrations/zone-reading.ts'
+import { parseZoneName } from '../nightly/registrations/zone-reading.ts'
 import type { Day } from '../words/time.ts'
 import { CommandFault } from './fault.ts'
-import { progressOf } from './progress.ts'
-import { print } from './result.ts'
+import { startProgress } from './progress.ts'
+import { printResult } from './result.ts'
 import { listenForStop } from './stop.ts'
 
-const HELP = `
+const FETCH_HELP = `
 czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name the account; all zones
 that it may have are fetched, or those that are named, into the folder DOMAINDEX_INBOX. A zone that is there already is not
 fetched again, and a download that broke off is gone on with.
 
 Exit codes: 0 every zone is there, 1 some could not be fetched.`
 
-export function define(command: Command): void {
+export function defineFetch(command: Command): void {
   command
     .addArgument(new Argument('<service>', 'where from').choices(['czds']))
     .argument('[zone...]', 'the zones that are wanted, such as com')
     .option('--json', 'print one JSON object: zones (zone, outcome, and file, bytes or reason)')
-    .addHelpText('after', HELP)
+    .addHelpText('after', FETCH_HELP)
     .action((_, zones: string[], { json }: { json?: true }) => fetchCzds(zones, json))
 }
 
-async function fetchCzds(given: string[], json: true | undefined): Promise<void> {
+async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<void> {
   const settings = loadSettings()
-  const wanted = given.length === 0 ? null : given.map(zoneName)
+  const wanted = zoneNames.length === 0 ? null : zoneNames.map(parseZoneName)
   const stop = listenForStop()
-  const czds = clientOf(settings, stop.signal)
-  const progress = progressOf('bytes')
+  const czds = czdsClient(settings, stop.signal)
+  const progress = startProgress('bytes')
   try {
     const fetched = await fetchZones({
       czds,
       folder: settings.inbox,
       wanted,
       signal: stop.signal,
-      has: (zone, day, file) => isThere(settings, zone, day, file),
+      has: (zone, day, file) => isZonePresent(settings, zone, day, file),
       onBytes: (zone, bytes, of) => progress.show(bytes, of === null ? null : bytes / of, { more: zone }),
       onFetched: (each) => {
         progress.end()
-        tell(each, json)
+        printFetched(each, json)
       },
     })
-    print(json, { zones: fetched }, [])
+    printResult(json, { zones: fetched }, [])
     if (fetched.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
   } catch (error) {
-    if (error instanceof InputFault) throw new CommandFault(error.message)
+    if (error instanceof InputError) throw new CommandFault(error.message)
     if ((error as Error).name !== 'AbortError') throw error
     console.error('stopped; run it again to go on')
   } finally {
@@ -65,26 +65,26 @@ async function fetchCzds(given: string[], json: true | undefined): Promise<void>
 }
 
 /** Throws CommandFault where no account is set. */
-function clientOf(
+function czdsClient(
   { czdsUser: user, czdsPassword: password, czdsAccounts, czdsZones }: Settings,
   signal: AbortSignal,
-): Czds {
+): CzdsClient {
   if (user === null || password === null)
     throw new CommandFault('DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD have to name an account at CZDS')
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const account = { user, password, accounts: czdsAccounts, zones: czdsZones, agent: `domaindex/${version}` }
-  return new Czds(account, signal, (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }))
+  return new CzdsClient(account, signal, (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }))
 }
 
 /** Whether a zone lies in the inbox, taken or not, or was imported otherwise. */
-async function isThere({ inbox, zones }: Settings, zone: string, day: Day, file: string): Promise<boolean> {
+async function isZonePresent({ inbox, zones }: Settings, zone: string, day: Day, file: string): Promise<boolean> {
   if (['', 'done', 'failed'].some((place) => existsSync(join(inbox, place, file)))) return true
   const sources = await openRegistrations(zones).sources(day)
   return sources.some(({ source }) => source === `zone:${zone}`)
 }
 
 /** Tells what became of a zone as it ends; with --json only what failed. */
-function tell(fetched: Fetched, json: true | undefined): void {
+function printFetched(fetched: ZoneFetchResult, json: true | undefined): void {
   if (json && fetched.outcome !== 'failed') return
   if (fetched.outcome === 'fetched') console.log(`${fetched.zone}: ${fetched.file}, ${fetched.bytes} bytes`)
   else if (fetched.outcome === 'there') console.log(`${fetched.zone}: ${fetched.file} is there already`)

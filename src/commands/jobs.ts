@@ -1,27 +1,27 @@
 /** `domaindex jobs`: what the nights have done of late, what they do next, and which days are held back. */
 
 import type { Command } from 'commander'
-import { lookAround } from '../nightly/deeds.ts'
-import { type Plan, planOf, type Step } from '../nightly/plan.ts'
-import type { Manifest } from '../nightly/shelf.ts'
-import type { Duty, Holder, Run } from '../store/jobs.ts'
+import { readPlanInputs } from '../nightly/deeds.ts'
+import { type JobPlan, planJobs, type JobStep } from '../nightly/plan.ts'
+import type { FileManifest } from '../nightly/shelf.ts'
+import type { LockName, LockHolder, JobRun } from '../store/jobs.ts'
 import { formatInstant, type Instant } from '../words/time.ts'
-import { settingsOfStore, withStore } from './store.ts'
-import { worksOf } from './works.ts'
+import { loadExistingStoreSettings, withExistingStore } from './store.ts'
+import { createJobDependencies } from './works.ts'
 
 /** Runs that are shown. */
-const RUNS = 20
+const SHOWN_RUNS = 20
 
-type Held = Pick<Manifest, 'date' | 'rows' | 'ratio' | 'held'>
-type Report = {
+type HeldDay = Pick<FileManifest, 'date' | 'rows' | 'ratio' | 'held'>
+type JobsReport = {
   now: Instant
-  holders: readonly Holder[]
-  held: readonly Held[]
-  plan: Plan | null
-  runs: readonly Run[]
+  locks: readonly LockHolder[]
+  held: readonly HeldDay[]
+  plan: JobPlan | null
+  runs: readonly JobRun[]
 }
 
-export function define(command: Command): void {
+export function defineJobs(command: Command): void {
   command
     .option('--json', 'print one JSON object: now, holders, held, next, runs (times in Unix seconds)')
     .addHelpText(
@@ -29,57 +29,57 @@ export function define(command: Command): void {
       '\nTimes are UTC. A day that is held back goes out by domaindex build daily --date DAY --release.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {
-      const report = await reportOf()
-      console.log(json ? jsonOf(report) : linesOf(report).join('\n'))
+      const report = await readJobsReport()
+      console.log(json ? jobsReportJson(report) : jobsReportLines(report).join('\n'))
     })
 }
 
-async function reportOf(): Promise<Report> {
-  const settings = await settingsOfStore()
-  const { night: times, followupWait: cutoff } = settings
-  return withStore('read', async (store) => {
-    const known = await lookAround(worksOf(settings, store, () => {}))
+async function readJobsReport(): Promise<JobsReport> {
+  const settings = await loadExistingStoreSettings()
+  const { jobTimes: times, followupWait: cutoff } = settings
+  return withExistingStore('read', async (store) => {
+    const known = await readPlanInputs(createJobDependencies(settings, store, () => {}))
     return {
       now: known.now,
-      holders: await store.jobs.holders(),
+      locks: await store.jobs.lockHolders(),
       held: known.files.daily.filter(({ held }) => held !== null),
-      plan: times === null ? null : planOf({ ...known, times, cutoff }),
-      runs: known.runs.slice(-RUNS).toReversed(),
+      plan: times === null ? null : planJobs({ ...known, times, followupWait: cutoff }),
+      runs: known.runs.slice(-SHOWN_RUNS).toReversed(),
     }
   })
 }
 
-function jsonOf({ now, holders, held, plan, runs }: Report): string {
-  const next = plan && { job: plan.step?.job ?? null, date: plan.step?.date ?? null, at: plan.again }
+function jobsReportJson({ now, locks, held, plan, runs }: JobsReport): string {
+  const next = plan && { job: plan.step?.job ?? null, date: plan.step?.date ?? null, at: plan.recheckAt }
   const days = held.map(({ date, rows, ratio, held }) => ({ date, rows, ratio, held }))
-  return JSON.stringify({ now, holders, held: days, next, runs })
+  return JSON.stringify({ now, holders: locks, held: days, next, runs })
 }
 
-function linesOf({ holders, held, plan, runs }: Report): string[] {
-  const who = (sought: Duty): string | undefined => holders.find(({ duty }) => duty === sought)?.holder
-  const atWork = holders.filter(({ duty }) => duty !== 'night' && duty !== 'index')
+function jobsReportLines({ locks, held, plan, runs }: JobsReport): string[] {
+  const who = (sought: LockName): string | undefined => locks.find(({ name }) => name === sought)?.holder
+  const atWork = locks.filter(({ name }) => name !== 'night' && name !== 'index')
   return [
     `nights are run by: ${who('night') ?? 'nobody (domaindex serve runs them)'}`,
     `the index of /similar is kept by: ${who('index') ?? 'nobody (domaindex serve keeps it)'}`,
-    ...atWork.map(({ duty, holder }) => `at work: ${duty}, ${holder}`),
-    `next: ${plan === null ? 'nothing, DOMAINDEX_NIGHT is off' : nextOf(plan)}`,
+    ...atWork.map(({ name, holder }) => `at work: ${name}, ${holder}`),
+    `next: ${plan === null ? 'nothing, DOMAINDEX_NIGHT is off' : nextStepText(plan)}`,
     ...held.map(({ date, held }) => `held back: ${date}, ${held}`),
-    ...(runs.length === 0 ? ['nothing has run yet'] : ['', ...tableOf(runs)]),
+    ...(runs.length === 0 ? ['nothing has run yet'] : ['', ...runsTable(runs)]),
   ]
 }
 
-function nextOf({ step, again }: Plan): string {
-  return step === null ? `nothing before ${timeOf(again)}` : `${nameOf(step)}, now`
+function nextStepText({ step, recheckAt: again }: JobPlan): string {
+  return step === null ? `nothing before ${instantText(again)}` : `${stepText(step)}, now`
 }
 
-const nameOf = ({ job, date }: Step): string => (date === null ? job : `${job} of ${date}`)
-const timeOf = (instant: Instant): string => formatInstant(instant).replace('T', ' ')
+const stepText = ({ job, date }: JobStep): string => (date === null ? job : `${job} of ${date}`)
+const instantText = (instant: Instant): string => formatInstant(instant).replace('T', ' ')
 
-function tableOf(runs: readonly Run[]): string[] {
-  const rows = runs.map(({ job, date, began, ended, rows, error }) => [
+function runsTable(runs: readonly JobRun[]): string[] {
+  const rows = runs.map(({ job, date, startedAt: began, endedAt: ended, rows, error }) => [
     job,
     date ?? '',
-    timeOf(began),
+    instantText(began),
     ended === null ? 'under way' : `${ended - began} s`,
     rows === null ? '' : rows.toLocaleString('en-US'),
     error ?? '',

@@ -2,17 +2,17 @@
 
 import type { Command } from 'commander'
 import { migrateStore } from '../store/open.ts'
-import { print } from './result.ts'
-import { settingsOfStore } from './store.ts'
+import { printResult } from './result.ts'
+import { loadExistingStoreSettings } from './store.ts'
 
-export function define(command: Command): void {
+export function defineMigrate(command: Command): void {
   command
     .option('--plan', 'only say what would be done')
     .option('--json', 'print one JSON object: plan, migrations')
     .action(async ({ plan = false, json }: { plan?: boolean; json?: true }) => {
-      const tell = (words: string): void => console.error(`domaindex: ${words}`)
-      const migrations = await migrateStore((await settingsOfStore()).store, plan, tell)
+      const report = (words: string): void => console.error(`domaindex: ${words}`)
+      const migrations = await migrateStore((await loadExistingStoreSettings()).store, plan, report)
       const lines = migrations.map((name) => `${plan ? 'would apply' : 'applied'} ${name}`)
-      print(json, { plan, migrations }, lines.length > 0 ? lines : ['the store is up to date'])
+      printResult(json, { plan, migrations }, lines.length > 0 ? lines : ['the store is up to date'])
     })
 }

@@ -1,19 +1,19 @@
 /** The limits of the plans, as the settings have them. */
 
 import { readFileSync } from 'node:fs'
-import { LIMITS, type Limits } from '../accounts/plan.ts'
+import { DEFAULT_PLAN_LIMITS, type PlanLimitTable } from '../accounts/plan.ts'
 import { readPlanFile } from '../accounts/plan-file.ts'
 import { type Settings, SettingsFault } from '../config.ts'
 
 /** Those of the specification, changed by the file that DOMAINDEX_PLANS names. Throws SettingsFault. */
-export function limitsOf({ plans }: Pick<Settings, 'plans'>): Limits {
-  if (plans === null) return LIMITS
-  const limits = readPlanFile(textOf(plans))
-  if (!Array.isArray(limits)) return limits as Limits
+export function loadPlanLimits({ plans }: Pick<Settings, 'plans'>): PlanLimitTable {
+  if (plans === null) return DEFAULT_PLAN_LIMITS
+  const limits = readPlanFile(readPlanFileText(plans))
+  if (!Array.isArray(limits)) return limits as PlanLimitTable
   throw new SettingsFault(limits.map((fault) => `${plans} (DOMAINDEX_PLANS): ${fault}`).join('\n'))
 }
 
-function textOf(path: string): string {
+function readPlanFileText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { addHelp } from './help.ts'
+import { addCommandHelp } from './help.ts'
 
 /** A command's file: adds arguments, options and the deed to a command that has its name and summary. */
-type CommandFile = { define: (command: Command) => void }
+type CommandModule = { define: (command: Command) => void }
 
-const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile>]> = {
+const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandModule>]> = {
   serve: ['answer requests over HTTP', () => import('./serve.ts')],
   crawl: ['visit domains, and keep what is seen', () => import('./crawl.ts')],
   import: ['take in observations, zones and lists of names', () => import('./import.ts')],
@@ -29,7 +29,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandFile
 }
 
 /** The program with all its commands, of which only the one that `argv` asks for is loaded; null loads all. */
-export async function programOf(argv: readonly string[] | null): Promise<Command> {
+export async function createProgram(argv: readonly string[] | null): Promise<Command> {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const program = new Command('domaindex')
     .description('Domain intelligence that anyone can run themselves.')
@@ -37,13 +37,13 @@ export async function programOf(argv: readonly string[] | null): Promise<Command
     .helpCommand('help [command]', 'say what a command does')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'domaindex:')) })
-  const asked = argv?.[0] === 'help' ? argv[1] : argv?.[0]
+  const requested = argv?.[0] === 'help' ? argv[1] : argv?.[0]
   for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary)
-    if (argv !== null && name !== asked) continue
+    if (argv !== null && name !== requested) continue
     const { define } = await load()
     define(command)
-    addHelp(command)
+    addCommandHelp(command)
   }
   return program
 }

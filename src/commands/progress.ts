@@ -1,29 +1,29 @@
 /** A line of progress on standard error, where that is a terminal: written over again, and gone at the end. */
 
-const MILLISECONDS = 200
-const CLEAR = '\r\x1b[K'
+const PROGRESS_INTERVAL_MS = 200
+const CLEAR_LINE = '\r\x1b[K'
 
 /** `from`: the share that was done before this began. `more`: words at the end of the line. */
-type Extra = { from?: number; more?: string }
+type ProgressExtra = { from?: number; more?: string }
 
 /** `show` takes how many of the unit were done, and what share of the whole that is (0 to 1); null for what is not known. */
-export function progressOf(unit: string) {
-  const begun = performance.now()
-  let shown = -MILLISECONDS
+export function startProgress(unit: string) {
+  const startedAt = performance.now()
+  let shown = -PROGRESS_INTERVAL_MS
   return {
-    show(done: number | null, share: number | null, extra: Extra = {}): void {
+    show(done: number | null, share: number | null, extra: ProgressExtra = {}): void {
       const now = performance.now()
-      if (!process.stderr.isTTY || now - shown < MILLISECONDS) return
+      if (!process.stderr.isTTY || now - shown < PROGRESS_INTERVAL_MS) return
       shown = now
-      const line = progressLine(unit, done, share, (now - begun) / 1000, extra)
-      process.stderr.write(CLEAR + line.slice(0, (process.stderr.columns || Number.POSITIVE_INFINITY) - 1))
+      const line = progressLine(unit, done, share, (now - startedAt) / 1000, extra)
+      process.stderr.write(CLEAR_LINE + line.slice(0, (process.stderr.columns || Number.POSITIVE_INFINITY) - 1))
     },
     /** Clears the line, where there is one. */
     end(): void {
-      if (shown >= 0) process.stderr.write(CLEAR)
-      shown = -MILLISECONDS
+      if (shown >= 0) process.stderr.write(CLEAR_LINE)
+      shown = -PROGRESS_INTERVAL_MS
     },
-    seconds: (): number => (performance.now() - begun) / 1000,
+    seconds: (): number => (performance.now() - startedAt) / 1000,
   }
 }
 
@@ -33,21 +33,21 @@ export function progressLine(
   done: number | null,
   share: number | null,
   seconds: number,
-  { from = 0, more = '' }: Extra = {},
+  { from = 0, more = '' }: ProgressExtra = {},
 ): string {
-  const words = done === null ? [unit] : [`${grouped(done)} ${unit}`, `${grouped(seconds > 0 ? done / seconds : 0)}/s`]
+  const words = done === null ? [unit] : [`${groupedDigits(done)} ${unit}`, `${groupedDigits(seconds > 0 ? done / seconds : 0)}/s`]
   if (share !== null) words.push(`${Math.floor(share * 100)} %`)
-  if (share !== null && share > from) words.push(`${clock((seconds / (share - from)) * (1 - share))} left`)
+  if (share !== null && share > from) words.push(`${durationClock((seconds / (share - from)) * (1 - share))} left`)
   if (more !== '') words.push(more)
   return words.join('  ')
 }
 
-function grouped(number: number): string {
+function groupedDigits(number: number): string {
   return Math.round(number).toLocaleString('en-US')
 }
 
 /** `m:ss`, or `h:mm:ss`. */
-function clock(seconds: number): string {
+function durationClock(seconds: number): string {
   const whole = Math.round(seconds)
   const two = (part: number): string => String(part).padStart(2, '0')
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]

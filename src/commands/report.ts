@@ -2,25 +2,25 @@
 
 import { CommanderError } from 'commander'
 import { SettingsFault } from '../config.ts'
-import { InputFault } from '../input/fault.ts'
+import { InputError } from '../input/fault.ts'
 import { BuildFault } from '../nightly/fault.ts'
-import { plainWords, StoreFault } from '../store/fault.ts'
+import { userMessageOf, StoreFault } from '../store/fault.ts'
 import { CommandFault, UsageFault } from './fault.ts'
 
-const FAILED = 1
-const USAGE = 2
+const EXIT_CODE_FAILED = 1
+const EXIT_CODE_USAGE = 2
 
 /** Prints the error; returns the exit code: 2 for wrong usage, 1 for anything else. */
-export function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE // it has said what it has to say
+export function reportError(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE // it has said what it has to say
   const isPlain =
     error instanceof CommandFault ||
     error instanceof BuildFault ||
     error instanceof SettingsFault ||
     error instanceof StoreFault ||
-    error instanceof InputFault
-  const lines = isPlain ? error.message : plainWords(error)
+    error instanceof InputError
+  const lines = isPlain ? error.message : userMessageOf(error)
   if (lines === null) console.error(error)
   else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)
-  return error instanceof UsageFault ? USAGE : FAILED
+  return error instanceof UsageFault ? EXIT_CODE_USAGE : EXIT_CODE_FAILED
 }

@@ -3,33 +3,33 @@
 import { createRequire } from 'node:module'
 import type { Command } from 'commander'
 import { retargetAll } from '../store/retarget.ts'
-import { progressOf } from './progress.ts'
+import { startProgress } from './progress.ts'
 import { listenForStop } from './stop.ts'
-import { withStore } from './store.ts'
+import { withExistingStore } from './store.ts'
 
-const HELP = `
+const RETARGET_HELP = `
 A redirect is stored with the host where it ended; the target is that host's registrable domain by the public suffix list of the
 release that stored it. After an upgrade this works out all targets anew, with their counters. Names whose target changes are due for
 a visit at once. The store may be in use. Ctrl-C stops it; run again, it goes on where it stopped.
 
 Exit codes: 0 all names were gone through, 1 it failed or was stopped, 2 wrong usage.`
 
-export function define(command: Command): void {
+export function defineRetarget(command: Command): void {
   command
     .option('--json', 'print one JSON object: seen and changed (names), done, resumed, list')
-    .addHelpText('after', HELP)
-    .action(({ json = false }: { json?: boolean }) => run(json))
+    .addHelpText('after', RETARGET_HELP)
+    .action(({ json = false }: { json?: boolean }) => runRetarget(json))
 }
 
-async function run(json: boolean): Promise<void> {
+async function runRetarget(json: boolean): Promise<void> {
   const stop = listenForStop()
-  const progress = progressOf('names')
+  const progress = startProgress('names')
   const list = `tldts ${createRequire(import.meta.url)('tldts/package.json').version}`
   try {
     const onProgress = ({ seen, changed }: { seen: number; changed: number }, share: number) =>
       progress.show(seen, share, { more: `${changed} changed` })
     const options = { list, signal: stop.signal, onProgress }
-    const { seen, changed, done, resumedAt } = await withStore('write', (store) => retargetAll(store, options))
+    const { checked: seen, changed, done, resumedAt } = await withExistingStore('write', (store) => retargetAll(store, options))
     progress.end()
     const resumed = resumedAt !== null
     if (json) console.log(JSON.stringify({ seen, changed, done, resumed, list }))

@@ -1,16 +1,16 @@
 /** The rhythm of visits, as the settings say it. */
 
-import { RHYTHM, type Rhythm } from '../apply/due.ts'
+import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from '../apply/due.ts'
 import { SETTINGS, type Settings } from '../config.ts'
 import { CommandFault } from './fault.ts'
 
 /** Throws CommandFault where the least time between visits is longer than the most. */
-export function rhythmOf({ crawlSoonest: soonest, crawlLatest: latest }: Settings): Rhythm {
+export function probeIntervalsOf({ crawlMinInterval: soonest, crawlMaxInterval: latest }: Settings): ProbeIntervals {
   if (soonest > latest) {
-    const { crawlSoonest, crawlLatest } = SETTINGS
+    const { crawlMinInterval: crawlSoonest, crawlMaxInterval: crawlLatest } = SETTINGS
     throw new CommandFault(
       `${crawlSoonest.name} is longer than ${crawlLatest.name}: make it shorter, or the other longer`,
     )
   }
-  return { soonest, first: Math.min(Math.max(RHYTHM.first, soonest), latest), latest }
+  return { min: soonest, first: Math.min(Math.max(DEFAULT_PROBE_INTERVALS.first, soonest), latest), max: latest }
 }

@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander'
 import { actorOf } from '../store/actor.ts'
-import { HONOURED } from '../store/secrets.ts'
-import { print } from './result.ts'
-import { withStore } from './store.ts'
+import { FORMER_SECRET_SECONDS } from '../store/secrets.ts'
+import { printResult } from './result.ts'
+import { withExistingStore } from './store.ts'
 
-export function define(command: Command): void {
+export function defineRotateSecret(command: Command): void {
   command
     .addHelpText(
       'after',
@@ -14,10 +14,10 @@ export function define(command: Command): void {
     )
     .option('--json', 'print one JSON object: honoured_seconds, of the former secret')
     .action(({ json }: { json?: true }) =>
-      withStore('read', async ({ ledger, now }) => {
+      withExistingStore('read', async ({ ledger, now }) => {
         await ledger.as(actorOf('domaindex rotate-secret')).rotateSecret(await now())
         const words = 'the installation has a new secret; the former one is honoured for 24 hours'
-        print(json, { honoured_seconds: HONOURED }, [words])
+        printResult(json, { honoured_seconds: FORMER_SECRET_SECONDS }, [words])
       }),
     )
 }

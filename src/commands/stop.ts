@@ -1,6 +1,6 @@
 /** Stopping by SIGINT or SIGTERM: the first one asks a command to end in order, a second one ends it at once. */
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** Listens from now on; `end` stops listening and, where a signal came, ends the process by it as its sender expects. */
 export function listenForStop() {
@@ -12,9 +12,9 @@ export function listenForStop() {
     controller.abort()
   }
   const ignore = (): void => {
-    for (const name of SIGNALS) process.off(name, stop)
+    for (const name of STOP_SIGNALS) process.off(name, stop)
   }
-  for (const name of SIGNALS) process.on(name, stop)
+  for (const name of STOP_SIGNALS) process.on(name, stop)
   return {
     signal: controller.signal,
     end(): void {

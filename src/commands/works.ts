@@ -2,46 +2,46 @@
 
 import { availableParallelism } from 'node:os'
 import type { Settings } from '../config.ts'
-import type { Works } from '../nightly/deeds.ts'
-import { inboxAt, type Report, takeInbox } from '../nightly/inbox.ts'
+import type { JobDependencies } from '../nightly/deeds.ts'
+import { openInbox, type InboxReport, processInbox } from '../nightly/inbox.ts'
 import { openRegistrations } from '../nightly/registrations/registrations.ts'
-import { openShelfFolder } from '../nightly/shelf-folder.ts'
+import { openFolderFileStore } from '../nightly/shelf-folder.ts'
 import { buildSnapshots } from '../nightly/snapshot.ts'
 import type { Store } from '../store/store.ts'
 import type { Instant } from '../words/time.ts'
 
 /** Threads that pack, at most: each takes some 20 MB. */
-const MOST_THREADS = 16
+const MAX_PACKING_THREADS = 16
 /** Seconds until the inbox is looked into again for files that may have been written still. */
-const LEFT_SECONDS = 120
+const INBOX_RECHECK_SECONDS = 120
 
 /** `onReport` is told of each file of the inbox. */
-export function worksOf(
+export function createJobDependencies(
   settings: Settings,
   store: Store,
-  onReport: (report: Report) => void,
-  room?: Works['room'],
-): Works {
+  onReport: (report: InboxReport) => void,
+  diskSpace?: JobDependencies['diskSpace'],
+): JobDependencies {
   const { files, zones: root, inbox: folder, dailyBounds, dailyFloor: floor, snapshotsKept: kept } = settings
-  const shelf = openShelfFolder(files)
-  const inbox = inboxAt(folder)
+  const fileStore = openFolderFileStore(files)
+  const inbox = openInbox(folder)
   let inboxAgain: Instant | null = null
   return {
     store,
-    ...(room && { room }),
-    shelf,
-    sources: openRegistrations(root),
-    bounds: dailyBounds && { ...dailyBounds, floor },
-    threads: Math.min(MOST_THREADS, availableParallelism()),
-    async takeInbox({ signal }) {
-      const reports = await takeInbox({ ...inbox, root, store, signal, onReport })
+    ...(diskSpace && { diskSpace }),
+    fileStore,
+    registrations: openRegistrations(root),
+    qualityBounds: dailyBounds && { ...dailyBounds, minDifference: floor },
+    threads: Math.min(MAX_PACKING_THREADS, availableParallelism()),
+    async processInbox({ signal }) {
+      const reports = await processInbox({ ...inbox, root, store, signal, onReport })
       signal.throwIfAborted()
-      inboxAgain = inbox.glimpses.size > 0 ? (await store.now()) + LEFT_SECONDS : null
+      inboxAgain = inbox.seenFiles.size > 0 ? (await store.now()) + INBOX_RECHECK_SECONDS : null
       return { rows: reports.filter(({ outcome }) => outcome === 'done').length }
     },
-    inboxAgain: () => inboxAgain,
+    inboxRecheckAt: () => inboxAgain,
     async buildSnapshots(run) {
-      const [names] = await buildSnapshots({ shelf, listing: store.listing, date: null, kept }, run)
+      const [names] = await buildSnapshots({ fileStore, listing: store.listing, date: null, keepCount: kept }, run)
       return { rows: names!.rows }
     },
   }

@@ -1,34 +1,34 @@
 /** The control connections: whether the internet can be reached over a family of addresses. */
 
 import { connect, type Socket } from 'node:net'
-import { type Address, family } from '../words/address.ts'
-import { waitFor } from './patience.ts'
+import { type IpAddress, addressFamily } from '../words/address.ts'
+import { setStallTolerantTimeout } from './patience.ts'
 
-type Place = { address: Address; port: number }
+type ControlEndpoint = { address: IpAddress; port: number }
 
 /** One connection a check, to another address each time; these more where it fails and the check before did not. */
-const MORE = 2
-const TIMEOUT_MILLISECONDS = 1500
+const EXTRA_ATTEMPTS = 2
+const CONTROL_CONNECT_TIMEOUT_MS = 1500
 
-export class Outlook {
-  readonly #places: readonly Place[]
+export class ReachabilityCheck {
+  readonly #endpoints: readonly ControlEndpoint[]
   readonly #open = new Set<Socket>()
-  #turn = 0
+  #nextIndex = 0
   #reached = true
 
   /** The addresses of that family, of all that are given. */
-  constructor(places: readonly Place[], which: 4 | 6) {
-    this.#places = places.filter(({ address }) => family(address) === which)
+  constructor(endpoints: readonly ControlEndpoint[], wantedFamily: 4 | 6) {
+    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === wantedFamily)
   }
 
   /** Whether one of the addresses takes a TCP connection, within 4.5 s; null where there is none. Never rejects. */
-  async reaches(): Promise<boolean | null> {
-    const { length } = this.#places
+  async isReachable(): Promise<boolean | null> {
+    const { length } = this.#endpoints
     if (length === 0) return null
-    let left = Math.min(this.#reached ? 1 + MORE : 1, length)
+    let attemptsLeft = Math.min(this.#reached ? 1 + EXTRA_ATTEMPTS : 1, length)
     this.#reached = false
-    for (; left > 0 && !this.#reached; left--) {
-      this.#reached = await this.#connects(this.#places[this.#turn++ % length]!)
+    for (; attemptsLeft > 0 && !this.#reached; attemptsLeft--) {
+      this.#reached = await this.#connects(this.#endpoints[this.#nextIndex++ % length]!)
     }
     return this.#reached
   }
@@ -37,11 +37,11 @@ export class Outlook {
     for (const socket of this.#open) socket.destroy()
   }
 
-  #connects({ address, port }: Place): Promise<boolean> {
+  #connects({ address, port }: ControlEndpoint): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = connect({ host: address, port })
       this.#open.add(socket)
-      const stop = waitFor(TIMEOUT_MILLISECONDS, () => socket.destroy())
+      const stop = setStallTolerantTimeout(CONTROL_CONNECT_TIMEOUT_MS, () => socket.destroy())
       socket.on('error', () => {})
       socket.once('connect', () => {
         resolve(true)

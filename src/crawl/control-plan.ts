@@ -1,19 +1,19 @@
 /** The control plan: what is asked to know whether we see, as a setting says it. */
 
-import { type Address, parseAddress } from '../words/address.ts'
-import { parseHost } from '../words/host.ts'
-import { parseServer } from './dns-server.ts'
+import { type IpAddress, parseAddress } from '../words/address.ts'
+import { parseHostName } from '../words/host.ts'
+import { parseDnsServer } from './dns-server.ts'
 
 /** What is asked to know whether we see. */
-export type ControlPlan = {
+export type SelfCheckPlan = {
   /** Hosts whose SOA every resolver must give. */
   zones: readonly string[]
   /** A made-up label under this host must not exist; null: not asked. */
-  missing: string | null
+  missingUnder: string | null
   /** A host that has no AAAA, so that a resolver that gives one makes them up (RFC 7050); null: not asked. */
   ipv4only: string | null
   /** Of each family that is here, one must accept a TCP connection. */
-  addresses: readonly { address: Address; port: number }[]
+  addresses: readonly { address: IpAddress; port: number }[]
 }
 
 /** The root servers , a to m, as in the root hints of InterNIC (named.root, 2024-06-14): they answer over TCP. */
@@ -34,49 +34,49 @@ const ROOT_SERVERS = [
 ]
 
 /** The zones are those of operators who have little in common. */
-export const DEFAULT_PLAN: ControlPlan = {
+export const DEFAULT_SELF_CHECK_PLAN: SelfCheckPlan = {
   zones: ['.', 'com', 'org', 'de', 'uk', 'br'],
-  missing: 'com',
+  missingUnder: 'com',
   ipv4only: 'ipv4only.arpa',
   addresses: ROOT_SERVERS.flat().map((text) => ({ address: parseAddress(text)!, port: 53 })),
 }
 
 const NONE = 'none'
-const MOST = 32
+const MAX_PLAN_ITEMS = 32
 
 /** How the text of one part is read: undefined where it cannot be. */
-const PARTS: { readonly [Key in keyof ControlPlan]: (text: string) => ControlPlan[Key] | undefined } = {
-  zones: (text) => readList(text, parseHost),
-  missing: readHost,
-  ipv4only: readHost,
-  addresses: (text) => readList(text, parseServer),
+const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => SelfCheckPlan[Key] | undefined } = {
+  zones: (text) => readPlanList(text, parseHostName),
+  missingUnder: readPlanHost,
+  ipv4only: readPlanHost,
+  addresses: (text) => readPlanList(text, parseDnsServer),
 }
 
 /**
  * `zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:db8::1]:53`: parts in any order, separated by
  * spaces; `none` for nothing. What is left out is as in DEFAULT_PLAN. Undefined for any other text.
  */
-export function parsePlan(text: string): ControlPlan | undefined {
-  const plan: Partial<Record<keyof ControlPlan, unknown>> = {}
+export function parseSelfCheckPlan(text: string): SelfCheckPlan | undefined {
+  const plan: Partial<Record<keyof SelfCheckPlan, unknown>> = {}
   for (const part of text.split(' ').filter((each) => each !== '')) {
     const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(part) ?? []
-    if (!isKey(key) || key in plan) return undefined
-    plan[key] = PARTS[key](value)
+    if (!isPlanKey(key) || key in plan) return undefined
+    plan[key] = PLAN_PARSERS[key](value)
     if (plan[key] === undefined) return undefined
   }
-  return { ...DEFAULT_PLAN, ...(plan as Partial<ControlPlan>) }
+  return { ...DEFAULT_SELF_CHECK_PLAN, ...(plan as Partial<SelfCheckPlan>) }
 }
 
-function isKey(text: string): text is keyof ControlPlan {
-  return Object.hasOwn(PARTS, text)
+function isPlanKey(text: string): text is keyof SelfCheckPlan {
+  return Object.hasOwn(PLAN_PARSERS, text)
 }
 
-function readHost(text: string): string | null | undefined {
-  return text === NONE ? null : (parseHost(text) ?? undefined)
+function readPlanHost(text: string): string | null | undefined {
+  return text === NONE ? null : (parseHostName(text) ?? undefined)
 }
 
-function readList<Item>(text: string, read: (item: string) => Item | null): Item[] | undefined {
+function readPlanList<Item>(text: string, read: (item: string) => Item | null): Item[] | undefined {
   if (text === NONE) return []
   const items = text.split(',').map(read)
-  return items.length <= MOST && items.every((item) => item !== null) ? items : undefined
+  return items.length <= MAX_PLAN_ITEMS && items.every((item) => item !== null) ? items : undefined
 }

@@ -1,69 +1,69 @@
 /** What a message says to a question, read from its bytes: dns-packet loses dots inside labels, odd bytes and RFC 5952. */
 
 import { unpackAddress } from '../words/address.ts'
-import { followAliases } from '../words/alias.ts'
+import { followCnames } from '../words/alias.ts'
 import { adminEmail, type RecordType, textPart } from '../words/record.ts'
-import { Malformed, Reader } from './dns-name.ts'
-import { CLASS_IN, HEADER_BYTES, NXDOMAIN, OPT, type Query, TYPE_NUMBERS } from './dns-query.ts'
-import type { Failure, GivenRecord } from './visit.ts'
+import { MalformedMessage, DnsMessageReader } from './dns-name.ts'
+import { CLASS_IN, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE, type DnsQuery, DNS_TYPE_CODES } from './dns-query.ts'
+import type { DnsFailure, ObservedRecord } from './visit.ts'
 
-export { MOST_ALIASES } from '../words/alias.ts'
+export { MAX_CNAME_LINKS as MOST_ALIASES } from '../words/alias.ts'
 
 /**
  * `records`: what the end of the alias chain has; `isWhole`: whether the server said that this is all, and did not just
  * stop at an alias. `unknown`: it does not understand the question (or its EDNS). `cut`: to be asked again over TCP.
  */
-export type Said =
-  | { outcome: 'records'; records: GivenRecord[]; aliases: string[]; isWhole: boolean }
+export type DnsReply =
+  | { outcome: 'records'; records: ObservedRecord[]; aliases: string[]; isWhole: boolean }
   | { outcome: 'nxdomain' }
-  | { outcome: 'failed'; why: Failure }
+  | { outcome: 'failed'; why: DnsFailure }
   | { outcome: 'unknown' }
   | { outcome: 'cut' }
 
-const { SOA, NS, CNAME } = TYPE_NUMBERS
-const CUT = 0x02
-const AUTHORITATIVE = 0x04
-const RECURSIVE = 0x80
-const FAILURES: Readonly<Record<number, Failure>> = { 2: 'servfail', 5: 'refused', 9: 'lame' }
+const { SOA, NS, CNAME } = DNS_TYPE_CODES
+const TRUNCATED_FLAG = 0x02
+const AUTHORITATIVE_FLAG = 0x04
+const RECURSION_AVAILABLE_FLAG = 0x80
+const FAILURE_BY_RCODE: Readonly<Record<number, DnsFailure>> = { 2: 'servfail', 5: 'refused', 9: 'lame' }
 /** Not readable, not implemented. */
-const UNKNOWN = [1, 4]
+const NOT_SUPPORTED_RCODES = [1, 4]
 
-type Found = { owner: string; record: GivenRecord }
+type OwnedRecord = { owner: string; record: ObservedRecord }
 /** `vouches`: the server has authority, or has asked those who have (AA or RA), so that nothing in its answer means nothing there. */
-type Header = { code: number; vouches: boolean; answers: number; authorities: number; additionals: number }
+type ReplyHeader = { code: number; isAuthoritativeOrRecursive: boolean; answers: number; authorities: number; additionals: number }
 
 /** Reads a message that isAnswerTo has let pass. */
-export function readAnswer(message: Uint8Array, query: Query): Said {
+export function parseReply(message: Uint8Array, query: DnsQuery): DnsReply {
   try {
-    if ((message[2]! & CUT) !== 0) return { outcome: 'cut' }
-    return judge(message, query)
+    if ((message[2]! & TRUNCATED_FLAG) !== 0) return { outcome: 'cut' }
+    return interpretReply(message, query)
   } catch (error) {
-    if (error instanceof Malformed) return { outcome: 'failed', why: 'malformed' }
+    if (error instanceof MalformedMessage) return { outcome: 'failed', why: 'malformed' }
     throw error
   }
 }
 
-function judge(message: Uint8Array, query: Query): Said {
-  const header = readHeader(message)
-  if (UNKNOWN.includes(header.code)) return { outcome: 'unknown' }
-  if (header.code !== 0 && header.code !== NXDOMAIN)
-    return { outcome: 'failed', why: FAILURES[header.code] ?? 'servfail' }
-  const reader = new Reader(message, query.end)
+function interpretReply(message: Uint8Array, query: DnsQuery): DnsReply {
+  const header = parseHeader(message)
+  if (NOT_SUPPORTED_RCODES.includes(header.code)) return { outcome: 'unknown' }
+  if (header.code !== 0 && header.code !== NXDOMAIN_RCODE)
+    return { outcome: 'failed', why: FAILURE_BY_RCODE[header.code] ?? 'servfail' }
+  const reader = new DnsMessageReader(message, query.end)
   const { found, targets } = readAnswers(reader, header.answers, query)
-  const { owner, aliases } = follow(query.host, found, targets)
-  const records: GivenRecord[] = []
+  const { owner, aliases } = resolveAliases(query.host, found, targets)
+  const records: ObservedRecord[] = []
   for (const each of found) if (each.owner === owner) records.push(each.record)
   if (records.length > 0) return { outcome: 'records', records, aliases, isWhole: true }
-  if (header.code === NXDOMAIN) {
+  if (header.code === NXDOMAIN_RCODE) {
     return aliases.length > 0 ? { outcome: 'records', records, aliases, isWhole: true } : { outcome: 'nxdomain' }
   }
-  return judgeEmpty(reader, header, aliases)
+  return interpretEmptyReply(reader, header, aliases)
 }
 
-function readHeader(message: Uint8Array): Header {
+function parseHeader(message: Uint8Array): ReplyHeader {
   return {
     code: message[3]! & 15,
-    vouches: (message[2]! & AUTHORITATIVE) !== 0 || (message[3]! & RECURSIVE) !== 0,
+    isAuthoritativeOrRecursive: (message[2]! & AUTHORITATIVE_FLAG) !== 0 || (message[3]! & RECURSION_AVAILABLE_FLAG) !== 0,
     answers: (message[6]! << 8) | message[7]!,
     authorities: (message[8]! << 8) | message[9]!,
     additionals: (message[10]! << 8) | message[11]!,
@@ -71,38 +71,38 @@ function readHeader(message: Uint8Array): Header {
 }
 
 /** The records of the type that was asked for, and where the aliases lead. Those of other types are passed by. */
-function readAnswers(reader: Reader, count: number, { host, type }: Query) {
-  const found: Found[] = []
+function readAnswers(reader: DnsMessageReader, count: number, { host, type }: DnsQuery) {
+  const found: OwnedRecord[] = []
   const targets = new Map<string, string>()
   for (let index = 0; index < count; index++) {
     const owner = readOwner(reader, host)
-    const number = reader.short()
-    const isInternet = reader.short() === CLASS_IN
-    reader.at += 4 // its time to live
-    const length = reader.short()
-    const end = reader.at + length
-    if (end > reader.bytes.length) throw new Malformed('ends too soon')
-    if (isInternet && number === TYPE_NUMBERS[type]) found.push({ owner, record: READ[type](reader, length) })
+    const number = reader.uint16()
+    const isInternet = reader.uint16() === CLASS_IN
+    reader.offset += 4 // its time to live
+    const length = reader.uint16()
+    const end = reader.offset + length
+    if (end > reader.bytes.length) throw new MalformedMessage('ends too soon')
+    if (isInternet && number === DNS_TYPE_CODES[type]) found.push({ owner, record: RECORD_READERS[type](reader, length) })
     else if (isInternet && number === CNAME && !targets.has(owner)) targets.set(owner, reader.host())
-    else reader.at = end
-    if (reader.at !== end) throw new Malformed('a record that does not end where it says')
+    else reader.offset = end
+    if (reader.offset !== end) throw new MalformedMessage('a record that does not end where it says')
   }
   return { found, targets }
 }
 
 /** Most owners are a pointer to the question. */
-function readOwner(reader: Reader, host: string): string {
-  const { bytes, at } = reader
+function readOwner(reader: DnsMessageReader, host: string): string {
+  const { bytes, offset: at } = reader
   if (bytes[at] !== 0xc0 || bytes[at + 1] !== HEADER_BYTES) return reader.host()
-  reader.at += 2
+  reader.offset += 2
   return host
 }
 
 /** Where the aliases lead. Throws Malformed for a loop. */
-function follow(host: string, found: Found[], targets: Map<string, string>): { owner: string; aliases: string[] } {
+function resolveAliases(host: string, found: OwnedRecord[], targets: Map<string, string>): { owner: string; aliases: string[] } {
   if (targets.size === 0) return { owner: host, aliases: [] }
-  const end = followAliases(host, new Set(found.map((each) => each.owner)), targets)
-  if (end === null) throw new Malformed('aliases that lead in a circle')
+  const end = followCnames(host, new Set(found.map((each) => each.owner)), targets)
+  if (end === null) throw new MalformedMessage('aliases that lead in a circle')
   return end
 }
 
@@ -110,62 +110,62 @@ function follow(host: string, found: Found[], targets: Map<string, string>): { o
  * No error and no record (RFC 2308, chapter 2.2): the host has none where the server says so with an SOA or stands for its
  * answer; name servers alone, and nothing that nobody stands for, are a referral.
  */
-function judgeEmpty(reader: Reader, header: Header, aliases: string[]): Said {
-  const authorities = readTypes(reader, header.authorities)
-  if (readCode(reader, header.additionals) !== 0) return { outcome: 'unknown' }
+function interpretEmptyReply(reader: DnsMessageReader, header: ReplyHeader, aliases: string[]): DnsReply {
+  const authorities = readAuthorityTypes(reader, header.authorities)
+  if (readExtendedRcode(reader, header.additionals) !== 0) return { outcome: 'unknown' }
   const isWhole = aliases.length === 0 || authorities.has(SOA)
   const isReferral = authorities.has(NS) && !authorities.has(SOA)
-  const vouches = header.vouches && !(isReferral && (reader.bytes[2]! & AUTHORITATIVE) === 0)
-  if (aliases.length === 0 && !vouches && !authorities.has(SOA)) return { outcome: 'failed', why: 'lame' }
+  const isAuthoritativeOrRecursive = header.isAuthoritativeOrRecursive && !(isReferral && (reader.bytes[2]! & AUTHORITATIVE_FLAG) === 0)
+  if (aliases.length === 0 && !isAuthoritativeOrRecursive && !authorities.has(SOA)) return { outcome: 'failed', why: 'lame' }
   return { outcome: 'records', records: [], aliases, isWhole }
 }
 
-function readTypes(reader: Reader, count: number): Set<number> {
+function readAuthorityTypes(reader: DnsMessageReader, count: number): Set<number> {
   const types = new Set<number>()
   for (let index = 0; index < count; index++) {
     reader.skipHost()
-    types.add(reader.short())
+    types.add(reader.uint16())
     reader.take(6)
-    reader.take(reader.short())
+    reader.take(reader.uint16())
   }
   return types
 }
 
 /** The upper bits of the response code, which stand in the OPT record (RFC 6891, chapter 6.1.3). */
-function readCode(reader: Reader, count: number): number {
+function readExtendedRcode(reader: DnsMessageReader, count: number): number {
   let code = 0
   for (let index = 0; index < count; index++) {
     reader.skipHost()
-    const isOption = reader.short() === OPT
+    const isOption = reader.uint16() === OPT_TYPE_CODE
     reader.take(2)
     const upper = reader.byte()
     reader.take(3)
-    reader.take(reader.short())
+    reader.take(reader.uint16())
     if (isOption) code = upper
   }
   return code
 }
 
-const READ: { [T in RecordType]: (reader: Reader, length: number) => GivenRecord } = {
+const RECORD_READERS: { [T in RecordType]: (reader: DnsMessageReader, length: number) => ObservedRecord } = {
   A: (reader, length) => readAddress(reader, length, 4),
   AAAA: (reader, length) => readAddress(reader, length, 16),
-  MX: (reader) => ({ priority: reader.short(), mail_server: reader.host() }),
+  MX: (reader) => ({ priority: reader.uint16(), mail_server: reader.host() }),
   TXT: (reader, length) => readText(reader, length),
   NS: (reader) => reader.host(),
   SOA: (reader) => ({
     primary_nameserver: reader.host(),
     admin_email: adminEmail(reader.host()),
-    serial: reader.long(),
-    refresh_seconds: reader.long(),
-    retry_seconds: reader.long(),
-    expire_seconds: reader.long(),
-    minimum_ttl_seconds: reader.long(),
+    serial: reader.uint32(),
+    refresh_seconds: reader.uint32(),
+    retry_seconds: reader.uint32(),
+    expire_seconds: reader.uint32(),
+    minimum_ttl_seconds: reader.uint32(),
   }),
   CNAME: (reader) => reader.host(),
 }
 
-function readAddress(reader: Reader, length: number, expected: 4 | 16): GivenRecord {
-  if (length !== expected) throw new Malformed('an address of another length')
+function readAddress(reader: DnsMessageReader, length: number, expected: 4 | 16): ObservedRecord {
+  if (length !== expected) throw new MalformedMessage('an address of another length')
   const bytes = reader.take(length)
   if (expected === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`
   const packed = new Uint8Array(17)
@@ -174,10 +174,10 @@ function readAddress(reader: Reader, length: number, expected: 4 | 16): GivenRec
   return unpackAddress(packed)
 }
 
-function readText(reader: Reader, length: number): GivenRecord {
-  const end = reader.at + length
+function readText(reader: DnsMessageReader, length: number): ObservedRecord {
+  const end = reader.offset + length
   const parts: string[] = []
-  while (reader.at < end) parts.push(textPart(reader.take(reader.byte())))
-  if (parts.length === 0) throw new Malformed('a text without a part')
+  while (reader.offset < end) parts.push(textPart(reader.take(reader.byte())))
+  if (parts.length === 0) throw new MalformedMessage('a text without a part')
   return parts
 }

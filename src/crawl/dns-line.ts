@@ -1,83 +1,83 @@
 /** One server that questions go to: within its limit, over UDP and TCP, with EDNS where that passes. */
 
 import type { RecordType } from '../words/record.ts'
-import { readAnswer, type Said } from './dns-answer.ts'
-import type { Outcome, Ticket } from './dns-limiter.ts'
-import type { Path } from './dns-path.ts'
-import { makeQuery, type Query } from './dns-query.ts'
-import type { Server } from './dns-server.ts'
-import { TcpLink } from './dns-tcp.ts'
-import { UdpPool } from './dns-udp.ts'
-import { dice, type Heard } from './dns-waiting.ts'
-import type { Failure } from './visit.ts'
+import { parseReply, type DnsReply } from './dns-answer.ts'
+import type { QueryOutcome, QueryTicket } from './dns-limiter.ts'
+import type { DnsServerPath } from './dns-path.ts'
+import { encodeQuery, type DnsQuery } from './dns-query.ts'
+import type { DnsServer } from './dns-server.ts'
+import { DnsTcpClient } from './dns-tcp.ts'
+import { DnsUdpPool } from './dns-udp.ts'
+import { random16, type RawDnsResponse } from './dns-waiting.ts'
+import type { DnsFailure } from './visit.ts'
 
-export type Asked = {
+export type ServerQuery = {
   host: string
   type: RecordType
   /** The number of the socket that asks. */
   socket: number
   /** The moment of performance.now() at which the question is given up. */
-  until: number
+  deadline: number
   /** An attempt before failed here, or timed out; no other attempt follows. */
-  isAgain: boolean
+  isRetry: boolean
   /** How many attempts there were before, so that none is answered from what was kept of another one. */
   attempt: number
   hasTimedOut: boolean
   isLast: boolean
 }
 
-export type Answered = Extract<Said, { outcome: 'records' | 'nxdomain' }>
-export type Failing = Extract<Said, { outcome: 'failed' }>
+export type PositiveReply = Extract<DnsReply, { outcome: 'records' | 'nxdomain' }>
+export type FailedReply = Extract<DnsReply, { outcome: 'failed' }>
 /** `ticket` is null where the question did not get a place in flight. */
-export type Settled = { said: Answered | Failing | { outcome: 'unreachable' }; ticket: Ticket | null }
+export type ServerQueryResult = { reply: PositiveReply | FailedReply | { outcome: 'unreachable' }; ticket: QueryTicket | null }
 
 /** `timeout`: milliseconds of one attempt; `isUrgent`: questions go before those of others. */
-export type LineOptions = { timeout: number; sockets: number; isUrgent: boolean }
+export type DnsServerClientOptions = { timeout: number; sockets: number; isUrgent: boolean }
 
 /** What a server says, or does not, that is asked more than it bears. */
-const OVERLOAD: readonly Failure[] = ['timeout', 'refused', 'servfail']
-const UNREACHABLE = { outcome: 'unreachable' } as const
+const OVERLOAD_FAILURES: readonly DnsFailure[] = ['timeout', 'refused', 'servfail']
+const UNREACHABLE_REPLY = { outcome: 'unreachable' } as const
 
-export class Line {
-  readonly server: Server
-  readonly path: Path
-  readonly #options: LineOptions
-  readonly #udp: UdpPool
-  readonly #tcp: TcpLink
+export class DnsServerClient {
+  readonly server: DnsServer
+  readonly path: DnsServerPath
+  readonly #options: DnsServerClientOptions
+  readonly #udp: DnsUdpPool
+  readonly #tcp: DnsTcpClient
   /** When it answered last, and when it last answered without failing, of performance.now(). */
-  #heard = Number.NEGATIVE_INFINITY
-  #succeeded = Number.NEGATIVE_INFINITY
+  #lastAnswerAt = Number.NEGATIVE_INFINITY
+  #lastSuccessAt = Number.NEGATIVE_INFINITY
   #probe: Promise<unknown> | null = null
 
-  constructor(server: Server, path: Path, options: LineOptions) {
+  constructor(server: DnsServer, path: DnsServerPath, options: DnsServerClientOptions) {
     this.server = server
     this.path = path
     this.#options = options
-    this.#udp = new UdpPool(server, options.sockets)
-    this.#tcp = new TcpLink(server)
+    this.#udp = new DnsUdpPool(server, options.sockets)
+    this.#tcp = new DnsTcpClient(server)
   }
 
   /** Never rejects. */
-  async ask(asked: Asked, isUrgent = this.#options.isUrgent): Promise<Settled> {
+  async query(request: ServerQuery, isUrgent = this.#options.isUrgent): Promise<ServerQueryResult> {
     const { limiter } = this.path
-    const entered = limiter.enter({ host: asked.host, isAgain: asked.isAgain, isUrgent }, asked.until)
-    const ticket = entered instanceof Promise ? await entered : entered
-    if (ticket === null) return { said: UNREACHABLE, ticket }
-    const said = await this.#askNow(asked)
-    limiter.leave(ticket, outcomeOf(said))
-    return { said, ticket }
+    const acquired = limiter.acquire({ host: request.host, isRetry: request.isRetry, isUrgent }, request.deadline)
+    const ticket = acquired instanceof Promise ? await acquired : acquired
+    if (ticket === null) return { reply: UNREACHABLE_REPLY, ticket }
+    const reply = await this.#send(request)
+    limiter.release(ticket, limiterOutcomeOf(reply))
+    return { reply, ticket }
   }
 
   /** Whether it answered any question since a moment, or answers one now. */
   async answersSince(moment: number): Promise<boolean> {
-    if (this.#heard < moment) await this.#ask()
-    return this.#heard >= moment
+    if (this.#lastAnswerAt < moment) await this.#queryRoot()
+    return this.#lastAnswerAt >= moment
   }
 
   /** Whether it answered a question without failing since a moment, or does so now. */
   async succeedsSince(moment: number): Promise<boolean> {
-    if (this.#succeeded < moment) await this.#ask()
-    return this.#succeeded >= moment
+    if (this.#lastSuccessAt < moment) await this.#queryRoot()
+    return this.#lastSuccessAt >= moment
   }
 
   close(): void {
@@ -87,59 +87,59 @@ export class Line {
   }
 
   /** Asks for the root, once at a time, and before others: it would come too late behind all that waits. */
-  async #ask(): Promise<void> {
+  async #queryRoot(): Promise<void> {
     const until = performance.now() + 2 * this.#options.timeout
     const root = {
       host: '.',
       type: 'NS',
-      socket: dice(),
-      until,
-      isAgain: false,
+      socket: random16(),
+      deadline: until,
+      isRetry: false,
       attempt: 0,
       hasTimedOut: false,
       isLast: true,
     } as const
-    this.#probe ??= this.ask(root, true)
+    this.#probe ??= this.query(root, true)
     await this.#probe
     this.#probe = null
   }
 
   /** Without EDNS where that was not understood or does not pass, and over TCP where the answer was cut off. */
-  async #askNow({ host, type, socket, attempt, hasTimedOut, isLast }: Asked): Promise<Settled['said']> {
+  async #send({ host, type, socket, attempt, hasTimedOut, isLast }: ServerQuery): Promise<ServerQueryResult['reply']> {
     const { edns } = this.path
-    let hasEdns = edns.isWanted({ hasTimedOut, isLast })
-    let query = makeQuery(host, type, hasEdns, attempt)!
-    let said = this.#understand(await this.#udp.ask(query, this.#next(), socket), query)
-    if (said.outcome === 'unknown' && hasEdns) {
+    let hasEdns = edns.shouldUse({ hasTimedOut, isLast })
+    let query = encodeQuery(host, type, hasEdns, attempt)!
+    let reply = this.#parse(await this.#udp.query(query, this.#attemptDeadline(), socket), query)
+    if (reply.outcome === 'unknown' && hasEdns) {
       hasEdns = false
-      query = makeQuery(host, type, hasEdns)!
-      said = this.#understand(await this.#udp.ask(query, this.#next(), socket), query)
-    } else if (said.outcome !== 'unreachable' && !isTimeout(said)) edns.answered({ hasEdns, hasTimedOut })
-    if (said.outcome === 'cut') said = this.#understand(await this.#tcp.ask(query, this.#next()), query)
-    if (said.outcome === 'unknown') return { outcome: 'failed', why: 'servfail' }
-    return said.outcome === 'cut' ? { outcome: 'failed', why: 'malformed' } : said
+      query = encodeQuery(host, type, hasEdns)!
+      reply = this.#parse(await this.#udp.query(query, this.#attemptDeadline(), socket), query)
+    } else if (reply.outcome !== 'unreachable' && !isTimeoutReply(reply)) edns.recordAnswer({ hasEdns, hasTimedOut })
+    if (reply.outcome === 'cut') reply = this.#parse(await this.#tcp.query(query, this.#attemptDeadline()), query)
+    if (reply.outcome === 'unknown') return { outcome: 'failed', why: 'servfail' }
+    return reply.outcome === 'cut' ? { outcome: 'failed', why: 'malformed' } : reply
   }
 
-  #understand(heard: Heard, query: Query): Said | typeof UNREACHABLE {
-    if (heard === 'unreachable') return UNREACHABLE
-    if (typeof heard === 'string') return { outcome: 'failed', why: 'timeout' }
-    this.#heard = performance.now()
-    const said = readAnswer(heard, query)
-    if (said.outcome === 'records' || said.outcome === 'nxdomain') this.#succeeded = this.#heard
-    return said
+  #parse(received: RawDnsResponse, query: DnsQuery): DnsReply | typeof UNREACHABLE_REPLY {
+    if (received === 'unreachable') return UNREACHABLE_REPLY
+    if (typeof received === 'string') return { outcome: 'failed', why: 'timeout' }
+    this.#lastAnswerAt = performance.now()
+    const reply = parseReply(received, query)
+    if (reply.outcome === 'records' || reply.outcome === 'nxdomain') this.#lastSuccessAt = this.#lastAnswerAt
+    return reply
   }
 
   /** The moment at which an attempt that begins now is given up. */
-  #next(): number {
+  #attemptDeadline(): number {
     return performance.now() + this.#options.timeout
   }
 }
 
-function isTimeout(said: Said): boolean {
-  return said.outcome === 'failed' && said.why === 'timeout'
+function isTimeoutReply(reply: DnsReply): boolean {
+  return reply.outcome === 'failed' && reply.why === 'timeout'
 }
 
-function outcomeOf(said: Settled['said']): Outcome {
-  if (said.outcome === 'unreachable') return 'lost'
-  return said.outcome === 'failed' && OVERLOAD.includes(said.why) ? 'failed' : 'answered'
+function limiterOutcomeOf(reply: ServerQueryResult['reply']): QueryOutcome {
+  if (reply.outcome === 'unreachable') return 'lost'
+  return reply.outcome === 'failed' && OVERLOAD_FAILURES.includes(reply.why) ? 'failed' : 'answered'
 }

@@ -1,22 +1,22 @@
 /** Where questions go: the servers of the system, or those that somebody named. */
 
 import { getServers } from 'node:dns'
-import { type Address, parseAddress } from '../words/address.ts'
+import { type IpAddress, parseAddress } from '../words/address.ts'
 
 /** A resolver, at an address and a port. */
-export type Server = { address: Address; port: number }
+export type DnsServer = { address: IpAddress; port: number }
 
 const DNS_PORT = 53
 
 /** The resolvers of this system, without those whose address has a zone. */
-export function systemServers(): Server[] {
+export function systemDnsServers(): DnsServer[] {
   return getServers()
-    .map(parseServer)
+    .map(parseDnsServer)
     .filter((server) => server !== null)
 }
 
 /** `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`, with port 53 where none is said; null for anything else. */
-export function parseServer(text: string): Server | null {
+export function parseDnsServer(text: string): DnsServer | null {
   const alone = parseAddress(text)
   if (alone !== null) return { address: alone, port: DNS_PORT }
   const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:]*))(?::([1-9][0-9]{0,4}))?$/.exec(text) ?? []

@@ -2,73 +2,73 @@
 
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { family } from '../words/address.ts'
-import { type Query, setId } from './dns-query.ts'
-import type { Server } from './dns-server.ts'
-import { type Heard, Waiting } from './dns-waiting.ts'
+import { addressFamily } from '../words/address.ts'
+import { type DnsQuery, setQueryId } from './dns-query.ts'
+import type { DnsServer } from './dns-server.ts'
+import { type RawDnsResponse, PendingQueries } from './dns-waiting.ts'
 
 /** A socket is given up for one of another port after so many questions. */
-const SOCKET_QUESTIONS = 4096
-const RECEIVE_BYTES = 4 << 20
+const MAX_QUERIES_PER_SOCKET = 4096
+const RECEIVE_BUFFER_BYTES = 4 << 20
 /** More would make ids easy to guess, and free ones hard to find. */
-const MOST_WAITING = 8192
+const MAX_PENDING_QUERIES = 8192
 
-export class UdpPool {
-  readonly #server: Server
-  readonly #lanes: (Lane | Promise<Lane | null> | null)[]
+export class DnsUdpPool {
+  readonly #server: DnsServer
+  readonly #sockets: (UdpSocket | Promise<UdpSocket | null> | null)[]
   /** All that are not closed, those included that are given up and still waited on. */
-  readonly #all = new Set<Lane>()
+  readonly #openSockets = new Set<UdpSocket>()
   #isClosed = false
 
   /** Sockets are opened when they are first needed. */
-  constructor(server: Server, sockets: number) {
+  constructor(server: DnsServer, sockets: number) {
     this.#server = server
-    this.#lanes = Array.from({ length: sockets }, () => null)
+    this.#sockets = Array.from({ length: sockets }, () => null)
   }
 
   /** Waits for the answer until a moment of performance.now(), on the socket of this number. Never rejects. */
-  ask(query: Query, until: number, socket: number): Promise<Heard> {
-    const at = socket % this.#lanes.length
-    const lane = this.#lanes[at]
-    return lane instanceof Lane ? this.#askOn(lane, at, query, until) : this.#askFirst(at, query, until)
+  query(dnsQuery: DnsQuery, deadline: number, socket: number): Promise<RawDnsResponse> {
+    const at = socket % this.#sockets.length
+    const udpSocket = this.#sockets[at]
+    return udpSocket instanceof UdpSocket ? this.#queryOn(udpSocket, at, dnsQuery, deadline) : this.#openAndQuery(at, dnsQuery, deadline)
   }
 
   close(): void {
     this.#isClosed = true
-    for (const lane of this.#all) lane.close()
+    for (const udpSocket of this.#openSockets) udpSocket.close()
   }
 
-  #askOn(lane: Lane, at: number, query: Query, until: number): Promise<Heard> {
+  #queryOn(udpSocket: UdpSocket, at: number, dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
     if (this.#isClosed) return Promise.resolve('unreachable')
-    if (++lane.asked % SOCKET_QUESTIONS === 0) void this.#renew(at, lane)
-    return lane.ask(query, until)
+    if (++udpSocket.queriesSent % MAX_QUERIES_PER_SOCKET === 0) void this.#replace(at, udpSocket)
+    return udpSocket.send(dnsQuery, deadline)
   }
 
-  async #askFirst(at: number, query: Query, until: number): Promise<Heard> {
-    const lane = await (this.#lanes[at] ?? this.#open(at))
-    return lane === null ? 'unreachable' : this.#askOn(lane, at, query, until)
+  async #openAndQuery(at: number, dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+    const udpSocket = await (this.#sockets[at] ?? this.#open(at))
+    return udpSocket === null ? 'unreachable' : this.#queryOn(udpSocket, at, dnsQuery, deadline)
   }
 
-  async #open(at: number): Promise<Lane | null> {
+  async #open(at: number): Promise<UdpSocket | null> {
     const opening = this.#connect()
-    this.#lanes[at] = opening
-    const lane = await opening
-    this.#lanes[at] = lane
-    return lane
+    this.#sockets[at] = opening
+    const udpSocket = await opening
+    this.#sockets[at] = udpSocket
+    return udpSocket
   }
 
   /** The old socket goes on until the new one is there, and closes once all that wait on it have been told. */
-  async #renew(at: number, old: Lane): Promise<void> {
-    const lane = await this.#connect()
-    if (lane === null) return
-    this.#lanes[at] = lane
+  async #replace(at: number, old: UdpSocket): Promise<void> {
+    const udpSocket = await this.#connect()
+    if (udpSocket === null) return
+    this.#sockets[at] = udpSocket
     old.retire()
   }
 
   /** Null where there is no route, or no socket is left. */
-  async #connect(): Promise<Lane | null> {
+  async #connect(): Promise<UdpSocket | null> {
     const { address, port } = this.#server
-    const socket = createSocket({ type: family(address) === 4 ? 'udp4' : 'udp6', recvBufferSize: RECEIVE_BYTES })
+    const socket = createSocket({ type: addressFamily(address) === 4 ? 'udp4' : 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES })
     try {
       socket.connect(port, address)
       await once(socket, 'connect')
@@ -80,54 +80,54 @@ export class UdpPool {
       socket.close()
       return null
     }
-    const lane = new Lane(socket, () => this.#all.delete(lane))
-    this.#all.add(lane)
-    return lane
+    const udpSocket = new UdpSocket(socket, () => this.#openSockets.delete(udpSocket))
+    this.#openSockets.add(udpSocket)
+    return udpSocket
   }
 }
 
 /** One connected socket: from then on the system lets only datagrams of the server's address and port through. */
-class Lane {
-  asked = 0
+class UdpSocket {
+  queriesSent = 0
   readonly #socket: Socket
-  readonly #closed: () => void
-  readonly #waiting = new Waiting(() => {
+  readonly #onClose: () => void
+  readonly #pending = new PendingQueries(() => {
     if (this.#isRetired) this.retire()
   })
   #isRetired = false
-  readonly #sent = (error: Error | null) => {
-    if (error !== null) this.#waiting.tellAll('unreachable')
+  readonly #onSent = (error: Error | null) => {
+    if (error !== null) this.#pending.settleAll('unreachable')
   }
 
   constructor(socket: Socket, closed: () => void) {
     this.#socket = socket
-    this.#closed = closed
+    this.#onClose = closed
     const server = socket.remoteAddress()
     socket.on('message', (message, { address, port }) => {
-      if (port === server.port && address === server.address) this.#waiting.hear(message)
+      if (port === server.port && address === server.address) this.#pending.receive(message)
     })
-    socket.on('error', () => this.#waiting.tellAll('unreachable'))
+    socket.on('error', () => this.#pending.settleAll('unreachable'))
   }
 
-  ask(query: Query, until: number): Promise<Heard> {
-    if (this.#waiting.size >= MOST_WAITING) return Promise.resolve('unreachable')
-    const id = this.#waiting.freeId()
-    const heard = this.#waiting.add(id, query, until)
-    this.#socket.send(setId(query, id), this.#sent)
-    return heard
+  send(query: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+    if (this.#pending.size >= MAX_PENDING_QUERIES) return Promise.resolve('unreachable')
+    const id = this.#pending.freeId()
+    const response = this.#pending.add(id, query, deadline)
+    this.#socket.send(setQueryId(query, id), this.#onSent)
+    return response
   }
 
   /** Closes as soon as nobody waits. */
   retire(): void {
     this.#isRetired = true
-    if (this.#waiting.size > 0) return
+    if (this.#pending.size > 0) return
     this.#socket.close()
-    this.#closed()
+    this.#onClose()
   }
 
   close(): void {
     this.#isRetired = false
-    this.#waiting.tellAll('unreachable')
+    this.#pending.settleAll('unreachable')
     this.retire()
   }
 }

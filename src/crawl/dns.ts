@@ -2,13 +2,13 @@
 
 import type { RecordType } from '../words/record.ts'
 import { MOST_ALIASES } from './dns-answer.ts'
-import { Lines, PAUSE_MILLISECONDS } from './dns-lines.ts'
-import { Paths } from './dns-path.ts'
-import { SecondOpinions } from './dns-second.ts'
-import type { Server } from './dns-server.ts'
-import type { Answer } from './visit.ts'
+import { DnsServerPool, RETRY_DELAY_MS } from './dns-lines.ts'
+import { DnsServerPaths } from './dns-path.ts'
+import { NxdomainConfirmation } from './dns-second.ts'
+import type { DnsServer } from './dns-server.ts'
+import type { DnsAnswer } from './visit.ts'
 
-export { parseServer, type Server, systemServers } from './dns-server.ts'
+export { parseDnsServer as parseServer, type DnsServer as Server, systemDnsServers as systemServers } from './dns-server.ts'
 
 export type Resolver = {
   /**
@@ -16,25 +16,25 @@ export type Resolver = {
    * Null: it could not be asked for a reason of ours (no resolver at that port, no route, closed, no host, nothing answered at
    * all meanwhile, more questions than the server bears), its aliases go on behind MOST_ALIASES, or the servers do not agree.
    */
-  ask(host: string, type: RecordType): Promise<Answer | null>
+  resolve(host: string, type: RecordType): Promise<DnsAnswer | null>
   close(): Promise<void>
 }
 
 /**
  * `nxdomain` and `failed` are the word of two servers; of the only one where no more were given, asked twice.
  */
-export type ServerResolver = Resolver & {
+export type MultiServerResolver = Resolver & {
   /** These are asked nothing from now on, all others are. Where less than two are left of several, nothing is denied any more. */
-  leaveOut(servers: readonly Server[]): void
+  exclude(servers: readonly DnsServer[]): void
   /** How often one server failed at a question, or denied its host, and another answered, since this was opened. */
   disagreements(): number
   /** The servers to which only questions without EDNS get through. */
-  withoutEdns(): Server[]
+  withoutEdns(): DnsServer[]
 }
 
 export type ResolverOptions = {
   /** Questions go to them in turn, and to the next where one fails. */
-  servers: readonly Server[]
+  servers: readonly DnsServer[]
   /** Milliseconds until an attempt is given up. */
   timeout?: number
   /** Questions to servers until one question of ours is given up, at least two. */
@@ -44,62 +44,62 @@ export type ResolverOptions = {
   /** Milliseconds before a server is asked again that failed, three times as long each further time. */
   pause?: number
   /** What is known about the paths to the servers; self-checks that ask the same servers get the same. */
-  paths?: Paths
+  paths?: DnsServerPaths
 }
 
-type Asking = { lines: Lines; opinions: SecondOpinions; leads: Leads }
+type ResolverState = { servers: DnsServerPool; confirmation: NxdomainConfirmation; addressQueries: AddressQueries }
 
-const TIMEOUT_MILLISECONDS = 2000
-const ATTEMPTS = 4
-const SOCKETS = 16
+const ATTEMPT_TIMEOUT_MS = 2000
+const MAX_ATTEMPTS = 4
+const SOCKETS_PER_SERVER = 16
 
 /** Sockets are opened when they are first needed. */
-export async function openResolver(options: ResolverOptions): Promise<ServerResolver> {
-  const { servers, timeout = TIMEOUT_MILLISECONDS, attempts = ATTEMPTS, sockets = SOCKETS } = options
-  const { pause = PAUSE_MILLISECONDS, paths = new Paths() } = options
-  const lines = new Lines(servers, { timeout, attempts, sockets, pause, paths })
-  const asking: Asking = { lines, opinions: new SecondOpinions(lines), leads: new Leads() }
+export async function openResolver(options: ResolverOptions): Promise<MultiServerResolver> {
+  const { servers, timeout = ATTEMPT_TIMEOUT_MS, attempts = MAX_ATTEMPTS, sockets = SOCKETS_PER_SERVER } = options
+  const { pause = RETRY_DELAY_MS, paths = new DnsServerPaths() } = options
+  const pool = new DnsServerPool(servers, { timeout, attempts, sockets, pause, paths })
+  const state: ResolverState = { servers: pool, confirmation: new NxdomainConfirmation(pool), addressQueries: new AddressQueries() }
   return {
-    ask(host, type) {
-      const answer = ask(asking, host, type)
-      return type === 'A' ? asking.leads.follow(host, answer) : answer
+    resolve(host, type) {
+      const answer = resolveHost(state, host, type)
+      return type === 'A' ? state.addressQueries.track(host, answer) : answer
     },
-    leaveOut: (bad) => lines.leaveOut(bad),
-    disagreements: () => lines.disagreements,
-    withoutEdns: () => lines.withoutEdns(),
-    close: async () => lines.close(),
+    exclude: (bad) => pool.exclude(bad),
+    disagreements: () => pool.disagreements,
+    withoutEdns: () => pool.withoutEdns(),
+    close: async () => pool.close(),
   }
 }
 
 /** Where a server stopped at an alias, addresses are asked of its target; the name itself has nothing else there. */
-async function ask({ lines, opinions, leads }: Asking, host: string, type: RecordType): Promise<Answer | null> {
-  const until = lines.deadline()
+async function resolveHost({ servers: lines, confirmation: opinions, addressQueries: leads }: ResolverState, host: string, type: RecordType): Promise<DnsAnswer | null> {
+  const deadline = lines.deadline()
   const isAddress = type === 'A' || type === 'AAAA'
-  const isWorth = isAddress ? undefined : () => leads.isWorth(host)
+  const isWorth = isAddress ? undefined : () => leads.isAlive(host)
   const aliases: string[] = []
   for (let at = host; ; at = aliases.at(-1)!) {
-    const said = await askAt(lines, opinions, at, type, { until, ...(isWorth && { isWorth }) })
-    if (said === null || lines.isClosed) return null
-    if (said.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
-    if (said.outcome !== 'records') return said
-    aliases.push(...said.aliases)
-    if (!isAddress) return { outcome: 'records', records: said.records, aliases }
+    const reply = await queryConfirmed(lines, opinions, at, type, { deadline, ...(isWorth && { isWorth }) })
+    if (reply === null || lines.isClosed) return null
+    if (reply.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
+    if (reply.outcome !== 'records') return reply
+    aliases.push(...reply.aliases)
+    if (!isAddress) return { outcome: 'records', records: reply.records, aliases }
     if (new Set([host, ...aliases]).size <= aliases.length) return { outcome: 'failed', why: 'malformed' }
     if (aliases.length > MOST_ALIASES) return null
-    if (said.isWhole) return { outcome: 'records', records: said.records, aliases }
+    if (reply.isWhole) return { outcome: 'records', records: reply.records, aliases }
   }
 }
 
-type How = Parameters<Lines['ask']>[2]
+type QueryOptions = Parameters<DnsServerPool['query']>[2]
 
-async function askAt(lines: Lines, opinions: SecondOpinions, host: string, type: RecordType, how: How) {
-  opinions.enter(host)
+async function queryConfirmed(servers: DnsServerPool, confirmation: NxdomainConfirmation, host: string, type: RecordType, queryOptions: QueryOptions) {
+  confirmation.acquire(host)
   try {
-    const told = await lines.ask(host, type, how)
-    if (told === null) return null
-    return 'line' in told && told.said.outcome === 'nxdomain' ? await opinions.settle(host, type, told) : told.said
+    const answer = await servers.query(host, type, queryOptions)
+    if (answer === null) return null
+    return 'line' in answer && answer.reply.outcome === 'nxdomain' ? await confirmation.confirm(host, type, answer) : answer.reply
   } finally {
-    opinions.leave(host)
+    confirmation.release(host)
   }
 }
 
@@ -107,18 +107,18 @@ async function askAt(lines: Lines, opinions: SecondOpinions, host: string, type:
  * The questions for A that are under way. Where one fails for good the host is dead, and its other types, which a dead host
  * leaves out in any case, are not asked again: a time-out holds a place in flight for long.
  */
-class Leads {
-  readonly #asked = new Map<string, Promise<Answer | null>>()
+class AddressQueries {
+  readonly #pending = new Map<string, Promise<DnsAnswer | null>>()
 
   /** Notes the question for as long as it is under way. */
-  follow(host: string, answer: Promise<Answer | null>): Promise<Answer | null> {
-    this.#asked.set(host, answer)
+  track(host: string, answer: Promise<DnsAnswer | null>): Promise<DnsAnswer | null> {
+    this.#pending.set(host, answer)
     return answer.finally(() => {
-      if (this.#asked.get(host) === answer) this.#asked.delete(host)
+      if (this.#pending.get(host) === answer) this.#pending.delete(host)
     })
   }
 
-  async isWorth(host: string): Promise<boolean> {
-    return (await this.#asked.get(host))?.outcome !== 'failed'
+  async isAlive(host: string): Promise<boolean> {
+    return (await this.#pending.get(host))?.outcome !== 'failed'
   }
 }

@@ -15,23 +15,23 @@ import {
 } from 'node:zlib'
 
 /** `plain`: as it is; `unreadable`: more than one layer, or one that we do not speak. */
-export type Encoding = Packing | 'plain' | 'unreadable'
-type Packing = 'gzip' | 'deflate' | 'br' | 'zstd'
+export type BodyEncoding = ContentCoding | 'plain' | 'unreadable'
+type ContentCoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
 /** Bytes on the wire and decoded, and how many times as many may come out of a decoder once `ratioFrom` are out. */
-export type BodyBounds = { wireBytes: number; decodedBytes: number; ratio: number; ratioFrom: number }
+export type BodyLimits = { wireBytes: number; decodedBytes: number; ratio: number; ratioFrom: number }
 
 /**
  * Takes bytes as they were sent. `done`: no more are wanted: a bound is reached, or they cannot be decoded. `end` resolves
  * when all is handed on that can be.
  */
-export type Unpacker = { write(chunk: Uint8Array): void; readonly done: boolean; end(): Promise<void> }
+export type BodyDecoder = { write(chunk: Uint8Array): void; readonly done: boolean; end(): Promise<void> }
 
-type Decoder = ReturnType<typeof createGunzip | typeof createBrotliDecompress | typeof createZstdDecompress>
+type ZlibDecoder = ReturnType<typeof createGunzip | typeof createBrotliDecompress | typeof createZstdDecompress>
 
-export const ACCEPTED = 'gzip, deflate, br, zstd'
+export const ACCEPT_ENCODING = 'gzip, deflate, br, zstd'
 
-const SPOKEN = new Map<string, Packing>([
+const SUPPORTED_CODINGS = new Map<string, ContentCoding>([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
@@ -39,46 +39,46 @@ const SPOKEN = new Map<string, Packing>([
   ['zstd', 'zstd'],
 ])
 /** The other names of the registry (RFC 9110, chapter 16.6.1). What stands in no registry is no encoding: browsers ignore it. */
-const UNSPOKEN = new Set(['compress', 'x-compress', 'aes128gcm', 'dcb', 'dcz', 'exi', 'pack200-gzip'])
-const DEFLATED = 8 // the method in the low half of a zlib head (RFC 1950, chapter 2.2)
-const PIECE_BYTES = 64 * 1024
-const SMALL_BYTES = 64 * 1024
-const ZSTD_WINDOW = 23 // 8 MiB, RFC 9659
+const UNSUPPORTED_CODINGS = new Set(['compress', 'x-compress', 'aes128gcm', 'dcb', 'dcz', 'exi', 'pack200-gzip'])
+const DEFLATE_METHOD = 8 // the method in the low half of a zlib head (RFC 1950, chapter 2.2)
+const CHUNK_BYTES = 64 * 1024
+const MAX_SYNC_DECODE_BYTES = 64 * 1024
+const ZSTD_WINDOW_LOG = 23 // 8 MiB, RFC 9659
 
 /** The encoding that the Content-Encoding field names. */
-export function encodingOf(field: string | null): Encoding {
+export function parseContentEncoding(field: string | null): BodyEncoding {
   if (field === null) return 'plain'
   const names = field
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
-  const layers = names.filter((name) => SPOKEN.has(name) || UNSPOKEN.has(name))
+  const layers = names.filter((name) => SUPPORTED_CODINGS.has(name) || UNSUPPORTED_CODINGS.has(name))
   const [first, ...more] = layers
   if (first === undefined) return 'plain'
-  return more.length > 0 ? 'unreadable' : (SPOKEN.get(first) ?? 'unreadable')
+  return more.length > 0 ? 'unreadable' : (SUPPORTED_CODINGS.get(first) ?? 'unreadable')
 }
 
 /** Hands the decoded bytes to `sink`, at most `decodedBytes` of them. */
-export function unpacker(encoding: Packing | 'plain', bounds: BodyBounds, sink: (chunk: Uint8Array) => void): Unpacker {
-  return encoding === 'plain' ? new Plain(bounds, sink) : new Packed(encoding, bounds, sink)
+export function makeBodyDecoder(encoding: ContentCoding | 'plain', limits: BodyLimits, sink: (chunk: Uint8Array) => void): BodyDecoder {
+  return encoding === 'plain' ? new IdentityDecoder(limits, sink) : new CompressedDecoder(encoding, limits, sink)
 }
 
-class Plain implements Unpacker {
-  #room: number
+class IdentityDecoder implements BodyDecoder {
+  #bytesLeft: number
   readonly #sink: (chunk: Uint8Array) => void
 
-  constructor(bounds: BodyBounds, sink: (chunk: Uint8Array) => void) {
-    this.#room = Math.min(bounds.wireBytes, bounds.decodedBytes)
+  constructor(bounds: BodyLimits, sink: (chunk: Uint8Array) => void) {
+    this.#bytesLeft = Math.min(bounds.wireBytes, bounds.decodedBytes)
     this.#sink = sink
   }
 
   get done(): boolean {
-    return this.#room === 0
+    return this.#bytesLeft === 0
   }
 
   write(chunk: Uint8Array): void {
-    const taken = chunk.length > this.#room ? chunk.subarray(0, this.#room) : chunk
-    this.#room -= taken.length
+    const taken = chunk.length > this.#bytesLeft ? chunk.subarray(0, this.#bytesLeft) : chunk
+    this.#bytesLeft -= taken.length
     if (taken.length > 0) this.#sink(taken)
   }
 
@@ -86,32 +86,32 @@ class Plain implements Unpacker {
 }
 
 /** A small body is decoded in one go, a long one, and one that does not decode to its end, as a stream. */
-class Packed implements Unpacker {
-  readonly #encoding: Packing
-  readonly #bounds: BodyBounds
+class CompressedDecoder implements BodyDecoder {
+  readonly #encoding: ContentCoding
+  readonly #limits: BodyLimits
   readonly #sink: (chunk: Uint8Array) => void
-  #small: Uint8Array[] = []
-  #decoder: Decoder | null = null
-  #wire = 0
-  #decoded = 0
+  #buffered: Uint8Array[] = []
+  #decoder: ZlibDecoder | null = null
+  #wireBytes = 0
+  #decodedBytes = 0
   done = false
 
-  constructor(encoding: Packing, bounds: BodyBounds, sink: (chunk: Uint8Array) => void) {
+  constructor(encoding: ContentCoding, bounds: BodyLimits, sink: (chunk: Uint8Array) => void) {
     this.#encoding = encoding
-    this.#bounds = bounds
+    this.#limits = bounds
     this.#sink = sink
   }
 
   write(chunk: Uint8Array): void {
-    const taken = chunk.subarray(0, this.#bounds.wireBytes - this.#wire)
+    const taken = chunk.subarray(0, this.#limits.wireBytes - this.#wireBytes)
     if (this.done || taken.length === 0) return
-    this.#wire += taken.length
+    this.#wireBytes += taken.length
     if (this.#decoder !== null) this.#decoder.write(taken)
     else {
-      this.#small.push(taken)
-      if (this.#wire > SMALL_BYTES) this.#stream()
+      this.#buffered.push(taken)
+      if (this.#wireBytes > MAX_SYNC_DECODE_BYTES) this.#stream()
     }
-    if (this.#wire >= this.#bounds.wireBytes) this.done = true
+    if (this.#wireBytes >= this.#limits.wireBytes) this.done = true
   }
 
   end(): Promise<void> {
@@ -126,74 +126,74 @@ class Packed implements Unpacker {
 
   /** False where it does not decode, or not within bounds: the stream then hands on what there is. */
   #decodeSmall(): boolean {
-    const packed = Buffer.concat(this.#small)
+    const packed = Buffer.concat(this.#buffered)
     if (packed.length === 0) return true
-    const { decodedBytes, ratio, ratioFrom } = this.#bounds
-    const most = Math.min(decodedBytes, Math.max(ratioFrom, ratio * packed.length))
+    const { decodedBytes, ratio, ratioFrom } = this.#limits
+    const maxBytes = Math.min(decodedBytes, Math.max(ratioFrom, ratio * packed.length))
     try {
-      const { decode, options } = packingOf(this.#encoding, packed[0]!)
-      this.#sink(decode(packed, { ...options, maxOutputLength: most }))
+      const { decodeSync: decode, options } = decoderFor(this.#encoding, packed[0]!)
+      this.#sink(decode(packed, { ...options, maxOutputLength: maxBytes }))
       return true
     } catch {
       return false
     }
   }
 
-  #stream(): Decoder {
-    const { stream, options } = packingOf(this.#encoding, this.#small[0]![0]!)
+  #stream(): ZlibDecoder {
+    const { createStream: stream, options } = decoderFor(this.#encoding, this.#buffered[0]![0]!)
     const decoder = stream(options)
     this.#decoder = decoder
     decoder.on('data', (chunk: Buffer) => {
-      const room = this.#bounds.decodedBytes - this.#decoded
-      this.#decoded += chunk.length
-      if (room > 0) this.#sink(chunk.length > room ? chunk.subarray(0, room) : chunk)
-      if (!this.#overBound()) return
+      const bytesLeft = this.#limits.decodedBytes - this.#decodedBytes
+      this.#decodedBytes += chunk.length
+      if (bytesLeft > 0) this.#sink(chunk.length > bytesLeft ? chunk.subarray(0, bytesLeft) : chunk)
+      if (!this.#isOverLimit()) return
       this.done = true
       decoder.destroy()
     })
     decoder.on('error', () => {
       this.done = true
     })
-    for (const chunk of this.#small.splice(0)) decoder.write(chunk)
+    for (const chunk of this.#buffered.splice(0)) decoder.write(chunk)
     return decoder
   }
 
-  #overBound(): boolean {
-    const { decodedBytes, ratio, ratioFrom } = this.#bounds
-    return this.#decoded >= decodedBytes || (this.#decoded > ratioFrom && this.#decoded > ratio * this.#wire)
+  #isOverLimit(): boolean {
+    const { decodedBytes, ratio, ratioFrom } = this.#limits
+    return this.#decodedBytes >= decodedBytes || (this.#decodedBytes > ratioFrom && this.#decodedBytes > ratio * this.#wireBytes)
   }
 }
 
 /** How bodies of one encoding are decoded, in one go and as a stream, with options for both: a cut-off end is no error. */
-type Way = {
-  decode(packed: Buffer, options: object): Buffer
-  stream(options: object): Decoder
+type DecoderFactory = {
+  decodeSync(packed: Buffer, options: object): Buffer
+  createStream(options: object): ZlibDecoder
   options: object
 }
 
-const DEFLATE = { chunkSize: PIECE_BYTES, finishFlush: zlib.Z_SYNC_FLUSH }
-const GZIP_WAY: Way = { decode: gunzipSync, stream: createGunzip, options: DEFLATE }
-const ZLIB_WAY: Way = { decode: inflateSync, stream: createInflate, options: DEFLATE }
-const RAW_WAY: Way = { decode: inflateRawSync, stream: createInflateRaw, options: DEFLATE }
-const BROTLI_WAY: Way = {
-  decode: brotliDecompressSync,
-  stream: createBrotliDecompress,
-  options: { chunkSize: PIECE_BYTES, finishFlush: zlib.BROTLI_OPERATION_FLUSH },
+const DEFLATE_OPTIONS = { chunkSize: CHUNK_BYTES, finishFlush: zlib.Z_SYNC_FLUSH }
+const GZIP_DECODER: DecoderFactory = { decodeSync: gunzipSync, createStream: createGunzip, options: DEFLATE_OPTIONS }
+const ZLIB_DECODER: DecoderFactory = { decodeSync: inflateSync, createStream: createInflate, options: DEFLATE_OPTIONS }
+const RAW_DEFLATE_DECODER: DecoderFactory = { decodeSync: inflateRawSync, createStream: createInflateRaw, options: DEFLATE_OPTIONS }
+const BROTLI_DECODER: DecoderFactory = {
+  decodeSync: brotliDecompressSync,
+  createStream: createBrotliDecompress,
+  options: { chunkSize: CHUNK_BYTES, finishFlush: zlib.BROTLI_OPERATION_FLUSH },
 }
-const ZSTD_WAY: Way = {
-  decode: zstdDecompressSync,
-  stream: createZstdDecompress,
+const ZSTD_DECODER: DecoderFactory = {
+  decodeSync: zstdDecompressSync,
+  createStream: createZstdDecompress,
   options: {
-    chunkSize: PIECE_BYTES,
+    chunkSize: CHUNK_BYTES,
     finishFlush: zlib.ZSTD_e_flush,
-    params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW },
+    params: { [zlib.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG },
   },
 }
 
 /** `first`: the first byte of the body, which tells a zlib head from deflate without one, as some servers send it. */
-function packingOf(encoding: Packing, first: number): Way {
-  if (encoding === 'gzip') return GZIP_WAY
-  if (encoding === 'br') return BROTLI_WAY
-  if (encoding === 'zstd') return ZSTD_WAY
-  return (first & 15) === DEFLATED ? ZLIB_WAY : RAW_WAY
+function decoderFor(encoding: ContentCoding, first: number): DecoderFactory {
+  if (encoding === 'gzip') return GZIP_DECODER
+  if (encoding === 'br') return BROTLI_DECODER
+  if (encoding === 'zstd') return ZSTD_DECODER
+  return (first & 15) === DEFLATE_METHOD ? ZLIB_DECODER : RAW_DEFLATE_DECODER
 }

@@ -2,80 +2,80 @@
 
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { type BodyBounds, encodingOf, type Unpacker, unpacker } from './http-body.ts'
-import type { Miss } from './http-dial.ts'
-import { waitFor } from './patience.ts'
+import { type BodyLimits, parseContentEncoding, type BodyDecoder, makeBodyDecoder } from './http-body.ts'
+import type { ConnectFailure } from './http-dial.ts'
+import { setStallTolerantTimeout } from './patience.ts'
 import type { WebLimits } from './web-limits.ts'
 
 /** The error by which a connection tells the request why it did not come about. */
-export class Missed extends Error {
-  readonly miss: Miss
+export class ConnectFailedError extends Error {
+  readonly failure: ConnectFailure
 
-  constructor(miss: Miss) {
+  constructor(miss: ConnectFailure) {
     super(miss)
-    this.miss = miss
+    this.failure = miss
   }
 }
 
 /** How reading went. `cut`: the body went on over a bound, broke off, or could not be decoded to its end. */
-export type Reading = 'whole' | 'cut' | 'unreadable'
+export type BodyReadResult = 'whole' | 'cut' | 'unreadable'
 
-export type Reply = {
+export type HttpResponse = {
   status: number
   /** The first field of this name in lower case; null for none. */
-  field(name: string): string | null
+  header(name: string): string | null
   /** Stops the body while something else is asked. */
-  hold(): void
+  pause(): void
   /** Hands on the body, decoded, as it comes. Called at most once, and not after `drop`. */
-  read(sink: (chunk: Uint8Array) => void, bounds: BodyBounds): Promise<Reading>
+  read(sink: (chunk: Uint8Array) => void, limits: BodyLimits): Promise<BodyReadResult>
   /** Nobody reads the body; a short one is let through, so that the connection stays. */
-  drop(): void
+  discard(): void
 }
 
-type Fields = Record<string, string | string[] | undefined>
+type RawHeaders = Record<string, string | string[] | undefined>
 
 /** Bytes that the connection may have read ahead of those that are counted: two of its buffers. */
-const AHEAD = 128 * 1024
-const WATCH_MILLISECONDS = 100
-const CUT = new Error('cut off')
+const READ_AHEAD_BYTES = 128 * 1024
+const BYTE_CHECK_INTERVAL_MS = 100
+const ABORT_ERROR = new Error('cut off')
 
-export class Exchange implements Dispatcher.DispatchHandler, Reply {
-  readonly answer: Promise<Reply | Miss>
+export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
+  readonly response: Promise<HttpResponse | ConnectFailure>
   readonly #limits: WebLimits
-  #answered: (answer: Reply | Miss) => void = () => {}
+  #resolveResponse: (answer: HttpResponse | ConnectFailure) => void = () => {}
   #socket: Socket | null = null
   /** What the socket had read before, and what it may have read. */
-  #start = 0
-  #allowance = 0
-  #reused = false
+  #startBytes = 0
+  #maxBytesRead = 0
+  #isReused = false
   #controller: Dispatcher.DispatchController | null = null
-  #stop: () => void = () => {}
-  #stopWatching: () => void = () => {}
+  #cancelTimeout: () => void = () => {}
+  #stopByteCheck: () => void = () => {}
   /** Bytes of a body that nobody reads. */
-  #dropped = 0
-  #interims = 0
+  #discardedBytes = 0
+  #interimResponses = 0
   #mode: 'head' | 'waiting' | 'reading' | 'dropped' = 'head'
-  #ended: Reading | null = null
-  #fields: Fields = {}
+  #ended: BodyReadResult | null = null
+  #fields: RawHeaders = {}
   /** The body as far as it came before somebody wanted it. */
-  #early: Uint8Array[] = []
-  #unpacker: Unpacker | null = null
-  #done: (reading: Reading) => void = () => {}
+  #buffered: Uint8Array[] = []
+  #decoder: BodyDecoder | null = null
+  #resolveRead: (reading: BodyReadResult) => void = () => {}
   status = 0
   /** The connection had served before and ended without a byte of this answer: it was closing already. */
-  lost = false
+  isLost = false
   /** The connection ended, or said what is no HTTP, before it answered. */
-  broken = false
+  isBroken = false
 
   constructor(limits: WebLimits) {
     this.#limits = limits
-    this.answer = new Promise((resolve) => {
-      this.#answered = resolve
+    this.response = new Promise((resolve) => {
+      this.#resolveResponse = resolve
     })
   }
 
   /** Whether its body stands in the connection for somebody who is going to read it. */
-  get held(): boolean {
+  get hasUnreadBody(): boolean {
     return this.#mode === 'waiting' && this.#ended === null
   }
 
@@ -83,53 +83,53 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
    * Called when the connection is there, again where another one has to be made. Of HTTP/2 frames that are for no request
    * nobody hears anything, so that what was read is looked at from time to time.
    */
-  begin(socket: Socket, reused: boolean): void {
-    this.#stopWatching()
+  attach(socket: Socket, isReused: boolean): void {
+    this.#stopByteCheck()
     if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
-      const timer = setInterval(() => this.watch(), WATCH_MILLISECONDS).unref()
-      this.#stopWatching = () => clearInterval(timer)
+      const timer = setInterval(() => this.checkBytesRead(), BYTE_CHECK_INTERVAL_MS).unref()
+      this.#stopByteCheck = () => clearInterval(timer)
     }
     this.#socket = socket
-    this.#start = socket.bytesRead
-    this.#reused = reused
-    this.#allow(this.#limits.headBytes)
+    this.#startBytes = socket.bytesRead
+    this.#isReused = isReused
+    this.#setByteLimit(this.#limits.headBytes)
   }
 
   /** Called before the connection reads on: counts also what the parser skips. */
-  watch(): void {
-    if (this.#socket !== null && this.#socket.bytesRead > this.#allowance) this.cut()
+  checkBytesRead(): void {
+    if (this.#socket !== null && this.#socket.bytesRead > this.#maxBytesRead) this.abort()
   }
 
   /** Ends the exchange here; who reads gets what came by now. */
-  cut(): void {
+  abort(): void {
     if (this.#ended !== null) return
     this.#end('cut')
-    this.#controller?.abort(CUT)
+    this.#controller?.abort(ABORT_ERROR)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#ended === null) this.#setTimer(this.#limits.head)
-    else controller.abort(CUT)
+    if (this.#ended === null) this.#setTimer(this.#limits.headMs)
+    else controller.abort(ABORT_ERROR)
   }
 
-  onResponseStart(_: unknown, status: number, fields: Fields): void {
-    if (sizeOf(fields) > this.#limits.headBytes) this.cut()
+  onResponseStart(_: unknown, status: number, fields: RawHeaders): void {
+    if (headerSize(fields) > this.#limits.headBytes) this.abort()
     else if (status >= 200) {
-      this.#stop()
+      this.#cancelTimeout()
       this.status = status
       this.#fields = fields
       this.#mode = 'waiting'
-      this.#allow(this.#limits.drainBytes)
-      this.#answered(this)
-    } else if (++this.#interims > this.#limits.interims) this.cut()
+      this.#setByteLimit(this.#limits.drainBytes)
+      this.#resolveResponse(this)
+    } else if (++this.#interimResponses > this.#limits.interimResponses) this.abort()
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
-    if (this.#mode === 'reading') this.#take(chunk)
-    else if (this.#mode === 'waiting') this.#early.push(chunk)
-    else this.#dropped += chunk.length
-    if (this.#dropped > this.#limits.drainBytes) this.cut()
+    if (this.#mode === 'reading') this.#decode(chunk)
+    else if (this.#mode === 'waiting') this.#buffered.push(chunk)
+    else this.#discardedBytes += chunk.length
+    if (this.#discardedBytes > this.#limits.drainBytes) this.abort()
   }
 
   onResponseEnd(): void {
@@ -137,85 +137,85 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    if (error instanceof Missed) this.#answered(error.miss)
+    if (error instanceof ConnectFailedError) this.#resolveResponse(error.failure)
     else if (this.#ended === null) {
-      this.lost = this.#reused && this.#socket?.bytesRead === this.#start
-      this.broken = this.#mode === 'head'
+      this.isLost = this.#isReused && this.#socket?.bytesRead === this.#startBytes
+      this.isBroken = this.#mode === 'head'
     }
     this.#end('cut')
   }
 
-  field(name: string): string | null {
+  header(name: string): string | null {
     const value = this.#fields[name]
     return (Array.isArray(value) ? value[0] : value) ?? null
   }
 
-  hold(): void {
+  pause(): void {
     this.#controller?.pause()
   }
 
-  read(sink: (chunk: Uint8Array) => void, bounds: BodyBounds): Promise<Reading> {
+  read(sink: (chunk: Uint8Array) => void, limits: BodyLimits): Promise<BodyReadResult> {
     const given = this.#fields['content-encoding']
-    const encoding = encodingOf(Array.isArray(given) ? given.join(',') : (given ?? null))
+    const encoding = parseContentEncoding(Array.isArray(given) ? given.join(',') : (given ?? null))
     if (encoding === 'unreadable') {
-      this.drop()
+      this.discard()
       return Promise.resolve('unreadable')
     }
     return new Promise((resolve) => {
-      this.#done = resolve
-      this.#unpacker = unpacker(encoding, bounds, sink)
-      for (const chunk of this.#early.splice(0)) this.#take(chunk)
+      this.#resolveRead = resolve
+      this.#decoder = makeBodyDecoder(encoding, limits, sink)
+      for (const chunk of this.#buffered.splice(0)) this.#decode(chunk)
       this.#mode = 'reading' // from here on the end of the exchange ends the reading
       if (this.#ended !== null) this.#finish(this.#ended)
       else {
-        this.#allow(bounds.wireBytes)
-        this.#setTimer(this.#limits.body)
+        this.#setByteLimit(limits.wireBytes)
+        this.#setTimer(this.#limits.bodyMs)
         this.#resume()
       }
     })
   }
 
-  drop(): void {
+  discard(): void {
     this.#mode = 'dropped'
-    this.#early = []
+    this.#buffered = []
     this.#resume()
   }
 
-  #take(chunk: Uint8Array): void {
-    this.#unpacker?.write(chunk)
-    if (this.#unpacker?.done) this.cut()
+  #decode(chunk: Uint8Array): void {
+    this.#decoder?.write(chunk)
+    if (this.#decoder?.done) this.abort()
   }
 
   #resume(): void {
     if (this.#ended === null && this.#controller?.paused) this.#controller.resume()
   }
 
-  #allow(bytes: number): void {
-    if (this.#socket !== null) this.#allowance = this.#socket.bytesRead + bytes + AHEAD
+  #setByteLimit(bytes: number): void {
+    if (this.#socket !== null) this.#maxBytesRead = this.#socket.bytesRead + bytes + READ_AHEAD_BYTES
   }
 
   #setTimer(milliseconds: number): void {
-    this.#stop()
-    this.#stop = waitFor(milliseconds, () => this.cut())
+    this.#cancelTimeout()
+    this.#cancelTimeout = setStallTolerantTimeout(milliseconds, () => this.abort())
   }
 
-  #end(how: Reading): void {
+  #end(result: BodyReadResult): void {
     if (this.#ended !== null) return
-    this.#ended = how
-    this.#stop()
-    this.#stopWatching()
-    this.#answered('silent') // heard only where nothing was answered before
-    if (this.#mode === 'reading') this.#finish(how)
+    this.#ended = result
+    this.#cancelTimeout()
+    this.#stopByteCheck()
+    this.#resolveResponse('silent') // heard only where nothing was answered before
+    if (this.#mode === 'reading') this.#finish(result)
   }
 
-  #finish(how: Reading): void {
-    const unpacking = this.#unpacker
-    unpacking?.end().then(() => this.#done(unpacking.done ? 'cut' : how))
+  #finish(result: BodyReadResult): void {
+    const decoder = this.#decoder
+    decoder?.end().then(() => this.#resolveRead(decoder.done ? 'cut' : result))
   }
 }
 
 /** Characters of a head, which HTTP/2 sends packed. */
-function sizeOf(fields: Fields): number {
+function headerSize(fields: RawHeaders): number {
   let size = 0
   for (const [name, value] of Object.entries(fields)) size += name.length + (value?.toString().length ?? 0)
   return size

@@ -1,43 +1,43 @@
 /** The opt-out list: the names and addresses whose owners want no visits, in a file that is read anew when it changes. */
 
 import { readFileSync, statSync } from 'node:fs'
-import type { Address } from '../words/address.ts'
-import { type Name, parseName } from '../words/name.ts'
-import { parseRange, type Range, rangesHold } from './guard.ts'
+import type { IpAddress } from '../words/address.ts'
+import { type DomainName, parseName } from '../words/name.ts'
+import { parseAddressRange, type AddressRange, rangeMatcher } from './guard.ts'
 
-export type OptOut = {
-  hasName(name: Name): boolean
+export type OptOutList = {
+  hasName(name: DomainName): boolean
   /** An IPv4 address inside an IPv6 address is asked for by itself (src/crawl/guard.ts). */
-  hasAddress(address: Address): boolean
+  hasAddress(address: IpAddress): boolean
   /** From now on the list stays as it is. */
   close(): void
 }
 
 /** `example.com` is that name and its `www.`; `.example.com`, or `*.example.com`, everything under it and itself. */
-type Entries = { names: Set<string>; suffixes: Set<string>; ranges: Range[] }
+type OptOutEntries = { names: Set<string>; suffixes: Set<string>; ranges: AddressRange[] }
 
 /** A list in use. */
-type List = Pick<OptOut, 'hasName' | 'hasAddress'>
+type OptOutMatcher = Pick<OptOutList, 'hasName' | 'hasAddress'>
 /** A list that is being read, some lines at each step. */
-type Reading = Generator<undefined, List>
+type ListReading = Generator<undefined, OptOutMatcher>
 /** Told of each step: the list, what is wrong with it, or null where it goes on; false where it shall not. */
-type Take = (read: List | Error | null) => boolean
+type ReadHandler = (read: OptOutMatcher | Error | null) => boolean
 
 /** The file cannot be read, or a line of it is none: in words, with the number of the line. */
-export class OptOutFault extends Error {
+export class OptOutListError extends Error {
   override name = 'OptOutFault'
 }
 
 /** `ticks`: milliseconds of a clock that is never set back. `say`: told, once, of a file that turned bad. */
-type OptOutOptions = { ticks: () => number; say: (words: string) => void }
+type OptOutOptions = { nowMs: () => number; log: (message: string) => void }
 
 /** Milliseconds between two looks at the file. */
-const LOOK = 1000
-const MOST_BYTES = 8 * 1024 * 1024
+const CHECK_INTERVAL_MS = 1000
+const MAX_LIST_BYTES = 8 * 1024 * 1024
 /** Lines that are read at once, a few milliseconds; behind them others have their turn. */
-const LINES = 5_000
+const LINES_PER_STEP = 5_000
 /** Each connection is compared with all of them. */
-const RANGES = 10_000
+const MAX_RANGES = 10_000
 const WWW = 'www.'
 
 /**
@@ -46,33 +46,33 @@ const WWW = 'www.'
  * the next look finds the file as it is, because it may be half written. While the file cannot be used the list stays what it
  * was. Throws OptOutFault.
  */
-export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut {
-  let print = printOf(path)
-  let current = allOf(readList(path))
-  let former: List | null = null
+export function openOptOutList(path: string, { nowMs, log }: OptOutOptions): OptOutList {
+  let fingerprint = fileFingerprint(path)
+  let current = readAll(parseList(path))
+  let previous: OptOutMatcher | null = null
   let state: 'sound' | 'bad' | 'reading' = 'sound'
-  let looked = ticks()
+  let checkedAt = nowMs()
   let isClosed = false
 
-  const look = (): void => {
-    looked = ticks()
-    const now = printOf(path)
-    if (now !== print) {
-      print = now
+  const checkFile = (): void => {
+    checkedAt = nowMs()
+    const now = fileFingerprint(path)
+    if (now !== fingerprint) {
+      fingerprint = now
       state = 'reading'
-      readOn(readList(path), take)
-    } else if (state === 'sound') former = null
+      continueReading(parseList(path), onRead)
+    } else if (state === 'sound') previous = null
   }
-  const take: Take = (read) => {
+  const onRead: ReadHandler = (read) => {
     if (isClosed || read === null) return !isClosed
     state = read instanceof Error ? 'bad' : 'sound'
-    if (read instanceof Error) say(`the opt-out list stays what it was: ${read.message}`)
-    else [former, current] = [former ?? current, read]
+    if (read instanceof Error) log(`the opt-out list stays what it was: ${read.message}`)
+    else [previous, current] = [previous ?? current, read]
     return false
   }
-  const lists = (): List[] => {
-    if (!isClosed && state !== 'reading' && ticks() - looked >= LOOK) look()
-    return former === null ? [current] : [current, former]
+  const lists = (): OptOutMatcher[] => {
+    if (!isClosed && state !== 'reading' && nowMs() - checkedAt >= CHECK_INTERVAL_MS) checkFile()
+    return previous === null ? [current] : [current, previous]
   }
 
   return {
@@ -85,29 +85,29 @@ export function openOptOut(path: string, { ticks, say }: OptOutOptions): OptOut 
 }
 
 /** The lines of a file; empty ones, and what follows a `#`, are passed over. Throws OptOutFault. */
-function* readList(path: string): Reading {
-  const text = readText(path)
-  const entries: Entries = { names: new Set(), suffixes: new Set(), ranges: [] }
+function* parseList(path: string): ListReading {
+  const text = readListFile(path)
+  const entries: OptOutEntries = { names: new Set(), suffixes: new Set(), ranges: [] }
   let number = 0
   for (const [line] of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n|$)/g)) {
-    if (number > 0 && number % LINES === 0) yield
+    if (number > 0 && number % LINES_PER_STEP === 0) yield
     number++
     const entry = line.replace(/#.*$/s, '').trim()
-    if (entry !== '' && !add(entries, entry)) {
-      throw new OptOutFault(`${path}, line ${number}: ${JSON.stringify(entry.slice(0, 100))} is ${NEITHER}`)
+    if (entry !== '' && !addEntry(entries, entry)) {
+      throw new OptOutListError(`${path}, line ${number}: ${JSON.stringify(entry.slice(0, 100))} is ${NOT_AN_ENTRY}`)
     }
   }
   const { length } = entries.ranges
-  if (length > RANGES) throw new OptOutFault(`${path} holds ${length} ranges, at most ${RANGES} may be`)
-  return listOf(entries)
+  if (length > MAX_RANGES) throw new OptOutListError(`${path} holds ${length} ranges, at most ${MAX_RANGES} may be`)
+  return matcherOf(entries)
 }
 
 /** The first lines at once, some more at each turn of the event loop. */
-function readOn(reading: Reading, take: Take): void {
-  if (take(stepOf(reading))) setImmediate(readOn, reading, take)
+function continueReading(reading: ListReading, onRead: ReadHandler): void {
+  if (onRead(nextStep(reading))) setImmediate(continueReading, reading, onRead)
 }
 
-function stepOf(reading: Reading): Parameters<Take>[0] {
+function nextStep(reading: ListReading): Parameters<ReadHandler>[0] {
   try {
     const { done, value } = reading.next()
     return done ? value : null
@@ -116,7 +116,7 @@ function stepOf(reading: Reading): Parameters<Take>[0] {
   }
 }
 
-function allOf(reading: Reading): List {
+function readAll(reading: ListReading): OptOutMatcher {
   for (;;) {
     const { done, value } = reading.next()
     if (done) return value
@@ -124,9 +124,9 @@ function allOf(reading: Reading): List {
 }
 
 /** False for a text that is none. */
-function add({ names, suffixes, ranges }: Entries, text: string): boolean {
-  const range = parseRange(text)
-  const suffix = suffixOf(text)
+function addEntry({ names, suffixes, ranges }: OptOutEntries, text: string): boolean {
+  const range = parseAddressRange(text)
+  const suffix = parseSuffix(text)
   const name = parseName(text)
   if (range !== null) ranges.push(range)
   else if (suffix !== null) suffixes.add(suffix)
@@ -135,26 +135,26 @@ function add({ names, suffixes, ranges }: Entries, text: string): boolean {
   return true
 }
 
-const NEITHER = 'no name (example.com), suffix (.example.com) or range (192.0.2.0/24, 2001:db8::/32)'
+const NOT_AN_ENTRY = 'no name (example.com), suffix (.example.com) or range (192.0.2.0/24, 2001:db8::/32)'
 
-function readText(path: string): string {
+function readListFile(path: string): string {
   try {
     const { size } = statSync(path)
-    if (size > MOST_BYTES) throw new Error(`it has over ${MOST_BYTES / 2 ** 20} MiB`)
+    if (size > MAX_LIST_BYTES) throw new Error(`it has over ${MAX_LIST_BYTES / 2 ** 20} MiB`)
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new OptOutFault(`${path} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : message}`)
+    throw new OptOutListError(`${path} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : message}`)
   }
 }
 
 /** The name under which all is meant; one label is enough. Null for a text that means no more than itself. */
-function suffixOf(text: string): string | null {
+function parseSuffix(text: string): string | null {
   const [, rest] = /^\*?(\..+)$/.exec(text) ?? []
   return rest === undefined ? null : (parseName(`x${rest}`)?.slice(2) ?? null)
 }
 
-function listOf({ names, suffixes, ranges }: Entries): List {
+function matcherOf({ names, suffixes, ranges }: OptOutEntries): OptOutMatcher {
   return {
     hasName(name) {
       if (names.has(name) || (name.startsWith(WWW) && names.has(name.slice(WWW.length)))) return true
@@ -162,12 +162,12 @@ function listOf({ names, suffixes, ranges }: Entries): List {
       for (let at = 0; at >= 0; at = name.indexOf('.', at) + 1 || -1) if (suffixes.has(name.slice(at))) return true
       return false
     },
-    hasAddress: rangesHold(ranges),
+    hasAddress: rangeMatcher(ranges),
   }
 }
 
 /** What tells one state of the file from another; '' where there is none to be seen. */
-function printOf(path: string): string {
+function fileFingerprint(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
     return `${ino} ${size} ${mtimeNs} ${ctimeNs}`

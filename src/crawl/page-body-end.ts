@@ -1,27 +1,27 @@
 /** End tags in the body (HTML, chapter 13.2.6.4.7): what they end, and imply. */
 
-import type { PageBuilder } from './page-builder.ts'
-import { isSpecial } from './page-elements.ts'
-import { BLOCK, FORMATTING, HEADING, IMPLIED_END_THOROUGH, MARKED } from './page-names.ts'
+import type { HtmlTreeBuilder } from './page-builder.ts'
+import { isSpecialElement } from './page-elements.ts'
+import { BLOCK_ELEMENTS, FORMATTING_ELEMENTS, HEADING_ELEMENTS, IMPLIED_END_TAGS_THOROUGH, MARKER_ELEMENTS } from './page-names.ts'
 
-const HEADINGS = [...HEADING]
+const HEADING_NAMES = [...HEADING_ELEMENTS]
 
-type End = (tree: PageBuilder, name: string) => void
+type EndTagHandler = (tree: HtmlTreeBuilder, name: string) => void
 
 /** Reads an end tag. */
-export function readBodyEnd(tree: PageBuilder, name: string): void {
-  const end = ENDS.get(name) ?? endOther
+export function handleBodyEndTag(tree: HtmlTreeBuilder, name: string): void {
+  const end = END_TAG_HANDLERS.get(name) ?? endAnyOther
   end(tree, name)
 }
 
-const ENDS = new Map<string, End>([
-  ...[...BLOCK, 'button', 'dd', 'dt'].map((name) => [name, endBlock] as const),
-  ...[...FORMATTING].map((name) => [name, closeFormatting] as const),
-  ...HEADINGS.map((name) => [name, endHeading] as const),
-  ...[...MARKED].map((name) => [name, endMarked] as const),
+const END_TAG_HANDLERS = new Map<string, EndTagHandler>([
+  ...[...BLOCK_ELEMENTS, 'button', 'dd', 'dt'].map((name) => [name, endBlockElement] as const),
+  ...[...FORMATTING_ELEMENTS].map((name) => [name, closeFormatting] as const),
+  ...HEADING_NAMES.map((name) => [name, endHeading] as const),
+  ...[...MARKER_ELEMENTS].map((name) => [name, endMarkerElement] as const),
   ['body', () => {}],
   ['html', () => {}],
-  ['br', (tree) => endBreak(tree)],
+  ['br', (tree) => endBr(tree)],
   ['p', endParagraph],
   ['li', (tree, name) => void endInScope(tree, 'list', name)],
   ['form', endForm],
@@ -29,48 +29,48 @@ const ENDS = new Map<string, End>([
 ])
 
 /** `</br>` is read as `<br>`. */
-function endBreak(tree: PageBuilder): void {
+function endBr(tree: HtmlTreeBuilder): void {
   tree.reconstruct()
   tree.insert('br')
   tree.framesetOk = false
 }
 
-function endBlock(tree: PageBuilder, name: string): void {
+function endBlockElement(tree: HtmlTreeBuilder, name: string): void {
   endInScope(tree, 'usual', name)
 }
 
-function endHeading(tree: PageBuilder, name: string): void {
-  endInScope(tree, 'usual', name, HEADINGS)
+function endHeading(tree: HtmlTreeBuilder, name: string): void {
+  endInScope(tree, 'usual', name, HEADING_NAMES)
 }
 
-function endMarked(tree: PageBuilder, name: string): void {
+function endMarkerElement(tree: HtmlTreeBuilder, name: string): void {
   if (endInScope(tree, 'usual', name)) tree.active.clearToMarker()
 }
 
-function endParagraph(tree: PageBuilder): void {
+function endParagraph(tree: HtmlTreeBuilder): void {
   if (!tree.open.isInScope('button', 'p')) tree.insert('p')
   closeParagraph(tree)
 }
 
-function endTemplate({ open, active }: PageBuilder): void {
+function endTemplate({ open, active }: HtmlTreeBuilder): void {
   if (!open.has('template')) return
-  open.generateImpliedEnds('', IMPLIED_END_THOROUGH)
+  open.generateImpliedEnds('', IMPLIED_END_TAGS_THOROUGH)
   open.popUntil('template')
   active.clearToMarker()
 }
 
 /** Ends the innermost element of a name, or of one of `alike`; false where none is in scope. */
-function endInScope({ open }: PageBuilder, scope: 'usual' | 'list', name: string, alike = [name]): boolean {
+function endInScope({ open }: HtmlTreeBuilder, scope: 'usual' | 'list', name: string, alike = [name]): boolean {
   if (!open.isOneInScope(scope, alike)) return false
   open.generateImpliedEnds(name)
   open.popUntilOne(alike)
   return true
 }
 
-function endForm(tree: PageBuilder): void {
+function endForm(tree: HtmlTreeBuilder): void {
   const { open, form } = tree
   if (open.has('template')) {
-    endBlock(tree, 'form')
+    endBlockElement(tree, 'form')
     return
   }
   tree.form = null
@@ -79,26 +79,26 @@ function endForm(tree: PageBuilder): void {
   open.remove(form)
 }
 
-export function closeParagraph({ open }: PageBuilder): void {
+export function closeParagraph({ open }: HtmlTreeBuilder): void {
   if (!open.isInScope('button', 'p')) return
   open.generateImpliedEnds('p')
   open.popUntil('p')
 }
 
-export function closeFormatting(tree: PageBuilder, name: string): void {
-  if (!tree.active.close(name)) endOther(tree, name)
+export function closeFormatting(tree: HtmlTreeBuilder, name: string): void {
+  if (!tree.active.close(name)) endAnyOther(tree, name)
 }
 
 /** An element that nothing special is open inside of. */
-function endOther({ open }: PageBuilder, name: string): void {
+function endAnyOther({ open }: HtmlTreeBuilder, name: string): void {
   if (!open.has(name)) return
-  for (let index = open.depth - 1; index > 0 && open.spend(1); index--) {
+  for (let index = open.depth - 1; index > 0 && open.spendSteps(1); index--) {
     const element = open.at(index)!
-    if (element.name === name && element.space === 'html') {
+    if (element.name === name && element.namespace === 'html') {
       open.generateImpliedEnds(name)
       while (open.at(index) === element) open.pop()
       return
     }
-    if (isSpecial(element)) return
+    if (isSpecialElement(element)) return
   }
 }

@@ -1,36 +1,36 @@
 /** The tree of a page while it is built: open elements, and where text and elements go (HTML, chapter 13.2.6). */
 
-import { type Element, OpenElements, type Shown, within } from './page-elements.ts'
-import { type Space, takesHtml } from './page-foreign.ts'
-import { ActiveFormatting } from './page-formatting.ts'
-import { VOID } from './page-names.ts'
+import { type OpenElement, OpenElements, type Visibility, innerVisibility } from './page-elements.ts'
+import { type MarkupNamespace, usesHtmlRules } from './page-foreign.ts'
+import { ActiveFormattingElements } from './page-formatting.ts'
+import { VOID_ELEMENTS } from './page-names.ts'
 import { TextFlow } from './page-text.ts'
-import type { Attributes } from './page-tokens.ts'
+import type { TagAttributes } from './page-tokens.ts'
 
 /** Who hears of the elements. */
-export type TreeListener = {
+export type TreeObserver = {
   /** What an element says of the text inside. */
-  shownBy(name: string, attributes: Attributes): Shown
+  visibilityOf(name: string, attributes: TagAttributes): Visibility
   isInline(name: string): boolean
   /** An element begins. Not called inside of what is no part of the page. */
-  began(name: string, attributes: Attributes): void
+  onElementStart(name: string, attributes: TagAttributes): void
   /** An element that had been opened ends. */
-  ended(name: string): void
-  script(data: string): void
+  onElementEnd(name: string): void
+  onScriptText(data: string): void
   /** All that was in the body is gone: the page has frames instead. */
-  bodyLeft(): void
+  onBodyDiscarded(): void
 }
 
-const NO_ATTRIBUTES: Attributes = Object.freeze({})
+const NO_ATTRIBUTES: TagAttributes = Object.freeze({})
 
-export class PageBuilder {
+export class HtmlTreeBuilder {
   readonly open: OpenElements
-  readonly active: ActiveFormatting
-  readonly listener: TreeListener
-  readonly #flow = new TextFlow()
+  readonly active: ActiveFormattingElements
+  readonly observer: TreeObserver
+  readonly #textFlow = new TextFlow()
   phase: 'head' | 'body' | 'frames' = 'head'
   /** The form that is open, outside of templates. */
-  form: Element | null = null
+  form: OpenElement | null = null
   /** A page without a doctype, or with an old one. */
   quirks = true
   /** Whether the start tag that is read ends in itself. */
@@ -38,15 +38,15 @@ export class PageBuilder {
   /** Whether frames may still take the place of the body. */
   framesetOk = true
   /** Whether what would be inserted into a table itself goes in front of it. */
-  #foster = false
+  #isFostering = false
 
-  constructor(listener: TreeListener) {
-    this.listener = listener
-    this.open = new OpenElements((element) => this.#ended(element))
-    this.active = new ActiveFormatting(this.open, (element, { shown, flow }) => ({
+  constructor(observer: TreeObserver) {
+    this.observer = observer
+    this.open = new OpenElements((element) => this.#onPopped(element))
+    this.active = new ActiveFormattingElements(this.open, (element, { visibility: shown, textFlow: flow }) => ({
       ...element,
-      shown: within(shown, element.own),
-      flow,
+      visibility: innerVisibility(shown, element.ownVisibility),
+      textFlow: flow,
     }))
     this.insert('html')
   }
@@ -54,7 +54,7 @@ export class PageBuilder {
   /** Ends the page; the text that is seen, in lines. */
   end(): string[] {
     while (this.open.depth > 0) this.open.pop()
-    return this.#flow.lines()
+    return this.#textFlow.lines()
   }
 
   /** Whether nothing but the root is open, and the body has not begun. */
@@ -63,37 +63,37 @@ export class PageBuilder {
   }
 
   /** Opens an element; one without content, and one of SVG or MathML that ends in its own start tag, ends at once. */
-  insert(name: string, attributes: Attributes = NO_ATTRIBUTES, space: Space = 'html'): Element {
-    const { shown, flow } =
-      this.open.depth === 0 ? { shown: 'seen' as const, flow: this.#flow } : this.open.spot(this.#foster)
-    const own = this.listener.shownBy(name, attributes)
-    const place = name === 'table' ? flow.mark() : 0
-    const inside = within(shown, own)
-    const element: Element = { name, space, attributes, own, shown: inside, mode: 'body', flow, place, isOpen: false }
-    if (shown !== 'inert') this.listener.began(name, attributes)
-    if (!this.listener.isInline(name)) flow.break()
-    if (space === 'html' ? VOID.has(name) : this.selfClosing) return element
-    if (this.open.isFull) this.open.deepen()
+  insert(name: string, attributes: TagAttributes = NO_ATTRIBUTES, space: MarkupNamespace = 'html'): OpenElement {
+    const { visibility: shown, textFlow: flow } =
+      this.open.depth === 0 ? { visibility: 'seen' as const, textFlow: this.#textFlow } : this.open.insertionPoint(this.#isFostering)
+    const own = this.observer.visibilityOf(name, attributes)
+    const place = name === 'table' ? flow.markPlace() : 0
+    const inside = innerVisibility(shown, own)
+    const element: OpenElement = { name, namespace: space, attributes, ownVisibility: own, visibility: inside, mode: 'body', textFlow: flow, place, isOpen: false }
+    if (shown !== 'inert') this.observer.onElementStart(name, attributes)
+    if (!this.observer.isInline(name)) flow.break()
+    if (space === 'html' ? VOID_ELEMENTS.has(name) : this.selfClosing) return element
+    if (this.open.isFull) this.open.pushBeyondLimit()
     else this.open.push(element)
     return element
   }
 
   /** Adds text where an element would be inserted. */
   addText(data: string): void {
-    const { shown, flow } = this.open.spot(this.#foster)
+    const { visibility: shown, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
     if (shown === 'seen') flow.add(data)
   }
 
   /** Does something by the rules of the body whose result does not go into a table itself. */
-  fostering(read: () => void): void {
-    const before = this.#foster
-    this.#foster = true
-    read()
-    this.#foster = before
+  withFosterParenting(action: () => void): void {
+    const previous = this.#isFostering
+    this.#isFostering = true
+    action()
+    this.#isFostering = previous
   }
 
   reconstruct(): void {
-    this.active.reconstruct(this.#foster)
+    this.active.reconstruct(this.#isFostering)
   }
 
   openBody(): void {
@@ -102,18 +102,18 @@ export class PageBuilder {
   }
 
   /** The page has frames: nothing else of it is shown. */
-  leaveBody(): void {
-    if (this.phase === 'body') this.listener.bodyLeft()
+  discardBody(): void {
+    if (this.phase === 'body') this.observer.onBodyDiscarded()
     this.phase = 'frames'
   }
 
   isForeign(): boolean {
     const { current } = this.open
-    return current.space === 'html' ? current.mode === 'select' : !takesHtml(current, 'title')
+    return current.namespace === 'html' ? current.mode === 'select' : !usesHtmlRules(current, 'title')
   }
 
-  #ended({ name, flow }: Element): void {
-    if (!this.listener.isInline(name)) flow.break()
-    this.listener.ended(name)
+  #onPopped({ name, textFlow: flow }: OpenElement): void {
+    if (!this.observer.isInline(name)) flow.break()
+    this.observer.onElementEnd(name)
   }
 }

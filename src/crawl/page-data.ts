@@ -1,38 +1,38 @@
 /** The addresses in a block of JSON-LD (schema.org): what its things say of themselves elsewhere. */
 
-const KEYS = new Map([
+const LINK_KEYS = new Map([
   ['sameAs', 'sameas'],
   ['url', 'url'],
 ])
-const MOST_VALUES = 20_000
+const MAX_JSON_VALUES = 20_000
 
 /** The texts under `sameAs` and `url` with their key in lower case, in the order of the block; none where it is no JSON. */
-export function dataLinks(block: string): { name: string; target: string }[] {
+export function jsonLdLinks(block: string): { name: string; target: string }[] {
   const links: { name: string; target: string }[] = []
-  const waiting: { name: string; value: unknown }[] = [{ name: '', value: readJson(block) }]
-  for (let seen = 0; seen < MOST_VALUES; seen++) {
-    const next = waiting.pop()
+  const pending: { name: string; value: unknown }[] = [{ name: '', value: parseJsonLd(block) }]
+  for (let seen = 0; seen < MAX_JSON_VALUES; seen++) {
+    const next = pending.pop()
     if (next === undefined) break
     const { name, value } = next
     if (typeof value === 'string') {
       if (name !== '') links.push({ name, target: value })
     } else if (Array.isArray(value)) {
-      waiting.push(
+      pending.push(
         ...value
-          .slice(0, MOST_VALUES)
+          .slice(0, MAX_JSON_VALUES)
           .map((each: unknown) => ({ name, value: each }))
           .reverse(),
       )
     } else if (typeof value === 'object' && value !== null) {
-      const entries = Object.entries(value).slice(0, MOST_VALUES)
-      waiting.push(...entries.map(([key, each]) => ({ name: KEYS.get(key) ?? '', value: each })).reverse())
+      const entries = Object.entries(value).slice(0, MAX_JSON_VALUES)
+      pending.push(...entries.map(([key, each]) => ({ name: LINK_KEYS.get(key) ?? '', value: each })).reverse())
     }
   }
   return links
 }
 
 /** As browsers' readers of JSON-LD do, an HTML comment or CDATA mark around it is forgiven. */
-function readJson(block: string): unknown {
+function parseJsonLd(block: string): unknown {
   const bare = block.replace(/^\s*(?:<!--|\/\/<!\[CDATA\[|<!\[CDATA\[)/, '').replace(/(?:-->|\/\/\]\]>|\]\]>)\s*$/, '')
   try {
     return JSON.parse(bare)

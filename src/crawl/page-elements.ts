@@ -1,17 +1,17 @@
 /** The open elements of a page (HTML, chapter 13.2.4.2), and what each says of the text inside. */
 
-import { isIntegrationPoint, type Space } from './page-foreign.ts'
-import { FOSTERING, IMPLIED_END, SCOPE, SPECIAL } from './page-names.ts'
+import { isIntegrationPoint, type MarkupNamespace } from './page-foreign.ts'
+import { FOSTER_PARENTING_ELEMENTS, IMPLIED_END_TAGS, SCOPES, SPECIAL_ELEMENTS } from './page-names.ts'
 import type { TextFlow } from './page-text.ts'
-import type { Attributes } from './page-tokens.ts'
+import type { TagAttributes } from './page-tokens.ts'
 
 /** The state of the text at one place. `inert`: not part of the page, so that its links count as little as its text. */
-export type Shown = 'seen' | 'hidden' | 'inert'
+export type Visibility = 'seen' | 'hidden' | 'inert'
 
 /** The insertion mode that an element gives to what stands in it (chapter 13.2.4.1). */
-export type Mode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
+export type InsertionMode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
 
-const MODES = new Map<string, Mode>([
+const INSERTION_MODES = new Map<string, InsertionMode>([
   ['table', 'table'],
   ['caption', 'caption'],
   ['colgroup', 'colgroup'],
@@ -26,43 +26,43 @@ const MODES = new Map<string, Mode>([
 ])
 
 /** `own` is what the element says itself, `shown` what follows with all around it; `flow` takes its text. */
-export type Element = {
+export type OpenElement = {
   name: string
-  space: Space
-  attributes: Attributes
-  own: Shown
-  shown: Shown
-  mode: Mode
-  flow: TextFlow
+  namespace: MarkupNamespace
+  attributes: TagAttributes
+  ownVisibility: Visibility
+  visibility: Visibility
+  mode: InsertionMode
+  textFlow: TextFlow
   /** The place of a table in the flow around it, where text in front of it is inserted. */
   place: number
   isOpen: boolean
 }
 
 /** Where the next element or text is inserted. */
-export type Spot = { shown: Shown; flow: TextFlow }
+export type InsertionPoint = { visibility: Visibility; textFlow: TextFlow }
 
 /** Deeper elements are counted only, as browsers bound the depth. */
-const MOST_OPEN = 512
+const MAX_OPEN_ELEMENTS = 512
 
 /** Steps along the open elements that one page may cost, some fifty times what long pages take: then searches find nothing. */
-const MOST_STEPS = 5_000_000
+const MAX_SEARCH_STEPS = 5_000_000
 
-const STEPS = { seen: 0, hidden: 1, inert: 2 }
+const VISIBILITY_RANK = { seen: 0, hidden: 1, inert: 2 }
 
 export class OpenElements {
-  readonly #open: Element[] = []
+  readonly #open: OpenElement[] = []
   /** How many of each name are open, so that a search for one that is not costs nothing. */
   readonly #count = new Map<string, { open: number }>()
-  readonly #popped: (element: Element) => void
-  #deeper = 0
-  #stepsLeft = MOST_STEPS
+  readonly #onPopped: (element: OpenElement) => void
+  #beyondLimit = 0
+  #stepsLeft = MAX_SEARCH_STEPS
 
-  constructor(popped: (element: Element) => void) {
-    this.#popped = popped
+  constructor(onPopped: (element: OpenElement) => void) {
+    this.#onPopped = onPopped
   }
 
-  get current(): Element {
+  get current(): OpenElement {
     return this.#open[this.#open.length - 1]!
   }
 
@@ -71,32 +71,32 @@ export class OpenElements {
   }
 
   get isFull(): boolean {
-    return this.#open.length >= MOST_OPEN
+    return this.#open.length >= MAX_OPEN_ELEMENTS
   }
 
   /** Counts an element that is too deep. */
-  deepen(): void {
-    this.#deeper++
+  pushBeyondLimit(): void {
+    this.#beyondLimit++
   }
 
   /** Whether an end tag is that of an element that is too deep. */
-  isOfDeeper(): boolean {
-    if (this.#deeper > 0) this.#deeper--
+  popBeyondLimit(): boolean {
+    if (this.#beyondLimit > 0) this.#beyondLimit--
     else return false
     return true
   }
 
-  at(index: number): Element | undefined {
+  at(index: number): OpenElement | undefined {
     return this.#open[index]
   }
 
   /** Takes steps from what a page may cost; false if there are none left. */
-  spend(steps: number): boolean {
+  spendSteps(steps: number): boolean {
     this.#stepsLeft -= steps
     return this.#stepsLeft > 0
   }
 
-  indexOf(element: Element): number {
+  indexOf(element: OpenElement): number {
     return this.#open.lastIndexOf(element)
   }
 
@@ -105,45 +105,45 @@ export class OpenElements {
     return count !== undefined && count.open > 0
   }
 
-  push(element: Element): void {
+  push(element: OpenElement): void {
     element.isOpen = true
-    element.mode = (element.space === 'html' ? MODES.get(element.name) : undefined) ?? this.#open.at(-1)?.mode ?? 'body'
+    element.mode = (element.namespace === 'html' ? INSERTION_MODES.get(element.name) : undefined) ?? this.#open.at(-1)?.mode ?? 'body'
     this.#open.push(element)
-    this.#add(element.name, 1)
+    this.#adjustCount(element.name, 1)
   }
 
-  pop(): Element {
+  pop(): OpenElement {
     const element = this.#open.pop()!
     element.isOpen = false
-    this.#add(element.name, -1)
-    this.#popped(element)
+    this.#adjustCount(element.name, -1)
+    this.#onPopped(element)
     return element
   }
 
-  remove(element: Element): void {
+  remove(element: OpenElement): void {
     if (element === this.current) this.pop()
     else this.#splice(this.indexOf(element), 1)
   }
 
   /** Puts an element into the place of another one. */
-  replace(old: Element, element: Element): void {
+  replace(old: OpenElement, element: OpenElement): void {
     element.mode = old.mode
     this.#splice(this.indexOf(old), 1, element)
   }
 
-  insertAbove(below: Element, element: Element): void {
+  insertAbove(below: OpenElement, element: OpenElement): void {
     element.mode = below.mode
     this.#splice(this.indexOf(below) + 1, 0, element)
   }
 
-  #splice(index: number, removed: number, ...added: Element[]): void {
+  #splice(index: number, removed: number, ...added: OpenElement[]): void {
     for (const element of this.#open.splice(index, removed, ...added)) {
       element.isOpen = false
-      this.#add(element.name, -1)
+      this.#adjustCount(element.name, -1)
     }
     for (const element of added) {
       element.isOpen = true
-      this.#add(element.name, 1)
+      this.#adjustCount(element.name, 1)
     }
   }
 
@@ -153,13 +153,13 @@ export class OpenElements {
       const { current } = this
       if (this.#open.length <= 1) return
       this.pop()
-      if (current.name === name && current.space === 'html') return
+      if (current.name === name && current.namespace === 'html') return
     }
   }
 
   popUntilOne(names: readonly string[]): void {
     for (;;) {
-      const { name, space } = this.current
+      const { name, namespace: space } = this.current
       if (this.#open.length <= 1) return
       this.pop()
       if (space === 'html' && names.includes(name)) return
@@ -168,51 +168,51 @@ export class OpenElements {
 
   /** Pops elements until one of the names, or `html` or `template`, is the current one. */
   clearTo(names: ReadonlySet<string>): void {
-    while (!names.has(this.current.name) && !SCOPE.table.has(this.current.name)) this.pop()
+    while (!names.has(this.current.name) && !SCOPES.table.has(this.current.name)) this.pop()
   }
 
-  generateImpliedEnds(except = '', names: ReadonlySet<string> = IMPLIED_END): void {
-    while (this.current.space === 'html' && names.has(this.current.name) && this.current.name !== except) this.pop()
+  generateImpliedEnds(except = '', names: ReadonlySet<string> = IMPLIED_END_TAGS): void {
+    while (this.current.namespace === 'html' && names.has(this.current.name) && this.current.name !== except) this.pop()
   }
 
   /** Whether an element of that name is in a scope. */
-  isInScope(scope: keyof typeof SCOPE, name: string): boolean {
+  isInScope(scope: keyof typeof SCOPES, name: string): boolean {
     if (!this.has(name)) return false
-    for (let index = this.#open.length - 1; index >= 0 && this.spend(1); index--) {
+    for (let index = this.#open.length - 1; index >= 0 && this.spendSteps(1); index--) {
       const element = this.#open[index]!
-      if (element.name === name && element.space === 'html') return true
-      if (ends(element, scope)) return false
+      if (element.name === name && element.namespace === 'html') return true
+      if (endsScope(element, scope)) return false
     }
     return false
   }
 
-  isOneInScope(scope: keyof typeof SCOPE, names: readonly string[]): boolean {
+  isOneInScope(scope: keyof typeof SCOPES, names: readonly string[]): boolean {
     return names.some((name) => this.isInScope(scope, name))
   }
 
-  isElementInScope(target: Element): boolean {
-    for (let index = this.#open.length - 1; index >= 0 && this.spend(1); index--) {
+  isElementInScope(target: OpenElement): boolean {
+    for (let index = this.#open.length - 1; index >= 0 && this.spendSteps(1); index--) {
       const element = this.#open[index]!
       if (element === target) return true
-      if (ends(element, 'usual')) return false
+      if (endsScope(element, 'usual')) return false
     }
     return false
   }
 
   /** Where something is inserted; with `foster` in front of the table if the current element is part of one. */
-  spot(foster: boolean, from: Element = this.current): Spot {
-    if (!foster || from.space !== 'html' || !FOSTERING.has(from.name)) return from
-    for (let index = this.indexOf(from); index > 0 && this.spend(1); index--) {
+  insertionPoint(foster: boolean, from: OpenElement = this.current): InsertionPoint {
+    if (!foster || from.namespace !== 'html' || !FOSTER_PARENTING_ELEMENTS.has(from.name)) return from
+    for (let index = this.indexOf(from); index > 0 && this.spendSteps(1); index--) {
       const element = this.#open[index]!
       if (element.name === 'template') return element
       if (element.name !== 'table') continue
-      const around = this.#open[index - 1]!
-      return { shown: around.shown, flow: element.flow.insertedAt(element.place) }
+      const parent = this.#open[index - 1]!
+      return { visibility: parent.visibility, textFlow: element.textFlow.insertedAt(element.place) }
     }
     return from
   }
 
-  #add(name: string, by: number): void {
+  #adjustCount(name: string, by: number): void {
     const count = this.#count.get(name)
     if (count === undefined) this.#count.set(name, { open: by })
     else count.open += by
@@ -220,15 +220,15 @@ export class OpenElements {
 }
 
 /** What follows for text inside an element that says `own`, where around it stands `around`. */
-export function within(around: Shown, own: Shown): Shown {
-  return STEPS[own] > STEPS[around] ? own : around
+export function innerVisibility(outer: Visibility, own: Visibility): Visibility {
+  return VISIBILITY_RANK[own] > VISIBILITY_RANK[outer] ? own : outer
 }
 
-export function isSpecial({ name, space }: Element): boolean {
-  return space === 'html' ? SPECIAL.has(name) : isIntegrationPoint({ name, space })
+export function isSpecialElement({ name, namespace: space }: OpenElement): boolean {
+  return space === 'html' ? SPECIAL_ELEMENTS.has(name) : isIntegrationPoint({ name, namespace: space })
 }
 
-function ends(element: Element, scope: keyof typeof SCOPE): boolean {
-  if (element.space === 'html') return SCOPE[scope].has(element.name)
+function endsScope(element: OpenElement, scope: keyof typeof SCOPES): boolean {
+  if (element.namespace === 'html') return SCOPES[scope].has(element.name)
   return scope !== 'table' && isIntegrationPoint(element)
 }

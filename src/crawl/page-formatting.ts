@@ -1,39 +1,39 @@
 /** The active formatting elements (HTML, chapter 13.2.4.3): those that go on behind an end tag of another element. */
 
-import { type Element, isSpecial, type OpenElements, type Spot, within } from './page-elements.ts'
+import { type OpenElement, isSpecialElement, type OpenElements, type InsertionPoint, innerVisibility } from './page-elements.ts'
 
 /** Older ones are forgotten, so that no page makes every paragraph open thousands anew. */
-const MOST_ACTIVE = 64
+const MAX_ACTIVE_ELEMENTS = 64
 /** Chapter 13.2.6.4.7: so often a misnested end tag is tried, and so many elements are copied each time. */
-const TRIES = 8
-const COPIES = 3
+const MAX_ADOPTION_TRIES = 8
+const MAX_COPIES = 3
 
 /** A copy costs as much as so many steps along the open elements. */
-const COPY_STEPS = 30
+const STEPS_PER_COPY = 30
 
 const MARKER = null
 
 /** Makes an element like another at a spot. */
-type Copy = (element: Element, spot: Spot) => Element
+type CopyElement = (element: OpenElement, insertionPoint: InsertionPoint) => OpenElement
 
-export class ActiveFormatting {
-  readonly #active: (Element | typeof MARKER)[] = []
+export class ActiveFormattingElements {
+  readonly #active: (OpenElement | typeof MARKER)[] = []
   readonly #open: OpenElements
-  readonly #copy: Copy
+  readonly #copy: CopyElement
 
-  constructor(open: OpenElements, copy: Copy) {
+  constructor(open: OpenElements, copy: CopyElement) {
     this.#open = open
     this.#copy = copy
   }
 
-  push(element: Element): void {
+  push(element: OpenElement): void {
     this.#active.push(element)
-    if (this.#active.length > MOST_ACTIVE) this.#active.shift()
+    if (this.#active.length > MAX_ACTIVE_ELEMENTS) this.#active.shift()
   }
 
-  mark(): void {
+  pushMarker(): void {
     this.#active.push(MARKER)
-    if (this.#active.length > MOST_ACTIVE) this.#active.shift()
+    if (this.#active.length > MAX_ACTIVE_ELEMENTS) this.#active.shift()
   }
 
   clearToMarker(): void {
@@ -41,7 +41,7 @@ export class ActiveFormatting {
   }
 
   /** The last one of a name behind the last marker. */
-  last(name: string): Element | null {
+  last(name: string): OpenElement | null {
     for (let index = this.#active.length - 1; index >= 0; index--) {
       const element = this.#active[index]!
       if (element === MARKER) return null
@@ -50,7 +50,7 @@ export class ActiveFormatting {
     return null
   }
 
-  remove(element: Element): void {
+  remove(element: OpenElement): void {
     const index = this.#active.indexOf(element)
     if (index >= 0) this.#active.splice(index, 1)
   }
@@ -59,8 +59,8 @@ export class ActiveFormatting {
   reconstruct(foster: boolean): void {
     let index = this.#active.length
     while (index > 0 && this.#active[index - 1] !== MARKER && !this.#active[index - 1]!.isOpen) index--
-    for (; index < this.#active.length && !this.#open.isFull && this.#open.spend(COPY_STEPS); index++) {
-      const made = this.#copy(this.#active[index]!, this.#open.spot(foster))
+    for (; index < this.#active.length && !this.#open.isFull && this.#open.spendSteps(STEPS_PER_COPY); index++) {
+      const made = this.#copy(this.#active[index]!, this.#open.insertionPoint(foster))
       this.#open.push(made)
       this.#active[index] = made
     }
@@ -69,11 +69,11 @@ export class ActiveFormatting {
   /** The end tag of a formatting element; false where it is to be read as any other end tag. */
   close(name: string): boolean {
     const { current } = this.#open
-    if (current.name === name && current.space === 'html' && !this.#active.includes(current)) {
+    if (current.name === name && current.namespace === 'html' && !this.#active.includes(current)) {
       this.#open.pop()
       return true
     }
-    for (let tried = 0; tried < TRIES && this.#open.spend(COPY_STEPS); tried++) {
+    for (let tried = 0; tried < MAX_ADOPTION_TRIES && this.#open.spendSteps(STEPS_PER_COPY); tried++) {
       const formatting = this.last(name)
       if (formatting === null) return tried > 0
       if (!formatting.isOpen) this.remove(formatting)
@@ -89,23 +89,23 @@ export class ActiveFormatting {
     return true
   }
 
-  #furthestBlock(formatting: Element): Element | null {
-    for (let index = this.#open.indexOf(formatting) + 1; index < this.#open.depth && this.#open.spend(1); index++) {
+  #furthestBlock(formatting: OpenElement): OpenElement | null {
+    for (let index = this.#open.indexOf(formatting) + 1; index < this.#open.depth && this.#open.spendSteps(1); index++) {
       const element = this.#open.at(index)!
-      if (isSpecial(element)) return element
+      if (isSpecialElement(element)) return element
     }
     return null
   }
 
   /** The adoption agency: the block leaves the formatting element, and gets copies of it and of those between inside. */
-  #adopt(formatting: Element, furthest: Element): void {
+  #adopt(formatting: OpenElement, furthest: OpenElement): void {
     const ancestor = this.#open.at(this.#open.indexOf(formatting) - 1)!
     let bookmark = this.#active.indexOf(formatting)
-    const between: Element[] = []
+    const between: OpenElement[] = []
     let index = this.#open.indexOf(furthest)
     for (let counter = 1; this.#open.at(--index) !== formatting; counter++) {
       const node = this.#open.at(index)!
-      if (counter > COPIES) this.remove(node)
+      if (counter > MAX_COPIES) this.remove(node)
       const place = this.#active.indexOf(node)
       if (place < 0) {
         this.#open.remove(node)
@@ -117,7 +117,7 @@ export class ActiveFormatting {
       if (between.length === 0) bookmark = place + 1
       between.push(made)
     }
-    this.#settle([furthest, ...between].reverse(), this.#open.spot(true, ancestor))
+    this.#updateVisibility([furthest, ...between].reverse(), this.#open.insertionPoint(true, ancestor))
     const made = this.#copy(formatting, furthest)
     this.#active.splice(bookmark, 0, made)
     this.remove(formatting)
@@ -126,12 +126,12 @@ export class ActiveFormatting {
   }
 
   /** What is shown in a chain of elements, each in the one before, that was moved to a spot. */
-  #settle(chain: readonly Element[], spot: Spot): void {
-    let { shown } = spot
+  #updateVisibility(chain: readonly OpenElement[], insertionPoint: InsertionPoint): void {
+    let { visibility: shown } = insertionPoint
     for (const element of chain) {
-      shown = within(shown, element.own)
-      element.shown = shown
-      element.flow = spot.flow
+      shown = innerVisibility(shown, element.ownVisibility)
+      element.visibility = shown
+      element.textFlow = insertionPoint.textFlow
     }
   }
 }

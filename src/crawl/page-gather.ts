@@ -1,154 +1,154 @@
 /** What a page holds, gathered element by element: links in page order, what a reader sees, and a meta refresh. */
 
-import type { TreeListener } from './page-builder.ts'
-import { dataLinks } from './page-data.ts'
-import type { Shown } from './page-elements.ts'
-import { words } from './page-names.ts'
-import { readRefresh } from './page-refresh.ts'
-import type { Attributes } from './page-tokens.ts'
-import type { Page, PageLink } from './visit.ts'
+import type { TreeObserver } from './page-builder.ts'
+import { jsonLdLinks } from './page-data.ts'
+import type { Visibility } from './page-elements.ts'
+import { nameSet } from './page-names.ts'
+import { parseMetaRefresh } from './page-refresh.ts'
+import type { TagAttributes } from './page-tokens.ts'
+import type { StartPage, StartPageLink } from './visit.ts'
 
-const MOST_LINKS = 2000
-const MOST_DATA_UNITS = 256 * 1024
-const TARGET_UNITS = 2048
-const NAME_UNITS = 128
+const MAX_LINKS = 2000
+const MAX_JSON_LD_UNITS = 256 * 1024
+const MAX_TARGET_UNITS = 2048
+const MAX_NAME_UNITS = 128
 
 /** Text runs on through these; every other element breaks the line. */
-const INLINE = words(
+const INLINE_ELEMENTS = nameSet(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter nobr output picture q rb ruby s samp small source span strike strong sub sup time tt u var wbr',
 )
 
 /** A browser with scripts does not show them, nor follow what stands in them. */
-const INERT = words('noscript template noembed noframes iframe object')
+const INERT_ELEMENTS = nameSet('noscript template noembed noframes iframe object')
 
 /**
  * No part of what a reader sees: the head with its title, code, drawings, media, and the choices of a closed list.
  * Beside them is hidden what its own tag hides, by `hidden` or `display: none`; what style sheets hide is not known here.
  * `aria-hidden` hides from hearing, not from sight. A whole page that is hidden is one that its scripts will show.
  */
-const UNSEEN = words(
+const HIDDEN_ELEMENTS = nameSet(
   'head title script style svg math canvas audio video select datalist textarea applet embed rp xmp plaintext',
 )
-const DISPLAY_NONE = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)/i
+const HIDING_STYLE = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)/i
 
 /** The names of meta, and the rel of link, that carry an address or account of the site or of who made it. */
-const META = words('twitter:site og:see_also article:publisher')
-const LINK = /(?:^|\s)(?:me|author|publisher)(?:\s|$)/i
+const META_NAMES = nameSet('twitter:site og:see_also article:publisher')
+const LINK_REL = /(?:^|\s)(?:me|author|publisher)(?:\s|$)/i
 
-export class PageGatherer implements TreeListener {
+export class PageExtractor implements TreeObserver {
   readonly #url: string
-  readonly #links: PageLink[] = []
-  readonly #known = new Set<string>()
+  readonly #links: StartPageLink[] = []
+  readonly #seenLinks = new Set<string>()
   /** How many of the links stand before the body. */
-  #linksOfHead = 0
+  #headLinkCount = 0
   #base: string | null = null
   /** What the first meta refresh says; undefined before one came. */
   #refresh: string | null | undefined
   /** The JSON-LD that is being read, in pieces. */
-  #data: string[] | null = null
-  #dataUnits = 0
+  #jsonLd: string[] | null = null
+  #jsonLdUnits = 0
 
   constructor(url: string) {
     this.#url = url
   }
 
-  shownBy(name: string, attributes: Attributes): Shown {
-    return shownAs(name, attributes)
+  visibilityOf(name: string, attributes: TagAttributes): Visibility {
+    return elementVisibility(name, attributes)
   }
 
   isInline(name: string): boolean {
-    return INLINE.has(name)
+    return INLINE_ELEMENTS.has(name)
   }
 
-  began(name: string, attributes: Attributes): void {
-    if (name === 'body') this.#linksOfHead = this.#links.length
-    this.#look(name, attributes)
-    if (name === 'script' && isData(attributes.type)) this.#data = []
+  onElementStart(name: string, attributes: TagAttributes): void {
+    if (name === 'body') this.#headLinkCount = this.#links.length
+    this.#extractFrom(name, attributes)
+    if (name === 'script' && isJsonLd(attributes.type)) this.#jsonLd = []
   }
 
-  ended(name: string): void {
-    if (name === 'script') this.#endData()
+  onElementEnd(name: string): void {
+    if (name === 'script') this.#endJsonLd()
   }
 
-  script(data: string): void {
-    if (this.#data !== null) this.#addData(data)
+  onScriptText(data: string): void {
+    if (this.#jsonLd !== null) this.#addJsonLd(data)
   }
 
-  bodyLeft(): void {
-    this.#links.length = this.#linksOfHead
+  onBodyDiscarded(): void {
+    this.#links.length = this.#headLinkCount
   }
 
   /** `text`: the lines that a reader sees. */
-  end(text: readonly string[]): { page: Page; refresh: string | null } {
-    this.#endData()
+  end(text: readonly string[]): { page: StartPage; refresh: string | null } {
+    this.#endJsonLd()
     const page = { base: this.#base ?? this.#url, links: this.#links, text }
-    return { page, refresh: this.#target() }
+    return { page, refresh: this.#refreshTarget() }
   }
 
-  #look(name: string, given: Attributes): void {
+  #extractFrom(name: string, given: TagAttributes): void {
     const href = given.href ?? given['xlink:href']
-    if (name === 'base') this.#base ??= href === undefined ? null : absolute(href, this.#url)
+    if (name === 'base') this.#base ??= href === undefined ? null : absoluteWebUrl(href, this.#url)
     else if (name === 'a' || name === 'area') this.#addLink('anchor', given.rel, href)
-    else if (name === 'link' && LINK.test(given.rel ?? '')) this.#addLink('link', given.rel, href)
-    else if (name === 'meta') this.#lookAtMeta(given)
+    else if (name === 'link' && LINK_REL.test(given.rel ?? '')) this.#addLink('link', given.rel, href)
+    else if (name === 'meta') this.#extractMeta(given)
   }
 
-  #lookAtMeta({ name, property, content = '', 'http-equiv': pragma }: Attributes): void {
-    const called = (name ?? property ?? '').trim().toLowerCase()
-    if (META.has(called)) this.#addLink('meta', called, content)
+  #extractMeta({ name, property, content = '', 'http-equiv': pragma }: TagAttributes): void {
+    const metaName = (name ?? property ?? '').trim().toLowerCase()
+    if (META_NAMES.has(metaName)) this.#addLink('meta', metaName, content)
     if (pragma?.trim().toLowerCase() !== 'refresh' || this.#refresh !== undefined) return
-    const target = readRefresh(content)
+    const target = parseMetaRefresh(content)
     if (target !== null) this.#refresh = target === 'late' ? null : target
   }
 
   /** Repeats are left out, so that a menu printed twice does not take the place of the footer. */
-  #addLink(from: PageLink['from'], name = '', target = ''): void {
+  #addLink(from: StartPageLink['from'], name = '', target = ''): void {
     const bare = target.trim()
-    if (bare === '' || bare.startsWith('#') || bare.length > TARGET_UNITS || this.#links.length >= MOST_LINKS) return
-    const link = { from, name: name.trim().toLowerCase().slice(0, NAME_UNITS), target: bare }
+    if (bare === '' || bare.startsWith('#') || bare.length > MAX_TARGET_UNITS || this.#links.length >= MAX_LINKS) return
+    const link = { from, name: name.trim().toLowerCase().slice(0, MAX_NAME_UNITS), target: bare }
     const key = `${from} ${link.name} ${bare}`
-    if (!this.#known.has(key)) this.#links.push(link)
-    this.#known.add(key)
+    if (!this.#seenLinks.has(key)) this.#links.push(link)
+    this.#seenLinks.add(key)
   }
 
-  #addData(data: string): void {
-    this.#dataUnits += data.length
-    if (this.#dataUnits <= MOST_DATA_UNITS) this.#data?.push(data)
+  #addJsonLd(data: string): void {
+    this.#jsonLdUnits += data.length
+    if (this.#jsonLdUnits <= MAX_JSON_LD_UNITS) this.#jsonLd?.push(data)
   }
 
   /** A block that was too long is cut off and so no JSON. */
-  #endData(): void {
-    if (this.#data === null) return
-    for (const { name, target } of dataLinks(this.#data.join(''))) this.#addLink('data', name, target)
-    this.#data = null
-    this.#dataUnits = 0
+  #endJsonLd(): void {
+    if (this.#jsonLd === null) return
+    for (const { name, target } of jsonLdLinks(this.#jsonLd.join(''))) this.#addLink('data', name, target)
+    this.#jsonLd = null
+    this.#jsonLdUnits = 0
   }
 
   /** Where the refresh leads; a page that only loads itself anew leads nowhere. */
-  #target(): string | null {
+  #refreshTarget(): string | null {
     const base = this.#base ?? this.#url
-    const target = this.#refresh ? absolute(this.#refresh, base) : null
-    return target === null || bare(target) === bare(this.#url) ? null : target
+    const target = this.#refresh ? absoluteWebUrl(this.#refresh, base) : null
+    return target === null || withoutFragment(target) === withoutFragment(this.#url) ? null : target
   }
 }
 
-function shownAs(name: string, { hidden, style = '' }: Attributes): Shown {
-  if (INERT.has(name)) return 'inert'
-  if (UNSEEN.has(name)) return 'hidden'
+function elementVisibility(name: string, { hidden, style = '' }: TagAttributes): Visibility {
+  if (INERT_ELEMENTS.has(name)) return 'inert'
+  if (HIDDEN_ELEMENTS.has(name)) return 'hidden'
   if (name === 'html' || name === 'body') return 'seen'
-  return hidden !== undefined || DISPLAY_NONE.test(style) ? 'hidden' : 'seen'
+  return hidden !== undefined || HIDING_STYLE.test(style) ? 'hidden' : 'seen'
 }
 
-function isData(type = ''): boolean {
+function isJsonLd(type = ''): boolean {
   return /^\s*application\/ld\+json\s*(;|$)/i.test(type)
 }
 
 /** An absolute address of the web, or null. */
-function absolute(target: string, base: string): string | null {
+function absoluteWebUrl(target: string, base: string): string | null {
   const url = URL.parse(target, base)
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null
 }
 
-function bare(url: string): string {
+function withoutFragment(url: string): string {
   return (URL.parse(url)?.href ?? url).replace(/#.*/s, '')
 }

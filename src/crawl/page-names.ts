@@ -1,49 +1,49 @@
 /** Sets of element names by which the HTML standard builds a tree (chapter 13.2.4.2 and following). */
 
 /** The names in a line, as a set. */
-export function words(text: string): ReadonlySet<string> {
+export function nameSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/))
 }
 
 /** They have no content and no end tag; of `image` the standard makes `img`. */
-export const VOID = words(
+export const VOID_ELEMENTS = nameSet(
   'area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr',
 )
-export const SPECIAL = words(
+export const SPECIAL_ELEMENTS = nameSet(
   'address applet area article aside base basefont bgsound blockquote body br button caption center col colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img input keygen li link listing main marquee menu meta nav noembed noframes noscript object ol p param plaintext pre script search section select source style summary table tbody td template textarea tfoot th thead title tr track ul wbr xmp',
 )
 /** An element that does not end where its parent's end tag stands (chapter 13.2.6.4.7, formatting elements). */
-export const FORMATTING = words('a b big code em font i nobr s small strike strong tt u')
+export const FORMATTING_ELEMENTS = nameSet('a b big code em font i nobr s small strike strong tt u')
 /** Blocks that end an open paragraph, and are ended by their own end tag. */
-export const BLOCK = words(
+export const BLOCK_ELEMENTS = nameSet(
   'address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header hgroup main menu nav ol p search section summary ul pre listing',
 )
-export const HEADING = words('h1 h2 h3 h4 h5 h6')
-export const IMPLIED_END = words('dd dt li optgroup option p rb rp rt rtc')
-export const IMPLIED_END_THOROUGH = words(
+export const HEADING_ELEMENTS = nameSet('h1 h2 h3 h4 h5 h6')
+export const IMPLIED_END_TAGS = nameSet('dd dt li optgroup option p rb rp rt rtc')
+export const IMPLIED_END_TAGS_THOROUGH = nameSet(
   'dd dt li optgroup option p rb rp rt rtc caption colgroup tbody td tfoot th thead tr',
 )
-export const TABLE_SECTION = words('tbody tfoot thead')
-export const CELL = words('td th')
-export const TABLE_PART = words('caption col colgroup tbody td tfoot th thead tr')
+export const TABLE_SECTIONS = nameSet('tbody tfoot thead')
+export const TABLE_CELLS = nameSet('td th')
+export const TABLE_PARTS = nameSet('caption col colgroup tbody td tfoot th thead tr')
 /** Text and elements that stand directly in them are moved in front of the table (foster parenting). */
-export const FOSTERING = words('table tbody tfoot thead tr')
+export const FOSTER_PARENTING_ELEMENTS = nameSet('table tbody tfoot thead tr')
 /** They stand in the head, and do not open the body. */
-export const IN_HEAD = words('base basefont bgsound link meta title style script noframes noscript template')
-export const MARKED = words('applet marquee object')
+export const HEAD_ELEMENTS = nameSet('base basefont bgsound link meta title style script noframes noscript template')
+export const MARKER_ELEMENTS = nameSet('applet marquee object')
 /** Content is text up to their own end tag. */
-export const RAW = words('title textarea style script xmp iframe noembed noframes noscript plaintext')
+export const RAW_TEXT_ELEMENTS = nameSet('title textarea style script xmp iframe noembed noframes noscript plaintext')
 /** An HTML start tag that ends all open elements of SVG and MathML. */
-export const BREAKOUT = words(
+export const BREAKOUT_TAGS = nameSet(
   'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var',
 )
-export const HTML_INTEGRATION = words('foreignobject desc title')
-export const MATH_TEXT = words('mi mo mn ms mtext')
+export const HTML_INTEGRATION_POINTS = nameSet('foreignobject desc title')
+export const MATHML_TEXT_INTEGRATION_POINTS = nameSet('mi mo mn ms mtext')
 
 const DEFAULT_SCOPE = 'applet caption html table td th marquee object select template'
-export const SCOPE = {
-  usual: words(DEFAULT_SCOPE.replace('select ', '')),
-  list: words(`${DEFAULT_SCOPE.replace('select ', '')} ol ul`),
-  button: words(`${DEFAULT_SCOPE.replace('select ', '')} button`),
-  table: words('html table template'),
+export const SCOPES = {
+  usual: nameSet(DEFAULT_SCOPE.replace('select ', '')),
+  list: nameSet(`${DEFAULT_SCOPE.replace('select ', '')} ol ul`),
+  button: nameSet(`${DEFAULT_SCOPE.replace('select ', '')} button`),
+  table: nameSet('html table template'),
 } as const

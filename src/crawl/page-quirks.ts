@@ -2,19 +2,19 @@
 
 const DOCTYPE =
   /^!?doctype\s*([^\s>"']*)\s*(?:(public|system)\s*(?:"([^"]*)"?|'([^']*)'?)?\s*(?:"([^"]*)"?|'([^']*)'?)?)?/i
-const OLD =
+const QUIRKS_PUBLIC_ID =
   /^(?:[+]\/\/silmaril\/\/dtd html pro|-\/\/(?:as\/|advasoft|ietf\/|metrius|microsoft\/|netscape|o'reilly|softquad|spyglass|sq\/|sun micro|w30?\/|w3o\/|webtechs|w3c\/\/dtd (?:html (?:3|4\.0 (?:frameset|transitional)|experimental)|w3 html))|-\/w3c\/dtd html 4\.0 transitional\/en|html$)/i
-const OLD_WITHOUT_SYSTEM = /^-\/\/w3c\/\/dtd html 4\.01 (?:frameset|transitional)\/\//i
-const IBM = 'http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd'
+const QUIRKS_PUBLIC_ID_WITHOUT_SYSTEM = /^-\/\/w3c\/\/dtd html 4\.01 (?:frameset|transitional)\/\//i
+const QUIRKS_SYSTEM_ID = 'http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd'
 
 /** `text` is what stands between `<` and `>`. */
-export function isQuirky(text: string): boolean {
+export function isQuirksDoctype(text: string): boolean {
   const [, name = '', kind = '', double, single, ...rest] = DOCTYPE.exec(text) ?? []
   if (name.toLowerCase() !== 'html') return true
   const first = double ?? single
   const isPublic = kind.toLowerCase() === 'public'
   const system = isPublic ? (rest[0] ?? rest[1]) : first
   if (kind !== '' && first === undefined) return true
-  if (system?.toLowerCase() === IBM) return true
-  return isPublic && (OLD.test(first!) || (system === undefined && OLD_WITHOUT_SYSTEM.test(first!)))
+  if (system?.toLowerCase() === QUIRKS_SYSTEM_ID) return true
+  return isPublic && (QUIRKS_PUBLIC_ID.test(first!) || (system === undefined && QUIRKS_PUBLIC_ID_WITHOUT_SYSTEM.test(first!)))
 }

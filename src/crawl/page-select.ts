@@ -1,20 +1,20 @@
 /** Tags in a closed list, `select` (HTML, chapters 13.2.6.4.16 and 13.2.6.4.17): what they end and imply. */
 
-import type { PageBuilder } from './page-builder.ts'
-import { words } from './page-names.ts'
-import type { Attributes } from './page-tokens.ts'
+import type { HtmlTreeBuilder } from './page-builder.ts'
+import { nameSet } from './page-names.ts'
+import type { TagAttributes } from './page-tokens.ts'
 
 /** `body`: the rules of the body count; `again`: the list is closed, and the rules of what is around it count. */
-export type Reading = 'done' | 'body' | 'again'
+export type SelectTagResult = 'done' | 'body' | 'again'
 
-const BODY_RULES = words('script template')
-const CLOSES = words('input keygen textarea')
-const CLOSES_IN_TABLE = words('caption table tbody tfoot thead tr td th')
+const BODY_RULES = nameSet('script template')
+const CLOSES_SELECT = nameSet('input keygen textarea')
+const CLOSES_SELECT_IN_TABLE = nameSet('caption table tbody tfoot thead tr td th')
 
-export function startInSelect(tree: PageBuilder, name: string, attributes: Attributes): Reading {
+export function startInSelect(tree: HtmlTreeBuilder, name: string, attributes: TagAttributes): SelectTagResult {
   const { open } = tree
   if (BODY_RULES.has(name)) return 'body'
-  if (name === 'select' || CLOSES.has(name) || (CLOSES_IN_TABLE.has(name) && isInTable(tree))) {
+  if (name === 'select' || CLOSES_SELECT.has(name) || (CLOSES_SELECT_IN_TABLE.has(name) && isInTable(tree))) {
     open.popUntil('select')
     return name === 'select' ? 'done' : 'again'
   }
@@ -25,7 +25,7 @@ export function startInSelect(tree: PageBuilder, name: string, attributes: Attri
   return 'done'
 }
 
-export function endInSelect(tree: PageBuilder, name: string): Reading {
+export function endInSelect(tree: HtmlTreeBuilder, name: string): SelectTagResult {
   const { open } = tree
   if (name === 'template') return 'body'
   if (name === 'option') {
@@ -34,7 +34,7 @@ export function endInSelect(tree: PageBuilder, name: string): Reading {
     if (open.current.name === 'option' && open.at(open.depth - 2)?.name === 'optgroup') open.pop()
     if (open.current.name === 'optgroup') open.pop()
   } else if (name === 'select') open.popUntil('select')
-  else if (CLOSES_IN_TABLE.has(name) && isInTable(tree) && open.isInScope('table', name)) {
+  else if (CLOSES_SELECT_IN_TABLE.has(name) && isInTable(tree) && open.isInScope('table', name)) {
     open.popUntil('select')
     return 'again'
   }
@@ -42,7 +42,7 @@ export function endInSelect(tree: PageBuilder, name: string): Reading {
 }
 
 /** Whether the list stands in a table. */
-function isInTable({ open }: PageBuilder): boolean {
+function isInTable({ open }: HtmlTreeBuilder): boolean {
   let index = open.depth - 1
   while (index > 0 && open.at(index)!.name !== 'select') index--
   return index > 0 && open.at(index - 1)!.mode !== 'body'

@@ -1,24 +1,24 @@
 /** The text of a page in the order of its tree, where text that stands wrongly in a table comes before that table. */
 
-const MOST_UNITS = 256 * 1024
+const MAX_TEXT_UNITS = 256 * 1024
 
 /** A break between two lines. */
-const BREAK = null
+const LINE_BREAK = null
 
 /** A run of text in which others may be inserted later, each at a place that was noted before. */
 export class TextFlow {
-  readonly #items: (string | typeof BREAK)[] = []
+  readonly #items: (string | typeof LINE_BREAK)[] = []
   readonly #inserted = new Map<number, TextFlow>()
   readonly #budget: { left: number }
 
-  constructor(budget: { left: number } = { left: MOST_UNITS }) {
+  constructor(budget: { left: number } = { left: MAX_TEXT_UNITS }) {
     this.#budget = budget
   }
 
   /** Adds text to the line, as far as the page's budget of 256 Ki UTF-16 units goes. */
   add(data: string): void {
     const last = this.#items.at(-1)
-    const kept = (last === BREAK ? data.trimStart() : data).slice(0, this.#budget.left)
+    const kept = (last === LINE_BREAK ? data.trimStart() : data).slice(0, this.#budget.left)
     if (kept === '') return
     this.#budget.left -= kept.length
     if (typeof last !== 'string') this.#items.push(kept)
@@ -26,13 +26,13 @@ export class TextFlow {
   }
 
   break(): void {
-    if (this.#items.length > 0 && this.#items.at(-1) === BREAK) return
-    this.#items.push(BREAK)
+    if (this.#items.length > 0 && this.#items.at(-1) === LINE_BREAK) return
+    this.#items.push(LINE_BREAK)
   }
 
   /** Breaks the line at a place that no other call has; returns it. */
-  mark(): number {
-    return this.#items.push(BREAK) - 1
+  markPlace(): number {
+    return this.#items.push(LINE_BREAK) - 1
   }
 
   /** The flow that is inserted in front of the break at a place that was marked. */
@@ -53,19 +53,19 @@ export class TextFlow {
       if (kept !== '') lines.push(kept)
       line = ''
     }
-    this.#walk((item) => {
-      if (item === BREAK) end()
+    this.#forEachItem((item) => {
+      if (item === LINE_BREAK) end()
       else line += item
     })
     end()
     return lines
   }
 
-  #walk(visit: (item: string | typeof BREAK) => void): void {
+  #forEachItem(callback: (item: string | typeof LINE_BREAK) => void): void {
     for (const [place, item] of this.#items.entries()) {
       const inserted = this.#inserted.get(place)
-      if (inserted !== undefined) inserted.#walk(visit)
-      visit(item)
+      if (inserted !== undefined) inserted.#forEachItem(callback)
+      callback(item)
     }
   }
 }

@@ -1,20 +1,20 @@
 /** A page as it streams by, read by the rules of the HTML standard (chapter 13.2.6): which tags are implied, which ignored. */
 
-import { readBodyStart } from './page-body.ts'
-import { readBodyEnd } from './page-body-end.ts'
-import { PageBuilder, type TreeListener } from './page-builder.ts'
-import type { Element } from './page-elements.ts'
-import { breaksOut, takesHtml } from './page-foreign.ts'
-import { FOSTERING, IN_HEAD, RAW } from './page-names.ts'
-import { isQuirky } from './page-quirks.ts'
-import { readTableEnd, readTableStart } from './page-table.ts'
-import type { Attributes, Listener } from './page-tokens.ts'
+import { handleBodyStartTag } from './page-body.ts'
+import { handleBodyEndTag } from './page-body-end.ts'
+import { HtmlTreeBuilder, type TreeObserver } from './page-builder.ts'
+import type { OpenElement } from './page-elements.ts'
+import { isBreakoutTag, usesHtmlRules } from './page-foreign.ts'
+import { FOSTER_PARENTING_ELEMENTS, HEAD_ELEMENTS, RAW_TEXT_ELEMENTS } from './page-names.ts'
+import { isQuirksDoctype } from './page-quirks.ts'
+import { handleTableEndTag, handleTableStartTag } from './page-table.ts'
+import type { TagAttributes, TokenHandler } from './page-tokens.ts'
 
-export class TreeReader implements Listener {
-  readonly #tree: PageBuilder
+export class HtmlTreeReader implements TokenHandler {
+  readonly #tree: HtmlTreeBuilder
 
-  constructor(listener: TreeListener) {
-    this.#tree = new PageBuilder(listener)
+  constructor(observer: TreeObserver) {
+    this.#tree = new HtmlTreeBuilder(observer)
   }
 
   /** Ends the page; the text that is seen, in lines. */
@@ -26,29 +26,29 @@ export class TreeReader implements Listener {
     return this.#tree.isForeign()
   }
 
-  rawName(): string | null {
-    const { name, space } = this.#tree.open.current
-    return space === 'html' && RAW.has(name) ? name : null
+  rawTextElement(): string | null {
+    const { name, namespace: space } = this.#tree.open.current
+    return space === 'html' && RAW_TEXT_ELEMENTS.has(name) ? name : null
   }
 
   doctype(text: string): void {
-    if (this.#tree.isInHead) this.#tree.quirks = isQuirky(text)
+    if (this.#tree.isInHead) this.#tree.quirks = isQuirksDoctype(text)
   }
 
-  open(name: string, attributes: Attributes, closed: boolean): void {
+  open(name: string, attributes: TagAttributes, closed: boolean): void {
     const tree = this.#tree
     tree.selfClosing = closed
     if (tree.phase === 'frames') return
     if (tree.isInHead) this.#openInHead(name, attributes)
-    else if (takesHtml(tree.open.current, name)) this.#openHtml(name, attributes)
+    else if (usesHtmlRules(tree.open.current, name)) this.#openHtml(name, attributes)
     else this.#openForeign(name, attributes)
   }
 
   close(name: string): void {
     const { phase, open, isInHead } = this.#tree
-    if (phase === 'frames' || open.isOfDeeper()) return
+    if (phase === 'frames' || open.popBeyondLimit()) return
     if (isInHead) this.#closeInHead(name)
-    else if (open.current.space === 'html') this.#closeHtml(name)
+    else if (open.current.namespace === 'html') this.#closeHtml(name)
     else this.#closeForeign(name)
   }
 
@@ -56,30 +56,30 @@ export class TreeReader implements Listener {
     const tree = this.#tree
     const { current } = tree.open
     if (tree.phase === 'frames') return
-    if (current.name === 'script') tree.listener.script(data)
+    if (current.name === 'script') tree.observer.onScriptText(data)
     else if (tree.isInHead) {
-      const seen = withoutBlank(data)
-      if (seen === '') return
+      const text = trimLeadingWhiteSpace(data)
+      if (text === '') return
       tree.openBody()
-      this.#textHtml(seen, tree.open.current)
-    } else if (current.space !== 'html') this.#textInForeign(data)
-    else if (!RAW.has(current.name)) this.#textHtml(data, current)
+      this.#textHtml(text, tree.open.current)
+    } else if (current.namespace !== 'html') this.#textInForeign(data)
+    else if (!RAW_TEXT_ELEMENTS.has(current.name)) this.#textHtml(data, current)
   }
 
-  #openHtml(name: string, attributes: Attributes): void {
-    if (!readTableStart(this.#tree, name, attributes)) readBodyStart(this.#tree, name, attributes)
+  #openHtml(name: string, attributes: TagAttributes): void {
+    if (!handleTableStartTag(this.#tree, name, attributes)) handleBodyStartTag(this.#tree, name, attributes)
   }
 
   #closeHtml(name: string): void {
-    if (this.rawName() === name) this.#tree.open.pop()
-    else if (!readTableEnd(this.#tree, name)) readBodyEnd(this.#tree, name)
+    if (this.rawTextElement() === name) this.#tree.open.pop()
+    else if (!handleTableEndTag(this.#tree, name)) handleBodyEndTag(this.#tree, name)
   }
 
-  #openInHead(name: string, attributes: Attributes): void {
+  #openInHead(name: string, attributes: TagAttributes): void {
     const tree = this.#tree
     if (name === 'html' || name === 'head') return
-    if (name === 'frameset') tree.leaveBody()
-    else if (IN_HEAD.has(name)) readBodyStart(tree, name, attributes)
+    if (name === 'frameset') tree.discardBody()
+    else if (HEAD_ELEMENTS.has(name)) handleBodyStartTag(tree, name, attributes)
     else {
       tree.openBody()
       if (name === 'body') tree.framesetOk = false
@@ -93,28 +93,28 @@ export class TreeReader implements Listener {
     this.#closeHtml(name)
   }
 
-  #openForeign(name: string, attributes: Attributes): void {
+  #openForeign(name: string, attributes: TagAttributes): void {
     const { open } = this.#tree
-    if (!breaksOut(name, attributes)) {
-      this.#tree.insert(name, attributes, open.current.space)
+    if (!isBreakoutTag(name, attributes)) {
+      this.#tree.insert(name, attributes, open.current.namespace)
       return
     }
     do open.pop()
-    while (!takesHtml(open.current, 'p'))
-    if (takesHtml(open.current, name)) this.#openHtml(name, attributes)
-    else this.#tree.insert(name, attributes, open.current.space)
+    while (!usesHtmlRules(open.current, 'p'))
+    if (usesHtmlRules(open.current, name)) this.#openHtml(name, attributes)
+    else this.#tree.insert(name, attributes, open.current.namespace)
   }
 
   #closeForeign(name: string): void {
     const { open } = this.#tree
     if (name === 'br' || name === 'p') {
-      while (!takesHtml(open.current, 'p')) open.pop()
+      while (!usesHtmlRules(open.current, 'p')) open.pop()
       this.#closeHtml(name)
       return
     }
-    for (let index = open.depth - 1; index > 0 && open.spend(1); index--) {
+    for (let index = open.depth - 1; index > 0 && open.spendSteps(1); index--) {
       const element = open.at(index)!
-      if (element.space === 'html') {
+      if (element.namespace === 'html') {
         this.#closeHtml(name)
         return
       }
@@ -124,20 +124,20 @@ export class TreeReader implements Listener {
     }
   }
 
-  #textHtml(data: string, { mode, name }: Element): void {
+  #textHtml(data: string, { mode, name }: OpenElement): void {
     const tree = this.#tree
-    const isWhite = withoutBlank(data) === ''
+    const isWhite = trimLeadingWhiteSpace(data) === ''
     if (mode === 'colgroup' && name === 'colgroup') {
       if (isWhite) return
       tree.open.pop()
-      this.#textHtml(withoutBlank(data), tree.open.current)
-    } else if (mode !== 'select' && FOSTERING.has(name)) {
-      if (!isWhite) tree.fostering(() => this.#textInBody(data, isWhite))
+      this.#textHtml(trimLeadingWhiteSpace(data), tree.open.current)
+    } else if (mode !== 'select' && FOSTER_PARENTING_ELEMENTS.has(name)) {
+      if (!isWhite) tree.withFosterParenting(() => this.#textInBody(data, isWhite))
     } else this.#textInBody(data, isWhite)
   }
 
   #textInForeign(data: string): void {
-    if (withoutBlank(data) !== '') this.#tree.framesetOk = false
+    if (trimLeadingWhiteSpace(data) !== '') this.#tree.framesetOk = false
     this.#tree.addText(data)
   }
 
@@ -150,12 +150,12 @@ export class TreeReader implements Listener {
 }
 
 /** A text without the white space in front, as HTML has it (chapter 13.2.6.4): tab, line feed, form feed, carriage return and space. */
-function withoutBlank(text: string): string {
+function trimLeadingWhiteSpace(text: string): string {
   let at = 0
-  for (let code = text.charCodeAt(0); isBlank(code); code = text.charCodeAt(at)) at++
+  for (let code = text.charCodeAt(0); isHtmlWhiteSpace(code); code = text.charCodeAt(at)) at++
   return at === 0 ? text : text.slice(at)
 }
 
-function isBlank(code: number): boolean {
+function isHtmlWhiteSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 9 || code === 13 || code === 12
 }

@@ -1,13 +1,13 @@
 /** A page of XHTML as it streams by: elements end where their end tags stand, and nothing is implied. */
 
-import { PageBuilder, type TreeListener } from './page-builder.ts'
-import type { Attributes, Listener } from './page-tokens.ts'
+import { HtmlTreeBuilder, type TreeObserver } from './page-builder.ts'
+import type { TagAttributes, TokenHandler } from './page-tokens.ts'
 
-export class XmlReader implements Listener {
-  readonly #tree: PageBuilder
+export class XhtmlTreeReader implements TokenHandler {
+  readonly #tree: HtmlTreeBuilder
 
-  constructor(listener: TreeListener) {
-    this.#tree = new PageBuilder(listener)
+  constructor(observer: TreeObserver) {
+    this.#tree = new HtmlTreeBuilder(observer)
   }
 
   /** Ends the page; the text that is seen, in lines. */
@@ -19,25 +19,25 @@ export class XmlReader implements Listener {
     return false
   }
 
-  rawName(): null {
+  rawTextElement(): null {
     return null
   }
 
   doctype(): void {}
 
-  open(name: string, attributes: Attributes, closed: boolean): void {
+  open(name: string, attributes: TagAttributes, closed: boolean): void {
     const element = this.#tree.insert(name, attributes)
     if (closed && element.isOpen) this.#tree.open.pop()
   }
 
   close(name: string): void {
     const { open } = this.#tree
-    if (!open.isOfDeeper() && open.has(name)) open.popUntil(name)
+    if (!open.popBeyondLimit() && open.has(name)) open.popUntil(name)
   }
 
   text(data: string): void {
-    const { open, listener } = this.#tree
-    if (open.current.name === 'script') listener.script(data)
+    const { open, observer: listener } = this.#tree
+    if (open.current.name === 'script') listener.onScriptText(data)
     else this.#tree.addText(data)
   }
 }

@@ -7,7 +7,7 @@
  * RFC 6890: https://www.iana.org/assignments/iana-ipv4-special-registry. Its globally reachable rows (AS112, PCP and TURN
  * anycast) stand here too: nobody keeps a website there.
  */
-export const SPECIAL_IPV4 = [
+export const SPECIAL_IPV4_RANGES = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private use
   '100.64.0.0/10', // shared address space
@@ -33,7 +33,7 @@ export const SPECIAL_IPV4 = [
  * (https://www.iana.org/assignments/ipv6-address-space): loopback, unspecified, mapped, IPv4-compatible, NAT64, discard-only,
  * segment routing, unique-local, link-local, site-local, multicast. 64:ff9b::/96 is judged by the address inside.
  */
-export const SPECIAL_IPV6 = [
+export const SPECIAL_IPV6_RANGES = [
   '::/3',
   '2001::/23', // IETF protocol assignments, with Teredo, PCP, TURN, benchmarking, AMT, AS112-v6, ORCHID, DRIP
   '2001:db8::/32', // documentation
@@ -50,7 +50,7 @@ export const SPECIAL_IPV6 = [
  * network and the unspecified addresses, which mean the machine itself, multicast, broadcast, and a NAT64 of the operator's
  * (RFC 8215), behind which an address can hide in several places.
  */
-export const NEVER = [
+export const NEVER_ALLOWED_RANGES = [
   '0.0.0.0/8',
   '100.100.100.200/32',
   '168.63.129.16/32',

@@ -1,16 +1,16 @@
 /** The rests of addresses: how long those that ask to be left alone are, by what they answered to the visits before. */
 
-import type { Address } from '../words/address.ts'
-import type { Reply } from './http-exchange.ts'
-import type { Pace } from './pace.ts'
-import { Recent } from './recent.ts'
-import { restAsked } from './retry-after.ts'
+import type { IpAddress } from '../words/address.ts'
+import type { HttpResponse } from './http-exchange.ts'
+import type { PolitenessLimiter } from './pace.ts'
+import { LruMap } from './recent.ts'
+import { requestedBackoff } from './retry-after.ts'
 
-export type Rests = { beginVisit(): VisitRests }
+export type BackoffTracker = { beginProbe(): ProbeBackoff }
 
-export type VisitRests = {
+export type ProbeBackoff = {
   /** An answer that came from an address. */
-  heard(address: Address, reply: Pick<Reply, 'status' | 'field'>): void
+  recordResponse(address: IpAddress, response: Pick<HttpResponse, 'status' | 'header'>): void
   end(): void
 }
 
@@ -18,27 +18,27 @@ export type VisitRests = {
  * Milliseconds that an address may have us stay away, by how many visits in a row it asked before: one customer of a shared
  * address must not keep us from all the others.
  */
-const MOST = [60_000, 60 * 60_000, 24 * 60 * 60_000] as const
+const MAX_BACKOFF_MS = [60_000, 60 * 60_000, 24 * 60 * 60_000] as const
 /** Addresses of which that is remembered. */
-const KEPT = 20_000
+const MAX_TRACKED_ADDRESSES = 20_000
 
 /** `now`: milliseconds since 1970. */
-export function openRests(pace: Pick<Pace, 'rest'>, now: () => number): Rests {
-  const inRow = new Recent<Address, number>(KEPT)
+export function createBackoffTracker(limiter: Pick<PolitenessLimiter, 'backOff'>, now: () => number): BackoffTracker {
+  const consecutive = new LruMap<IpAddress, number>(MAX_TRACKED_ADDRESSES)
   return {
-    beginVisit() {
-      const asked = new Map<Address, boolean>()
+    beginProbe() {
+      const requested = new Map<IpAddress, boolean>()
       return {
-        heard(address, reply) {
-          const milliseconds = restAsked(reply, now())
-          asked.set(address, milliseconds !== null || asked.get(address) === true)
+        recordResponse(address, reply) {
+          const milliseconds = requestedBackoff(reply, now())
+          requested.set(address, milliseconds !== null || requested.get(address) === true)
           if (milliseconds === null) return
-          pace.rest(address, Math.min(milliseconds, MOST[Math.min(inRow.get(address) ?? 0, MOST.length - 1)]!))
+          limiter.backOff(address, Math.min(milliseconds, MAX_BACKOFF_MS[Math.min(consecutive.get(address) ?? 0, MAX_BACKOFF_MS.length - 1)]!))
         },
         end() {
-          for (const [address, isAsked] of asked) {
-            if (isAsked) inRow.use(address, (inRow.get(address) ?? 0) + 1)
-            else inRow.delete(address)
+          for (const [address, isRequested] of requested) {
+            if (isRequested) consecutive.set(address, (consecutive.get(address) ?? 0) + 1)
+            else consecutive.delete(address)
           }
         },
       }

@@ -3,18 +3,18 @@
 import type { KeyObject, X509Certificate } from 'node:crypto'
 
 /** Bits of security that level 2 asks of a key. */
-const LEVEL_2 = 112
-const SHORTEST_DSA = { modulus: 2048, divisor: 224 }
+const MIN_SECURITY_BITS = 112
+const MIN_DSA_BITS = { modulus: 2048, divisor: 224 }
 const WEAK_DIGEST = /md[245]|sha-?1(?!\d)/i
 
 /**
  * OpenSSL's code for the first weakness from the site's own certificate up, or null; a root's own signature counts for nothing.
  * A key or name at which OpenSSL throws, as it cannot be read, is weak.
  */
-export function weaknessOf(chain: readonly X509Certificate[]): string | null {
+export function weakestLinkError(chain: readonly X509Certificate[]): string | null {
   for (const [depth, certificate] of chain.entries()) {
     try {
-      if (isShort(certificate.publicKey)) return depth === 0 ? 'EE_KEY_TOO_SMALL' : 'CA_KEY_TOO_SMALL'
+      if (isKeyTooShort(certificate.publicKey)) return depth === 0 ? 'EE_KEY_TOO_SMALL' : 'CA_KEY_TOO_SMALL'
       const isRoot = certificate.subject === certificate.issuer
       if (!isRoot && WEAK_DIGEST.test(certificate.signatureAlgorithm ?? '')) return 'CA_MD_TOO_WEAK'
     } catch {
@@ -24,19 +24,19 @@ export function weaknessOf(chain: readonly X509Certificate[]): string | null {
   return null
 }
 
-function isShort({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+function isKeyTooShort({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   const { modulusLength, divisorLength, namedCurve = '' } = asymmetricKeyDetails ?? {}
-  if (asymmetricKeyType === 'ec') return Number(/\d{3}/.exec(namedCurve)?.[0] ?? 2 * LEVEL_2) < 2 * LEVEL_2
+  if (asymmetricKeyType === 'ec') return Number(/\d{3}/.exec(namedCurve)?.[0] ?? 2 * MIN_SECURITY_BITS) < 2 * MIN_SECURITY_BITS
   if (modulusLength === undefined) return false
-  if (asymmetricKeyType !== 'dsa') return factoringBits(modulusLength) < LEVEL_2
-  return modulusLength < SHORTEST_DSA.modulus || (divisorLength ?? 0) < SHORTEST_DSA.divisor
+  if (asymmetricKeyType !== 'dsa') return rsaSecurityBits(modulusLength) < MIN_SECURITY_BITS
+  return modulusLength < MIN_DSA_BITS.modulus || (divisorLength ?? 0) < MIN_DSA_BITS.divisor
 }
 
 /**
  * The bits of security of an RSA key as OpenSSL counts them: the estimate of NIST SP 800-56B, appendix D, rounded to eight. So a
  * key somewhat shorter than 2,048 bits has 112 as well.
  */
-function factoringBits(modulusLength: number): number {
+function rsaSecurityBits(modulusLength: number): number {
   const digits = modulusLength * Math.LN2
   const estimate = (1.923 * Math.cbrt(digits) * Math.cbrt(Math.log(digits)) ** 2 - 4.69) / Math.LN2
   return 8 * Math.floor((estimate + 4) / 8)

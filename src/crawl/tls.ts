@@ -9,15 +9,15 @@ import {
   type SecureContext,
   TLSSocket,
 } from 'node:tls'
-import { certificateIn } from './tls-session.ts'
-import { weaknessOf } from './tls-strength.ts'
-import type { Certificate, Vetted } from './visit.ts'
+import { certificateFromSession } from './tls-session.ts'
+import { weakestLinkError } from './tls-strength.ts'
+import type { CertificateResult, VettedEndpoint } from './visit.ts'
 
-const MOST_CERTIFICATES = 16
+const MAX_CHAIN_CERTIFICATES = 16
 /** Of TLS 1.3, in the order of browsers: the first one is computed fastest. */
-const SUITES = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
+const TLS13_CIPHER_SUITES = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
 /** Nearly every server has one of them; a key share of ML-KEM costs more than all the rest. */
-const USUAL_GROUPS = 'X25519:P-256:P-384:P-521'
+const DEFAULT_GROUPS = 'X25519:P-256:P-384:P-521'
 /** All that OpenSSL knows; one that this build lacks is passed over. */
 const ALL_GROUPS = [
   'X25519:P-256:X448:P-384:P-521:X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:MLKEM768:MLKEM1024:MLKEM512',
@@ -27,11 +27,11 @@ const ALL_GROUPS = [
   .join(':')
   .replace(/[^:]+/g, '?$&')
 /** All but those in which the server does not authenticate itself by a certificate. */
-const ALL_CIPHERS = `${SUITES}:TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256:ALL:COMPLEMENTOFALL:!aNULL:!PSK:!SRP`
+const ALL_CIPHERS = `${TLS13_CIPHER_SUITES}:TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256:ALL:COMPLEMENTOFALL:!aNULL:!PSK:!SRP`
 /** A shorter group of Diffie-Hellman is refused in the usual manner, as Node does. */
-const USUAL_DH_BITS = 1024
-const notWrittenOut = () => ({}) as DetailedPeerCertificate
-const WRONG_NAME = Object.assign(new Error('the certificate is for other names'), {
+const MIN_DH_BITS = 1024
+const emptyPeerCertificate = () => ({}) as DetailedPeerCertificate
+const WRONG_NAME_ERROR = Object.assign(new Error('the certificate is for other names'), {
   code: 'ERR_TLS_CERT_ALTNAME_INVALID',
 })
 
@@ -40,25 +40,25 @@ const WRONG_NAME = Object.assign(new Error('the certificate is for other names')
  * few groups. `http2`: the same for servers that speak HTTP/2 alone. `old`: with every group and cipher that OpenSSL still
  * speaks and no protocol over TLS named, for servers that refuse the usual one: those of TLS 1.0 and 1.1, of rare groups.
  */
-export type Manner = 'usual' | 'http2' | 'old'
-export type Trust = Readonly<Record<Manner, SecureContext>>
+export type TlsProfile = 'usual' | 'http2' | 'old'
+export type TlsContexts = Readonly<Record<TlsProfile, SecureContext>>
 
-const PROTOCOLS: Readonly<Record<Manner, string[] | undefined>> = {
+const ALPN_PROTOCOLS: Readonly<Record<TlsProfile, string[] | undefined>> = {
   usual: ['http/1.1'],
   http2: ['h2'],
   old: undefined,
 }
 
 /** `ending` is called before the socket gives up its handle, and with it what was shown. */
-export type Offer = { trust: Trust; manner: Manner; ending(error: Error | null): void }
+export type TlsHandshakeOptions = { tlsContexts: TlsContexts; profile: TlsProfile; onClosing(error: Error | null): void }
 
 /** Node's own roots (which follow NODE_EXTRA_CA_CERTS) and others in PEM. Costly: made once. */
-export function makeTrust(roots: readonly string[]): Trust {
+export function createTlsContexts(roots: readonly string[]): TlsContexts {
   const shared = {
     ca: [...getCACertificates('default'), ...roots],
     secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT | constants.SSL_OP_NO_TICKET,
   }
-  const usual = createSecureContext({ ...shared, ecdhCurve: USUAL_GROUPS, ciphers: `${SUITES}:DEFAULT@SECLEVEL=2` })
+  const usual = createSecureContext({ ...shared, ecdhCurve: DEFAULT_GROUPS, ciphers: `${TLS13_CIPHER_SUITES}:DEFAULT@SECLEVEL=2` })
   const ciphers = `${ALL_CIPHERS}@SECLEVEL=0`
   const old = createSecureContext({ ...shared, minVersion: 'TLSv1', ecdhCurve: ALL_GROUPS, ciphers })
   return { usual, http2: usual, old }
@@ -68,19 +68,19 @@ export function makeTrust(roots: readonly string[]): Trust {
  * A socket that starts its TLS handshake, for `host` whatever certificate comes, as soon as it is connected. Node would write
  * out the whole chain as an object to compare the name, which costs as much as all of HTTP; OpenSSL compares it itself.
  */
-export function startTls(to: Vetted, host: string, offer: Offer): TLSSocket {
-  const { trust, manner, ending } = offer
+export function startTls(to: VettedEndpoint, host: string, options: TlsHandshakeOptions): TLSSocket {
+  const { tlsContexts, profile: manner, onClosing: ending } = options
   const socket: TLSSocket = connect({
-    host: to.at ?? to.address,
+    host: to.connectTo ?? to.address,
     port: to.port,
     servername: host,
-    secureContext: trust[manner],
+    secureContext: tlsContexts[manner],
     rejectUnauthorized: false,
-    ...(PROTOCOLS[manner] && { ALPNProtocols: PROTOCOLS[manner] }),
-    minDHSize: manner === 'old' ? 1 : USUAL_DH_BITS,
-    checkServerIdentity: () => nameError(peerCertificate(socket, certificateIn(socket.getSession())), host),
+    ...(ALPN_PROTOCOLS[manner] && { ALPNProtocols: ALPN_PROTOCOLS[manner] }),
+    minDHSize: manner === 'old' ? 1 : MIN_DH_BITS,
+    checkServerIdentity: () => nameError(peerCertificate(socket, certificateFromSession(socket.getSession())), host),
   })
-  socket.getPeerCertificate = notWrittenOut
+  socket.getPeerCertificate = emptyPeerCertificate
   const { _destroy } = socket
   socket._destroy = (error, done) => {
     ending(error)
@@ -90,22 +90,22 @@ export function startTls(to: Vetted, host: string, offer: Offer): TLSSocket {
 }
 
 /** The verdict after a handshake that was done. */
-export function judge(socket: TLSSocket, manner: Manner): Certificate {
+export function certificateAfterHandshake(socket: TLSSocket, profile: TlsProfile): CertificateResult {
   const error = socket.authorized ? null : String(socket.authorizationError)
-  return { kind: 'shown', error: error ?? weaknessAfter(socket, manner) }
+  return { kind: 'shown', error: error ?? weaknessUnderProfile(socket, profile) }
 }
 
 /** The verdict after a handshake that failed: the certificate may have come before that. */
-export function judgeFailed(socket: TLSSocket, host: string, manner: Manner): Certificate {
+export function certificateAfterFailure(socket: TLSSocket, host: string, profile: TlsProfile): CertificateResult {
   const shown = peerCertificate(socket)
   if (shown === undefined) return { kind: 'none' }
   const error = verifyError(socket) ?? nameError(shown, host)
-  return { kind: 'shown', error: error === undefined ? weaknessAfter(socket, manner) : codeOf(error) }
+  return { kind: 'shown', error: error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error) }
 }
 
 /** What security level 2 would have said, where the manner did not have OpenSSL say it. */
-function weaknessAfter(socket: TLSSocket, manner: Manner): string | null {
-  return manner === 'old' ? weaknessOf(chainOf(socket)) : null
+function weaknessUnderProfile(socket: TLSSocket, profile: TlsProfile): string | null {
+  return profile === 'old' ? weakestLinkError(chainOf(socket)) : null
 }
 
 /**
@@ -114,9 +114,9 @@ function weaknessAfter(socket: TLSSocket, manner: Manner): string | null {
  */
 function nameError(shown: X509Certificate | null | undefined, host: string): Error | undefined {
   try {
-    return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME : undefined
+    return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME_ERROR : undefined
   } catch {
-    return WRONG_NAME
+    return WRONG_NAME_ERROR
   }
 }
 
@@ -139,7 +139,7 @@ function chainOf(socket: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = []
   try {
     let each = TLSSocket.prototype.getPeerCertificate.call(socket, true) as DetailedPeerCertificate | undefined
-    while (each?.raw !== undefined && chain.length < MOST_CERTIFICATES) {
+    while (each?.raw !== undefined && chain.length < MAX_CHAIN_CERTIFICATES) {
       chain.push(new X509Certificate(each.raw))
       each = each.issuerCertificate === each ? undefined : each.issuerCertificate
     }
@@ -154,6 +154,6 @@ function verifyError(socket: TLSSocket & { ssl?: { verifyError?(): Error | null 
   return socket.ssl?.verifyError?.() ?? undefined
 }
 
-export function codeOf(error: Error): string {
+export function errorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }

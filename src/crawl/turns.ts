@@ -1,76 +1,76 @@
 /** The turns of one visit: it waits for one at each address that it connects to, for so long as the limits allow. */
 
-import type { Address } from '../words/address.ts'
-import { reachedAt } from './guard.ts'
-import type { Pace } from './pace.ts'
-import type { Vetted } from './visit.ts'
+import type { IpAddress } from '../words/address.ts'
+import { effectiveAddress } from './guard.ts'
+import type { PolitenessLimiter } from './pace.ts'
+import type { VettedEndpoint } from './visit.ts'
 import type { WebLimits } from './web-limits.ts'
 
-type TurnsOptions = {
+type ProbeRateLimiterOptions = {
   /** Null where nobody has to wait. */
-  pace: Pick<Pace, 'wait' | 'take' | 'restOf'> | null
-  limits: Pick<WebLimits, 'firstTurn' | 'turns'>
+  politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'> | null
+  limits: Pick<WebLimits, 'firstRateLimitWaitMs' | 'totalRateLimitWaitMs'>
   /** Addresses where the visit has its turn already. */
-  given: readonly Address[]
+  granted: readonly IpAddress[]
 }
 
-export class Turns {
-  readonly #options: TurnsOptions
-  readonly #had: Set<Address>
+export class ProbeRateLimiter {
+  readonly #options: ProbeRateLimiterOptions
+  readonly #granted: Set<IpAddress>
   /** The address that is waited for, or was last, and for how long all were together. */
-  #at: Address | null = null
-  #waited = 0
-  #cutShort: (() => void) | null = null
-  #isCut = false
+  #waitingFor: IpAddress | null = null
+  #waitedMs = 0
+  #wakeUp: (() => void) | null = null
+  #isCancelled = false
   /** The first address at which a host could not be reached for want of a turn: what the visit saw does not count. */
-  held: Address | null = null
+  deferredAt: IpAddress | null = null
 
-  constructor(options: TurnsOptions) {
+  constructor(options: ProbeRateLimiterOptions) {
     this.#options = options
-    this.#had = new Set(options.given.map(reachedAt))
+    this.#granted = new Set(options.granted.map(effectiveAddress))
   }
 
   /** The doors in the order of trying: as they come, those first whose turn does. */
-  sort(doors: readonly Vetted[]): readonly Vetted[] {
-    const { pace } = this.#options
-    if (pace === null || doors.length < 2) return doors
-    const wait = (door: Vetted): number => (this.#isFree(door) ? 0 : pace.wait({ addresses: [door.address] }))
-    const waits = doors.map((door) => ({ door, wait: wait(door) }))
-    return waits.toSorted((a, b) => a.wait - b.wait).map(({ door }) => door)
+  sortByWait(endpoints: readonly VettedEndpoint[]): readonly VettedEndpoint[] {
+    const { politeness } = this.#options
+    if (politeness === null || endpoints.length < 2) return endpoints
+    const wait = (door: VettedEndpoint): number => (this.isExempt(door) ? 0 : politeness.wait({ addresses: [door.address] }))
+    const waits = endpoints.map((door) => ({ door, wait: wait(door) }))
+    return waits.toSorted((a, b) => a.wait - b.wait).map(({ door: endpoint }) => endpoint)
   }
 
   /** True when the turn has come, at once where the visit had one at this address; false where it is too far off. */
-  async at(door: Vetted): Promise<boolean> {
-    const { pace, limits } = this.#options
-    if (pace === null || this.#isFree(door)) return true
-    const places = { addresses: [door.address] }
-    const patience = this.#had.size === 0 ? limits.firstTurn : limits.turns - this.#waited
-    if (this.#isCut || pace.wait(places) > patience) return false
-    const wait = pace.take(places)
-    this.#had.add(reachedAt(door.address))
-    if (wait > 0) await this.#sleep(wait, door.address)
-    if (this.#isCut || wait === 0 || pace.restOf(places) <= 0) return !this.#isCut
-    this.#had.delete(reachedAt(door.address)) // it came to rest since the turn was taken
-    return this.at(door)
+  async acquire(endpoint: VettedEndpoint): Promise<boolean> {
+    const { politeness, limits } = this.#options
+    if (politeness === null || this.isExempt(endpoint)) return true
+    const targets = { addresses: [endpoint.address] }
+    const maxWaitMs = this.#granted.size === 0 ? limits.firstRateLimitWaitMs : limits.totalRateLimitWaitMs - this.#waitedMs
+    if (this.#isCancelled || politeness.wait(targets) > maxWaitMs) return false
+    const wait = politeness.acquire(targets)
+    this.#granted.add(effectiveAddress(endpoint.address))
+    if (wait > 0) await this.#sleep(wait, endpoint.address)
+    if (this.#isCancelled || wait === 0 || politeness.backoffRemaining(targets) <= 0) return !this.#isCancelled
+    this.#granted.delete(effectiveAddress(endpoint.address)) // it came to rest since the turn was taken
+    return this.acquire(endpoint)
   }
 
   /** The visit has no time left: nobody waits any longer, and where somebody has, what was seen does not count. */
-  cut(): void {
-    this.#isCut = true
-    this.held ??= this.#at
-    this.#cutShort?.()
+  cancel(): void {
+    this.#isCancelled = true
+    this.deferredAt ??= this.#waitingFor
+    this.#wakeUp?.()
   }
 
-  #isFree({ address, own }: Vetted): boolean {
-    return own === true || this.#had.has(reachedAt(address))
+  isExempt({ address, isOwn: own }: VettedEndpoint): boolean {
+    return own === true || this.#granted.has(effectiveAddress(address))
   }
 
-  #sleep(milliseconds: number, at: Address): Promise<void> {
-    this.#at = at
-    this.#waited += milliseconds
+  #sleep(milliseconds: number, at: IpAddress): Promise<void> {
+    this.#waitingFor = at
+    this.#waitedMs += milliseconds
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds)
-      this.#cutShort = () => {
+      this.#wakeUp = () => {
         clearTimeout(timer)
         resolve()
       }

@@ -4,46 +4,46 @@
  */
 
 import { Agent, type Dispatcher, request } from 'undici'
-import { InputFault } from '../input/fault.ts'
-import { type Name, registrable } from '../words/name.ts'
+import { InputError } from '../input/fault.ts'
+import { type DomainName, registrableDomain } from '../words/name.ts'
 
 /** `accounts`, `zones`: the base URLs of both APIs. `agent`: what the client calls itself; CZDS wants to know. */
-export type Account = { user: string; password: string; accounts: string; zones: string; agent: string }
+export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
 
 /** What a zone's file is, before it is fetched. `modified`: as the server writes it; `bytes`: null where it does not say. */
-export type ZoneHead = { modified: string; bytes: number | null }
+export type ZoneFileInfo = { modified: string; bytes: number | null }
 
 /** Waits so many milliseconds; ends with the signal. */
 type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
-type Answer = Dispatcher.ResponseData
-type Ask = { method: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string>; body?: string }
+type CzdsResponse = Dispatcher.ResponseData
+type CzdsRequest = { method: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string>; body?: string }
 
 /** A token is good for 24 hours, and eight may be had in five minutes. */
-const TOKEN_MILLISECONDS = 23 * 3_600_000
-const TIME_OUT = 60_000
-const TRIES = 4
-const FIRST_WAIT = 5_000
-const LONGEST_WAIT = 600_000
-const TOKEN_BYTES = 65_536
-const LIST_BYTES = 4_194_304
-const MOST_LINKS = 10_000
+const TOKEN_LIFETIME_MS = 23 * 3_600_000
+const REQUEST_TIMEOUT_MS = 60_000
+const MAX_TRIES = 4
+const FIRST_RETRY_DELAY_MS = 5_000
+const MAX_RETRY_DELAY_MS = 600_000
+const MAX_TOKEN_RESPONSE_BYTES = 65_536
+const MAX_LIST_RESPONSE_BYTES = 4_194_304
+const MAX_ZONE_LINKS = 10_000
 
 /** What may be mended by asking again: the server is busy, or fails. */
-const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
+const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504])
 
-export class Czds {
-  readonly #account: Account
+export class CzdsClient {
+  readonly #account: CzdsAccount
   readonly #wait: Wait
   readonly #signal: AbortSignal
   readonly #dispatcher = new Agent({
     connections: 1,
-    headersTimeout: TIME_OUT,
-    bodyTimeout: TIME_OUT,
-    connect: { timeout: TIME_OUT },
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+    connect: { timeout: REQUEST_TIMEOUT_MS },
   })
   #token: { text: string; until: number } | null = null
 
-  constructor(account: Account, signal: AbortSignal, wait: Wait) {
+  constructor(account: CzdsAccount, signal: AbortSignal, wait: Wait) {
     this.#account = account
     this.#signal = signal
     this.#wait = wait
@@ -51,18 +51,18 @@ export class Czds {
 
   /** The addresses of the zones that the account may have. */
   async links(): Promise<string[]> {
-    const answer = await this.#asAccount(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
-    const links = jsonIn(await textOf(answer, LIST_BYTES))
-    if (!Array.isArray(links) || links.length > MOST_LINKS || !links.every((link) => typeof link === 'string'))
-      throw new InputFault(`${this.#account.zones} did not answer with a list of zones`)
-    for (const link of links) this.#expectTrusted(link)
+    const answer = await this.#authorizedRequest(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
+    const links = parseJsonOrNull(await readResponseText(answer, MAX_LIST_RESPONSE_BYTES))
+    if (!Array.isArray(links) || links.length > MAX_ZONE_LINKS || !links.every((link) => typeof link === 'string'))
+      throw new InputError(`${this.#account.zones} did not answer with a list of zones`)
+    for (const link of links) this.#requireSameOwner(link)
     return links
   }
 
-  async head(link: string): Promise<ZoneHead> {
-    const { headers, body } = await this.#asAccount(link, { method: 'HEAD' })
+  async head(link: string): Promise<ZoneFileInfo> {
+    const { headers, body } = await this.#authorizedRequest(link, { method: 'HEAD' })
     await body.dump()
-    return headOf(headers)
+    return zoneFileInfoOf(headers)
   }
 
   /** The bytes of a zone from `from` on, or from its beginning: `from` says which. One try: what comes may break off. */
@@ -72,13 +72,13 @@ export class Czds {
     modified: string,
   ): Promise<{ from: number; bytes: AsyncIterable<Uint8Array>; modified: string }> {
     const headers = from === 0 ? {} : { range: `bytes=${from}-`, 'if-range': modified }
-    const answer = await this.#asAccount(link, { method: 'GET', headers })
+    const answer = await this.#authorizedRequest(link, { method: 'GET', headers })
     const isPart = answer.statusCode === 206 && String(answer.headers['content-range']).startsWith(`bytes ${from}-`)
     if (answer.statusCode === 206 && !isPart) {
       await answer.body.dump()
-      throw new InputFault('the server answered with another part than the one that was asked for')
+      throw new InputError('the server answered with another part than the one that was asked for')
     }
-    return { from: isPart ? from : 0, bytes: answer.body, modified: headOf(answer.headers).modified }
+    return { from: isPart ? from : 0, bytes: answer.body, modified: zoneFileInfoOf(answer.headers).modified }
   }
 
   close(): Promise<void> {
@@ -86,14 +86,14 @@ export class Czds {
   }
 
   /** Asks with a token; one that is no longer good is replaced once. */
-  async #asAccount(link: string, ask: Ask): Promise<Answer> {
+  async #authorizedRequest(link: string, options: CzdsRequest): Promise<CzdsResponse> {
     for (let isSecond = false; ; isSecond = true) {
       const authorization = `Bearer ${await this.#signIn()}`
-      const answer = await this.#ask(link, { ...ask, headers: { ...ask.headers, authorization } })
+      const answer = await this.#requestWithRetries(link, { ...options, headers: { ...options.headers, authorization } })
       if (answer.statusCode === 200 || answer.statusCode === 206) return answer
       await answer.body.dump()
       if (answer.statusCode === 401 && !isSecond) this.#token = null
-      else throw new InputFault(wordsOf(answer.statusCode))
+      else throw new InputError(statusMessage(answer.statusCode))
     }
   }
 
@@ -102,60 +102,60 @@ export class Czds {
     const { user, password, accounts } = this.#account
     const body = JSON.stringify({ username: user, password })
     const headers = { 'content-type': 'application/json' }
-    const answer = await this.#ask(`${accounts}/api/authenticate`, { method: 'POST', headers, body })
-    const text = await textOf(answer, TOKEN_BYTES)
+    const answer = await this.#requestWithRetries(`${accounts}/api/authenticate`, { method: 'POST', headers, body })
+    const text = await readResponseText(answer, MAX_TOKEN_RESPONSE_BYTES)
     if (answer.statusCode === 401 || answer.statusCode === 400 || answer.statusCode === 404)
-      throw new InputFault('CZDS does not know the account: DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD say which')
-    const token = answer.statusCode === 200 ? tokenIn(text) : null
-    if (token === null) throw new InputFault(`${accounts} gave no token (status ${answer.statusCode})`)
-    this.#token = { text: token, until: Date.now() + TOKEN_MILLISECONDS }
+      throw new InputError('CZDS does not know the account: DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD say which')
+    const token = answer.statusCode === 200 ? tokenFromResponse(text) : null
+    if (token === null) throw new InputError(`${accounts} gave no token (status ${answer.statusCode})`)
+    this.#token = { text: token, until: Date.now() + TOKEN_LIFETIME_MS }
     return token
   }
 
   /** Asks until there is an answer that stands, at most TRIES times. */
-  async #ask(url: string, { method, headers, body }: Ask): Promise<Answer> {
-    const given = {
+  async #requestWithRetries(url: string, { method, headers, body }: CzdsRequest): Promise<CzdsResponse> {
+    const requestHeaders = {
       accept: 'application/json, application/gzip, */*;q=0.1',
       'user-agent': this.#account.agent,
       ...headers,
     }
     for (let tries = 1; ; tries++) {
-      const options = { method, headers: given, body: body ?? null, dispatcher: this.#dispatcher, signal: this.#signal }
+      const options = { method, headers: requestHeaders, body: body ?? null, dispatcher: this.#dispatcher, signal: this.#signal }
       const answer = await request(url, options).catch((error: Error) => error)
       this.#signal.throwIfAborted()
-      if (!(answer instanceof Error) && !PASSING.has(answer.statusCode)) return answer
+      if (!(answer instanceof Error) && !RETRYABLE_STATUSES.has(answer.statusCode)) return answer
       if (!(answer instanceof Error)) await answer.body.dump()
-      if (tries === TRIES)
-        throw new InputFault(
+      if (tries === MAX_TRIES)
+        throw new InputError(
           answer instanceof Error
             ? `${new URL(url).host} cannot be reached: ${answer.message}`
-            : wordsOf(answer.statusCode),
+            : statusMessage(answer.statusCode),
         )
-      const asked = answer instanceof Error ? Number.NaN : Number(answer.headers['retry-after']) * 1000
-      await this.#wait(Math.min(asked > 0 ? asked : FIRST_WAIT * 2 ** tries, LONGEST_WAIT), this.#signal)
+      const retryAfterMs = answer instanceof Error ? Number.NaN : Number(answer.headers['retry-after']) * 1000
+      await this.#wait(Math.min(retryAfterMs > 0 ? retryAfterMs : FIRST_RETRY_DELAY_MS * 2 ** tries, MAX_RETRY_DELAY_MS), this.#signal)
     }
   }
 
   /** The token goes to the host of the list, or to another one of its owner by TLS. */
-  #expectTrusted(link: string): void {
+  #requireSameOwner(link: string): void {
     const [base, url] = [new URL(this.#account.zones), URL.canParse(link) ? new URL(link) : null]
     const isOwn = url?.origin === base.origin
-    const isNear =
-      url?.protocol === 'https:' && registrable(url.hostname as Name) === registrable(base.hostname as Name)
-    if (!isOwn && !isNear)
-      throw new InputFault(
+    const isSameOwner =
+      url?.protocol === 'https:' && registrableDomain(url.hostname as DomainName) === registrableDomain(base.hostname as DomainName)
+    if (!isOwn && !isSameOwner)
+      throw new InputError(
         `${base.host} names a zone at an address that is not its own: ${JSON.stringify(link.slice(0, 200))}`,
       )
   }
 }
 
-function tokenIn(text: string): string | null {
-  const { accessToken } = (jsonIn(text) ?? {}) as { accessToken?: unknown }
+function tokenFromResponse(text: string): string | null {
+  const { accessToken } = (parseJsonOrNull(text) ?? {}) as { accessToken?: unknown }
   return typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken) ? accessToken : null
 }
 
 /** Null for a text that is no JSON, such as the page of a proxy. */
-function jsonIn(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -163,12 +163,12 @@ function jsonIn(text: string): unknown {
   }
 }
 
-function headOf(headers: Answer['headers']): ZoneHead {
+function zoneFileInfoOf(headers: CzdsResponse['headers']): ZoneFileInfo {
   const bytes = Number(headers['content-length'] ?? Number.NaN)
   return { modified: String(headers['last-modified'] ?? ''), bytes: Number.isSafeInteger(bytes) ? bytes : null }
 }
 
-function wordsOf(status: number): string {
+function statusMessage(status: number): string {
   if (status === 401 || status === 403)
     return `the account may not have it (status ${status}): look at its approvals at CZDS`
   if (status === 404) return 'there is no such zone (status 404)'
@@ -176,18 +176,18 @@ function wordsOf(status: number): string {
 }
 
 /** The text of an answer, which may not be longer than `most` bytes. */
-async function textOf({ body }: Answer, most: number): Promise<string> {
+async function readResponseText({ body }: CzdsResponse, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   try {
     for await (const piece of body as AsyncIterable<Buffer>) {
       bytes += piece.length
-      if (bytes > most) throw new InputFault(`an answer of CZDS has more than ${most} bytes`)
+      if (bytes > maxBytes) throw new InputError(`an answer of CZDS has more than ${maxBytes} bytes`)
       pieces.push(piece)
     }
   } catch (error) {
-    if (error instanceof InputFault || (error as Error).name === 'AbortError') throw error
-    throw new InputFault(`an answer of CZDS broke off: ${(error as Error).message}`)
+    if (error instanceof InputError || (error as Error).name === 'AbortError') throw error
+    throw new InputError(`an answer of CZDS broke off: ${(error as Error).message}`)
   }
   return Buffer.concat(pieces).toString()
 }

@@ -3,47 +3,47 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PlaceFault, plainCause } from './fault.ts'
+import { StorageError, errorCause } from './fault.ts'
 
 /** Where a run lies in the file: its first byte, and the one behind its last. */
-type Run = { from: number; to: number }
+type SortedRun = { from: number; to: number }
 
-const MEMORY_BYTES = 67_108_864
-const TEXT_BYTES = 64 // what a text takes beside its characters
-const WRITE_TEXTS = 10_000
+const MAX_MEMORY_BYTES = 67_108_864
+const TEXT_OVERHEAD_BYTES = 64 // what a text takes beside its characters
+const TEXTS_PER_WRITE = 10_000
 /** All runs are read at once, each through a buffer of its own. */
-const READ_BYTES = 33_554_432
-const LEAST_READ_BYTES = 4_096
-const MOST_READ_BYTES = 262_144
-const NEWLINE = 10
+const READ_BUFFER_BYTES = 33_554_432
+const MIN_RUN_BUFFER_BYTES = 4_096
+const MAX_RUN_BUFFER_BYTES = 262_144
+const NEWLINE_BYTE = 10
 
-export type Sorter = ReturnType<typeof sorter>
+export type ExternalSorter = ReturnType<typeof createExternalSorter>
 
 /** Texts in the order of their UTF-16 units, none with a line end in it. Throws PlaceFault where there is no room for them. */
-export function sorter(memory = MEMORY_BYTES) {
-  const runs: Run[] = []
-  let held: string[] = []
+export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
+  const runs: SortedRun[] = []
+  let buffered: string[] = []
   let bytes = 0
   let fd: number | null = null
   const spill = (): void => {
-    fd ??= openNameless()
+    fd ??= openUnlinkedFile()
     const from = runs.at(-1)?.to ?? 0
-    runs.push({ from, to: writeRun(fd, from, held.sort()) })
-    held = []
+    runs.push({ from, to: writeRun(fd, from, buffered.sort()) })
+    buffered = []
     bytes = 0
   }
   return {
     add(text: string): void {
-      held.push(text)
-      bytes += text.length + TEXT_BYTES
+      buffered.push(text)
+      bytes += text.length + TEXT_OVERHEAD_BYTES
       if (bytes >= memory) spill()
     },
     /** Everything that was added, in order; the file goes with the last of it. */
     *sorted(): Generator<string> {
-      const size = Math.min(Math.max(Math.floor(READ_BYTES / (runs.length || 1)), LEAST_READ_BYTES), MOST_READ_BYTES)
+      const size = Math.min(Math.max(Math.floor(READ_BUFFER_BYTES / (runs.length || 1)), MIN_RUN_BUFFER_BYTES), MAX_RUN_BUFFER_BYTES)
       const inFile = fd
-      const parts = inFile === null ? [] : runs.map((run) => linesOf(inFile, run, size))
-      yield* merged([...parts, held.sort().values()])
+      const parts = inFile === null ? [] : runs.map((run) => linesOfRun(inFile, run, size))
+      yield* mergeSorted([...parts, buffered.sort().values()])
       if (inFile !== null) closeSync(inFile)
       fd = null
     },
@@ -51,8 +51,8 @@ export function sorter(memory = MEMORY_BYTES) {
 }
 
 /** A file for its owner alone that is gone with this process, however that ends. */
-function openNameless(): number {
-  return inTemporary(() => {
+function openUnlinkedFile(): number {
+  return withTemporaryFolder(() => {
     const folder = mkdtempSync(join(tmpdir(), 'domaindex-runs-'))
     try {
       return openSync(join(folder, 'runs'), 'wx+', 0o600)
@@ -65,25 +65,25 @@ function openNameless(): number {
 /** Writes the texts as lines; where they end. */
 function writeRun(fd: number, from: number, texts: readonly string[]): number {
   let at = from
-  for (let index = 0; index < texts.length; index += WRITE_TEXTS) {
-    const bytes = Buffer.from(`${texts.slice(index, index + WRITE_TEXTS).join('\n')}\n`)
+  for (let index = 0; index < texts.length; index += TEXTS_PER_WRITE) {
+    const bytes = Buffer.from(`${texts.slice(index, index + TEXTS_PER_WRITE).join('\n')}\n`)
     for (let done = 0; done < bytes.length; )
-      done += inTemporary(() => writeSync(fd, bytes, done, bytes.length - done, at + done))
+      done += withTemporaryFolder(() => writeSync(fd, bytes, done, bytes.length - done, at + done))
     at += bytes.length
   }
   return at
 }
 
-function* linesOf(fd: number, { from, to }: Run, size: number): Generator<string> {
+function* linesOfRun(fd: number, { from, to }: SortedRun, size: number): Generator<string> {
   const buffer = Buffer.allocUnsafe(size)
   let rest: Buffer = Buffer.alloc(0)
   for (let at = from; at < to; ) {
-    const length = inTemporary(() => readSync(fd, buffer, 0, Math.min(size, to - at), at))
-    if (length === 0) throw new PlaceFault('a temporary file was cut off')
+    const length = withTemporaryFolder(() => readSync(fd, buffer, 0, Math.min(size, to - at), at))
+    if (length === 0) throw new StorageError('a temporary file was cut off')
     at += length
     const bytes = Buffer.concat([rest, buffer.subarray(0, length)])
     let start = 0
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    for (let end = bytes.indexOf(NEWLINE_BYTE); end >= 0; end = bytes.indexOf(NEWLINE_BYTE, start)) {
       yield bytes.toString('utf8', start, end)
       start = end + 1
     }
@@ -92,13 +92,13 @@ function* linesOf(fd: number, { from, to }: Run, size: number): Generator<string
 }
 
 /** Merges sorted sequences two by two. */
-function merged(parts: IterableIterator<string>[]): Iterable<string> {
+function mergeSorted(parts: IterableIterator<string>[]): Iterable<string> {
   if (parts.length <= 1) return parts[0] ?? []
   const middle = parts.length >> 1
-  return mergedTwo(merged(parts.slice(0, middle)), merged(parts.slice(middle)))
+  return mergeTwo(mergeSorted(parts.slice(0, middle)), mergeSorted(parts.slice(middle)))
 }
 
-function* mergedTwo(first: Iterable<string>, second: Iterable<string>): Generator<string> {
+function* mergeTwo(first: Iterable<string>, second: Iterable<string>): Generator<string> {
   const [one, other] = [first[Symbol.iterator](), second[Symbol.iterator]()]
   let [a, b] = [one.next(), other.next()]
   while (!a.done && !b.done) {
@@ -114,10 +114,10 @@ function* mergedTwo(first: Iterable<string>, second: Iterable<string>): Generato
   for (; !b.done; b = other.next()) yield b.value
 }
 
-function inTemporary<Result>(work: () => Result): Result {
+function withTemporaryFolder<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw new PlaceFault(`the temporary folder ${tmpdir()} cannot be used: ${plainCause(error)}; TMPDIR names another`)
+    throw new StorageError(`the temporary folder ${tmpdir()} cannot be used: ${errorCause(error)}; TMPDIR names another`)
   }
 }

@@ -7,10 +7,10 @@ import { type FileHandle, open } from 'node:fs/promises'
 const SYNC_BYTES = 2 ** 25
 
 /** What was written: its size, and its SHA-256 in hexadecimal. */
-export type Written = { bytes: number; sha256: string }
+export type WrittenFile = { bytes: number; sha256: string }
 
 /** Writes a new file and makes it durable; it must not be there yet. */
-export async function writeDurably(path: string, content: AsyncIterable<Uint8Array>): Promise<Written> {
+export async function writeDurably(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile> {
   const digest = createHash('sha256')
   let bytes = 0
   const handle = await open(path, 'wx')
@@ -18,7 +18,7 @@ export async function writeDurably(path: string, content: AsyncIterable<Uint8Arr
     let synced = 0
     for await (const piece of content) {
       digest.update(piece)
-      await writeAll(handle, piece)
+      await writeFully(handle, piece)
       bytes += piece.length
       if (bytes - synced < SYNC_BYTES) continue
       await handle.datasync()
@@ -31,7 +31,7 @@ export async function writeDurably(path: string, content: AsyncIterable<Uint8Arr
   return { bytes, sha256: digest.digest('hex') }
 }
 
-async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+async function writeFully(handle: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten
 }
 
@@ -46,7 +46,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /** Null for what is not there. */
-export function orNull(error: NodeJS.ErrnoException): null {
+export function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
   throw error
 }

@@ -1,41 +1,41 @@
 /** A duty of the nights in this process's hands, whose work is noted run by run. */
 
-import { type Clock, type Hand, withDuty } from '../store/duty.ts'
-import { plainWords, StoreFault } from '../store/fault.ts'
-import type { Duty, Jobs } from '../store/jobs.ts'
+import { type WaitClock, type HeldLock, withNamedLock } from '../store/duty.ts'
+import { userMessageOf, StoreFault } from '../store/fault.ts'
+import type { LockName, Jobs } from '../store/jobs.ts'
 import { BuildFault } from './fault.ts'
-import { STOPPED, type Step } from './plan.ts'
+import { STOPPED_MESSAGE, type JobStep } from './plan.ts'
 
 /** A duty that this process has, and a book of what it does. */
-export type InHand = Pick<Hand, 'signal' | 'stands'> & {
+export type JobLock = Pick<HeldLock, 'signal' | 'requireHeld'> & {
   /** Does a step and notes it: when it began and ended, its rows, or why it failed. Throws what the work throws. */
-  note<Result extends { rows: number | null }>(step: Step, work: () => Promise<Result>): Promise<Result>
+  record<Result extends { rows: number | null }>(step: JobStep, work: () => Promise<Result>): Promise<Result>
 }
 
 /** Takes a duty for the length of `work`. Null where another process has it, and then nothing is done. */
-export function withNotes<Result>(
-  duty: Duty,
-  site: { jobs: Jobs; holder: string; clock: Clock },
+export function withJobLock<Result>(
+  lockName: LockName,
+  dependencies: { jobs: Jobs; holder: string; clock: WaitClock },
   signal: AbortSignal,
-  work: (hand: InHand) => Promise<Result>,
+  work: (lock: JobLock) => Promise<Result>,
 ): Promise<{ result: Result } | null> {
-  return withDuty(duty, site, signal, (hand) => work(notedBy(site.jobs, hand)))
+  return withNamedLock(lockName, dependencies, signal, (hand) => work(jobLockOf(dependencies.jobs, hand)))
 }
 
-function notedBy(jobs: Jobs, { hold, signal, stands, lose }: Hand): InHand {
+function jobLockOf(jobs: Jobs, { hold, signal, requireHeld: stands, markLost: lose }: HeldLock): JobLock {
   return {
     signal,
-    stands,
-    async note({ job, date }, work) {
-      const run = await jobs.begin(hold, job, date)
+    requireHeld: stands,
+    async record({ job, date }, work) {
+      const run = await jobs.startRun(hold, job, date)
       if (run === null) throw lose()
       try {
         const result = await work()
-        await jobs.end(run, { rows: result.rows, error: null })
+        await jobs.endRun(run, { rows: result.rows, error: null })
         return result
       } catch (error) {
-        const words = signal.aborted ? STOPPED : wordsOf(error)
-        await jobs.end(run, { rows: null, error: words }).catch(() => {}) // the fault itself counts for more
+        const words = signal.aborted ? STOPPED_MESSAGE : errorText(error)
+        await jobs.endRun(run, { rows: null, error: words }).catch(() => {}) // the fault itself counts for more
         throw error
       }
     },
@@ -43,8 +43,8 @@ function notedBy(jobs: Jobs, { hold, signal, stands, lose }: Hand): InHand {
 }
 
 /** What went wrong in one line, without control characters. */
-export function wordsOf(error: unknown): string {
+export function errorText(error: unknown): string {
   const isPlain = error instanceof BuildFault || error instanceof StoreFault
-  const words = (isPlain ? null : plainWords(error)) ?? (error instanceof Error ? error.message : String(error))
+  const words = (isPlain ? null : userMessageOf(error)) ?? (error instanceof Error ? error.message : String(error))
   return words.replace(/\p{Cc}+/gu, ' ').slice(0, 1_000)
 }

@@ -1,42 +1,42 @@
 /** The gate of daily files: a day of far fewer or far more names than the same weekdays before it is held back until somebody has looked at it. */
 
 import { addDays, type Day } from '../words/time.ts'
-import type { Manifest } from './shelf.ts'
+import type { FileManifest } from './shelf.ts'
 
 /** What the rows of a day may be, in times of the median, and the number of rows by which a day may differ from the median in any case. */
-export type Bounds = { least: number; most: number; floor: number }
+export type QualityBounds = { min: number; max: number; minDifference: number }
 
 /** Weeks before a day whose file of the same weekday it is compared with. */
-const WEEKS = 8
+const COMPARED_WEEKS = 8
 /** Earlier files without which nothing is judged. */
-const FEWEST = 14
+const MIN_EARLIER_FILES = 14
 
 /** `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is held back. */
-export type Verdict = { ratio: number | null; held: string | null }
+export type QualityVerdict = { ratio: number | null; held: string | null }
 
 /** Judges the rows of a day by the files that are handed out. Without bounds, and without a file of the same weekday, no day is held back. */
-export function judge(
+export function checkQuality(
   day: Day,
   rows: number,
-  files: readonly Pick<Manifest, 'date' | 'rows'>[],
-  bounds: Bounds | null,
-): Verdict {
+  files: readonly Pick<FileManifest, 'date' | 'rows'>[],
+  bounds: QualityBounds | null,
+): QualityVerdict {
   const median = medianOf(sameWeekday(day, files).map((file) => file.rows))
-  const ratio = median ? rounded(rows / median) : null
-  const isJudged = files.filter(({ date }) => date < day).length >= FEWEST
-  return { ratio, held: bounds === null || median === null || !isJudged ? null : reasonOf(rows, median, bounds) }
+  const ratio = median ? roundedRatio(rows / median) : null
+  const isJudged = files.filter(({ date }) => date < day).length >= MIN_EARLIER_FILES
+  return { ratio, held: bounds === null || median === null || !isJudged ? null : holdReason(rows, median, bounds) }
 }
 
 /** Why a day is held back; null if it is not. */
-function reasonOf(rows: number, median: number, { least, most, floor }: Bounds): string | null {
+function holdReason(rows: number, median: number, { min: least, max: most, minDifference: floor }: QualityBounds): string | null {
   const isWithin = rows >= least * median && rows <= most * median
   if (isWithin || Math.abs(rows - median) <= floor) return null
   const bound = rows < median ? `below ${least} times that` : `above ${most} times that`
-  return `${rows} rows, and the median of the same weekday in the ${WEEKS} weeks before is ${median}: ${bound}, and more than ${floor} rows away`
+  return `${rows} rows, and the median of the same weekday in the ${COMPARED_WEEKS} weeks before is ${median}: ${bound}, and more than ${floor} rows away`
 }
 
-function sameWeekday<File extends Pick<Manifest, 'date'>>(day: Day, files: readonly File[]): File[] {
-  const days = new Set(Array.from({ length: WEEKS }, (_, week) => addDays(day, -7 * (week + 1))))
+function sameWeekday<File extends Pick<FileManifest, 'date'>>(day: Day, files: readonly File[]): File[] {
+  const days = new Set(Array.from({ length: COMPARED_WEEKS }, (_, week) => addDays(day, -7 * (week + 1))))
   return files.filter(({ date }) => days.has(date))
 }
 
@@ -47,4 +47,4 @@ function medianOf(numbers: readonly number[]): number | null {
   return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!
 }
 
-const rounded = (ratio: number): number => Math.round(ratio * 10_000) / 10_000
+const roundedRatio = (ratio: number): number => Math.round(ratio * 10_000) / 10_000

@@ -5,19 +5,19 @@
 
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
-import type { Deflated, Task } from './gzip-thread.ts'
+import type { DeflatedBlock, DeflateTask } from './gzip-thread.ts'
 
 /** Bytes of a block. */
-const BLOCK = 2 ** 19
+const DEFAULT_BLOCK_BYTES = 2 ** 19
 /** Bytes as far back as a match may lie. */
-const WINDOW = 32_768
+const DEFLATE_WINDOW_BYTES = 32_768
 /** Blocks under way for each thread: one is deflated while another waits. */
-const DEPTH = 2
+const BLOCKS_PER_THREAD = 2
 
 /** Deflate, no flags, no time, so that the same content gives the same bytes; the system that wrote it is not told. */
-const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
+const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
-const LAST = Uint8Array.of(3, 0)
+const EMPTY_LAST_BLOCK = Uint8Array.of(3, 0)
 
 export type GzipOptions = {
   /** Of zlib: from 1, the quickest, to 9, the smallest. */
@@ -31,41 +31,41 @@ export type GzipOptions = {
  * The member that gunzip turns into the source, piece by piece; about `threads` times 4 blocks are in memory. Its threads end
  * with it, also where it is given up or the source throws.
  */
-export async function* gzip(
+export async function* gzipParallel(
   source: AsyncIterable<Uint8Array>,
-  { level, threads, block = BLOCK }: GzipOptions,
+  { level, threads, block = DEFAULT_BLOCK_BYTES }: GzipOptions,
 ): AsyncGenerator<Uint8Array> {
-  const crew = new Crew(threads, level)
+  const pool = new GzipThreadPool(threads, level)
   const underWay: Promise<Uint8Array>[] = []
   let [sum, length] = [0, 0]
   let dictionary = new Uint8Array(0)
   try {
-    yield HEADER
-    for await (const content of blocks(source, block, crew)) {
+    yield GZIP_HEADER
+    for await (const content of fixedSizeBlocks(source, block, pool)) {
       sum = crc32(content, sum)
       length += content.length
-      const next = content.slice(-WINDOW)
-      underWay.push(crew.deflate(content, dictionary))
+      const next = content.slice(-DEFLATE_WINDOW_BYTES)
+      underWay.push(pool.deflate(content, dictionary))
       dictionary = next
-      if (underWay.length >= threads * DEPTH) yield await underWay.shift()!
+      if (underWay.length >= threads * BLOCKS_PER_THREAD) yield await underWay.shift()!
     }
     for (const each of underWay) yield await each
-    yield trailer(sum, length)
+    yield gzipTrailer(sum, length)
   } finally {
-    await crew.end()
+    await pool.end()
   }
 }
 
-function trailer(sum: number, length: number): Uint8Array {
+function gzipTrailer(sum: number, length: number): Uint8Array {
   const end = Buffer.alloc(8)
   end.writeUInt32LE(sum, 0)
   end.writeUInt32LE(length % 2 ** 32, 4)
-  return Buffer.concat([LAST, end])
+  return Buffer.concat([EMPTY_LAST_BLOCK, end])
 }
 
 /** The source cut anew, into blocks of one size. */
-async function* blocks(source: AsyncIterable<Uint8Array>, size: number, crew: Crew): AsyncGenerator<Uint8Array> {
-  let block = crew.buffer(size)
+async function* fixedSizeBlocks(source: AsyncIterable<Uint8Array>, size: number, pool: GzipThreadPool): AsyncGenerator<Uint8Array> {
+  let block = pool.buffer(size)
   let filled = 0
   for await (const piece of source) {
     for (let at = 0; at < piece.length; ) {
@@ -75,29 +75,29 @@ async function* blocks(source: AsyncIterable<Uint8Array>, size: number, crew: Cr
       filled += taken
       if (filled < size) continue
       yield block
-      block = crew.buffer(size)
+      block = pool.buffer(size)
       filled = 0
     }
   }
   if (filled > 0) yield block.subarray(0, filled)
 }
 
-type Waiting = { resolve: (deflated: Uint8Array) => void; reject: (why: unknown) => void }
+type PendingBlock = { resolve: (deflated: Uint8Array) => void; reject: (why: unknown) => void }
 
 /** The threads, asked in turn, each of which answers in the order of asking. */
-class Crew {
+class GzipThreadPool {
   readonly #threads: Worker[]
-  readonly #waiting: Waiting[][]
+  readonly #pending: PendingBlock[][]
   /** Those of blocks that are done, to be filled again. */
   readonly #buffers: ArrayBuffer[] = []
-  #turn = 0
+  #nextThread = 0
   #fault: Error | null = null
 
   constructor(threads: number, level: number) {
-    this.#waiting = Array.from({ length: threads }, () => [])
-    this.#threads = this.#waiting.map((waiting) => {
+    this.#pending = Array.from({ length: threads }, () => [])
+    this.#threads = this.#pending.map((waiting) => {
       const thread = new Worker(new URL('./gzip-thread.ts', import.meta.url), { workerData: level })
-      thread.on('message', ({ deflated, buffer }: Deflated) => {
+      thread.on('message', ({ deflated, buffer }: DeflatedBlock) => {
         this.#buffers.push(buffer)
         waiting.shift()!.resolve(deflated)
       })
@@ -112,12 +112,12 @@ class Crew {
 
   /** Takes the content away: it goes to the thread. */
   deflate(content: Uint8Array, dictionary: Uint8Array): Promise<Uint8Array> {
-    const place = this.#turn++ % this.#threads.length
+    const place = this.#nextThread++ % this.#threads.length
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
     promise.catch(() => {}) // somebody waits for it, but perhaps not yet
     if (this.#fault !== null) reject(this.#fault)
-    this.#waiting[place]!.push({ resolve, reject })
-    const task: Task = { content, dictionary }
+    this.#pending[place]!.push({ resolve, reject })
+    const task: DeflateTask = { content, dictionary }
     this.#threads[place]!.postMessage(task, [content.buffer as ArrayBuffer])
     return promise
   }
@@ -128,6 +128,6 @@ class Crew {
 
   #fail(error: Error): void {
     this.#fault ??= error
-    for (const { reject } of this.#waiting.flat()) reject(error)
+    for (const { reject } of this.#pending.flat()) reject(error)
   }
 }

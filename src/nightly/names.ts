@@ -2,20 +2,20 @@
 
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { Name } from '../words/name.ts'
-import type { Opened } from './shelf.ts'
+import type { DomainName } from '../words/name.ts'
+import type { OpenedFile } from './shelf.ts'
 
 /** The names of a daily file in its order, some thousands at a time; it is closed at the end, and where it is given up. */
-export async function* namesOf(opened: Opened): AsyncGenerator<Name[]> {
+export async function* namesOfFile(opened: OpenedFile): AsyncGenerator<DomainName[]> {
   try {
-    yield* namesIn(Readable.from(copies(opened), { highWaterMark: 1 }))
+    yield* namesInGzip(Readable.from(copiedChunks(opened), { highWaterMark: 1 }))
   } finally {
     await opened.close()
   }
 }
 
 /** The names of a gzipped list in its order, some thousands at a time; the stream ends with them, and where they are given up. */
-export async function* namesIn(packed: Readable): AsyncGenerator<Name[]> {
+export async function* namesInGzip(packed: Readable): AsyncGenerator<DomainName[]> {
   const gunzip = createGunzip()
   try {
     pipeline(packed, gunzip, () => {}) // who reads is told of a fault
@@ -23,7 +23,7 @@ export async function* namesIn(packed: Readable): AsyncGenerator<Name[]> {
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       const lines = (rest + piece.toString('latin1')).split('\n')
       rest = lines.pop()!
-      if (lines.length > 0) yield lines as Name[]
+      if (lines.length > 0) yield lines as DomainName[]
     }
   } finally {
     gunzip.destroy()
@@ -32,6 +32,6 @@ export async function* namesIn(packed: Readable): AsyncGenerator<Name[]> {
 }
 
 /** A piece of the shelf is good until the next one is asked for, and the stream asks ahead. */
-async function* copies({ manifest, read }: Opened): AsyncGenerator<Buffer> {
+async function* copiedChunks({ manifest, read }: OpenedFile): AsyncGenerator<Buffer> {
   for await (const piece of read(0, manifest.bytes)) yield Buffer.from(piece)
 }

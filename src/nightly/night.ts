@@ -1,33 +1,33 @@
 /** The nights: a loop that takes the plan's first step again and again, in one process of all, until it is stopped. */
 
-import type { Clock } from '../store/duty.ts'
-import type { Duty, Job } from '../store/jobs.ts'
+import type { WaitClock } from '../store/duty.ts'
+import type { LockName, Job } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
-import { type InHand, withNotes } from './duty.ts'
-import { type Known, planOf, type Step } from './plan.ts'
+import { type JobLock, withJobLock } from './duty.ts'
+import { type PlanInputs, planJobs, type JobStep } from './plan.ts'
 
 /** What came of a step. `words`: what there is to say of it; `held`: somebody has to look at it. */
-export type Outcome = { rows: number | null; words?: string | null; held?: true }
+export type StepOutcome = { rows: number | null; message?: string | null; held?: true }
 
-export type Night = {
+export type JobScheduler = {
   store: Pick<Store, 'jobs' | 'now'>
   holder: string
-  clock: Clock
+  clock: WaitClock
   /** All that a plan goes by, as it is now. */
-  look(): Promise<Known>
+  readInputs(): Promise<PlanInputs>
   /** Does a step, which is given up by the hand's signal. */
-  make(step: Step, hand: InHand): Promise<Outcome>
+  run(step: JobStep, lock: JobLock): Promise<StepOutcome>
   /** Told what happens. */
-  tell: { made(step: Step, outcome: Outcome): void; failed(step: Step | null, error: unknown): void }
+  events: { done(step: JobStep, outcome: StepOutcome): void; failed(step: JobStep | null, error: unknown): void }
 }
 
 /** Milliseconds until a duty that another process has is asked for again. */
-const TAKEN = 20_000
+const LOCK_RETRY_MS = 20_000
 /** Milliseconds after a fault that is no step's own, such as a store that does not answer. */
-const FAULT = 60_000
+const FAULT_RETRY_MS = 60_000
 
 /** The duty that a job belongs to. */
-export const DUTY_OF: Readonly<Record<Job, Duty>> = {
+export const LOCK_OF_JOB: Readonly<Record<Job, LockName>> = {
   inbox: 'inbox',
   daily: 'daily',
   'queue-7': 'followup',
@@ -38,55 +38,55 @@ export const DUTY_OF: Readonly<Record<Job, Duty>> = {
 }
 
 /** Does what is to be done each night until the signal comes; of several processes one works, and the others stand by. */
-export async function runNights(night: Night, signal: AbortSignal): Promise<void> {
-  const { clock, tell } = night
+export async function runJobScheduler(scheduler: JobScheduler, signal: AbortSignal): Promise<void> {
+  const { clock, events } = scheduler
   while (!signal.aborted) {
     try {
-      const ran = await withNotes('night', duties(night), signal, (hand) => watch(night, hand))
-      if (ran === null) await clock.wait(TAKEN, signal)
+      const ran = await withJobLock('night', lockDependencies(scheduler), signal, (hand) => scheduleWhileLocked(scheduler, hand))
+      if (ran === null) await clock.wait(LOCK_RETRY_MS, signal)
     } catch (error) {
       if (signal.aborted) return
-      tell.failed(null, error)
-      await clock.wait(FAULT, signal)
+      events.failed(null, error)
+      await clock.wait(FAULT_RETRY_MS, signal)
     }
   }
 }
 
-async function watch(night: Night, { signal, stands }: InHand): Promise<void> {
+async function scheduleWhileLocked(scheduler: JobScheduler, { signal, requireHeld: stands }: JobLock): Promise<void> {
   while (!signal.aborted) {
     await stands()
-    const { step, again } = planOf(await night.look())
-    const pause = step === null ? await secondsUntil(night, again) : (await take(night, step, signal)) ? 0 : TAKEN
-    if (pause > 0) await night.clock.wait(pause, signal)
+    const { step, recheckAt: again } = planJobs(await scheduler.readInputs())
+    const pause = step === null ? await millisecondsUntil(scheduler, again) : (await runStepIfFree(scheduler, step, signal)) ? 0 : LOCK_RETRY_MS
+    if (pause > 0) await scheduler.clock.wait(pause, signal)
   }
 }
 
 /** Does all that is to be done now, and returns. */
-export async function catchUp(night: Night, signal: AbortSignal): Promise<void> {
+export async function runDueJobs(scheduler: JobScheduler, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { step } = planOf(await night.look())
-    if (step === null || !(await take(night, step, signal))) return
+    const { step } = planJobs(await scheduler.readInputs())
+    if (step === null || !(await runStepIfFree(scheduler, step, signal))) return
   }
 }
 
 /** Milliseconds, at least one second's. */
-async function secondsUntil({ store }: Night, instant: number): Promise<number> {
+async function millisecondsUntil({ store }: JobScheduler, instant: number): Promise<number> {
   return Math.max(1, instant - (await store.now())) * 1_000
 }
 
 /** Does a step, whatever comes of it; false where another process has its duty. */
-async function take(night: Night, step: Step, signal: AbortSignal): Promise<boolean> {
-  const { tell, make } = night
+async function runStepIfFree(scheduler: JobScheduler, step: JobStep, signal: AbortSignal): Promise<boolean> {
+  const { events, run: make } = scheduler
   try {
-    const done = await withNotes(DUTY_OF[step.job], duties(night), signal, (hand) =>
-      hand.note(step, () => make(step, hand)),
+    const done = await withJobLock(LOCK_OF_JOB[step.job], lockDependencies(scheduler), signal, (hand) =>
+      hand.record(step, () => make(step, hand)),
     )
-    if (done !== null) tell.made(step, done.result)
+    if (done !== null) events.done(step, done.result)
     return done !== null
   } catch (error) {
-    if (!signal.aborted) tell.failed(step, error)
+    if (!signal.aborted) events.failed(step, error)
     return true
   }
 }
 
-const duties = ({ store, holder, clock }: Night) => ({ jobs: store.jobs, holder, clock })
+const lockDependencies = ({ store, holder, clock }: JobScheduler) => ({ jobs: store.jobs, holder, clock })

@@ -6,45 +6,45 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 /** Milliseconds without a change after which a writer on another machine counts as dead. */
-const SILENCE = 86_400_000
+const ABANDONED_AFTER_MS = 86_400_000
 
-const HOST = hostname()
+const HOST_LABEL = hostname()
   .toLowerCase()
   .replace(/[^a-z0-9-]+/g, '-')
-const WRITTEN = /\.([a-z0-9-]*)\.(\d+)\.([0-9a-f]{12})(\.json)?$/
+const WRITER_NAME_PATTERN = /\.([a-z0-9-]*)\.(\d+)\.([0-9a-f]{12})(\.json)?$/
 
 /** Those of this process that write. */
-const writing = new Set<string>()
+const activeWriters = new Set<string>()
 
 /** A new name that begins with `name` and says who writes; until `endWriter` nobody sweeps it. */
-export function writerName(name: string): string {
+export function newWriterName(name: string): string {
   const random = randomBytes(6).toString('hex')
-  writing.add(random)
-  return `${name}.${HOST}.${process.pid}.${random}`
+  activeWriters.add(random)
+  return `${name}.${HOST_LABEL}.${process.pid}.${random}`
 }
 
 export function endWriter(name: string): void {
-  writing.delete(name.slice(-12))
+  activeWriters.delete(name.slice(-12))
 }
 
 /** Removes from a folder what dead writers left, but not what is published: that is asked once they are known to be dead. */
-export async function sweep(folder: string, published: () => Promise<readonly string[]>): Promise<void> {
+export async function removeLeftovers(folder: string, published: () => Promise<readonly string[]>): Promise<void> {
   const dead: string[] = []
-  for (const entry of await readdir(folder)) if (await isLeft(folder, entry)) dead.push(entry)
+  for (const entry of await readdir(folder)) if (await isLeftover(folder, entry)) dead.push(entry)
   const kept = dead.length === 0 ? [] : await published()
   for (const entry of dead) if (!kept.includes(entry)) await rm(join(folder, entry), { force: true })
 }
 
 /** Whether a writer made it that writes no more. */
-export async function isLeft(folder: string, entry: string): Promise<boolean> {
-  const [, host = '', pid = '', random = ''] = WRITTEN.exec(entry) ?? []
+export async function isLeftover(folder: string, entry: string): Promise<boolean> {
+  const [, host = '', pid = '', random = ''] = WRITER_NAME_PATTERN.exec(entry) ?? []
   if (random === '') return false
-  return host === HOST ? !isWriting(Number(pid), random) : isSilent(join(folder, entry))
+  return host === HOST_LABEL ? !isWriting(Number(pid), random) : isUnchangedForLong(join(folder, entry))
 }
 
 /** A process that has our number is ourselves: another one had it before. */
 function isWriting(pid: number, random: string): boolean {
-  if (pid === process.pid) return writing.has(random)
+  if (pid === process.pid) return activeWriters.has(random)
   try {
     return process.kill(pid, 0)
   } catch (error) {
@@ -52,7 +52,7 @@ function isWriting(pid: number, random: string): boolean {
   }
 }
 
-async function isSilent(path: string): Promise<boolean> {
+async function isUnchangedForLong(path: string): Promise<boolean> {
   const changed = await stat(path).catch(() => null)
-  return changed !== null && Date.now() - changed.mtimeMs > SILENCE
+  return changed !== null && Date.now() - changed.mtimeMs > ABANDONED_AFTER_MS
 }

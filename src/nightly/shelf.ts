@@ -1,6 +1,6 @@
 /** The shelf's port: where finished files lie until somebody fetches them, each with its manifest. */
 
-import type { Name } from '../words/name.ts'
+import type { DomainName } from '../words/name.ts'
 import { type Day, type Instant, parseDay } from '../words/time.ts'
 
 /** `daily`: names registered on a day; `followup-…`: what became of them; `snapshot`, `enriched`: all names known. */
@@ -11,7 +11,7 @@ export type FileKind = (typeof FILE_KINDS)[number]
 export type FileName = string & { readonly __brand: 'FileName' }
 
 /** What is told of a file beside its bytes and its revision. */
-export type Description = {
+export type FileDescription = {
   /** When it was built: the moment that its content stands for. */
   generated: Instant
   /** Lines, without a header. */
@@ -20,8 +20,8 @@ export type Description = {
   /** Of the unpacked content, in hexadecimal. */
   plain_sha256: string
   /** The first and the last name in it; null where there is none. */
-  first: Name | null
-  last: Name | null
+  first: DomainName | null
+  last: DomainName | null
   /** Rows to the median of the same weekday in the 8 weeks before. */
   ratio?: number | null
   /** Names that were registered on an earlier day too. */
@@ -32,7 +32,7 @@ export type Description = {
   held: string | null
 }
 
-export type Manifest = Description & {
+export type FileManifest = FileDescription & {
   name: FileName
   kind: FileKind
   date: Day
@@ -44,15 +44,15 @@ export type Manifest = Description & {
 }
 
 /** A file that stays readable until it is closed. Bytes are those of its manifest, whatever is published meanwhile. */
-export type Opened = {
-  manifest: Manifest
+export type OpenedFile = {
+  manifest: FileManifest
   /** The bytes from `start` to before `end`, in pieces of at most 128 KiB, each good until the next one is asked for. */
   read(start: number, end: number): AsyncIterable<Uint8Array>
   /** Nothing happens where it is closed already. */
   close(): Promise<void>
 }
 
-export interface Shelf {
+export interface FileStore {
   /**
    * Writes all of it, makes it durable, and puts it in the place of the former file of that name at once; whoever reads
    * that one goes on reading it. The shelf counts revisions, and a newer one is `generated` at least a second later.
@@ -61,20 +61,20 @@ export interface Shelf {
   publish(
     name: FileName,
     content: AsyncIterable<Uint8Array>,
-    describe: (written: { bytes: number; sha256: string }) => Description,
-  ): Promise<Manifest>
+    describe: (written: { bytes: number; sha256: string }) => FileDescription,
+  ): Promise<FileManifest>
   /** The file as it is now; null for none. */
-  open(name: FileName): Promise<Opened | null>
-  manifest(name: FileName): Promise<Manifest | null>
+  open(name: FileName): Promise<OpenedFile | null>
+  manifest(name: FileName): Promise<FileManifest | null>
   /** All files of a kind, the oldest date first. */
-  list(kind: FileKind): Promise<Manifest[]>
+  list(kind: FileKind): Promise<FileManifest[]>
   /** Takes a file off the shelf; whoever reads it goes on. Nothing happens where there is none. */
   remove(name: FileName): Promise<void>
   /** Bytes that may still be written. */
-  room(): Promise<number>
+  freeBytes(): Promise<number>
 }
 
-const SHAPES: Readonly<Record<FileKind, (date: string) => string>> = {
+const FILE_NAME_FORMATS: Readonly<Record<FileKind, (date: string) => string>> = {
   daily: (date) => `${date}.txt.gz`,
   'followup-7': (date) => `${date}-followup-7.csv.gz`,
   'followup-30': (date) => `${date}-followup-30.csv.gz`,
@@ -83,12 +83,12 @@ const SHAPES: Readonly<Record<FileKind, (date: string) => string>> = {
 }
 
 export function fileName(kind: FileKind, date: Day): FileName {
-  return SHAPES[kind](date) as FileName
+  return FILE_NAME_FORMATS[kind](date) as FileName
 }
 
 /** What a text names; null for a text that is the name of no file. */
 export function parseFileName(text: string): { name: FileName; kind: FileKind; date: Day } | null {
   const date = parseDay(/\d{4}-\d{2}-\d{2}/.exec(text)?.[0] ?? '')
-  const kind = date === null ? undefined : FILE_KINDS.find((each) => SHAPES[each](date) === text)
+  const kind = date === null ? undefined : FILE_KINDS.find((each) => FILE_NAME_FORMATS[each](date) === text)
   return date === null || kind === undefined ? null : { name: text as FileName, kind, date }
 }

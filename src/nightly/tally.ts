@@ -1,29 +1,29 @@
 /** Counts what goes into a file: rows, the first and the last name, size and digest of the unpacked content. */
 
 import { createHash } from 'node:crypto'
-import type { Name } from '../words/name.ts'
-import type { Description } from './shelf.ts'
+import type { DomainName } from '../words/name.ts'
+import type { FileDescription } from './shelf.ts'
 
 /** Some rows of a file, in its order. */
-export type Rows = { text: string; names: readonly Name[] }
+export type FileRows = { text: string; names: readonly DomainName[] }
 
 /** Characters after which rows go on together. */
-const PIECE = 65_536
+const FLUSH_CHARACTERS = 65_536
 
-export class Tally {
+export class ContentSummary {
   readonly #digest = createHash('sha256')
   #rows = 0
   #bytes = 0
-  #first: Name | null = null
-  #last: Name | null = null
+  #first: DomainName | null = null
+  #last: DomainName | null = null
 
   /** The bytes of a file, in pieces, with `header` before its rows. */
-  async *content(header: string, batches: AsyncIterable<Rows>): AsyncGenerator<Uint8Array> {
+  async *content(header: string, batches: AsyncIterable<FileRows>): AsyncGenerator<Uint8Array> {
     let text = header
     for await (const batch of batches) {
       this.#count(batch.names)
       text += batch.text
-      if (text.length < PIECE) continue
+      if (text.length < FLUSH_CHARACTERS) continue
       yield this.#piece(text)
       text = ''
     }
@@ -35,7 +35,7 @@ export class Tally {
   }
 
   /** What was counted, once the content was read to its end. */
-  counts(): Pick<Description, 'rows' | 'plain_bytes' | 'plain_sha256' | 'first' | 'last'> {
+  counts(): Pick<FileDescription, 'rows' | 'plain_bytes' | 'plain_sha256' | 'first' | 'last'> {
     return {
       rows: this.#rows,
       plain_bytes: this.#bytes,
@@ -45,7 +45,7 @@ export class Tally {
     }
   }
 
-  #count(names: readonly Name[]): void {
+  #count(names: readonly DomainName[]): void {
     this.#rows += names.length
     this.#first ??= names[0] ?? null
     this.#last = names.at(-1) ?? this.#last

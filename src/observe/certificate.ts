@@ -1,10 +1,10 @@
 /** The verdict on the certificate that port 443 showed. */
 
-import type { Certificate } from '../crawl/visit.ts'
+import type { CertificateResult } from '../crawl/visit.ts'
 import type { Ssl } from './observation.ts'
 
 /** Null where it was not looked at. */
-export function verdictOn(certificate: Certificate): Ssl | null {
+export function sslVerdict(certificate: CertificateResult): Ssl | null {
   if (certificate.kind === 'unseen') return null
   if (certificate.kind === 'none') return 'nocert'
   return certificate.error === null ? 'valid' : 'invalid'

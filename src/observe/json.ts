@@ -1,19 +1,19 @@
 /** Reads lines of JSON that others wrote: every value is looked at before it is believed. */
 
-import { whyNotName } from '../words/name.ts'
+import { nameProblem } from '../words/name.ts'
 
 /** The object in a line, or why it is none. */
-export function parseObject(line: string): Record<string, unknown> | string {
+export function parseJsonObject(line: string): Record<string, unknown> | string {
   try {
     const given: unknown = JSON.parse(line)
     return isObject(given) ? given : 'must be a JSON object'
   } catch (error) {
-    return whyNotJson(error as SyntaxError)
+    return jsonProblem(error as SyntaxError)
   }
 }
 
 /** The parser's own words without the piece of the line that it quotes. */
-function whyNotJson({ message }: SyntaxError): string {
+function jsonProblem({ message }: SyntaxError): string {
   return `must be JSON: ${message.replace(/, (\.\.\.)?".*| \(line.*/s, '').replace(/[^ -~]/g, '?')}`
 }
 
@@ -22,16 +22,16 @@ export function isObject(given: unknown): given is Record<string, unknown> {
 }
 
 /** The objects of a list; none where it is no list. */
-export function objectsOf(given: unknown): Record<string, unknown>[] {
+export function objectsIn(given: unknown): Record<string, unknown>[] {
   return Array.isArray(given) ? given.filter(isObject) : []
 }
 
 /** A text as it is, anything else as ''. */
-export function textOf(given: unknown): string {
+export function stringOrEmpty(given: unknown): string {
   return typeof given === 'string' ? given : ''
 }
 
 /** Why a value is no domain name, and what to write instead. */
-export function whyNotDomain(given: unknown): string {
-  return typeof given === 'string' ? whyNotName(given) : 'must be a domain name'
+export function domainProblem(given: unknown): string {
+  return typeof given === 'string' ? nameProblem(given) : 'must be a domain name'
 }

@@ -1,7 +1,7 @@
 /** The observation: what one visit saw of one domain, in the shape every later stage reads. */
 
-import type { Name } from '../words/name.ts'
-import type { Records } from '../words/record.ts'
+import type { DomainName } from '../words/name.ts'
+import type { RecordsByType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 
 /** How the domain's name servers answered. `servfail`: neither A nor AAAA was answered. */
@@ -17,7 +17,7 @@ export type Ssl = 'valid' | 'nocert' | 'invalid'
 export type SocialAccount = { network: string; type: string; username: string; url: string }
 
 /** What DNS said. A record type that is not a key of `records` was not asked; `[]` was asked and is absent. */
-export type DnsPart = { status: DnsStatus; records: Partial<Records> }
+export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType> }
 
 /**
  * What the web server showed. `redirects_to` is a registrable domain other than the domain's own, or null.
@@ -30,8 +30,8 @@ export type WebPart = {
   redirect_to_https: boolean
   redirect_to_www: boolean
   only_with_www: boolean
-  redirects_to: Name | null
-  redirect_host?: Name
+  redirects_to: DomainName | null
+  redirect_host?: DomainName
   ssl: Ssl
   social_accounts: readonly SocialAccount[]
   text: string | null
@@ -42,7 +42,7 @@ export type WebPart = {
  * verdict on a certificate where nothing else of the web could be judged; observation files have no place for it.
  */
 export type Observation = {
-  domain: Name
+  domain: DomainName
   observed_at: Instant
   dns: DnsPart | null
   web: WebPart | null

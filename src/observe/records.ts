@@ -1,17 +1,17 @@
 /** What the answers to the DNS questions say: the status of the name, and its records in canonical form. */
 
-import type { Answer, DnsSeen } from '../crawl/visit.ts'
-import { keptRecords, RECORD_TYPES, type Records, type RecordType } from '../words/record.ts'
+import type { DnsAnswer, DnsProbeResult } from '../crawl/visit.ts'
+import { usableRecords, RECORD_TYPES, type RecordsByType, type RecordType } from '../words/record.ts'
 import type { DnsPart, DnsStatus } from './observation.ts'
 
 /**
  * Null where too little was answered to say what the name's state is. `unseen`: why a type is not there. A visit asks for all
  * types, so the answer was `lost`; another crawl may never have `asked`, which counts as no record.
  */
-export function dnsPart(seen: DnsSeen, unseen: 'lost' | 'not asked' = 'lost'): DnsPart | null {
-  const status = statusOf(seen)
+export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not asked' = 'lost'): DnsPart | null {
+  const status = dnsStatusOf(result)
   if (status === null) return null
-  return { status, records: status === 'ok' ? recordsOf(seen, unseen === 'lost') : {} }
+  return { status, records: status === 'ok' ? canonicalRecordsOf(result, missingMeans === 'lost') : {} }
 }
 
 /**
@@ -19,52 +19,52 @@ export function dnsPart(seen: DnsSeen, unseen: 'lost' | 'not asked' = 'lost'): D
  * neither was answered, any other type may say that the name is not there. An address type that was lost for a reason of
  * ours may have been the one that answers: then nothing is said, unless another type shows that the name is there.
  */
-function statusOf(seen: DnsSeen): DnsStatus | null {
-  const addresses = [seen.A, seen.AAAA]
-  const all = RECORD_TYPES.map((type) => seen[type])
+function dnsStatusOf(result: DnsProbeResult): DnsStatus | null {
+  const addresses = [result.A, result.AAAA]
+  const all = RECORD_TYPES.map((type) => result[type])
   if (addresses.some(hasRecords)) return 'ok'
-  if (addresses.some(isMissing)) return 'nxdomain'
-  if (addresses.some(isAnswered)) return 'ok'
-  if (all.some(isMissing)) return 'nxdomain'
-  if (addresses.every(isFailed)) return 'servfail'
-  return addresses.every((answer) => answer === undefined) && all.some(isAnswered) ? 'ok' : null
+  if (addresses.some(isNxdomainAnswer)) return 'nxdomain'
+  if (addresses.some(hasAnswer)) return 'ok'
+  if (all.some(isNxdomainAnswer)) return 'nxdomain'
+  if (addresses.every(isFailedAnswer)) return 'servfail'
+  return addresses.every((answer) => answer === undefined) && all.some(hasAnswer) ? 'ok' : null
 }
 
 /**
  * A type that failed is left out; one whose server says that the name is not there, which others contradict, is absent.
  * Addresses are those that an alias leads to; what else its target has is not the name's own.
  */
-function recordsOf(seen: DnsSeen, isLost: boolean): Partial<Records> {
+function canonicalRecordsOf(result: DnsProbeResult, isLost: boolean): Partial<RecordsByType> {
   const records: Partial<Record<RecordType, unknown>> = {}
   for (const type of RECORD_TYPES) {
-    const answer = seen[type]
+    const answer = result[type]
     if (answer === undefined || answer.outcome === 'failed') continue
-    if (isLost && isHalf(type, answer, seen)) continue
+    if (isLost && isOtherFamilyLost(type, answer, result)) continue
     const isOwn = type === 'A' || type === 'AAAA' || (answer.outcome === 'records' && answer.aliases.length === 0)
-    const kept = keptRecords(type, answer.outcome === 'records' && isOwn ? answer.records : [])
+    const kept = usableRecords(type, answer.outcome === 'records' && isOwn ? answer.records : [])
     if (kept !== null) records[type] = kept
   }
-  return records as Partial<Records>
+  return records as Partial<RecordsByType>
 }
 
 /** No address of one family, where the other was lost for a reason of ours: that the name has none may not be said. */
-function isHalf(type: RecordType, answer: Answer, seen: DnsSeen): boolean {
+function isOtherFamilyLost(type: RecordType, answer: DnsAnswer, result: DnsProbeResult): boolean {
   const other = type === 'A' ? 'AAAA' : type === 'AAAA' ? 'A' : null
-  return other !== null && seen[other] === undefined && !hasRecords(answer)
+  return other !== null && result[other] === undefined && !hasRecords(answer)
 }
 
-function hasRecords(answer: Answer | undefined): boolean {
+function hasRecords(answer: DnsAnswer | undefined): boolean {
   return answer?.outcome === 'records' && answer.records.length > 0
 }
 
-function isAnswered(answer: Answer | undefined): boolean {
+function hasAnswer(answer: DnsAnswer | undefined): boolean {
   return answer?.outcome === 'records'
 }
 
-function isMissing(answer: Answer | undefined): boolean {
+function isNxdomainAnswer(answer: DnsAnswer | undefined): boolean {
   return answer?.outcome === 'nxdomain'
 }
 
-function isFailed(answer: Answer | undefined): boolean {
+function isFailedAnswer(answer: DnsAnswer | undefined): boolean {
   return answer?.outcome === 'failed'
 }

@@ -1,25 +1,25 @@
 /** The rules of networks for music, pictures, books, answers and letters to readers. */
 
-import { type Network, NUMBER, words } from './social-rules.ts'
+import { type SocialNetwork, NUMERIC_ID, wordSet } from './social-rules.ts'
 
-const ok: Network = {
+const ok: SocialNetwork = {
   network: 'ok',
   hosts: ['ok.ru', 'odnoklassniki.ru'],
   username: /^(?!(?:album|app|game|photo|topic|video)s?\d)[a-z\d][\w.-]{1,60}$/i,
   tabs: /^(?:about|album|albums|friends|links|live|members|market|photos|pphotos|products|statuses|topics|video)$/i,
-  reserved: words(
+  reserved: wordSet(
     'about album albums app apps cdk club company connect dialogs discover discovery dk education feed feeds game games gifts group groups guests hashtag help holidays hobby job jobs legal live login logout main mall market messages music news note notes notifications offer online payments photo photos poll posting press profile profiles promo regulations search services settings share shop soft statuses stickers team topic topics tv vacancies video videos videolive videos wall web-api widget',
   ),
   rules: [
     // a site of its own is a group here: there is nothing else for it
-    { type: 'ok_group', path: /^group\/?(\d+)$/i, username: NUMBER, url: 'https://ok.ru/group/*' },
-    { type: 'ok_profile', path: /^profile\/?(\d+)$/i, username: NUMBER, url: 'https://ok.ru/profile/*' },
-    { type: 'ok_group', path: /^dk$/i, parameter: 'st.groupId', username: NUMBER, url: 'https://ok.ru/group/*' },
+    { type: 'ok_group', path: /^group\/?(\d+)$/i, username: NUMERIC_ID, url: 'https://ok.ru/group/*' },
+    { type: 'ok_profile', path: /^profile\/?(\d+)$/i, username: NUMERIC_ID, url: 'https://ok.ru/profile/*' },
+    { type: 'ok_group', path: /^dk$/i, parameter: 'st.groupId', username: NUMERIC_ID, url: 'https://ok.ru/group/*' },
     { type: 'ok', path: /^(?:group\/)?([^/]+)$/, url: 'https://ok.ru/*' },
   ],
 }
 
-const tumblr: Network = {
+const tumblr: SocialNetwork = {
   network: 'tumblr',
   hosts: ['tumblr.com'],
   below: {
@@ -29,7 +29,7 @@ const tumblr: Network = {
   },
   username: /^[a-z\d][a-z\d-]{0,31}$/i,
   tabs: /^(?:about|archive|ask|likes|following|submit)$/i,
-  reserved: words(
+  reserved: wordSet(
     'about abuse account activity ads advertising api app apps ask blog business changes communities create customize dashboard developers dmca docs domains download embed engineering events explore faq features follow followers following forgot_password help home iframe inbox jobs legal like likes live login logout marketplace mega-editor messages messaging new oauth oembed official policy post posts premium press privacy radar reblog recommended register safe-mode search security send settings share shop signup spotlight staff-picks support supported tagged terms themes tips trending tumblelog upload video widgets',
   ),
   rules: [
@@ -38,22 +38,22 @@ const tumblr: Network = {
   ],
 }
 
-const soundcloud: Network = {
+const soundcloud: SocialNetwork = {
   network: 'soundcloud',
   hosts: ['soundcloud.com'],
   username: /^[a-z\d_][\w-]{1,49}$/i,
   tabs: /^(?:albums|comments|followers|following|likes|popular-tracks|reposts|sets|spotlight|toptracks|tracks)$/i,
-  reserved: words(
+  reserved: wordSet(
     'about albums artists charts comments community-guidelines company connect creators dashboard developers discover download embed emails explore featured feed for for-artists forgot go groups help home imprint jobs legal library likes login logout me messages mobile music newsroom notifications oauth oembed pages passwords people playlists player popular press privacy pro search sets settings share signin signup stations stream tags terms terms-of-use tour tracks trending upload you',
   ),
   rules: [{ type: 'soundcloud', path: /^([^/]+)$/, url: 'https://soundcloud.com/*' }],
 }
 
-const spotify: Network = {
+const spotify: SocialNetwork = {
   network: 'spotify',
   hosts: ['open.spotify.com', 'play.spotify.com'],
   username: /^[^\s/<>"\\\p{Cc}]{1,64}$/u,
-  reserved: words(''),
+  reserved: wordSet(''),
   rules: [
     {
       type: 'spotify_artist',
@@ -71,33 +71,33 @@ const spotify: Network = {
   ],
 }
 
-const flickr: Network = {
+const flickr: SocialNetwork = {
   network: 'flickr',
   hosts: ['flickr.com'],
   username: /^[a-z\d_@][\w@.-]{1,60}$/i,
   tabs: /^(?:albums|archives|collections|contacts|favorites|faves|galleries|map|sets|showcase|stats|tags|testimonials|with)$/i,
-  reserved: words(
+  reserved: wordSet(
     'all collections explore favorites friends friend-list interestingness me organize popular recent search sets share tags unprotected upload world',
   ),
   rules: [{ type: 'flickr', path: /^(?:photos|people)\/([^/]+)$/i, url: 'https://www.flickr.com/photos/*' }],
 }
 
-const linktree: Network = {
+const linktree: SocialNetwork = {
   network: 'linktree',
   hosts: ['linktr.ee'],
   username: /^[\w.-]{1,40}$/,
-  reserved: words(
+  reserved: wordSet(
     'admin api blog create discover explore help jobs login logout marketplace oauth password pricing privacy products profile register s search settings share signup templates terms upgrade',
   ),
   rules: [{ type: 'linktree', path: /^@?([^/]+)$/, url: 'https://linktr.ee/*' }],
 }
 
-const patreon: Network = {
+const patreon: SocialNetwork = {
   network: 'patreon',
   hosts: ['patreon.com'],
   username: /^[\p{L}\p{N}_.-]{2,64}$/u,
   tabs: /^(?:about|chats|collections|community|creators|gift|home|membership|overview|posts|shop)$/i,
-  reserved: words(
+  reserved: wordSet(
     'about account api apps become-creator bepatron blog brand c careers checkout collection community create creators cw dashboard developers discover en-us europe explore features gift help home join legal library login logout membership messages notifications oauth2 policy portal post posts press pricing privacy product products profile saved search security settings share shop signup support terms user users webhooks',
   ),
   rules: [
@@ -113,18 +113,18 @@ const patreon: Network = {
   ],
 }
 
-const behance: Network = {
+const behance: SocialNetwork = {
   network: 'behance',
   hosts: ['behance.net'],
   username: /^[\w.-]{2,60}$/,
   tabs: /^(?:appreciated|assets|drafts|followers|following|info|insights|moodboards|projects|resume|services|stats)$/i,
-  reserved: words(
+  reserved: wordSet(
     'about account activity admin assets blog careers collection collections creative dev discover explore features for_you galleries gallery help hire hiring home inbox jobs joblist learn legal live login logout misc moodboard moodboards onboarding portfolio premium privacy pro resources search settings share signup subscriptions team teams terms upload users videos wip',
   ),
   rules: [{ type: 'behance', path: /^([^/]+)$/, url: 'https://www.behance.net/*' }],
 }
 
-const substack: Network = {
+const substack: SocialNetwork = {
   network: 'substack',
   hosts: ['substack.com', 'open.substack.com'],
   below: {
@@ -134,27 +134,27 @@ const substack: Network = {
   },
   username: /^[\w-]{1,63}$/,
   tabs: /^(?:about|archive|chat|embed|likes|notes|podcast|posts|reads|recommendations|subscribe)$/i,
-  reserved: words(''),
+  reserved: wordSet(''),
   rules: [
     { type: 'substack_user', path: /^@([^/]+)$/, url: 'https://substack.com/@*' },
     { type: 'substack', path: /^pub\/([^/]+)$/i, url: 'https://*.substack.com/' },
   ],
 }
 
-const quora: Network = {
+const quora: SocialNetwork = {
   network: 'quora',
   hosts: ['quora.com'],
   username: /^[\p{L}\p{N}\p{M}_.'’-]{2,100}$/u,
   tabs: /^(?:about|activity|all_posts|answers|edits|followers|following|log|posts|questions|spaces|topics)$/i,
-  reserved: words(''),
+  reserved: wordSet(''),
   rules: [{ type: 'quora', path: /^profile\/([^/]+)$/i, url: 'https://www.quora.com/profile/*', exact: true }],
 }
 
-const goodreads: Network = {
+const goodreads: SocialNetwork = {
   network: 'goodreads',
   hosts: ['goodreads.com'],
   username: /^[a-z][\w-]{1,60}$/i,
-  reserved: words(
+  reserved: wordSet(
     'about ads advertisers api author authors blog book books buttons characters choiceawards comment community_reviews contact discussions ebooks event events favorite_genres featured_groups find_friends friend games genres giveaway giveaways group groups help home interviews jobs librarian list lists login message messages news new_releases notes notifications oauth poll polls press privacy questions quizzes quotes reading_challenges readingchallenge recommendations review search series share shelf signin siteinfo sitemap story support terms topic trivia update user videos work year_in_books',
   ),
   rules: [
@@ -174,12 +174,12 @@ const goodreads: Network = {
   ],
 }
 
-const bookbub: Network = {
+const bookbub: SocialNetwork = {
   network: 'bookbub',
   hosts: ['bookbub.com'],
   username: /^[\p{L}\p{N}_.-]{2,80}$/u,
   tabs: /^(?:books|followers|following|recommendations|reviews)$/i,
-  reserved: words('search sign_up trending'),
+  reserved: wordSet('search sign_up trending'),
   rules: [
     { type: 'bookbub_author', path: /^authors\/([^/]+)$/i, url: 'https://www.bookbub.com/authors/*' },
     { type: 'bookbub_user', path: /^profile\/([^/]+)$/i, url: 'https://www.bookbub.com/profile/*' },
@@ -187,7 +187,7 @@ const bookbub: Network = {
 }
 
 /** The networks of those who make something. */
-export const CREATORS_NETWORKS: readonly Network[] = [
+export const CREATOR_NETWORKS: readonly SocialNetwork[] = [
   ok,
   tumblr,
   soundcloud,

@@ -1,6 +1,6 @@
 /** What a network's rules are: which addresses stand for an account, and their one spelling. */
 
-export type Rule = {
+export type AccountRule = {
   /** The network, with `_kind` where the form of the address tells it. */
   type: string
   /** Of the decoded path without slashes at its ends; its group is the username. */
@@ -17,25 +17,25 @@ export type Rule = {
   exact?: true
 }
 
-export type Network = {
+export type SocialNetwork = {
   network: string
   /** Reached also under `www.`, `m.` and their like, or a language. */
   hosts: readonly string[]
   /** The rule for `username.HOST/`, where the network has such addresses; its path is matched by the username. */
-  below?: Rule
+  below?: AccountRule
   username: RegExp
   /** Last segments of paths that show another side of the same account: no post, photo or video. */
   tabs?: RegExp
   /** Where a username would stand, but none is: sharing, signing in, posts, help. In lower case. */
   reserved: ReadonlySet<string>
   /** In the order in which they are tried. */
-  rules: readonly Rule[]
+  rules: readonly AccountRule[]
 }
 
-export const NUMBER = /^\d{3,20}$/
-export const CODE = /^[\w-]{2,64}$/
+export const NUMERIC_ID = /^\d{3,20}$/
+export const INVITE_CODE = /^[\w-]{2,64}$/
 
 /** The words of a line, as a set. */
-export function words(text: string): ReadonlySet<string> {
+export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }

@@ -1,56 +1,56 @@
 /** What the chains of redirects say of a website: whether there is one, and where the name sends its readers. */
 
-import type { Chain, Page, WebSeen } from '../crawl/visit.ts'
-import { type Name, parseName, registrable } from '../words/name.ts'
+import type { RedirectChain, StartPage, WebProbeResult } from '../crawl/visit.ts'
+import { type DomainName, parseName, registrableDomain } from '../words/name.ts'
 import type { WebPart } from './observation.ts'
-import { NO_TARGET, type RedirectTarget, targetAt } from './redirect-target.ts'
+import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 
 /** `page`: the start page, where there is a website and its page was read. */
-export type Website = Pick<
+export type WebsiteVerdict = Pick<
   WebPart,
   'has_website' | 'redirect_to_https' | 'redirect_to_www' | 'only_with_www' | 'redirects_to' | 'redirect_host'
-> & { page: Page | null }
+> & { page: StartPage | null }
 
 /** Beside 2xx: somebody is at home who does not let us in. */
-const AT_HOME = [401, 403, 429]
+const RESTRICTED_STATUSES = [401, 403, 429]
 
 /**
  * Null where the web cannot be judged for a reason of ours: nothing answered and a start is closed to us, or the chain ends
  * on a host of the domain's own that is closed to us. The chain of `www.` counts where the bare name answers nothing.
  */
-export function website(seen: WebSeen, domain: Name): Website | null {
-  const { bare, www } = seen
+export function judgeWebsite(result: WebProbeResult, domain: DomainName): WebsiteVerdict | null {
+  const { bare, www } = result
   const chain = bare.hops.length > 0 || www === null ? bare : www
   const hosts = hostsOf(chain)
   const last = hosts.at(-1)
-  const own = registrable(domain)
-  const isOwn = (host: string): boolean => domainOf(host) === own
+  const own = registrableDomain(domain)
+  const isOwn = (host: string): boolean => registrableDomainOf(host) === own
   if (chain.end === 'closed' && (last === undefined || isOwn(last))) return null
   if (chain.hops.length === 0 && [bare, www].some((each) => each?.end === 'closed')) return null
-  const has_website = hosts.every(isOwn) && endsAtHome(chain)
+  const has_website = hosts.every(isOwn) && endsSuccessfully(chain)
   return {
     has_website,
-    redirect_to_https: passesToHttps(chain, isOwn),
+    redirect_to_https: upgradesToHttps(chain, isOwn),
     redirect_to_www: bare.hops.some(({ to }) => to !== null && hostOf(to) === `www.${domain}`),
     only_with_www: bare.hops.length === 0 && bare.end === 'silent' && chain.hops.length > 0,
-    ...(chain.end === 'endless' ? NO_TARGET : targetOf(last, domain)),
+    ...(chain.end === 'endless' ? NO_REDIRECT_TARGET : redirectTargetOf(last, domain)),
     page: has_website ? chain.page : null,
   }
 }
 
-function endsAtHome({ end, hops }: Chain): boolean {
+function endsSuccessfully({ end, hops }: RedirectChain): boolean {
   const status = hops.at(-1)?.status ?? 0
-  return end === 'answered' && ((status >= 200 && status <= 299) || AT_HOME.includes(status))
+  return end === 'answered' && ((status >= 200 && status <= 299) || RESTRICTED_STATUSES.includes(status))
 }
 
 /** Only a chain that began with http can pass to https. */
-function passesToHttps({ hops }: Chain, isOwn: (host: string) => boolean): boolean {
+function upgradesToHttps({ hops }: RedirectChain, isOwn: (host: string) => boolean): boolean {
   const startsPlain = hops[0]?.url.startsWith('http:') === true
   return startsPlain && hops.some(({ to }) => to?.startsWith('https:') === true && isOwn(hostOf(to)))
 }
 
 /** Every host on the way in its order, the one that a chain was sent to last included. */
-function hostsOf({ hops }: Chain): string[] {
+function hostsOf({ hops }: RedirectChain): string[] {
   return hops.flatMap(({ url, to }) => (to === null ? [hostOf(url)] : [hostOf(url), hostOf(to)]))
 }
 
@@ -59,13 +59,13 @@ function hostOf(url: string): string {
 }
 
 /** A host that is an address is no target. */
-function targetOf(host: string | undefined, domain: Name): RedirectTarget {
+function redirectTargetOf(host: string | undefined, domain: DomainName): RedirectTarget {
   const name = parseName(host ?? '')
-  return name === null ? NO_TARGET : targetAt(name, domain)
+  return name === null ? NO_REDIRECT_TARGET : redirectTargetFor(name, domain)
 }
 
 /** The registrable domain of a host; an address and what is no name have none. */
-function domainOf(host: string): Name | null {
+function registrableDomainOf(host: string): DomainName | null {
   const name = parseName(host)
-  return name === null ? null : registrable(name)
+  return name === null ? null : registrableDomain(name)
 }

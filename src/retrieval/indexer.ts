@@ -1,42 +1,42 @@
 /** Keeps the index of /similar in one process of all, as long as it has the duty: others stand by. */
 
-import type { DiskRoom } from '../store/disk-room.ts'
-import { type Clock, withDuty } from '../store/duty.ts'
+import type { DiskSpaceMonitor } from '../store/disk-room.ts'
+import { type WaitClock, withNamedLock } from '../store/duty.ts'
 import type { Store } from '../store/store.ts'
-import { Indexer, type Progress } from './work.ts'
+import { SimilarIndexer, type IndexProgress } from './work.ts'
 
-export type { Progress } from './work.ts'
+export type { IndexProgress as Progress } from './work.ts'
 
-export type Index<Told = { progress(progress: Progress): void }> = {
-  store: Pick<Store, 'similar' | 'indexing' | 'jobs' | 'now'>
+export type IndexRun<Told = { progress(progress: IndexProgress): void }> = {
+  store: Pick<Store, 'similar' | 'similarIndex' | 'jobs' | 'now'>
   holder: string
-  clock: Clock
+  clock: WaitClock
   /** Where there is too little room on the disk it waits; without, it does not. */
-  room?: Pick<DiskRoom, 'wait'>
-  tell: Told
+  diskSpace?: Pick<DiskSpaceMonitor, 'wait'>
+  reporter: Told
 }
 
 /** One that is kept also when something fails. */
-type Kept = Index<{ progress(progress: Progress): void; failed(error: unknown): void }>
+type ContinuousIndexRun = IndexRun<{ progress(progress: IndexProgress): void; failed(error: unknown): void }>
 
 /** Milliseconds until it is looked again whether pages wait. */
-const PAUSE = 500
+const POLL_MS = 500
 /** Milliseconds until the duty that another process has is asked for again. */
-const TAKEN = 5000
+const LOCK_RETRY_MS = 5000
 /** Milliseconds after a fault. */
-const FAULT = 10_000
+const ERROR_RETRY_MS = 10_000
 
 /** Follows what is observed until the signal comes. */
-export async function keepIndex(index: Kept, signal: AbortSignal): Promise<void> {
-  const { clock, tell } = index
+export async function runIndexer(index: ContinuousIndexRun, signal: AbortSignal): Promise<void> {
+  const { clock, reporter } = index
   while (!signal.aborted) {
     try {
-      const ran = await withIndexer(index, signal, (indexer, until) => follow(index, indexer, until))
-      if (ran === null) await clock.wait(TAKEN, signal)
+      const ran = await withIndexer(index, signal, (indexer, until) => followChanges(index, indexer, until))
+      if (ran === null) await clock.wait(LOCK_RETRY_MS, signal)
     } catch (error) {
       if (signal.aborted) return
-      tell.failed(error)
-      await clock.wait(FAULT, signal)
+      reporter.failed(error)
+      await clock.wait(ERROR_RETRY_MS, signal)
     }
   }
 }
@@ -45,12 +45,12 @@ export async function keepIndex(index: Kept, signal: AbortSignal): Promise<void>
  * Brings the index up to date once: returns when nothing waits and nothing is left to merge or to sweep, or the signal comes.
  * Null where another process has the duty.
  */
-export async function indexOnce(index: Index, signal: AbortSignal): Promise<Progress | null> {
+export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<IndexProgress | null> {
   const ran = await withIndexer(index, signal, async (indexer, until) => {
-    await index.room?.wait(until)
+    await index.diskSpace?.wait(until)
     while (!until.aborted && (await indexer.step())) {
-      index.tell.progress({ ...indexer.progress })
-      await index.room?.wait(until)
+      index.reporter.progress({ ...indexer.progress })
+      await index.diskSpace?.wait(until)
     }
     if (!signal.aborted) until.throwIfAborted()
     return { ...indexer.progress }
@@ -58,21 +58,21 @@ export async function indexOnce(index: Index, signal: AbortSignal): Promise<Prog
   return ran === null ? null : ran.result
 }
 
-async function follow({ clock, tell, room }: Kept, indexer: Indexer, signal: AbortSignal): Promise<void> {
+async function followChanges({ clock, reporter, diskSpace }: ContinuousIndexRun, indexer: SimilarIndexer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await room?.wait(signal)
-    if (await indexer.step()) tell.progress({ ...indexer.progress })
-    else await clock.wait(PAUSE, signal)
+    await diskSpace?.wait(signal)
+    if (await indexer.step()) reporter.progress({ ...indexer.progress })
+    else await clock.wait(POLL_MS, signal)
   }
   signal.throwIfAborted()
 }
 
 function withIndexer<Result>(
-  { store, holder, clock }: Index,
+  { store, holder, clock }: IndexRun,
   signal: AbortSignal,
-  work: (indexer: Indexer, signal: AbortSignal) => Promise<Result>,
+  work: (indexer: SimilarIndexer, signal: AbortSignal) => Promise<Result>,
 ): Promise<{ result: Result } | null> {
-  return withDuty('index', { jobs: store.jobs, holder, clock }, signal, (hand) =>
-    work(new Indexer(store, hand), hand.signal),
+  return withNamedLock('index', { jobs: store.jobs, holder, clock }, signal, (lock) =>
+    work(new SimilarIndexer(store, lock), lock.signal),
   )
 }

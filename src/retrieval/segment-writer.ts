@@ -1,66 +1,66 @@
 /** Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on in portions. */
 
-import { emptyFrequencies, packFrequencies, ROW_WORDS } from '../similar/frequencies.ts'
-import { type Group, packRow, ROW_POSTINGS } from '../similar/postings.ts'
-import { WORD_BITS } from '../similar/vector.ts'
+import { emptyDocumentFrequencies, packDocumentFrequencies, MAX_ROW_TERMS } from '../similar/frequencies.ts'
+import { type PostingGroup, packPostingRow, MAX_ROW_POSTINGS } from '../similar/postings.ts'
+import { TERM_BITS } from '../similar/vector.ts'
 import type { FrequencyRow, PostingRow } from '../store/similar.ts'
 
 /** Postings of a word that a segment keeps, those that matter most: more than a query ever reads. */
-export const KEPT = 4096
+export const MAX_POSTINGS_PER_TERM = 4096
 /** A row ends before a word that it has no room for once it has so many postings: a word of fewer is never in two rows. */
-const ENOUGH = ROW_POSTINGS / 2
+const MIN_FULL_ROW_POSTINGS = MAX_ROW_POSTINGS / 2
 /** No row has words of two parts, by which an engine may spread rows: the first eight bits of a word. */
-const PART_BITS = WORD_BITS - 8
+const PART_SHIFT = TERM_BITS - 8
 /** Rows handed on at a time: some 20 milliseconds of writing. */
-const PORTION = 1000
+const ROWS_PER_BATCH = 1000
 
 /** Where rows go. */
-type Write = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<void>
+type WriteRows = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<void>
 
 export class SegmentWriter {
-  private readonly write: Write
+  private readonly write: WriteRows
   private rows: PostingRow[] = []
   private frequencies: FrequencyRow[] = []
-  private groups: Group[] = []
+  private groups: PostingGroup[] = []
   private size = 0
   private part = 0
-  private readonly words = emptyFrequencies(ROW_WORDS)
+  private readonly frequencyRow = emptyDocumentFrequencies(MAX_ROW_TERMS)
 
-  constructor(write: Write) {
+  constructor(write: WriteRows) {
     this.write = write
   }
 
   /** Adds a word with its groups in order of place; `count`: how many wordings have it, also beyond those groups. */
-  add(word: number, groups: readonly Group[], count: number): void {
-    const total = Math.min(KEPT, sizeOf(groups))
-    const part = word >>> PART_BITS
-    if (part !== this.part || (this.size >= ENOUGH && this.size + total > ROW_POSTINGS)) this.endRow()
+  add(term: number, groups: readonly PostingGroup[], count: number): void {
+    const total = Math.min(MAX_POSTINGS_PER_TERM, postingCount(groups))
+    const part = term >>> PART_SHIFT
+    if (part !== this.part || (this.size >= MIN_FULL_ROW_POSTINGS && this.size + total > MAX_ROW_POSTINGS)) this.endPostingRow()
     this.part = part
-    let left = KEPT
+    let postingsLeft = MAX_POSTINGS_PER_TERM
     for (const group of groups) {
-      if (left === 0) break
-      left -= this.post(group, left)
+      if (postingsLeft === 0) break
+      postingsLeft -= this.addPostings(group, postingsLeft)
     }
-    this.count(word, count)
+    this.addFrequency(term, count)
   }
 
   /** Adds the first wordings of a group, `most` at most; how many. A row that is full ends. */
-  private post({ place, wordings }: Group, most: number): number {
-    const posted = Math.min(wordings.length, most)
+  private addPostings({ key, documents }: PostingGroup, maxPostings: number): number {
+    const posted = Math.min(documents.length, maxPostings)
     for (let at = 0; at < posted; ) {
-      const now = Math.min(posted - at, ROW_POSTINGS - this.size)
-      const whole = at === 0 && now === wordings.length
-      this.groups.push({ place, wordings: whole ? wordings : wordings.subarray(at, at + now) })
+      const now = Math.min(posted - at, MAX_ROW_POSTINGS - this.size)
+      const whole = at === 0 && now === documents.length
+      this.groups.push({ key, documents: whole ? documents : documents.subarray(at, at + now) })
       this.size += now
       at += now
-      if (this.size === ROW_POSTINGS) this.endRow()
+      if (this.size === MAX_ROW_POSTINGS) this.endPostingRow()
     }
     return posted
   }
 
   /** True where so much has come together that `flush` should be waited for. */
   get isFull(): boolean {
-    return this.rows.length >= PORTION
+    return this.rows.length >= ROWS_PER_BATCH
   }
 
   async flush(): Promise<void> {
@@ -71,37 +71,37 @@ export class SegmentWriter {
   }
 
   async end(): Promise<void> {
-    this.endRow()
-    this.endWords()
+    this.endPostingRow()
+    this.endFrequencyRow()
     await this.flush()
   }
 
-  private endRow(): void {
+  private endPostingRow(): void {
     const last = this.groups.at(-1)
     if (last === undefined) return
-    this.rows.push({ place: last.place, wording: last.wordings.at(-1)!, postings: packRow(this.groups) })
+    this.rows.push({ key: last.key, document: last.documents.at(-1)!, postings: packPostingRow(this.groups) })
     this.groups = []
     this.size = 0
   }
 
-  private count(word: number, count: number): void {
-    const { words, counts, size } = this.words
-    words[size] = word
+  private addFrequency(term: number, count: number): void {
+    const { terms, counts, size } = this.frequencyRow
+    terms[size] = term
     counts[size] = count
-    this.words.size++
-    if (this.words.size === ROW_WORDS) this.endWords()
+    this.frequencyRow.size++
+    if (this.frequencyRow.size === MAX_ROW_TERMS) this.endFrequencyRow()
   }
 
-  private endWords(): void {
-    const { words, size } = this.words
+  private endFrequencyRow(): void {
+    const { terms, size } = this.frequencyRow
     if (size === 0) return
-    this.frequencies.push({ last: words[size - 1]!, counts: packFrequencies(this.words, 0, size) })
-    this.words.size = 0
+    this.frequencies.push({ last: terms[size - 1]!, counts: packDocumentFrequencies(this.frequencyRow, 0, size) })
+    this.frequencyRow.size = 0
   }
 }
 
-function sizeOf(groups: readonly Group[]): number {
+function postingCount(groups: readonly PostingGroup[]): number {
   let size = 0
-  for (const { wordings } of groups) size += wordings.length
+  for (const { documents } of groups) size += documents.length
   return size
 }

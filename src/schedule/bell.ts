@@ -1,36 +1,36 @@
 /** A bell: who waits at it goes on when it rings, or when the time is over. */
 
 /** `wait` resolves after so many milliseconds or when the signal comes, and never rejects. */
-export type Clock = {
+export type CrawlClock = {
   /** Milliseconds of a clock that is never set. */
-  ticks(): number
+  monotonicMs(): number
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
-export type Bell = {
-  ring(): void
+export type Notifier = {
+  notify(): void
   /** Resolves when it rings, at the latest after so many milliseconds. A ring that nobody waited for counts for who waits next. */
   wait(milliseconds: number): Promise<void>
 }
 
 /** A reason, because to make one, with its stack, takes longer than all the rest. */
-const RUNG = 'rung'
+const NOTIFIED = 'rung'
 
-export function makeBell(clock: Clock): Bell {
-  let waiting: AbortController | null = null
-  let isRung = false
+export function createNotifier(clock: CrawlClock): Notifier {
+  let abortWait: AbortController | null = null
+  let isNotified = false
   return {
-    ring() {
-      isRung = true
-      waiting?.abort(RUNG)
+    notify() {
+      isNotified = true
+      abortWait?.abort(NOTIFIED)
     },
     async wait(milliseconds) {
-      if (!isRung && milliseconds > 0) {
-        waiting = new AbortController()
-        await clock.wait(milliseconds, waiting.signal)
-        waiting = null
+      if (!isNotified && milliseconds > 0) {
+        abortWait = new AbortController()
+        await clock.wait(milliseconds, abortWait.signal)
+        abortWait = null
       }
-      isRung = false
+      isNotified = false
     },
   }
 }

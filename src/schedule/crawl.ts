@@ -1,60 +1,60 @@
 /** What a crawl is made of: everything that its loop is given. */
 
-import type { Rhythm } from '../apply/due.ts'
-import type { Pace } from '../crawl/pace.ts'
-import type { Visit } from '../crawl/visit.ts'
+import type { ProbeIntervals } from '../apply/due.ts'
+import type { PolitenessLimiter } from '../crawl/pace.ts'
+import type { ProbeResult } from '../crawl/visit.ts'
 import type { Store } from '../store/store.ts'
-import type { Address } from '../words/address.ts'
-import type { Name } from '../words/name.ts'
-import type { Clock } from './bell.ts'
-import type { Figures } from './figures.ts'
-import type { SweepTimes } from './range.ts'
-import type { Shares } from './turns.ts'
+import type { IpAddress } from '../words/address.ts'
+import type { DomainName } from '../words/name.ts'
+import type { CrawlClock } from './bell.ts'
+import type { CrawlStats } from './figures.ts'
+import type { SweepInterval } from './range.ts'
+import type { KindShares } from './turns.ts'
 
 /** What the control questions came to; `why` is a sentence. */
-export type Sight = { sees: true } | { sees: false; why: string }
+export type SelfCheckOutcome = { passed: true } | { passed: false; reason: string }
 
 /** Looks and beats, in milliseconds; sweeps in seconds. */
-export type Times = {
+export type CrawlTimings = {
   /** Between two looks for wishes, and for ranges where none was due. */
-  look: number
+  pollMs: number
   /** Between two beats. */
-  beat: number
+  heartbeatMs: number
   /** What a visit brought waits for so long for others to be trusted and saved with, and control questions are asked as often. */
-  slice: number
-  sweeps: SweepTimes
+  batchMs: number
+  sweepSeconds: SweepInterval
 }
 
-export const TIMES: Times = { look: 2_000, beat: 15_000, slice: 30_000, sweeps: { least: 0, most: 60 } }
+export const CRAWL_TIMINGS: CrawlTimings = { pollMs: 2_000, heartbeatMs: 15_000, batchMs: 30_000, sweepSeconds: { min: 0, max: 60 } }
 
-export type Crawl = {
-  store: Pick<Store, 'frontier' | 'schedule' | 'wishes' | 'now'>
+export type CrawlerDependencies = {
+  store: Pick<Store, 'observations' | 'schedule' | 'crawlRequests' | 'now'>
   /** Who this crawler is: no other one has the same. */
   holder: string
   /** `turns`: addresses where it has its turn already. */
-  visit(name: Name, turns?: readonly Address[]): Promise<Visit>
-  pace: Pace
+  probe(name: DomainName, granted?: readonly IpAddress[]): Promise<ProbeResult>
+  politeness: PolitenessLimiter
   /** Whether the owner of a name wants no visits; asked each time. */
-  optOut: { hasName(name: Name): boolean }
+  optOut: { hasName(name: DomainName): boolean }
   /** Whether an address is the operator's own, where nobody has to wait. */
-  isOwn(address: Address): boolean
+  isOwn(address: IpAddress): boolean
   /** Why the disk of the store has too little room, a sentence; null if it has enough. */
-  lack?(): Promise<string | null>
+  diskShortage?(): Promise<string | null>
   /** Asks the control questions. */
-  look(): Promise<Sight>
-  rhythm: Rhythm
-  shares: Shares
+  runSelfCheck(): Promise<SelfCheckOutcome>
+  intervals: ProbeIntervals
+  shares: KindShares
   /** Visits a second of all crawlers of the installation; null for as many as may be. */
   rate: number | null
   /** Visits in flight at once, at most. */
   parallel: number
-  times: Times
-  clock: Clock
+  timings: CrawlTimings
+  clock: CrawlClock
   /** From 0 to below 1. */
   random(): number
-  figures: Figures
+  stats: CrawlStats
   /** A fault of the program or of the store; the crawl goes on. */
   onFault(error: unknown): void
   /** What an operator is to be told. */
-  say(news: string): void
+  log(message: string): void
 }

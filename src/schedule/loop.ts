@@ -1,139 +1,139 @@
 /** The loop of a crawl: spans of visits, one after another, with a pause wherever the crawl cannot trust its eyes or its store. */
 
-import type { Crawl } from './crawl.ts'
-import { runErrands } from './errands.ts'
-import { type Memory, newMemory } from './memory.ts'
-import { readOn } from './reader.ts'
+import type { CrawlerDependencies } from './crawl.ts'
+import { serveCrawlRequests } from './errands.ts'
+import { type CrawlMemory, createCrawlMemory } from './memory.ts'
+import { readSlots } from './reader.ts'
 
-import { settle, settleOn, trust } from './slices.ts'
-import { Span, Trouble } from './span.ts'
-import { visitOn } from './visits.ts'
+import { verifyAndSave, verifyBatches, requireHealthy } from './slices.ts'
+import { CrawlSession, CrawlPauseError } from './span.ts'
+import { startProbes } from './visits.ts'
 
 /** Milliseconds until a crawl that pauses looks again, at first and at most. */
-const AGAIN = 2_000
-const AGAIN_MOST = 60_000
+const MIN_RETRY_DELAY_MS = 2_000
+const MAX_RETRY_DELAY_MS = 60_000
 /** Milliseconds that visits in flight have after the crawl was asked to end. */
-const PATIENCE = 15_000
+const SHUTDOWN_GRACE_MS = 15_000
 /** Milliseconds that they have where it goes on: longer than any visit takes. */
-const OVER = 75_000
+const PROBE_DRAIN_MS = 75_000
 /** Milliseconds until a crawler hears of those that were started together with it. */
-const SECOND_BEAT = 2_000
+const SECOND_HEARTBEAT_MS = 2_000
 
 /**
  * Crawls until the signal comes: visits in flight are then finished, what they saw is saved, every range given back. Never
  * rejects; what fails is told, and tried again.
  */
-export async function crawlOn(crawl: Crawl, signal: AbortSignal): Promise<void> {
-  const memory = newMemory(crawl)
-  const ended = new AbortController()
-  await beat(crawl, memory)
-  const beating = beatOn(crawl, memory, ended.signal)
-  let again = AGAIN
+export async function runCrawlScheduler(crawl: CrawlerDependencies, signal: AbortSignal): Promise<void> {
+  const memory = createCrawlMemory(crawl)
+  const heartbeatEnd = new AbortController()
+  await sendHeartbeat(crawl, memory)
+  const heartbeats = sendHeartbeats(crawl, memory, heartbeatEnd.signal)
+  let retryDelay = MIN_RETRY_DELAY_MS
   while (!signal.aborted) {
-    const { saved } = crawl.figures.slices
-    const trouble = await spanOf(crawl, memory, signal)
-    if (trouble === null) break
-    if (crawl.figures.slices.saved > saved) again = AGAIN
-    await crawl.clock.wait(Math.max(again, trouble.rest), signal)
-    again = Math.min(2 * again, AGAIN_MOST)
+    const { saved } = crawl.stats.batches
+    const pause = await runSession(crawl, memory, signal)
+    if (pause === null) break
+    if (crawl.stats.batches.saved > saved) retryDelay = MIN_RETRY_DELAY_MS
+    await crawl.clock.wait(Math.max(retryDelay, pause.retryAfterMs), signal)
+    retryDelay = Math.min(2 * retryDelay, MAX_RETRY_DELAY_MS)
   }
-  ended.abort()
-  await beating
+  heartbeatEnd.abort()
+  await heartbeats
 }
 
 /** One span, from the first good look to its end; what it was given up for, or null where the signal came. */
-async function spanOf(crawl: Crawl, memory: Memory, signal: AbortSignal): Promise<Trouble | null> {
-  const span = new Span(crawl, memory)
-  const stop = (): void => span.end(null)
+async function runSession(crawl: CrawlerDependencies, memory: CrawlMemory, signal: AbortSignal): Promise<CrawlPauseError | null> {
+  const session = new CrawlSession(crawl, memory)
+  const stop = (): void => session.end(null)
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
-  const lane = (walk: (span: Span) => Promise<void>): Promise<void> =>
-    walk(span).catch((error) => giveUp(span, troubleOf(crawl, error)))
-  await lane(open)
-  const keeping = keepOn(span)
-  await Promise.all([readOn, runErrands, visitOn, settleOn].map(lane))
-  await awaitVisits(span, signal)
-  if (span.trouble === null) await lane(settle)
-  await lane(close)
-  span.finish()
-  await keeping
+  const runGuarded = (task: (session: CrawlSession) => Promise<void>): Promise<void> =>
+    task(session).catch((error) => pauseSession(session, pauseErrorOf(crawl, error)))
+  await runGuarded(openSession)
+  const leaseRenewal = renewLeases(session)
+  await Promise.all([readSlots, serveCrawlRequests, startProbes, verifyBatches].map(runGuarded))
+  await awaitProbes(session, signal)
+  if (session.pause === null) await runGuarded(verifyAndSave)
+  await runGuarded(closeSession)
+  session.finish()
+  await leaseRenewal
   signal.removeEventListener('abort', stop)
-  return span.trouble
+  return session.pause
 }
 
 /** Nothing is visited before eyes and store were found good. */
-async function open(span: Span): Promise<void> {
-  const { crawl, memory } = span
-  if (memory.owed.length > 0) await crawl.store.schedule.release(memory.owed.map((lease) => ({ lease, sweep: null })))
-  memory.owed = []
-  await trust(span)
-  if (crawl.figures.pause !== null) crawl.say('the crawl goes on')
-  crawl.figures.goesOn()
+async function openSession(session: CrawlSession): Promise<void> {
+  const { dependencies: crawl, memory } = session
+  if (memory.unreleasedLeases.length > 0) await crawl.store.schedule.release(memory.unreleasedLeases.map((lease) => ({ lease, sweep: null })))
+  memory.unreleasedLeases = []
+  await requireHealthy(session)
+  if (crawl.stats.pause !== null) crawl.log('the crawl goes on')
+  crawl.stats.resume()
 }
 
 /** The leases of a store that fails are given back when it is there again. */
-async function close(span: Span): Promise<void> {
-  const leases = span.leases()
+async function closeSession(session: CrawlSession): Promise<void> {
+  const leases = session.leases()
   try {
-    await span.release(true)
+    await session.release(true)
   } catch (error) {
-    span.memory.owed = leases
+    session.memory.unreleasedLeases = leases
     throw error
   }
 }
 
 /** Until none is in flight any more, or time is up; one that comes later is dropped. */
-async function awaitVisits(span: Span, signal: AbortSignal): Promise<void> {
-  const { clock } = span.crawl
-  const begun = clock.ticks()
-  while (span.flying > 0) {
-    const patience = span.trouble === null || signal.aborted ? PATIENCE : OVER
-    const left = begun + patience - clock.ticks()
+async function awaitProbes(session: CrawlSession, signal: AbortSignal): Promise<void> {
+  const { clock } = session.dependencies
+  const startedAt = clock.monotonicMs()
+  while (session.probesInFlight > 0) {
+    const graceMs = session.pause === null || signal.aborted ? SHUTDOWN_GRACE_MS : PROBE_DRAIN_MS
+    const left = startedAt + graceMs - clock.monotonicMs()
     if (left <= 0) return
-    await span.over.wait(left)
+    await session.probesDone.wait(left)
   }
 }
 
 /** Renews the leases until the span is finished, also where the store was away: visits in flight may outlast that. */
-async function keepOn(span: Span): Promise<void> {
-  while (!span.isFinished) {
-    await span.keep.wait(span.crawl.times.beat)
-    if (!span.isFinished) await span.renew().catch((error) => giveUp(span, troubleOf(span.crawl, error)))
+async function renewLeases(session: CrawlSession): Promise<void> {
+  while (!session.isFinished) {
+    await session.renewalDue.wait(session.dependencies.timings.heartbeatMs)
+    if (!session.isFinished) await session.renew().catch((error) => pauseSession(session, pauseErrorOf(session.dependencies, error)))
   }
 }
 
 /** Beats until the signal comes, soon for the first time, and then says that this crawler has ended. */
-async function beatOn(crawl: Crawl, memory: Memory, signal: AbortSignal): Promise<void> {
-  let wait = Math.min(SECOND_BEAT, crawl.times.beat)
+async function sendHeartbeats(crawl: CrawlerDependencies, memory: CrawlMemory, signal: AbortSignal): Promise<void> {
+  let wait = Math.min(SECOND_HEARTBEAT_MS, crawl.timings.heartbeatMs)
   while (!signal.aborted) {
     await crawl.clock.wait(wait, signal)
-    if (!signal.aborted) await beat(crawl, memory)
-    wait = crawl.times.beat
+    if (!signal.aborted) await sendHeartbeat(crawl, memory)
+    wait = crawl.timings.heartbeatMs
   }
-  await crawl.store.schedule.beat(crawl.holder, null).catch(crawl.onFault)
+  await crawl.store.schedule.heartbeat(crawl.holder, null).catch(crawl.onFault)
 }
 
 /** Says that this crawler lives, and takes its part of the installation's rate and pace. */
-async function beat({ store, holder, figures, clock, rate, pace, onFault }: Crawl, memory: Memory): Promise<void> {
+async function sendHeartbeat({ store, holder, stats, clock, rate, politeness, onFault }: CrawlerDependencies, memory: CrawlMemory): Promise<void> {
   try {
-    const live = await store.schedule.beat(holder, JSON.stringify(figures.report(clock.ticks())))
-    memory.rate.set(rate === null ? null : rate / live)
-    pace.divide(live)
+    const live = await store.schedule.heartbeat(holder, JSON.stringify(stats.report(clock.monotonicMs())))
+    memory.rate.setRate(rate === null ? null : rate / live)
+    politeness.setLiveCrawlers(live)
   } catch (error) {
     onFault(error)
   }
 }
 
 /** It is told once, however often it is tried again. */
-function giveUp(span: Span, trouble: Trouble): void {
-  const { figures, say } = span.crawl
-  if (figures.pause?.why !== trouble.message) say(`the crawl pauses: ${trouble.message}`)
-  span.end(trouble)
+function pauseSession(session: CrawlSession, pause: CrawlPauseError): void {
+  const { stats, log } = session.dependencies
+  if (stats.pause?.message !== pause.message) log(`the crawl pauses: ${pause.message}`)
+  session.end(pause)
 }
 
 /** Whatever else fails is the store, or a fault of the program: both are told whole, and tried again. */
-function troubleOf({ onFault }: Crawl, error: unknown): Trouble {
-  if (error instanceof Trouble) return error
+function pauseErrorOf({ onFault }: CrawlerDependencies, error: unknown): CrawlPauseError {
+  if (error instanceof CrawlPauseError) return error
   onFault(error)
-  return new Trouble('store', 'the store fails')
+  return new CrawlPauseError('store', 'the store fails')
 }

@@ -1,42 +1,42 @@
 /** The memory of a crawl: what outlasts its spans. */
 
-import { Recent } from '../crawl/recent.ts'
+import { LruMap } from '../crawl/recent.ts'
 import type { Lease } from '../store/schedule.ts'
-import type { Name } from '../words/name.ts'
-import type { Crawl } from './crawl.ts'
-import { Met } from './met.ts'
-import { makeRate, type Rate } from './rate.ts'
-import { NEW_WATCH, type Watch } from './watch.ts'
+import type { DomainName } from '../words/name.ts'
+import type { CrawlerDependencies } from './crawl.ts'
+import { NameServerCounts } from './met.ts'
+import { createProbeRateLimit, type ProbeRateLimit } from './rate.ts'
+import { INITIAL_ANOMALY_STATE, type AnomalyState } from './watch.ts'
 
-export type Memory = {
-  rate: Rate
+export type CrawlMemory = {
+  rate: ProbeRateLimit
   /** Names that are being visited, whichever span wanted that. */
-  flight: Set<Name>
+  inFlight: Set<DomainName>
   /** Wanted names that cannot be visited now: until when they are passed over, in milliseconds. */
-  resting: Recent<Name, number>
+  backedOff: LruMap<DomainName, number>
   /** Since when names that a caller asked for are wanted in vain, and when they last were, in milliseconds. */
-  asked: Recent<Name, { since: number; latest: number }>
+  lookupRequests: LruMap<DomainName, { since: number; latest: number }>
   /** How often in a row names could not be looked at. */
-  unseen: Recent<Name, number>
+  failuresInRow: LruMap<DomainName, number>
   /** Leases that could not be given back. */
-  owed: Lease[]
-  watch: Watch
-  met: Met
+  unreleasedLeases: Lease[]
+  anomalyState: AnomalyState
+  nameServerCounts: NameServerCounts
 }
 
 /** How many names are remembered. */
-const MOST_RESTING = 10_000
-const MOST_UNSEEN = 100_000
+const MAX_BACKED_OFF_NAMES = 10_000
+const MAX_FAILING_NAMES = 100_000
 
-export function newMemory({ rate }: Pick<Crawl, 'rate'>): Memory {
+export function createCrawlMemory({ rate }: Pick<CrawlerDependencies, 'rate'>): CrawlMemory {
   return {
-    rate: makeRate(rate),
-    flight: new Set(),
-    resting: new Recent(MOST_RESTING),
-    asked: new Recent(MOST_RESTING),
-    unseen: new Recent(MOST_UNSEEN),
-    owed: [],
-    watch: NEW_WATCH,
-    met: new Met(),
+    rate: createProbeRateLimit(rate),
+    inFlight: new Set(),
+    backedOff: new LruMap(MAX_BACKED_OFF_NAMES),
+    lookupRequests: new LruMap(MAX_BACKED_OFF_NAMES),
+    failuresInRow: new LruMap(MAX_FAILING_NAMES),
+    unreleasedLeases: [],
+    anomalyState: INITIAL_ANOMALY_STATE,
+    nameServerCounts: new NameServerCounts(),
   }
 }

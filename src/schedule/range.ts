@@ -1,81 +1,81 @@
 /** A range of slots in a crawler's hands: the sweep of it, and the names of it that are not done yet. */
 
-import type { Visit } from '../apply/known.ts'
-import type { Places } from '../crawl/pace.ts'
-import type { Count, Lease, Sweep } from '../store/schedule.ts'
-import type { WishKind } from '../store/wishes.ts'
-import { type Name, RANGE_SLOTS } from '../words/name.ts'
+import type { CrawlState } from '../apply/known.ts'
+import type { RateLimitTargets } from '../crawl/pace.ts'
+import type { SlotCount, Lease, RangeSweep } from '../store/schedule.ts'
+import type { CrawlRequestKind } from '../store/wishes.ts'
+import { type DomainName, RANGE_SLOTS } from '../words/name.ts'
 import type { Instant } from '../words/time.ts'
-import { NOTHING } from './count.ts'
-import type { Past } from './past.ts'
-import type { Kind } from './turns.ts'
+import { EMPTY_SWEEP_COUNT } from './count.ts'
+import type { PriorState } from './past.ts'
+import type { ProbeKind } from './turns.ts'
 
 /** A name whose turn is to come, or that is being visited, or whose visit is not saved yet. */
 export type Candidate = {
-  name: Name
-  visit: Visit
-  kind: Kind
-  past: Past
-  range: Held
+  name: DomainName
+  state: CrawlState
+  kind: ProbeKind
+  prior: PriorState
+  heldRange: HeldRange
   /** When it was read. */
-  read: Instant
+  readAt: Instant
   /** Where its visit goes, as far as is known. */
-  places: Places
+  targets: RateLimitTargets
   /** The wishes that its visit fulfils. */
-  wishes: Set<WishKind>
+  requests: Set<CrawlRequestKind>
 }
 
 /** `sweep` is null for a range that was leased for wishes alone. */
-export type Held = {
+export type HeldRange = {
   lease: Lease
   /** Milliseconds of the clock that is never set, until when the lease stands for certain. */
-  until: number
-  open: Set<Candidate>
-  sweep: Sweeping | null
+  leasedUntil: number
+  openCandidates: Set<Candidate>
+  sweep: SweepProgress | null
   /** Names of it are just being read. */
-  isBusy: boolean
+  isReading: boolean
 }
 
 /** `read` slots were read, from the slot `first` of the range on and round; `took` milliseconds in all. */
-type Sweeping = {
+type SweepProgress = {
   first: number
-  read: number
-  took: number
-  count: Count
+  slotsRead: number
+  tookMs: number
+  count: SlotCount
   /** Names that were due were put back to their slots. */
-  isLeft: boolean
+  hasReturned: boolean
 }
 
 /** When a range is swept again, in seconds: after `least` at least, and after `most` at most. */
-export type SweepTimes = { least: number; most: number }
+export type SweepInterval = { min: number; max: number }
 
 /** A range is read a hundredth of the time at most. */
-const SHARE = 100
+const SWEEP_TIME_SHARE = 100
 
 /** Begins at `first`, 0 to 255: another slot each time, so that where time is short it is not always the same names that wait. */
-export function beginSweep(held: Held, first: number): void {
-  held.sweep = { first, read: 0, took: 0, count: NOTHING, isLeft: false }
+export function startSweep(held: HeldRange, first: number): void {
+  held.sweep = { first, slotsRead: 0, tookMs: 0, count: EMPTY_SWEEP_COUNT, hasReturned: false }
 }
 
 /** The next slots to be read, inclusive, at most `most` of them; null where all were. */
-export function nextSlots({ lease, sweep }: Held, most: number): { from: number; to: number } | null {
-  if (sweep === null || sweep.read >= RANGE_SLOTS) return null
-  const place = (sweep.first + sweep.read) % RANGE_SLOTS
-  const length = Math.min(most, RANGE_SLOTS - sweep.read, RANGE_SLOTS - place)
+export function nextSlots({ lease, sweep }: HeldRange, maxSlots: number): { from: number; to: number } | null {
+  if (sweep === null || sweep.slotsRead >= RANGE_SLOTS) return null
+  const place = (sweep.first + sweep.slotsRead) % RANGE_SLOTS
+  const length = Math.min(maxSlots, RANGE_SLOTS - sweep.slotsRead, RANGE_SLOTS - place)
   const from = lease.range * RANGE_SLOTS + place
   return { from, to: from + length - 1 }
 }
 
 /** True where nothing is left to be done with it. */
-export function isDone({ open, sweep }: Held): boolean {
-  return open.size === 0 && (sweep === null || sweep.read >= RANGE_SLOTS)
+export function isRangeDone({ openCandidates: open, sweep }: HeldRange): boolean {
+  return open.size === 0 && (sweep === null || sweep.slotsRead >= RANGE_SLOTS)
 }
 
 /** What is told when it is given back; null where it was not swept whole. */
-export function sweepOf({ sweep }: Held, now: Instant, { least, most }: SweepTimes): Sweep | null {
-  if (sweep === null || sweep.read < RANGE_SLOTS) return null
-  const { count, took, isLeft } = sweep
-  if (isLeft) return { next: now, count }
-  const rest = Math.max(least, Math.ceil((SHARE * took) / 1000))
-  return { next: Math.max(now + rest, Math.min(count.next ?? now + most, now + most)), count }
+export function finishedSweep({ sweep }: HeldRange, now: Instant, { min: least, max: most }: SweepInterval): RangeSweep | null {
+  if (sweep === null || sweep.slotsRead < RANGE_SLOTS) return null
+  const { count, tookMs: took, hasReturned: isLeft } = sweep
+  if (isLeft) return { nextSweep: now, count }
+  const intervalSeconds = Math.max(least, Math.ceil((SWEEP_TIME_SHARE * took) / 1000))
+  return { nextSweep: Math.max(now + intervalSeconds, Math.min(count.next ?? now + most, now + most)), count }
 }

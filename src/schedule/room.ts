@@ -1,146 +1,146 @@
 /** The waiting room: a bounded number of names whose turn is to come, by kind, and those that wait for their turn at a place. */
 
-import type { Pace } from '../crawl/pace.ts'
-import type { Name } from '../words/name.ts'
+import type { PolitenessLimiter } from '../crawl/pace.ts'
+import type { DomainName } from '../words/name.ts'
 import type { Candidate } from './range.ts'
-import { KINDS, type Kind, type NextTurn } from './turns.ts'
+import { PROBE_KINDS, type ProbeKind, type KindSelector } from './turns.ts'
 
 /** Names of a kind that wait, at most. */
-export const PLACES = 1_000
+export const MAX_CANDIDATES_PER_KIND = 1_000
 /** Names that have a turn at their place within so many milliseconds wait for it; the others go back to their slots. */
-export const PATIENCE = 20_000
-const TIMED = 2_000
+export const MAX_DELAY_MS = 20_000
+const MAX_DELAYED = 2_000
 /** Where fewer names of a kind wait, more are read from slots. */
-export const LOW = 250
+export const REFILL_BELOW = 250
 
-export type RoomOptions = {
-  pace: Pick<Pace, 'wait' | 'take' | 'restOf'>
-  turns: NextTurn
+export type ReadyQueueOptions = {
+  politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'>
+  selectKind: KindSelector
   /** Told of a name whose turn at its place does not come soon. */
-  onLeft: (candidate: Candidate) => void
+  onRejected: (candidate: Candidate) => void
   /** Told when fewer than LOW names of a kind wait, each time that it comes to that. */
-  onLow: (kind: Kind) => void
+  onLow: (kind: ProbeKind) => void
 }
 
-export class Room {
-  readonly #options: RoomOptions
-  readonly #names = new Map<Name, Candidate>()
+export class ReadyQueue {
+  readonly #options: ReadyQueueOptions
+  readonly #candidates = new Map<DomainName, Candidate>()
   /** In the order they came. */
-  readonly #waiting = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])) as Record<Kind, Set<Candidate>>
+  readonly #queued = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<ProbeKind, Set<Candidate>>
   /** Those whose turn at their place has come. */
-  readonly #ready = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])) as Record<Kind, Set<Candidate>>
+  readonly #released = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<ProbeKind, Set<Candidate>>
   /** By the time of their turn, ascending. */
-  readonly #timed: { at: number; candidate: Candidate }[] = []
+  readonly #delayed: { at: number; candidate: Candidate }[] = []
 
-  readonly #low = new Set<Kind>(KINDS)
+  readonly #lowKinds = new Set<ProbeKind>(PROBE_KINDS)
 
-  constructor(options: RoomOptions) {
+  constructor(options: ReadyQueueOptions) {
     this.#options = options
   }
 
   get size(): number {
-    return this.#names.size
+    return this.#candidates.size
   }
 
-  get(name: Name): Candidate | undefined {
-    return this.#names.get(name)
+  get(name: DomainName): Candidate | undefined {
+    return this.#candidates.get(name)
   }
 
   /** How many more names of a kind may come. */
-  free(kind: Kind): number {
-    return PLACES - this.#waiting[kind].size
+  capacityLeft(kind: ProbeKind): number {
+    return MAX_CANDIDATES_PER_KIND - this.#queued[kind].size
   }
 
-  waiting(kind: Kind): number {
-    return this.#waiting[kind].size + this.#ready[kind].size
+  waitingCount(kind: ProbeKind): number {
+    return this.#queued[kind].size + this.#released[kind].size
   }
 
   add(candidate: Candidate): void {
-    this.#names.set(candidate.name, candidate)
-    this.#waiting[candidate.kind].add(candidate)
-    this.#tellLow()
+    this.#candidates.set(candidate.name, candidate)
+    this.#queued[candidate.kind].add(candidate)
+    this.#notifyLow()
   }
 
   remove(candidate: Candidate): void {
-    if (this.#names.get(candidate.name) !== candidate) return
-    this.#names.delete(candidate.name)
-    this.#waiting[candidate.kind].delete(candidate)
-    this.#ready[candidate.kind].delete(candidate)
-    this.#tellLow()
+    if (this.#candidates.get(candidate.name) !== candidate) return
+    this.#candidates.delete(candidate.name)
+    this.#queued[candidate.kind].delete(candidate)
+    this.#released[candidate.kind].delete(candidate)
+    this.#notifyLow()
   }
 
   /** It waits as one of another kind from now on. */
-  promote(candidate: Candidate, kind: Kind): void {
-    for (const places of [this.#waiting, this.#ready]) {
-      if (places[candidate.kind].delete(candidate)) places[kind].add(candidate)
+  promote(candidate: Candidate, kind: ProbeKind): void {
+    for (const queues of [this.#queued, this.#released]) {
+      if (queues[candidate.kind].delete(candidate)) queues[kind].add(candidate)
     }
     candidate.kind = kind
-    this.#tellLow()
+    this.#notifyLow()
   }
 
   /** The next one to begin, which is then in the room no more and has its turn at its place; null where none may begin now. */
-  take(now: number): Candidate | null {
-    this.#wake(now)
-    const first = new Map<Kind, Candidate>()
-    for (const kind of KINDS) {
-      const candidate = this.#first(kind, now)
+  next(now: number): Candidate | null {
+    this.#releaseDelayed(now)
+    const first = new Map<ProbeKind, Candidate>()
+    for (const kind of PROBE_KINDS) {
+      const candidate = this.#firstReady(kind, now)
       if (candidate !== null) first.set(kind, candidate)
     }
-    this.#tellLow()
-    const kind = this.#options.turns([...first.keys()])
+    this.#notifyLow()
+    const kind = this.#options.selectKind([...first.keys()])
     if (kind === null) return null
     const candidate = first.get(kind)!
-    if (this.#waiting[kind].has(candidate)) this.#options.pace.take(candidate.places)
+    if (this.#queued[kind].has(candidate)) this.#options.politeness.acquire(candidate.targets)
     this.remove(candidate)
     return candidate
   }
 
-  #tellLow(): void {
-    for (const kind of KINDS) {
-      if (this.waiting(kind) >= LOW) this.#low.delete(kind)
-      else if (!this.#low.has(kind)) {
-        this.#low.add(kind)
+  #notifyLow(): void {
+    for (const kind of PROBE_KINDS) {
+      if (this.waitingCount(kind) >= REFILL_BELOW) this.#lowKinds.delete(kind)
+      else if (!this.#lowKinds.has(kind)) {
+        this.#lowKinds.add(kind)
         this.#options.onLow(kind)
       }
     }
   }
 
   /** When the next turn at a place comes, of those that somebody waits for. */
-  nextTurn(): number {
-    return this.#timed[0]?.at ?? Number.POSITIVE_INFINITY
+  nextRelease(): number {
+    return this.#delayed[0]?.at ?? Number.POSITIVE_INFINITY
   }
 
   /** Those that were removed meanwhile are dropped. */
-  #wake(now: number): void {
-    let come = 0
-    while (come < this.#timed.length && this.#timed[come]!.at <= now) come++
-    for (const { candidate } of this.#timed.splice(0, come)) {
-      if (this.#names.get(candidate.name) === candidate) this.#ready[candidate.kind].add(candidate)
+  #releaseDelayed(now: number): void {
+    let due = 0
+    while (due < this.#delayed.length && this.#delayed[due]!.at <= now) due++
+    for (const { candidate } of this.#delayed.splice(0, due)) {
+      if (this.#candidates.get(candidate.name) === candidate) this.#released[candidate.kind].add(candidate)
     }
   }
 
-  #first(kind: Kind, now: number): Candidate | null {
-    for (const candidate of this.#ready[kind]) {
-      if (this.#options.pace.restOf(candidate.places) <= 0) return candidate
-      this.#ready[kind].delete(candidate) // it came to rest since the turn was taken
-      this.#waiting[kind].add(candidate)
+  #firstReady(kind: ProbeKind, now: number): Candidate | null {
+    for (const candidate of this.#released[kind]) {
+      if (this.#options.politeness.backoffRemaining(candidate.targets) <= 0) return candidate
+      this.#released[kind].delete(candidate) // it came to rest since the turn was taken
+      this.#queued[kind].add(candidate)
     }
-    for (const candidate of this.#waiting[kind]) {
-      const wait = this.#options.pace.wait(candidate.places)
+    for (const candidate of this.#queued[kind]) {
+      const wait = this.#options.politeness.wait(candidate.targets)
       if (wait <= 0) return candidate
-      this.#waiting[kind].delete(candidate)
-      if (wait <= PATIENCE && this.#timed.length < TIMED) this.#time(candidate, now)
+      this.#queued[kind].delete(candidate)
+      if (wait <= MAX_DELAY_MS && this.#delayed.length < MAX_DELAYED) this.#delay(candidate, now)
       else {
-        this.#names.delete(candidate.name)
-        this.#options.onLeft(candidate)
+        this.#candidates.delete(candidate.name)
+        this.#options.onRejected(candidate)
       }
     }
     return null
   }
 
-  #time(candidate: Candidate, now: number): void {
-    const at = now + this.#options.pace.take(candidate.places)
-    const place = this.#timed.findLastIndex((timed) => timed.at <= at) + 1
-    this.#timed.splice(place, 0, { at, candidate })
+  #delay(candidate: Candidate, now: number): void {
+    const at = now + this.#options.politeness.acquire(candidate.targets)
+    const place = this.#delayed.findLastIndex((timed) => timed.at <= at) + 1
+    this.#delayed.splice(place, 0, { at, candidate })
   }
 }

@@ -1,58 +1,58 @@
 /** Slices of what visits saw: held back until the crawl has found its eyes good after them, then saved, or thrown away. */
 
-import { outcomesOf } from './outcomes.ts'
-import { save } from './save.ts'
-import { judgeOutcomes, type SelfCheck, trustEyes } from './self-check.ts'
-import { type Span, Trouble } from './span.ts'
-import { SLICE } from './visits.ts'
+import { countOutcomes } from './outcomes.ts'
+import { saveBatch } from './save.ts'
+import { requireNoAnomaly, type BatchVerification, requireSelfCheck } from './self-check.ts'
+import { type CrawlSession, CrawlPauseError } from './span.ts'
+import { MAX_BATCH_PROBES } from './visits.ts'
 
 /** Milliseconds after which the visits are saved when no other one is under way. */
-const QUIET = 1_000
+const IDLE_BATCH_DELAY_MS = 1_000
 
 /** Trusts and saves until the span ends. Throws Trouble where eyes are not good. */
-export async function settleOn(span: Span): Promise<void> {
-  while (!span.isEnding) {
-    await span.over.wait(untilCut(span))
-    if (!span.isEnding && untilCut(span) <= 0) await settle(span)
+export async function verifyBatches(session: CrawlSession): Promise<void> {
+  while (!session.isEnding) {
+    await session.probesDone.wait(untilBatchDue(session))
+    if (!session.isEnding && untilBatchDue(session) <= 0) await verifyAndSave(session)
   }
 }
 
 /** Milliseconds until the slice is cut off, or, where nothing was seen, control questions are asked again. */
-function untilCut({ crawl, seen, oldest, trusted, flying }: Span): number {
-  if (seen.length >= SLICE) return 0
-  const { clock, times } = crawl
-  const begun = seen.length === 0 ? trusted : oldest
-  return begun + (flying === 0 && seen.length > 0 ? Math.min(QUIET, times.slice) : times.slice) - clock.ticks()
+function untilBatchDue({ dependencies: crawl, finished, oldestFinishedAt: oldest, lastVerifiedAt, probesInFlight }: CrawlSession): number {
+  if (finished.length >= MAX_BATCH_PROBES) return 0
+  const { clock, timings: times } = crawl
+  const startedAt = finished.length === 0 ? lastVerifiedAt : oldest
+  return startedAt + (probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, times.batchMs) : times.batchMs) - clock.monotonicMs()
 }
 
 /** What was seen until now is saved, if control questions that are asked now are answered as they must be. */
-export async function settle(span: Span): Promise<void> {
-  const { crawl } = span
-  const cut = span.seen
-  span.seen = []
-  span.oldest = crawl.clock.ticks()
+export async function verifyAndSave(session: CrawlSession): Promise<void> {
+  const { dependencies: crawl } = session
+  const batch = session.finished
+  session.finished = []
+  session.oldestFinishedAt = crawl.clock.monotonicMs()
   try {
-    await trust(span)
-    if (cut.length > 0) await judgeOutcomes(selfCheckOf(span), outcomesOf(cut))
-    if (cut.length > 0) await save(span, cut)
+    await requireHealthy(session)
+    if (batch.length > 0) await requireNoAnomaly(verificationOf(session), countOutcomes(batch))
+    if (batch.length > 0) await saveBatch(session, batch)
   } catch (error) {
-    if (cut.length > 0) crawl.figures.slices.thrown++
+    if (batch.length > 0) crawl.stats.batches.discarded++
     throw error
   }
-  if (cut.length > 0) crawl.figures.slices.saved++
-  span.trusted = crawl.clock.ticks()
-  span.turn.ring()
-  await span.release()
+  if (batch.length > 0) crawl.stats.batches.saved++
+  session.lastVerifiedAt = crawl.clock.monotonicMs()
+  session.mayProbe.notify()
+  await session.release()
 }
 
 /** Throws Trouble where control questions are not answered as they must be, and where nothing could be saved. */
-export async function trust({ crawl }: Span): Promise<void> {
-  const lack = (await crawl.lack?.()) ?? null
-  if (lack !== null) throw new Trouble('disk', lack)
-  await trustEyes(crawl)
+export async function requireHealthy({ dependencies: crawl }: CrawlSession): Promise<void> {
+  const shortage = (await crawl.diskShortage?.()) ?? null
+  if (shortage !== null) throw new CrawlPauseError('disk', shortage)
+  await requireSelfCheck(crawl)
 }
 
-function selfCheckOf({ crawl, memory }: Span): SelfCheck {
-  const { look, say, store } = crawl
-  return { look, say, memory, history: (since) => store.schedule.outcomes(since), now: () => store.now() }
+function verificationOf({ dependencies: crawl, memory }: CrawlSession): BatchVerification {
+  const { runSelfCheck: look, log: say, store } = crawl
+  return { runSelfCheck: look, log: say, memory, outcomeHistory: (since) => store.schedule.outcomes(since), now: () => store.now() }
 }

@@ -2,26 +2,26 @@
 
 import type { Observation } from '../observe/observation.ts'
 import { LEASE_SECONDS, type Lease } from '../store/schedule.ts'
-import type { Address } from '../words/address.ts'
-import type { Name } from '../words/name.ts'
+import type { IpAddress } from '../words/address.ts'
+import type { DomainName } from '../words/name.ts'
 import type { Instant } from '../words/time.ts'
-import { type Bell, makeBell } from './bell.ts'
-import type { Crawl } from './crawl.ts'
-import type { End, Pause } from './figures.ts'
-import type { Memory } from './memory.ts'
-import { type Candidate, type Held, isDone, sweepOf } from './range.ts'
-import { Room } from './room.ts'
-import { turnsBy } from './turns.ts'
+import { type Notifier, createNotifier } from './bell.ts'
+import type { CrawlerDependencies } from './crawl.ts'
+import type { ProbeOutcome, CrawlPause } from './figures.ts'
+import type { CrawlMemory } from './memory.ts'
+import { type Candidate, type HeldRange, isRangeDone, finishedSweep } from './range.ts'
+import { ReadyQueue } from './room.ts'
+import { createKindSelector } from './turns.ts'
 
 /** Why a span is given up. `rest`: milliseconds until another one is tried, at least. */
-export class Trouble extends Error {
-  readonly reason: Pause['reason']
-  readonly rest: number
+export class CrawlPauseError extends Error {
+  readonly reason: CrawlPause['reason']
+  readonly retryAfterMs: number
 
-  constructor(reason: Pause['reason'], why: string, rest = 0) {
-    super(why)
+  constructor(reason: CrawlPause['reason'], message: string, retryAfterMs = 0) {
+    super(message)
     this.reason = reason
-    this.rest = rest
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -29,157 +29,157 @@ export class Trouble extends Error {
  * A visit that is over. `observation` is null where there is nothing to be written; `again`: it is visited again soon; `held`:
  * the address where it had no turn in time, or null.
  */
-export type Seen = {
+export type FinishedProbe = {
   candidate: Candidate
   at: Instant
   observation: Observation | null
-  end: End
-  again: boolean
-  held: Address | null
+  outcome: ProbeOutcome
+  isRetried: boolean
+  deferredAt: IpAddress | null
 }
 
-const LEASE_MILLISECONDS = LEASE_SECONDS * 1000
+const LEASE_MS = LEASE_SECONDS * 1000
 /** Milliseconds for which a wanted name rests that has no turn. */
-export const REST = 60_000
+export const REQUEST_BACKOFF_MS = 60_000
 
-export class Span {
-  readonly crawl: Crawl
-  readonly memory: Memory
-  readonly held = new Map<number, Held>()
-  readonly names = new Map<Name, Candidate>()
-  readonly room: Room
+export class CrawlSession {
+  readonly dependencies: CrawlerDependencies
+  readonly memory: CrawlMemory
+  readonly heldRanges = new Map<number, HeldRange>()
+  readonly candidates = new Map<DomainName, Candidate>()
+  readonly queue: ReadyQueue
   /** Visits begun, and names that found no turn at their place, since names were read last. */
-  readonly tide = { begun: 0, left: 0 }
+  readonly sinceLastRead = { started: 0, rejected: 0 }
   /** Begun and not over, by this span. */
-  flying = 0
-  seen: Seen[] = []
+  probesInFlight = 0
+  finished: FinishedProbe[] = []
   /** When the oldest of `seen` came, and when eyes were last found good, in milliseconds. */
-  oldest = 0
-  trusted: number
+  oldestFinishedAt = 0
+  lastVerifiedAt: number
   /** Rung when a visit may begin; when names are wanted; when visits are over. */
-  readonly turn: Bell
-  readonly need: Bell
-  readonly over: Bell
-  readonly errand: Bell
-  readonly keep: Bell
+  readonly mayProbe: Notifier
+  readonly namesNeeded: Notifier
+  readonly probesDone: Notifier
+  readonly requestsWanted: Notifier
+  readonly renewalDue: Notifier
   isEnding = false
   isFinished = false
-  trouble: Trouble | null = null
+  pause: CrawlPauseError | null = null
 
-  constructor(crawl: Crawl, memory: Memory) {
-    this.crawl = crawl
+  constructor(dependencies: CrawlerDependencies, memory: CrawlMemory) {
+    this.dependencies = dependencies
     this.memory = memory
-    this.trusted = crawl.clock.ticks()
-    const { pace, clock, shares } = crawl
-    this.room = new Room({
-      pace,
-      turns: turnsBy(shares),
-      onLeft: (candidate) => this.#crowdOut(candidate),
-      onLow: () => this.need.ring(),
+    this.lastVerifiedAt = dependencies.clock.monotonicMs()
+    const { politeness, clock, shares } = dependencies
+    this.queue = new ReadyQueue({
+      politeness,
+      selectKind: createKindSelector(shares),
+      onRejected: (candidate) => this.#reject(candidate),
+      onLow: () => this.namesNeeded.notify(),
     })
-    this.turn = makeBell(clock)
-    this.need = makeBell(clock)
-    this.over = makeBell(clock)
-    this.errand = makeBell(clock)
-    this.keep = makeBell(clock)
+    this.mayProbe = createNotifier(clock)
+    this.namesNeeded = createNotifier(clock)
+    this.probesDone = createNotifier(clock)
+    this.requestsWanted = createNotifier(clock)
+    this.renewalDue = createNotifier(clock)
   }
 
   /** Begins nothing more. With a trouble nothing that was seen is kept. */
-  end(trouble: Trouble | null): void {
-    if (trouble !== null && this.trouble === null) {
-      this.trouble = trouble
-      this.crawl.figures.paused(trouble.reason, trouble.message, this.crawl.clock.ticks())
-      if (this.seen.length > 0) this.crawl.figures.slices.thrown++
+  end(pause: CrawlPauseError | null): void {
+    if (pause !== null && this.pause === null) {
+      this.pause = pause
+      this.dependencies.stats.pauseFor(pause.reason, pause.message, this.dependencies.clock.monotonicMs())
+      if (this.finished.length > 0) this.dependencies.stats.batches.discarded++
     }
     this.isEnding = true
-    for (const bell of [this.turn, this.need, this.over, this.errand]) bell.ring()
+    for (const notifier of [this.mayProbe, this.namesNeeded, this.probesDone, this.requestsWanted]) notifier.notify()
   }
 
   /** Every range was given back. */
   finish(): void {
     this.isFinished = true
-    this.keep.ring()
+    this.renewalDue.notify()
   }
 
   /** Leases ranges; without `ranges` those whose sweep is due. */
-  async lease(most: number, ranges?: readonly number[]): Promise<Held[]> {
-    const { store, holder, clock } = this.crawl
-    const until = clock.ticks() + LEASE_MILLISECONDS
-    const leases = await store.schedule.lease(holder, most, ranges)
+  async lease(maxRanges: number, ranges?: readonly number[]): Promise<HeldRange[]> {
+    const { store, holder, clock } = this.dependencies
+    const leasedUntil = clock.monotonicMs() + LEASE_MS
+    const leases = await store.schedule.lease(holder, maxRanges, ranges)
     return leases.map((lease) => {
-      const held: Held = { lease, until, open: new Set(), sweep: null, isBusy: true }
-      this.held.set(lease.range, held)
-      return held
+      const heldRange: HeldRange = { lease, leasedUntil, openCandidates: new Set(), sweep: null, isReading: true }
+      this.heldRanges.set(lease.range, heldRange)
+      return heldRange
     })
   }
 
   /** Prolongs all leases; what belongs to one that is lost is thrown away. */
   async renew(): Promise<void> {
-    const all = [...this.held.values()]
+    const all = [...this.heldRanges.values()]
     if (all.length === 0) return
-    const until = this.crawl.clock.ticks() + LEASE_MILLISECONDS
-    const stand = await this.crawl.store.schedule.renew(all.map(({ lease }) => lease))
-    const fences = new Map(stand.map(({ range, fence }) => [range, fence]))
-    for (const held of all) {
-      if (fences.get(held.lease.range) === held.lease.fence) held.until = until
-      else this.lose(held)
+    const leasedUntil = this.dependencies.clock.monotonicMs() + LEASE_MS
+    const renewed = await this.dependencies.store.schedule.renew(all.map(({ lease }) => lease))
+    const fences = new Map(renewed.map(({ range, fence }) => [range, fence]))
+    for (const heldRange of all) {
+      if (fences.get(heldRange.lease.range) === heldRange.lease.fence) heldRange.leasedUntil = leasedUntil
+      else this.dropRange(heldRange)
     }
   }
 
-  lose(held: Held): void {
-    if (this.held.get(held.lease.range) === held) this.held.delete(held.lease.range)
-    for (const candidate of [...held.open]) this.settle(candidate)
+  dropRange(heldRange: HeldRange): void {
+    if (this.heldRanges.get(heldRange.lease.range) === heldRange) this.heldRanges.delete(heldRange.lease.range)
+    for (const candidate of [...heldRange.openCandidates]) this.forget(candidate)
   }
 
   /** Gives back the ranges in which nothing is left to be done; with `all`, every one. */
   async release(all = false): Promise<void> {
-    const { store, times } = this.crawl
-    const isOver = (held: Held): boolean => all || (!held.isBusy && isDone(held))
-    if (![...this.held.values()].some(isOver)) return
+    const { store, timings: times } = this.dependencies
+    const isReleasable = (heldRange: HeldRange): boolean => all || (!heldRange.isReading && isRangeDone(heldRange))
+    if (![...this.heldRanges.values()].some(isReleasable)) return
     const now = await store.now()
-    const done = [...this.held.values()].filter(isOver) // names may have come in meanwhile; from here on none does
-    for (const { lease } of done) this.held.delete(lease.range)
+    const done = [...this.heldRanges.values()].filter(isReleasable) // names may have come in meanwhile; from here on none does
+    for (const { lease } of done) this.heldRanges.delete(lease.range)
     await store.schedule.release(
-      done.map((held) => ({ lease: held.lease, sweep: isDone(held) ? sweepOf(held, now, times.sweeps) : null })),
+      done.map((held) => ({ lease: held.lease, sweep: isRangeDone(held) ? finishedSweep(held, now, times.sweepSeconds) : null })),
     )
   }
 
   leases(): Lease[] {
-    return [...this.held.values()].map(({ lease }) => lease)
+    return [...this.heldRanges.values()].map(({ lease }) => lease)
   }
 
   admit(candidate: Candidate): void {
-    this.names.set(candidate.name, candidate)
-    candidate.range.open.add(candidate)
-    this.room.add(candidate)
+    this.candidates.set(candidate.name, candidate)
+    candidate.heldRange.openCandidates.add(candidate)
+    this.queue.add(candidate)
   }
 
   /** True while nobody has taken it away. */
   has(candidate: Candidate): boolean {
-    return this.names.get(candidate.name) === candidate
+    return this.candidates.get(candidate.name) === candidate
   }
 
-  #crowdOut(candidate: Candidate): void {
-    this.tide.left++
-    this.leave(candidate)
-    if (candidate.wishes.size > 0) this.rest(candidate.name, REST)
+  #reject(candidate: Candidate): void {
+    this.sinceLastRead.rejected++
+    this.returnToSlot(candidate)
+    if (candidate.requests.size > 0) this.backOff(candidate.name, REQUEST_BACKOFF_MS)
   }
 
   /** A wanted name is passed over for a while. */
-  rest(name: Name, milliseconds: number): void {
-    this.memory.resting.use(name, this.crawl.clock.ticks() + milliseconds)
+  backOff(name: DomainName, milliseconds: number): void {
+    this.memory.backedOff.set(name, this.dependencies.clock.monotonicMs() + milliseconds)
   }
 
   /** It goes back to its slot. */
-  leave(candidate: Candidate): void {
-    if (candidate.range.sweep !== null) candidate.range.sweep.isLeft = true
-    this.settle(candidate)
+  returnToSlot(candidate: Candidate): void {
+    if (candidate.heldRange.sweep !== null) candidate.heldRange.sweep.hasReturned = true
+    this.forget(candidate)
   }
 
   /** It is in hand no more. */
-  settle(candidate: Candidate): void {
-    if (this.has(candidate)) this.names.delete(candidate.name)
-    candidate.range.open.delete(candidate)
-    this.room.remove(candidate)
+  forget(candidate: Candidate): void {
+    if (this.has(candidate)) this.candidates.delete(candidate.name)
+    candidate.heldRange.openCandidates.delete(candidate)
+    this.queue.remove(candidate)
   }
 }

@@ -1,163 +1,163 @@
 /** The watch over outcomes: slice by slice, whether what visits come to is to be believed, and when a change is accepted. Pure. */
 
-import type { Outcomes } from '../store/schedule.ts'
+import type { OutcomeCount } from '../store/schedule.ts'
 import type { Instant } from '../words/time.ts'
-import { add, blocksOf, type Counts, isEnough, LEAST_VISITS, whyOutside } from './bands.ts'
-import type { Past } from './past.ts'
+import { addOutcomes, baselineBlocks, type OutcomeSums, isSufficientBaseline, MIN_SAMPLE_PROBES, anomalyOf } from './bands.ts'
+import type { PriorState } from './past.ts'
 
 /**
  * Why slices are thrown away, of which kind, since when, and the last of those that were tried since. `again`: when the
  * next one is tried, `pause` seconds after the one before.
  */
-export type Doubt = {
-  why: string
+export type AnomalyAlarm = {
+  reason: string
   kind: string
   since: Instant
-  again: Instant
-  pause: number
-  trials: readonly (readonly Outcomes[])[]
+  nextTrialAt: Instant
+  trialPauseSeconds: number
+  trials: readonly (readonly OutcomeCount[])[]
 }
 
 /**
  * What is kept from slice to slice. `latest`: slices that were believed, the newest first. `accepted`: outcomes of
  * trials that count as part of the week though no slice of theirs was saved.
  */
-export type Watch = {
-  latest: readonly (readonly Outcomes[])[]
-  doubt: Doubt | null
-  accepted: readonly Outcomes[]
+export type AnomalyState = {
+  recentBatches: readonly (readonly OutcomeCount[])[]
+  alarm: AnomalyAlarm | null
+  accepted: readonly OutcomeCount[]
 }
 
 /** `why`: the slice is to be thrown away; null: it is to be saved. `news`: what an operator is to be told, once; else null. */
-export type Judgement = { watch: Watch; why: string | null; news: string | null }
+export type AnomalyVerdict = { state: AnomalyState; anomaly: string | null; message: string | null }
 
-export const NEW_WATCH: Watch = { latest: [], doubt: null, accepted: [] }
+export const INITIAL_ANOMALY_STATE: AnomalyState = { recentBatches: [], alarm: null, accepted: [] }
 
 /** Blocks of the history of each kind that has enough of one. */
-type Known = ReadonlyMap<string, readonly Counts[]>
+type Baseline = ReadonlyMap<string, readonly OutcomeSums[]>
 
-const NEW: Past = 'new'
-const WEEK = 604_800
-const DAY = 86_400
+const NEW_NAMES: PriorState = 'new'
+const BASELINE_SECONDS = 604_800
+const SECONDS_PER_DAY = 86_400
 /** Outcomes of so many seconds are no history yet: what goes wrong now must not judge itself. */
-const RECENT = 10_800
+const BASELINE_LAG_SECONDS = 10_800
 /** Visits of names that are not new, of all kinds, that are looked back on. */
-const WINDOW = 2_000
+const WINDOW_PROBES = 2_000
 /** Seconds until the first trial, doubled at each, and at most. */
-const PAUSE = 300
-const PAUSE_MOST = 3_600
+const MIN_TRIAL_PAUSE_SECONDS = 300
+const MAX_TRIAL_PAUSE_SECONDS = 3_600
 /** A change is accepted after so many trials that agree, over so many seconds; after so many more they need not agree. */
-const TRIALS = 12
-const STEADY = 43_200
-const LONGEST = 172_800
+const TRIALS_TO_ACCEPT = 12
+const STEADY_ACCEPT_SECONDS = 43_200
+const MAX_ALARM_SECONDS = 172_800
 /** Nats by which a trial must not lie outside where the doubt is to end, and by which trials that agree may differ. */
-const PLAIN = 3
-const ALIKE = 6
+const TRIAL_NATS = 3
+const AGREEMENT_NATS = 6
 
 /**
  * Judges a slice before it is saved, where control questions were answered well just now. `week`: the outcomes that were
  * saved, of the last seven days. During a doubt every slice is thrown away; of those that come after `again` one within the
  * bands ends it, and in the end the change is accepted.
  */
-export function judgeSlice(
-  watch: Watch,
-  slice: readonly Outcomes[],
-  week: readonly Outcomes[],
+export function detectAnomaly(
+  state: AnomalyState,
+  batch: readonly OutcomeCount[],
+  week: readonly OutcomeCount[],
   now: Instant,
-): Judgement {
-  const accepted = watch.accepted.filter(({ hour }) => hour > now - WEEK)
-  const history = week.filter(({ hour }) => hour > now - WEEK && hour <= now - RECENT)
-  const known = knownOf(history, accepted)
-  if (watch.doubt !== null) return judgeTrial({ ...watch, accepted }, watch.doubt, slice, known, now)
-  const latest = windowOf([slice, ...watch.latest], now)
-  for (const { kind } of slice) {
-    const why = whyAnyOutside(
+): AnomalyVerdict {
+  const accepted = state.accepted.filter(({ hour }) => hour > now - BASELINE_SECONDS)
+  const history = week.filter(({ hour }) => hour > now - BASELINE_SECONDS && hour <= now - BASELINE_LAG_SECONDS)
+  const baseline = baselineOf(history, accepted)
+  if (state.alarm !== null) return evaluateTrial({ ...state, accepted }, state.alarm, batch, baseline, now)
+  const latest = recentWindow([batch, ...state.recentBatches], now)
+  for (const { kind } of batch) {
+    const anomaly = firstAnomaly(
       latest.flat().filter((row) => row.kind === kind),
-      known.get(kind) ?? [],
+      baseline.get(kind) ?? [],
     )
-    if (why === null) continue
-    const doubt: Doubt = { why, kind, since: now, again: now + PAUSE, pause: PAUSE, trials: [] }
-    return { watch: { latest: [], doubt, accepted }, why, news: `nothing is saved for now: ${why}` }
+    if (anomaly === null) continue
+    const alarm: AnomalyAlarm = { reason: anomaly, kind, since: now, nextTrialAt: now + MIN_TRIAL_PAUSE_SECONDS, trialPauseSeconds: MIN_TRIAL_PAUSE_SECONDS, trials: [] }
+    return { state: { recentBatches: [], alarm, accepted }, anomaly, message: `nothing is saved for now: ${anomaly}` }
   }
-  return { watch: { latest, doubt: null, accepted }, why: null, news: null }
+  return { state: { recentBatches: latest, alarm: null, accepted }, anomaly: null, message: null }
 }
 
 /** A slice that comes before its time is thrown away without counting. */
-function judgeTrial(watch: Watch, doubt: Doubt, slice: readonly Outcomes[], known: Known, now: Instant): Judgement {
-  if (now < doubt.again) return { watch, why: doubt.why, news: null }
-  const all = [...doubt.trials, slice]
-  if (isOver(doubt.kind, all, known)) {
-    return { watch: { ...watch, doubt: null }, why: null, news: 'visits come again to what the week came to' }
+function evaluateTrial(state: AnomalyState, alarm: AnomalyAlarm, batch: readonly OutcomeCount[], baseline: Baseline, now: Instant): AnomalyVerdict {
+  if (now < alarm.nextTrialAt) return { state, anomaly: alarm.reason, message: null }
+  const all = [...alarm.trials, batch]
+  if (isAlarmOver(alarm.kind, all, baseline)) {
+    return { state: { ...state, alarm: null }, anomaly: null, message: 'visits come again to what the week came to' }
   }
-  const trials = all.slice(-TRIALS)
-  const age = now - doubt.since
-  if (trials.length === TRIALS && (age >= LONGEST || (age >= STEADY && agree(trials)))) {
-    const accepted = [...watch.accepted, ...trials.flat()]
-    return { watch: { ...watch, doubt: null, accepted }, why: null, news: `accepted, as it lasts: ${doubt.why}` }
+  const trials = all.slice(-TRIALS_TO_ACCEPT)
+  const age = now - alarm.since
+  if (trials.length === TRIALS_TO_ACCEPT && (age >= MAX_ALARM_SECONDS || (age >= STEADY_ACCEPT_SECONDS && trialsAgree(trials)))) {
+    const accepted = [...state.accepted, ...trials.flat()]
+    return { state: { ...state, alarm: null, accepted }, anomaly: null, message: `accepted, as it lasts: ${alarm.reason}` }
   }
-  const pause = Math.min(PAUSE_MOST, 2 * doubt.pause)
-  return { watch: { ...watch, doubt: { ...doubt, trials, pause, again: now + pause } }, why: doubt.why, news: null }
+  const trialPauseSeconds = Math.min(MAX_TRIAL_PAUSE_SECONDS, 2 * alarm.trialPauseSeconds)
+  return { state: { ...state, alarm: { ...alarm, trials, trialPauseSeconds, nextTrialAt: now + trialPauseSeconds } }, anomaly: alarm.reason, message: null }
 }
 
 /** Whether the last trial lies within the bands, and the last ones that hold enough of the kind that was in doubt. */
-function isOver(kind: string, trials: readonly (readonly Outcomes[])[], known: Known): boolean {
-  const counts = countsByKind(trials.slice(-1))
-  for (let last = 2; last <= trials.length && (counts.get(kind)?.visits ?? 0) < LEAST_VISITS; last++) {
-    const more = countsByKind(trials.slice(-last)).get(kind)
+function isAlarmOver(kind: string, trials: readonly (readonly OutcomeCount[])[], baseline: Baseline): boolean {
+  const counts = sumOutcomesByKind(trials.slice(-1))
+  for (let last = 2; last <= trials.length && (counts.get(kind)?.probes ?? 0) < MIN_SAMPLE_PROBES; last++) {
+    const more = sumOutcomesByKind(trials.slice(-last)).get(kind)
     if (more !== undefined) counts.set(kind, more)
   }
-  if ((counts.get(kind)?.visits ?? 0) < LEAST_VISITS) return false
-  const isWithin = (each: Counts): boolean =>
-    whyOutside(each, known.get(each.kind) ?? [], { nats: PLAIN, floor: 0 }) === null
+  if ((counts.get(kind)?.probes ?? 0) < MIN_SAMPLE_PROBES) return false
+  const isWithin = (each: OutcomeSums): boolean =>
+    anomalyOf(each, baseline.get(each.kind) ?? [], { nats: TRIAL_NATS, floor: 0 }) === null
   return [...counts.values()].every(isWithin)
 }
 
 /** Whether the later half of trials came to what the earlier half came to. */
-function agree(trials: readonly (readonly Outcomes[])[]): boolean {
-  const earlier = countsByKind(trials.slice(0, trials.length / 2))
-  const later = countsByKind(trials.slice(trials.length / 2))
+function trialsAgree(trials: readonly (readonly OutcomeCount[])[]): boolean {
+  const earlier = sumOutcomesByKind(trials.slice(0, trials.length / 2))
+  const later = sumOutcomesByKind(trials.slice(trials.length / 2))
   return [...later.values()].every((counts) => {
     const before = earlier.get(counts.kind)
     return before === undefined || isAlike(counts, before)
   })
 }
 
-function isAlike(one: Counts, other: Counts): boolean {
-  const isAbove = (a: Counts, b: Counts): boolean => whyOutside(a, [b], { nats: ALIKE }) !== null
+function isAlike(one: OutcomeSums, other: OutcomeSums): boolean {
+  const isAbove = (a: OutcomeSums, b: OutcomeSums): boolean => anomalyOf(a, [b], { nats: AGREEMENT_NATS }) !== null
   return !isAbove(one, other) && !isAbove(other, one)
 }
 
-function knownOf(history: readonly Outcomes[], accepted: readonly Outcomes[]): Known {
-  const more = Map.groupBy(blocksOf(accepted, LEAST_VISITS), ({ kind }) => kind)
-  const blocks = [...Map.groupBy(blocksOf(history), ({ kind }) => kind)].filter(([, each]) => isEnough(each))
+function baselineOf(history: readonly OutcomeCount[], accepted: readonly OutcomeCount[]): Baseline {
+  const more = Map.groupBy(baselineBlocks(accepted, MIN_SAMPLE_PROBES), ({ kind }) => kind)
+  const blocks = [...Map.groupBy(baselineBlocks(history), ({ kind }) => kind)].filter(([, each]) => isSufficientBaseline(each))
   return new Map(blocks.map(([kind, each]) => [kind, [...each, ...(more.get(kind) ?? [])]]))
 }
 
 /** The newest slice in any case, and others as far back as the window goes, a day at most. */
-function windowOf(slices: Watch['latest'], now: Instant): Watch['latest'] {
-  let visits = 0
-  return slices.filter((slice, place) => {
-    for (const row of slice) if (row.kind !== NEW) visits += row.visits
-    return place === 0 || (visits <= WINDOW && slice.every(({ hour }) => hour > now - DAY))
+function recentWindow(batches: AnomalyState['recentBatches'], now: Instant): AnomalyState['recentBatches'] {
+  let probes = 0
+  return batches.filter((batch, place) => {
+    for (const row of batch) if (row.kind !== NEW_NAMES) probes += row.probes
+    return place === 0 || (probes <= WINDOW_PROBES && batch.every(({ hour }) => hour > now - SECONDS_PER_DAY))
   })
 }
 
 /** The newest slice is judged, and those before it together with it, so that neither a sudden nor a slow change is missed. */
-function whyAnyOutside(rows: readonly Outcomes[], blocks: readonly Counts[]): string | null {
-  let sum: Counts | null = null
+function firstAnomaly(rows: readonly OutcomeCount[], blocks: readonly OutcomeSums[]): string | null {
+  let sum: OutcomeSums | null = null
   for (const row of rows) {
-    sum = sum === null ? row : add(sum, row)
-    const why = whyOutside(sum, blocks)
-    if (why !== null) return why
+    sum = sum === null ? row : addOutcomes(sum, row)
+    const anomaly = anomalyOf(sum, blocks)
+    if (anomaly !== null) return anomaly
   }
   return null
 }
 
-function countsByKind(slices: readonly (readonly Outcomes[])[]): Map<string, Counts> {
-  const sums = new Map<string, Counts>()
-  for (const row of slices.flat()) {
+function sumOutcomesByKind(batches: readonly (readonly OutcomeCount[])[]): Map<string, OutcomeSums> {
+  const sums = new Map<string, OutcomeSums>()
+  for (const row of batches.flat()) {
     const sum = sums.get(row.kind)
-    sums.set(row.kind, sum === undefined ? row : add(sum, row))
+    sums.set(row.kind, sum === undefined ? row : addOutcomes(sum, row))
   }
   return sums
 }

@@ -1,54 +1,54 @@
 /** The vector of a start page: its words as numbers of 26 bits and how often it says each, packed in some 2.7 bytes a word. */
 
 import { hash } from 'node:crypto'
-import { BitReader, BitWriter, parameterOf } from './bits.ts'
+import { BitReader, BitWriter, riceParameterFor } from './bits.ts'
 
 /** So many different words there may be: two that share a number count as one. */
-export const WORD_BITS = 26
-export const WORDS = 2 ** WORD_BITS
+export const TERM_BITS = 26
+export const TERM_COUNT = 2 ** TERM_BITS
 
 /** `size` words, ascending, each with its count. The arrays may be longer. */
-export type Vector = { size: number; words: Uint32Array; counts: Uint32Array }
+export type TermVector = { size: number; terms: Uint32Array; counts: Uint32Array }
 
-const COUNT = 2 ** 15
+const COUNT_RANGE = 2 ** 15
 /** A word takes two bits at least. */
-const MOST_WORDS_A_BYTE = 4
+const MAX_TERMS_PER_BYTE = 4
 const writer = new BitWriter()
 const reader = new BitReader()
 
 /** The vector of a text's terms (pairs of hash and count, ascending by hash). */
-export function vectorOf(terms: Uint32Array): Vector {
-  const pairs = new Float64Array(terms.length / 2)
+export function termVectorOf(termHashes: Uint32Array): TermVector {
+  const pairs = new Float64Array(termHashes.length / 2)
   for (let at = 0; at < pairs.length; at++)
-    pairs[at] = wordOf(terms[2 * at]!) * COUNT + Math.min(COUNT - 1, terms[2 * at + 1]!)
+    pairs[at] = termOfHash(termHashes[2 * at]!) * COUNT_RANGE + Math.min(COUNT_RANGE - 1, termHashes[2 * at + 1]!)
   pairs.sort()
-  const [words, counts] = [new Uint32Array(pairs.length), new Uint32Array(pairs.length)]
+  const [terms, counts] = [new Uint32Array(pairs.length), new Uint32Array(pairs.length)]
   let size = 0
   for (const pair of pairs) {
-    const word = Math.floor(pair / COUNT)
-    if (size === 0 || words[size - 1] !== word) words[size++] = word
-    counts[size - 1]! += pair % COUNT
+    const term = Math.floor(pair / COUNT_RANGE)
+    if (size === 0 || terms[size - 1] !== term) terms[size++] = term
+    counts[size - 1]! += pair % COUNT_RANGE
   }
-  return { size, words, counts }
+  return { size, terms, counts }
 }
 
 /** The highest bits of the hash, after its bits were mixed (the finalizer of MurmurHash3). Stored: it must never change. */
-function wordOf(hash: number): number {
+function termOfHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
-  return (mixed ^ (mixed >>> 16)) >>> (32 - WORD_BITS)
+  return (mixed ^ (mixed >>> 16)) >>> (32 - TERM_BITS)
 }
 
 /** Size, then each word as its distance from the one before it and its count. Stored: the form must never change. */
-export function packVector({ size, words, counts }: Vector): Uint8Array<ArrayBuffer> {
-  writer.gamma(size + 1)
-  const parameter = parameterOf(WORDS, Math.max(1, size))
-  let before = -1
+export function packTermVector({ size, terms, counts }: TermVector): Uint8Array<ArrayBuffer> {
+  writer.writeGamma(size + 1)
+  const parameter = riceParameterFor(TERM_COUNT, Math.max(1, size))
+  let previous = -1
   for (let at = 0; at < size; at++) {
-    writer.rice(words[at]! - before - 1, parameter)
-    writer.gamma(counts[at]!)
-    before = words[at]!
+    writer.writeRice(terms[at]! - previous - 1, parameter)
+    writer.writeGamma(counts[at]!)
+    previous = terms[at]!
   }
   return writer.take()
 }
@@ -57,21 +57,21 @@ export function packVector({ size, words, counts }: Vector): Uint8Array<ArrayBuf
  * Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. RangeError where the
  * bytes are too few for as many words as they say.
  */
-export function unpackVector(packed: Uint8Array, into: Vector): void {
+export function unpackTermVector(packed: Uint8Array, into: TermVector): void {
   reader.open(packed)
-  const size = reader.gamma() - 1
-  if (size < 0 || size > MOST_WORDS_A_BYTE * packed.length) throw new RangeError('damaged vector')
-  if (into.words.length < size) Object.assign(into, emptyVector(2 * size))
-  reader.counted(into.words, into.counts, size, parameterOf(WORDS, Math.max(1, size)))
+  const size = reader.readGamma() - 1
+  if (size < 0 || size > MAX_TERMS_PER_BYTE * packed.length) throw new RangeError('damaged vector')
+  if (into.terms.length < size) Object.assign(into, emptyTermVector(2 * size))
+  reader.readCounted(into.terms, into.counts, size, riceParameterFor(TERM_COUNT, Math.max(1, size)))
   into.size = size
 }
 
-export function emptyVector(room: number): Vector {
-  return { size: 0, words: new Uint32Array(room), counts: new Uint32Array(room) }
+export function emptyTermVector(capacity: number): TermVector {
+  return { size: 0, terms: new Uint32Array(capacity), counts: new Uint32Array(capacity) }
 }
 
 /** A number of at most 52 bits by which equal vectors are found: the beginning of the SHA-256 of the packed bytes. */
-export function digestOfVector(packed: Uint8Array): number {
+export function vectorDigest(packed: Uint8Array): number {
   const digest = hash('sha256', packed, 'buffer')
   return digest.readUIntBE(0, 6) * 16 + (digest[6]! >>> 4)
 }

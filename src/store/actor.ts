@@ -4,15 +4,15 @@ import { hostname, userInfo } from 'node:os'
 import type { Actor } from '../accounts/audit.ts'
 
 /** Who acts if the store changes something by itself, such as its first secret. */
-export const OWN_ACTOR: Actor = actorOf('the store itself')
+export const STORE_ACTOR: Actor = actorOf('the store itself')
 
 /** The user of the operating system that runs this process, as `user@host`, through `origin`. */
 export function actorOf(origin: string): Actor {
-  return { user: `${userName()}@${hostname()}`, origin }
+  return { user: `${operatingSystemUser()}@${hostname()}`, origin }
 }
 
 /** With the user who called sudo, as sudo tells it. A user without an entry in the system's list has a number only. */
-function userName(): string {
+function operatingSystemUser(): string {
   const { SUDO_USER: sudo } = process.env
   try {
     const { username } = userInfo()

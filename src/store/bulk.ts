@@ -1,51 +1,51 @@
 /** A whole store as rows of tables: what is copied from one engine to another, and how two stores are compared. */
 
 import { hash } from 'node:crypto'
-import { FACTS_VALUES } from './columns.ts'
+import { FACTS_COLUMN_NAMES } from './columns.ts'
 
-export type Value = string | number | Uint8Array | null
+export type BulkValue = string | number | Uint8Array | null
 /** A row's values in the order of its table's columns; last the name that it belongs to, where the table says `owned`. */
-export type BulkRow = readonly Value[]
+export type BulkRow = readonly BulkValue[]
 
 /** A table as every engine has it. `key`: how many of the columns, the first ones, are its primary key. */
-export type Table = {
+export type BulkTable = {
   name: string
   columns: readonly string[]
   key: number
   /** Its rows are filed under the id of a name. */
-  owned?: true
+  belongsToName?: true
   /** By which of its columns its rows would be spread over machines. */
-  spread?: 'slot' | 'name' | 'address' | 'target' | 'number'
+  partitionKey?: 'slot' | 'name' | 'address' | 'target' | 'number'
 }
 
-const FACTS_TABLES: readonly Table[] = [
+const FACTS_TABLES: readonly BulkTable[] = [
   {
     name: 'visit',
     columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print', 'due', 'failures'],
     key: 2,
-    spread: 'slot',
+    partitionKey: 'slot',
   },
   {
     name: 'facts',
-    columns: ['id', 'name', ...FACTS_VALUES],
+    columns: ['id', 'name', ...FACTS_COLUMN_NAMES],
     key: 1,
-    spread: 'name',
+    partitionKey: 'name',
   },
   {
     name: 'state',
     columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
     key: 3,
-    owned: true,
+    belongsToName: true,
   },
-  { name: 'ever', columns: ['id', 'address', 'since'], key: 2, owned: true },
-  { name: 'page', columns: ['id', 'digest', 'terms'], key: 1, owned: true },
-  { name: 'presence', columns: ['address', 'name', 'since'], key: 2, spread: 'address' },
-  { name: 'address', columns: ['address', 'names'], key: 1, spread: 'address' },
-  { name: 'redirect', columns: ['target', 'source'], key: 2, spread: 'target' },
-  { name: 'target', columns: ['target', 'sources'], key: 1, spread: 'target' },
+  { name: 'ever', columns: ['id', 'address', 'since'], key: 2, belongsToName: true },
+  { name: 'page', columns: ['id', 'digest', 'terms'], key: 1, belongsToName: true },
+  { name: 'presence', columns: ['address', 'name', 'since'], key: 2, partitionKey: 'address' },
+  { name: 'address', columns: ['address', 'names'], key: 1, partitionKey: 'address' },
+  { name: 'redirect', columns: ['target', 'source'], key: 2, partitionKey: 'target' },
+  { name: 'target', columns: ['target', 'sources'], key: 1, partitionKey: 'target' },
 ]
 
-export const LEDGER_TABLES: readonly Table[] = [
+export const LEDGER_TABLES: readonly BulkTable[] = [
   { name: 'account', columns: ['id', 'email', 'role', 'plan', 'created', 'suspended'], key: 1 },
   { name: 'period', columns: ['account', 'first', 'last', 'plan'], key: 2 },
   { name: 'addon', columns: ['account', 'addon'], key: 2 },
@@ -70,52 +70,52 @@ export const LEDGER_TABLES: readonly Table[] = [
 ]
 
 /** Of the schedule, what a crawl judges itself by; the rest is made anew. */
-const OUTCOME: Table = {
+const OUTCOME_TABLE: BulkTable = {
   name: 'outcome',
   columns: ['hour', 'kind', 'visits', 'servfail', 'nxdomain', 'none'],
   key: 2,
 }
 
 /** What start pages say. The index of it is made anew. */
-const SIMILAR_TABLES: readonly Table[] = [
-  { name: 'reading', columns: ['id', 'wording', 'name'], key: 1, owned: true },
-  { name: 'wording', columns: ['number', 'digest', 'vector'], key: 1, spread: 'number' },
+const SIMILAR_TABLES: readonly BulkTable[] = [
+  { name: 'reading', columns: ['id', 'wording', 'name'], key: 1, belongsToName: true },
+  { name: 'wording', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
 ]
 
 /** In the order in which they are copied, which the place of a copy under way counts by. */
-export const TABLES: readonly Table[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME, ...SIMILAR_TABLES]
+export const BULK_TABLES: readonly BulkTable[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME_TABLE, ...SIMILAR_TABLES]
 
 /** The rows of a table that are copied, as a condition in any engine; of others all are. */
-export const COPIED: Readonly<Record<string, string>> = {
+export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
   wording: 'exists (select 1 from reading r where r.wording = t.number)',
 }
 
 /** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
-export type Numbered = { account: number; token: number; audit: number; wording: number }
+export type LastNumbers = { account: number; token: number; audit: number; document: number }
 
 /** One side of a copy. Nothing else may write to the store meanwhile. */
-export interface Bulk {
-  count(table: Table): Promise<number>
+export interface BulkStore {
+  count(table: BulkTable): Promise<number>
   /** At most `limit` rows in the order of the engine's key; `next` is the place to go on from, null at the end. */
-  read(table: Table, after: string | null, limit: number): Promise<{ rows: BulkRow[]; next: string | null }>
+  read(table: BulkTable, after: string | null, limit: number): Promise<{ rows: BulkRow[]; next: string | null }>
   /** Writes rows that are not there yet, and how far the copy is; both or none, but for tables of the ledger, which bear a repeat. */
-  write(table: Table, rows: readonly BulkRow[], mark: string): Promise<void>
+  write(table: BulkTable, rows: readonly BulkRow[], progress: string): Promise<void>
   /** How far a copy into this store is; null where none is under way. */
-  mark(): Promise<string | null>
-  numbered(): Promise<Numbered>
+  progress(): Promise<string | null>
+  lastNumbers(): Promise<LastNumbers>
   /** Ends the copy: numbers go on behind those that were given, and the mark is gone. */
-  finish(numbered: Numbered): Promise<void>
+  finish(numbered: LastNumbers): Promise<void>
   close(): Promise<void>
 }
 
 /** Adds up rows, in whatever order they come: two tables with the same sum have the same rows. */
-export class Sum {
-  readonly #lanes = new Uint32Array(4)
+export class TableDigest {
+  readonly #sums = new Uint32Array(4)
   #rows = 0
 
-  add(row: BulkRow, { columns }: Table): void {
-    const digest = hash('sha256', rowText(row.slice(0, columns.length)), 'buffer')
-    for (let lane = 0; lane < 4; lane++) this.#lanes[lane]! += digest.readUInt32LE(4 * lane)
+  add(row: BulkRow, { columns }: BulkTable): void {
+    const digest = hash('sha256', rowToJson(row.slice(0, columns.length)), 'buffer')
+    for (let index = 0; index < 4; index++) this.#sums[index]! += digest.readUInt32LE(4 * index)
     this.#rows++
   }
 
@@ -125,18 +125,18 @@ export class Sum {
 
   /** Of 128 bits, in hexadecimal. */
   get digest(): string {
-    return [...this.#lanes].map((lane) => lane.toString(16).padStart(8, '0')).join('')
+    return [...this.#sums].map((index) => index.toString(16).padStart(8, '0')).join('')
   }
 }
 
 /** Values as text, and back: a place in a table. */
-export function rowText(row: BulkRow): string {
+export function rowToJson(row: BulkRow): string {
   return JSON.stringify(
     row.map((value) => (value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value)),
   )
 }
 
-export function readRowText(text: string): Value[] {
+export function rowFromJson(text: string): BulkValue[] {
   const values = JSON.parse(text) as (string | number | null | { hex: string })[]
   return values.map((value) => (typeof value === 'object' && value !== null ? Buffer.from(value.hex, 'hex') : value))
 }

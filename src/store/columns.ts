@@ -1,69 +1,69 @@
 /** How clocks, facts and terms are kept in columns, whatever the engine. */
 
-import { type Clocks, type Current, NO_CLOCKS, PARTS, type State, type Visit, type Website } from '../apply/known.ts'
-import { FIRST_ADDED, PART_NUMBERS } from '../apply/numbers.ts'
+import { type Clocks, type CurrentFacts, NO_CLOCKS, OBSERVED_PARTS, type DnsState, type CrawlState, type WebFacts } from '../apply/known.ts'
+import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../apply/numbers.ts'
 import type { DnsStatus, Ssl } from '../observe/observation.ts'
-import { packedHex, unpackHex } from '../words/address.ts'
-import type { Name } from '../words/name.ts'
+import { packToHex, unpackHex } from '../words/address.ts'
+import type { DomainName } from '../words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 
 /** `visit.id` of a forgotten name. */
-export const TOMBSTONE = 0
+export const TOMBSTONE_ID = 0
 
 /** The columns of `visit` beside its key. */
-export type VisitRow = {
+export type CrawlStateRow = {
   id: number | null
   version: number
   clock: Instant
-  late: Uint8Array | null
-  dns_print: number
-  web_print: number
+  other_clocks: Uint8Array | null
+  dns_fingerprint: number
+  web_fingerprint: number
   due: Instant
   failures: number
 }
 
 /** The columns of `visit` that make a Visit, beside the name. */
-export const VISIT_COLUMNS = 'id, version, clock, late, dns_print, web_print, due, failures'
+export const CRAWL_STATE_COLUMNS = 'id, version, clock, late, dns_print, web_print, due, failures'
 
 /** The narrow row of a name; undefined for one that is not there. */
-export function unpackVisit(name: Name, row: VisitRow | undefined): Visit {
+export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefined): CrawlState {
   if (!row) {
-    return { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, due: 0, failures: 0, forgotten: false }
+    return { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
   }
   return {
     name,
     version: row.version,
-    clocks: unpackClocks(row.clock, row.late),
-    dnsPrint: row.dns_print,
-    webPrint: row.web_print,
+    clocks: unpackClocks(row.clock, row.other_clocks),
+    dnsFingerprint: row.dns_fingerprint,
+    webFingerprint: row.web_fingerprint,
     due: row.due,
     failures: row.failures,
-    forgotten: row.id === TOMBSTONE,
+    forgotten: row.id === TOMBSTONE_ID,
   }
 }
 
 /** Bytes of a clock that differs from what a clock is if it is not listed: the part's number, then seconds, big-endian. */
-export const LATE_BYTES = 5
+export const CLOCK_ENTRY_BYTES = 5
 
 /** Clocks as they are stored: the newest, and those that are listed because they are not what they would be otherwise. */
-type StoredClocks = { clock: Instant; late: Uint8Array | null }
+type StoredClocks = { clock: Instant; otherClocks: Uint8Array | null }
 
 /** `numbers`: the stored number of each place of `Clocks`. */
 export function clockCodec(numbers: readonly number[]) {
-  const added = [...numbers.keys()].filter((place) => numbers[place]! >= FIRST_ADDED)
+  const added = [...numbers.keys()].filter((place) => numbers[place]! >= FIRST_ADDED_PART_NUMBER)
   const placeOf = new Map(numbers.map((number, place) => [number, place]))
   return {
     pack(clocks: Clocks): StoredClocks {
       const clock = Math.max(...clocks)
       const listed = [...clocks.keys()].filter((place) => clocks[place] !== (added.includes(place) ? 0 : clock))
-      if (listed.length === 0) return { clock, late: null }
-      const late = Buffer.alloc(listed.length * LATE_BYTES)
+      if (listed.length === 0) return { clock, otherClocks: null }
+      const late = Buffer.alloc(listed.length * CLOCK_ENTRY_BYTES)
       for (const [index, place] of listed.entries()) {
-        late.writeUInt8(numbers[place]!, index * LATE_BYTES)
-        late.writeUInt32BE(clocks[place]!, index * LATE_BYTES + 1)
+        late.writeUInt8(numbers[place]!, index * CLOCK_ENTRY_BYTES)
+        late.writeUInt32BE(clocks[place]!, index * CLOCK_ENTRY_BYTES + 1)
       }
-      return { clock, late }
+      return { clock, otherClocks: late }
     },
     /** A number that this release does not know is a newer one's, and is passed over. */
     unpack(clock: Instant, late: Uint8Array | null): Instant[] {
@@ -71,7 +71,7 @@ export function clockCodec(numbers: readonly number[]) {
       for (const place of added) clocks[place] = 0
       if (late === null) return clocks
       const bytes = Buffer.from(late.buffer, late.byteOffset, late.byteLength)
-      for (let at = 0; at < bytes.length; at += LATE_BYTES) {
+      for (let at = 0; at < bytes.length; at += CLOCK_ENTRY_BYTES) {
         const place = placeOf.get(bytes.readUInt8(at))
         const seconds = bytes.readUInt32BE(at + 1)
         if (place !== undefined) clocks[place] = seconds
@@ -81,10 +81,10 @@ export function clockCodec(numbers: readonly number[]) {
   }
 }
 
-export const { pack: packClocks, unpack: unpackClocks } = clockCodec(PARTS.map((part) => PART_NUMBERS[part]))
+export const { pack: packClocks, unpack: unpackClocks } = clockCodec(OBSERVED_PARTS.map((part) => PART_NUMBERS[part]))
 
 /** The bits of `facts.flags`. */
-export const FLAG = {
+export const FACTS_FLAG = {
   web: 1,
   has_website: 2,
   redirect_to_https: 4,
@@ -109,7 +109,7 @@ export type FactsRow = {
 }
 
 /** The columns of a FactsRow in its order, which is that of the values of packFacts. */
-export const FACTS_VALUES: readonly (keyof FactsRow)[] = [
+export const FACTS_COLUMN_NAMES: readonly (keyof FactsRow)[] = [
   'status',
   'ip',
   'flags',
@@ -123,40 +123,40 @@ export const FACTS_VALUES: readonly (keyof FactsRow)[] = [
   'redirect_host',
 ]
 
-export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: Current): FactsRow {
+export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: CurrentFacts): FactsRow {
   return {
     status,
     ip,
-    flags: (only_dns_no_web ? FLAG.only_dns_no_web : 0) | (web ? flagsOf(web) : 0),
+    flags: (only_dns_no_web ? FACTS_FLAG.only_dns_no_web : 0) | (web ? flagsOf(web) : 0),
     ssl: web?.ssl ?? null,
     redirects_to: web?.redirects_to ?? null,
     networks: web ? JSON.stringify(web.social_networks) : null,
     accounts: web ? JSON.stringify(web.social_accounts) : null,
     digest: web?.digest ?? null,
-    addresses: addresses.length > 0 ? JSON.stringify(addresses.map(packedHex)) : null,
+    addresses: addresses.length > 0 ? JSON.stringify(addresses.map(packToHex)) : null,
     states: packStates(states),
     redirect_host: web?.redirect_host ?? null,
   }
 }
 
 /** The facts of a name. */
-export function unpackFacts(name: Name, row: FactsRow): Current {
+export function unpackFacts(name: DomainName, row: FactsRow): CurrentFacts {
   return {
     status: row.status as DnsStatus | null,
-    ip: row.ip as Current['ip'],
-    only_dns_no_web: (row.flags & FLAG.only_dns_no_web) !== 0,
+    ip: row.ip as CurrentFacts['ip'],
+    only_dns_no_web: (row.flags & FACTS_FLAG.only_dns_no_web) !== 0,
     states: unpackStates(row.states),
     addresses: row.addresses === null ? [] : (JSON.parse(row.addresses) as string[]).map(unpackHex),
-    web: (row.flags & FLAG.web) === 0 ? null : unpackWeb(name, row),
+    web: (row.flags & FACTS_FLAG.web) === 0 ? null : unpackWeb(name, row),
   }
 }
 
-function flagsOf(web: Website): number {
-  let flags: number = FLAG.web
-  if (web.has_website) flags |= FLAG.has_website
-  if (web.redirect_to_https) flags |= FLAG.redirect_to_https
-  if (web.redirect_to_www) flags |= FLAG.redirect_to_www
-  if (web.only_with_www) flags |= FLAG.only_with_www
+function flagsOf(web: WebFacts): number {
+  let flags: number = FACTS_FLAG.web
+  if (web.has_website) flags |= FACTS_FLAG.has_website
+  if (web.redirect_to_https) flags |= FACTS_FLAG.redirect_to_https
+  if (web.redirect_to_www) flags |= FACTS_FLAG.redirect_to_www
+  if (web.only_with_www) flags |= FACTS_FLAG.only_with_www
   return flags
 }
 
@@ -165,21 +165,21 @@ function flagsOf(web: Website): number {
  * does not fit the name and its target counts as unknown. Without a target the host was under the name's own registrable
  * domain, which has two labels at least, whatever the public suffix list was.
  */
-function hostOf(name: Name, { redirects_to, redirect_host }: FactsRow): Name | null {
+function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: FactsRow): DomainName | null {
   if (redirect_host === null) return null
   const domain = redirects_to ?? name.split('.').slice(-2).join('.')
-  return `.${redirect_host}`.endsWith(`.${domain}`) ? (redirect_host as Name) : null
+  return `.${redirect_host}`.endsWith(`.${domain}`) ? (redirect_host as DomainName) : null
 }
 
-function unpackWeb(name: Name, row: FactsRow): Website {
+function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
   const { flags, redirects_to, ssl, networks, accounts, digest } = row
-  const redirect_host = hostOf(name, row)
+  const redirect_host = redirectHostOf(name, row)
   return {
-    has_website: (flags & FLAG.has_website) !== 0,
-    redirect_to_https: (flags & FLAG.redirect_to_https) !== 0,
-    redirect_to_www: (flags & FLAG.redirect_to_www) !== 0,
-    only_with_www: (flags & FLAG.only_with_www) !== 0,
-    redirects_to: redirects_to as Name | null,
+    has_website: (flags & FACTS_FLAG.has_website) !== 0,
+    redirect_to_https: (flags & FACTS_FLAG.redirect_to_https) !== 0,
+    redirect_to_www: (flags & FACTS_FLAG.redirect_to_www) !== 0,
+    only_with_www: (flags & FACTS_FLAG.only_with_www) !== 0,
+    redirects_to: redirects_to as DomainName | null,
     ...(redirect_host !== null && { redirect_host }),
     ssl: ssl as Ssl,
     social_networks: JSON.parse(networks!),
@@ -189,7 +189,7 @@ function unpackWeb(name: Name, row: FactsRow): Website {
 }
 
 /** JSON object: record type -> [first_seen, count, base, records]; the records are spliced in as they are. */
-function packStates(states: Current['states']): string {
+function packStates(states: CurrentFacts['states']): string {
   const members: string[] = []
   for (const type of RECORD_TYPES) {
     const state = states[type]
@@ -198,9 +198,9 @@ function packStates(states: Current['states']): string {
   return `{${members.join(',')}}`
 }
 
-export function unpackStates(text: string): Current['states'] {
+export function unpackStates(text: string): CurrentFacts['states'] {
   const kept = JSON.parse(text) as Partial<Record<RecordType, [Instant, number, Instant | null, unknown[]]>>
-  const states: Partial<Record<RecordType, State>> = {}
+  const states: Partial<Record<RecordType, DnsState>> = {}
   for (const type of RECORD_TYPES) {
     const state = kept[type]
     if (state)

@@ -1,11 +1,11 @@
 /** Takes batches of observations through known -> apply -> save, until none is turned away. */
 
-import { type Outcome as Applied, apply, begin, changeOf, type Draft, differs } from '../apply/apply.ts'
+import { type ApplyOutcome as Applied, applyObservation, startDraft, changeOf, type ObservationDraft, differs } from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
-import type { Rhythm } from '../apply/due.ts'
-import { type Prepared, prepare } from '../apply/prepare.ts'
+import type { ProbeIntervals } from '../apply/due.ts'
+import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
-import { type Name, slotOf } from '../words/name.ts'
+import { type DomainName, slotOf } from '../words/name.ts'
 import type { Lease } from './schedule.ts'
 import type { Store } from './store.ts'
 
@@ -13,68 +13,68 @@ import type { Store } from './store.ts'
  * What became of an observation. `ahead`: refused, because its time is more than 5 minutes ahead of the store's clock.
  * `lost`: not written, because its name is another crawler's now.
  */
-export type Outcome = Applied | 'ahead' | 'lost'
+export type IngestOutcome = Applied | 'ahead' | 'lost'
 
 /** `leases`: of the crawler that brings the batch; names outside of them are lost. */
-export type IngestOptions = { rhythm?: Rhythm; leases?: readonly Lease[] }
+export type IngestOptions = { intervals?: ProbeIntervals; leases?: readonly Lease[] }
 
 /** How far ahead of the store's clock an observation may be, in seconds: a wrong clock would freeze its name. */
-export const AHEAD_SECONDS = 300
+export const MAX_AHEAD_SECONDS = 300
 
 /** What an ingest needs of a store. */
-type Writer = Pick<Store, 'frontier' | 'now'>
+type IngestStore = Pick<Store, 'observations' | 'now'>
 
 /** One observation on its way: its place in the batch, and what was made of it. */
-type Item = { place: number; prepared: Prepared }
+type IngestItem = { index: number; prepared: PreparedObservation }
 
 /** What a batch is applied with: its items by name, the outcomes by place. */
-type Batch = { groups: Map<Name, Item[]>; outcomes: Outcome[]; options: IngestOptions }
+type IngestBatch = { groups: Map<DomainName, IngestItem[]>; outcomes: IngestOutcome[]; options: IngestOptions }
 
 /** Names written in one transaction: some 50 milliseconds of work, so that another writer has its turn. */
-const NAMES_A_TRANSACTION = 2000
+const NAMES_PER_TRANSACTION = 2000
 
 /** Transactions under way: where the store is another process, one is made ready while another is written. */
-const AT_ONCE = 2
+const CONCURRENT_TRANSACTIONS = 2
 
 /**
  * Applies a batch in its order; resolves when it is written, with one outcome an observation. A large batch costs less an
  * observation, since its names are visited in the order of the store.
  */
-export function ingest(store: Writer, batch: readonly Observation[], options: IngestOptions = {}): Promise<Outcome[]> {
-  return ingestPrepared(store, batch.map(prepare), options)
+export function ingest(store: IngestStore, batch: readonly Observation[], options: IngestOptions = {}): Promise<IngestOutcome[]> {
+  return ingestPrepared(store, batch.map(prepareObservation), options)
 }
 
 /** The same for observations that were prepared elsewhere, in a thread. */
 export async function ingestPrepared(
-  store: Writer,
-  batch: readonly Prepared[],
+  store: IngestStore,
+  batch: readonly PreparedObservation[],
   options: IngestOptions = {},
-): Promise<Outcome[]> {
-  const latest = (await store.now()) + AHEAD_SECONDS
-  const outcomes: Outcome[] = batch.map(({ observed_at }) => (observed_at > latest ? 'ahead' : 'unchanged'))
-  const items = batch.map((prepared, place) => ({ place, prepared }))
-  const groups = inOrder(items.filter(({ place }) => outcomes[place] !== 'ahead'))
+): Promise<IngestOutcome[]> {
+  const latest = (await store.now()) + MAX_AHEAD_SECONDS
+  const outcomes: IngestOutcome[] = batch.map(({ observed_at }) => (observed_at > latest ? 'ahead' : 'unchanged'))
+  const items = batch.map((prepared, place) => ({ index: place, prepared }))
+  const groups = groupInSlotOrder(items.filter(({ index: place }) => outcomes[place] !== 'ahead'))
   const names = [...groups.keys()]
   let from = 0
   const applyRest = async (): Promise<void> => {
     while (from < names.length) {
-      let todo = names.slice(from, from + NAMES_A_TRANSACTION)
-      from += NAMES_A_TRANSACTION
+      let todo = names.slice(from, from + NAMES_PER_TRANSACTION)
+      from += NAMES_PER_TRANSACTION
       while (todo.length > 0) todo = await applyNames(store, todo, { groups, outcomes, options })
     }
   }
-  await allOf(Array.from({ length: AT_ONCE }, applyRest))
+  await settleAll(Array.from({ length: CONCURRENT_TRANSACTIONS }, applyRest))
   return outcomes
 }
 
 /** Waits for all of them, also where one fails. */
-async function allOf(works: readonly Promise<void>[]): Promise<void> {
+async function settleAll(works: readonly Promise<void>[]): Promise<void> {
   for (const settled of await Promise.allSettled(works)) if (settled.status === 'rejected') throw settled.reason
 }
 
 /** The items by name, the names in the order of the store's slots, each name's items in the order of the batch. */
-function inOrder(items: readonly Item[]): Map<Name, Item[]> {
-  const groups = new Map<Name, Item[]>()
+function groupInSlotOrder(items: readonly IngestItem[]): Map<DomainName, IngestItem[]> {
+  const groups = new Map<DomainName, IngestItem[]>()
   for (const item of items) {
     const name = item.prepared.name
     const group = groups.get(name)
@@ -87,33 +87,33 @@ function inOrder(items: readonly Item[]): Map<Name, Item[]> {
 }
 
 /** Applies each name's items to what is known now and saves it; the names that another writer was faster with come back. */
-async function applyNames({ frontier }: Writer, names: Name[], { groups, outcomes, options }: Batch): Promise<Name[]> {
-  const drafts = await draftsOf(frontier, names, groups, options.rhythm)
+async function applyNames({ observations: frontier }: IngestStore, names: DomainName[], { groups, outcomes, options }: IngestBatch): Promise<DomainName[]> {
+  const drafts = await startDrafts(frontier, names, groups, options.intervals)
   const changes: Change[] = []
   for (const [index, name] of names.entries()) {
     const draft = drafts[index]!
-    for (const { place, prepared } of groups.get(name)!) outcomes[place] = apply(draft, prepared)
+    for (const { index: place, prepared } of groups.get(name)!) outcomes[place] = applyObservation(draft, prepared)
     const change = changeOf(draft)
     if (change) changes.push(change)
   }
   if (changes.length === 0) return []
-  const { again, lost } = await frontier.save(changes, options.leases)
-  for (const name of lost) for (const { place } of groups.get(name)!) outcomes[place] = 'lost'
+  const { rejected: again, lost } = await frontier.save(changes, options.leases)
+  for (const name of lost) for (const { index: place } of groups.get(name)!) outcomes[place] = 'lost'
   return again
 }
 
 /** A draft a name; facts are read only of names for which a fingerprint differs. */
-async function draftsOf(
-  frontier: Store['frontier'],
-  names: readonly Name[],
-  groups: Map<Name, Item[]>,
-  rhythm: Rhythm | undefined,
-): Promise<Draft[]> {
-  const visits = await frontier.visits(names)
+async function startDrafts(
+  frontier: Store['observations'],
+  names: readonly DomainName[],
+  groups: Map<DomainName, IngestItem[]>,
+  rhythm: ProbeIntervals | undefined,
+): Promise<ObservationDraft[]> {
+  const visits = await frontier.crawlStates(names)
   const changed = visits.filter(
     (visit) => visit.version > 0 && groups.get(visit.name)!.some(({ prepared }) => differs(visit, prepared)),
   )
-  const currents = changed.length === 0 ? [] : await frontier.currents(changed.map(({ name }) => name))
+  const currents = changed.length === 0 ? [] : await frontier.currentFacts(changed.map(({ name }) => name))
   const known = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
-  return visits.map((visit) => begin(visit, known.get(visit.name), rhythm))
+  return visits.map((visit) => startDraft(visit, known.get(visit.name), rhythm))
 }

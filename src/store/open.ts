@@ -1,48 +1,48 @@
 /** Opens, copies and upgrades a store by its URL: the one place that knows which engines there are. */
 
 import { existsSync } from 'node:fs'
-import type { Bulk } from './bulk.ts'
+import type { BulkStore } from './bulk.ts'
 import { StoreFault } from './fault.ts'
-import type { OpenOptions } from './options.ts'
+import type { OpenStoreOptions } from './options.ts'
 import type { OnProgress } from './sqlite/backup.ts'
-import { filesOf, type StoreFiles } from './sqlite/files.ts'
+import { sqliteFilesOf, type StoreFiles } from './sqlite/files.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './store.ts'
-import { isPostgres, masked, type StorePlace, shown, urlOf } from './url.ts'
+import { isPostgres, maskedText, type StoreLocation, redactedStoreUrl, storeUrlOf } from './url.ts'
 
-const BACKED_UP =
+const POSTGRES_BACKUP_MESSAGE =
   'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/operating.md says'
 
 /** Throws StoreFault where the store cannot be opened, with what to do about it. */
-export async function openStore(place: StorePlace, options: OpenOptions): Promise<Store> {
-  if (isPostgres(place)) return (await import('./postgres/open.ts')).openPostgres(urlOf(place), options)
+export async function openStore(location: StoreLocation, options: OpenStoreOptions): Promise<Store> {
+  if (isPostgres(location)) return (await import('./postgres/open.ts')).openPostgres(storeUrlOf(location), options)
   const { now = () => Math.floor(Date.now() / 1000), demo = false } = options
-  return openSqlite(sqliteFiles(place), { ...options, now, demo })
+  return openSqlite(requireSqliteFiles(location), { ...options, now, demo })
 }
 
 /** True where there is a store, or what was begun as one. Throws StoreFault where that cannot be seen. */
-export async function isThere(place: StorePlace): Promise<boolean> {
-  if (isPostgres(place)) return (await import('./postgres/upgrade.ts')).isTherePostgres(urlOf(place))
-  return existsSync(sqliteFiles(place).facts)
+export async function storeExists(location: StoreLocation): Promise<boolean> {
+  if (isPostgres(location)) return (await import('./postgres/upgrade.ts')).postgresStoreExists(storeUrlOf(location))
+  return existsSync(requireSqliteFiles(location).facts)
 }
 
 /** Copies a store that is in use to the new folder `to`; `signal` gives it up and leaves nothing behind. Throws StoreFault. */
 export async function backupStore(
-  place: StorePlace,
+  location: StoreLocation,
   to: string,
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isPostgres(place)) throw new StoreFault(`${shown(place)}: ${BACKED_UP}`)
+  if (isPostgres(location)) throw new StoreFault(`${redactedStoreUrl(location)}: ${POSTGRES_BACKUP_MESSAGE}`)
   const { backupSqlite } = await import('./sqlite/backup.ts')
-  await backupSqlite(sqliteFiles(place), to, onProgress, signal)
+  await backupSqlite(requireSqliteFiles(location), to, onProgress, signal)
 }
 
 /** Makes a store, where there is none, out of the backup in the folder `from`. Throws StoreFault. */
-export async function restoreStore(from: string, place: StorePlace, onProgress: OnProgress): Promise<void> {
-  if (isPostgres(place)) throw new StoreFault(`${shown(place)}: ${BACKED_UP}`)
+export async function restoreStore(from: string, location: StoreLocation, onProgress: OnProgress): Promise<void> {
+  if (isPostgres(location)) throw new StoreFault(`${redactedStoreUrl(location)}: ${POSTGRES_BACKUP_MESSAGE}`)
   const { restoreSqlite } = await import('./sqlite/restore.ts')
-  await restoreSqlite(from, sqliteFiles(place), onProgress)
+  await restoreSqlite(from, requireSqliteFiles(location), onProgress)
 }
 
 /**
@@ -50,28 +50,28 @@ export async function restoreStore(from: string, place: StorePlace, onProgress: 
  * migrations. Throws StoreFault.
  */
 export async function migrateStore(
-  place: StorePlace,
+  location: StoreLocation,
   plan: boolean,
-  tell: (words: string) => void = () => {},
+  report: (message: string) => void = () => {},
 ): Promise<string[]> {
-  if (isPostgres(place)) return (await import('./postgres/upgrade.ts')).migratePostgres(urlOf(place), plan, tell)
-  const { migrateSqlite } = await import('./sqlite/upgrade.ts')
-  return migrateSqlite(sqliteFiles(place), plan)
+  if (isPostgres(location)) return (await import('./postgres/upgrade.ts')).migratePostgresStore(storeUrlOf(location), plan, report)
+  const { migrateSqliteStore: migrateSqlite } = await import('./sqlite/upgrade.ts')
+  return migrateSqlite(requireSqliteFiles(location), plan)
 }
 
 /** Opens a whole store for a copy: `read` from it, or `write` to it, where it is made if there is none. Throws StoreFault. */
-export async function openBulk(place: StorePlace, access: 'read' | 'write'): Promise<Bulk> {
-  if (isPostgres(place)) return (await import('./postgres/bulk.ts')).openBulkPostgres(urlOf(place), access)
-  return (await import('./sqlite/bulk.ts')).openBulkSqlite(sqliteFiles(place), access)
+export async function openBulkStore(location: StoreLocation, access: 'read' | 'write'): Promise<BulkStore> {
+  if (isPostgres(location)) return (await import('./postgres/bulk.ts')).openBulkPostgres(storeUrlOf(location), access)
+  return (await import('./sqlite/bulk.ts')).openBulkSqlite(requireSqliteFiles(location), access)
 }
 
 /** The files of a store of SQLite. Throws StoreFault where the URL is none. */
-function sqliteFiles(place: StorePlace): StoreFiles {
-  const url = urlOf(place)
+function requireSqliteFiles(location: StoreLocation): StoreFiles {
+  const url = storeUrlOf(location)
   if (!url.startsWith('sqlite:') || url.length === 'sqlite:'.length) {
     throw new StoreFault(
-      `DOMAINDEX_STORE is ${JSON.stringify(masked(url))}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db, or a URL of PostgreSQL`,
+      `DOMAINDEX_STORE is ${JSON.stringify(maskedText(url))}: write sqlite: and the path of a file, as in sqlite:data/domaindex.db, or a URL of PostgreSQL`,
     )
   }
-  return filesOf(place)
+  return sqliteFilesOf(location)
 }

@@ -2,7 +2,7 @@
 
 import type { Instant } from '../words/time.ts'
 
-export type OpenOptions = {
+export type OpenStoreOptions = {
   /** `read`: facts are only read (API). `write`: imports and crawls. */
   access: 'read' | 'write'
   /**
@@ -17,7 +17,7 @@ export type OpenOptions = {
   /** PostgreSQL: connections of this process. */
   pool?: number
   /** PostgreSQL: milliseconds for which the server may be silent while somebody waits, 90 seconds by default. */
-  silence?: number
+  maxSilence?: number
   /** Marks a store made now as a demo, and allows to open one that is. */
   demo?: boolean
 }

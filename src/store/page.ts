@@ -1,14 +1,14 @@
 /** The JSON of a page of shared rows, out of slices that an engine has written: no name, address or time needs an escape. */
 
-const BEGIN = Buffer.from('[{"target":"')
+const JSON_ROWS_START = Buffer.from('[{"target":"')
 /** What stands between two rows. */
-export const BETWEEN = '"},{"target":"'
-const BETWEEN_SLICES = Buffer.from(BETWEEN)
-const END = Buffer.from('"}]')
-const NO_ROWS = Buffer.from('[]')
+export const JSON_ROW_SEPARATOR = '"},{"target":"'
+const JSON_ROW_SEPARATOR_BYTES = Buffer.from(JSON_ROW_SEPARATOR)
+const JSON_ROWS_END = Buffer.from('"}]')
+const JSON_NO_ROWS = Buffer.from('[]')
 
 /** Each slice from its first name to the end of its last value. */
-export function jsonOf(slices: readonly Uint8Array[]): Uint8Array[] {
-  if (slices.length === 0) return [NO_ROWS]
-  return [...slices.flatMap((slice, index) => [index === 0 ? BEGIN : BETWEEN_SLICES, slice]), END]
+export function joinJsonRows(slices: readonly Uint8Array[]): Uint8Array[] {
+  if (slices.length === 0) return [JSON_NO_ROWS]
+  return [...slices.flatMap((slice, index) => [index === 0 ? JSON_ROWS_START : JSON_ROW_SEPARATOR_BYTES, slice]), JSON_ROWS_END]
 }

@@ -9,30 +9,30 @@
  */
 
 import type { Change } from '../apply/change.ts'
-import type { Current, Ip, Visit } from '../apply/known.ts'
+import type { CurrentFacts, IpStatus, CrawlState } from '../apply/known.ts'
 import type { Ssl } from '../observe/observation.ts'
-import type { Address } from '../words/address.ts'
-import type { Name } from '../words/name.ts'
+import type { IpAddress } from '../words/address.ts'
+import type { DomainName } from '../words/name.ts'
 import type { RecordType } from '../words/record.ts'
 import type { Instant } from '../words/time.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
 import type { Lease, Schedule } from './schedule.ts'
-import type { Indexing, Similar } from './similar.ts'
-import type { Wishes } from './wishes.ts'
+import type { SimilarIndexStore, SimilarReader } from './similar.ts'
+import type { CrawlRequests } from './wishes.ts'
 
 export interface Store {
-  readonly frontier: Frontier
+  readonly observations: ObservationStore
   readonly schedule: Schedule
-  readonly facts: Facts
+  readonly facts: FactsReader
   readonly ledger: Ledger
-  readonly wishes: Wishes
+  readonly crawlRequests: CrawlRequests
   readonly listing: Listing
-  readonly archive: Archive
+  readonly maintenance: StoreMaintenance
   readonly jobs: Jobs
-  readonly similar: Similar
-  readonly indexing: Indexing
+  readonly similar: SimilarReader
+  readonly similarIndex: SimilarIndexStore
   /** The store's clock: the only one whose times two machines may compare. */
   now(): Promise<Instant>
   /** Asks what a call of the API asks, and writes nothing. Throws what hinders calls: no connection, tables or rights that lack, a store that may only be read. */
@@ -42,40 +42,40 @@ export interface Store {
 }
 
 /** For who brings observations. */
-export interface Frontier {
+export interface ObservationStore {
   /** The narrow rows in the order asked; version 0 and no clocks for a name that is not there. */
-  visits(names: readonly Name[]): Promise<Visit[]>
+  crawlStates(names: readonly DomainName[]): Promise<CrawlState[]>
   /** The current facts in the order asked; `NOTHING_KNOWN` for a name without any. */
-  currents(names: readonly Name[]): Promise<Current[]>
+  currentFacts(names: readonly DomainName[]): Promise<CurrentFacts[]>
   /**
    * Writes the changes in one transaction, at most one a name. A change whose `visit.version` is not the store's is turned
    * away whole, and its name returned in `again`: read it again, apply again, save again. With `leases`, changes of ranges
    * for which none of them stands are dropped, and their names returned in `lost`: they are another crawler's now.
    */
-  save(changes: readonly Change[], leases?: readonly Lease[]): Promise<Saved>
+  save(changes: readonly Change[], leases?: readonly Lease[]): Promise<SaveResult>
   /** Removes all that is stored of a name and leaves a tombstone. True where something besides a tombstone was there. */
-  forget(name: Name): Promise<boolean>
+  forget(name: DomainName): Promise<boolean>
 }
 
 /** The names of changes that were not written. */
-export type Saved = { again: Name[]; lost: Name[] }
+export type SaveResult = { rejected: DomainName[]; lost: DomainName[] }
 
 /** How the rows of a page are handed over: as objects, or as the ready JSON array in pieces of UTF-8. */
 export type RowFormat = 'rows' | 'json'
-export type Rows<Row, Format extends RowFormat> = Format extends 'json' ? readonly Uint8Array[] : Row[]
+export type PageRows<Row, Format extends RowFormat> = Format extends 'json' ? readonly Uint8Array[] : Row[]
 
 /** One page of `count` rows. `last` is the position of its last row where more rows follow, and null at the end. */
-export type Page<Row, Format extends RowFormat, Position> = {
-  rows: Rows<Row, Format>
+export type RowPage<Row, Format extends RowFormat, Position> = {
+  rows: PageRows<Row, Format>
   count: number
   last: Position | null
 }
 
 /** When DNS and web of a name were last looked at; null for never. */
-export type Clocked = { dns: Instant | null; web: Instant | null }
+export type LastObserved = { dns: Instant | null; web: Instant | null }
 
-export type Lookup = Clocked & {
-  ip: Ip | null
+export type Lookup = LastObserved & {
+  ip: IpStatus | null
   only_dns_no_web: boolean
   has_website: boolean
   redirect_to_https: boolean
@@ -91,11 +91,11 @@ export type Lookup = Clocked & {
   reverse_ip_count: number
 }
 
-export type RedirectRow = { target: Name }
+export type RedirectRow = { target: DomainName }
 
-export type NeighbourRow = { target: Name; ip: Address; since: string }
+export type NeighbourRow = { target: DomainName; ip: IpAddress; since: string }
 /** The place of a row in a walk over addresses. */
-export type NeighbourPosition = { address: Address; name: Name }
+export type NeighbourPosition = { address: IpAddress; name: DomainName }
 
 /** One state as a page hands it over: `records` is the JSON array. */
 export type HistoryState = { first_seen: Instant; records: string }
@@ -103,34 +103,34 @@ export type HistoryState = { first_seen: Instant; records: string }
 export type History = { states: HistoryState[]; total: number; more: boolean }
 
 /** For who answers questions. Every page is a range by key: page 1,000 costs what page 1 costs. */
-export interface Facts {
+export interface FactsReader {
   /** All of /lookup, counts included, as of one moment; null for a name that is not known or was forgotten. */
-  lookup(name: Name): Promise<Lookup | null>
+  lookup(name: DomainName): Promise<Lookup | null>
   /** When a name was last looked at; both null for an unknown one. */
-  clocks(name: Name): Promise<Clocked>
+  clocks(name: DomainName): Promise<LastObserved>
   /** The domains that redirect to `target`, bytewise by name, after `after` (exclusive). */
   redirects<F extends RowFormat>(
-    target: Name,
-    after: Name | null,
+    target: DomainName,
+    after: DomainName | null,
     limit: number,
     as: F,
-  ): Promise<Page<RedirectRow, F, Name>>
+  ): Promise<RowPage<RedirectRow, F, DomainName>>
   /** The addresses a name is present on, in the contract's order; empty for none and for an unknown name. */
-  addresses(name: Name): Promise<Address[]>
+  addresses(name: DomainName): Promise<IpAddress[]>
   /**
    * The domains present on `addresses`, walked in that order and bytewise by name on each, after the position `after`
    * (exclusive; addresses before its address are passed over). `except` is left out of the rows.
    */
   neighbours<F extends RowFormat>(
-    addresses: readonly Address[],
-    except: Name | null,
+    addresses: readonly IpAddress[],
+    except: DomainName | null,
     after: NeighbourPosition | null,
     limit: number,
     as: F,
-  ): Promise<Page<NeighbourRow, F, NeighbourPosition>>
+  ): Promise<RowPage<NeighbourRow, F, NeighbourPosition>>
   /** Each type's states strictly older than `before` (null: from the newest), at most `limit` a type. */
   history<T extends RecordType>(
-    name: Name,
+    name: DomainName,
     types: readonly T[],
     before: Instant | null,
     limit: number,
@@ -138,19 +138,19 @@ export interface Facts {
 }
 
 /** One thing that `check` found wrong. */
-export type Fault = { table: string; key: string; problem: string }
+export type CheckFault = { table: string; key: string; problem: string }
 
 /** For upkeep: long scans in slices by key, each in a short read transaction of its own. */
-export interface Archive {
+export interface StoreMaintenance {
   /**
    * Recounts and compares every table with its neighbours, the schema with this release's, and looks at the ledger. `resume` is the place an earlier call ended at, null at first;
    * `next` is null when all was looked at. Safe beside writers, without false alarms.
    */
-  check(resume: string | null): Promise<{ faults: Fault[]; checked: number; next: string | null }>
+  check(resume: string | null): Promise<{ faults: CheckFault[]; checked: number; next: string | null }>
   /** How far a job of upkeep came, in its own words; null if none is under way. */
   progress(job: string): Promise<string | null>
   /** Keeps how far it came, or with null forgets it. */
-  keepProgress(job: string, progress: string | null): Promise<void>
+  saveProgress(job: string, progress: string | null): Promise<void>
   /** Bytes on disk, for metrics: of the facts, and of the log that is not yet written back. */
   sizes(): Promise<{ facts: number; log: number }>
 }

@@ -1,15 +1,15 @@
 /** Turns of the event loop: long work goes on in pieces, and between any two of them, whosever they are, requests are looked at. */
 
-const waiting: (() => void)[] = []
+const waitingTurns: (() => void)[] = []
 
 /** Resolves when it is the caller's turn for one more piece, in the order of asking. */
-export function turn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(next)
+    if (waitingTurns.push(resolve) === 1) setImmediate(runNextTurn)
   })
 }
 
-function next(): void {
-  waiting.shift()?.()
-  if (waiting.length > 0) setImmediate(next)
+function runNextTurn(): void {
+  waitingTurns.shift()?.()
+  if (waitingTurns.length > 0) setImmediate(runNextTurn)
 }

@@ -1,22 +1,22 @@
 /** The URL of a store: which engine's it is, and what of it may be shown. */
 
 /** Where a store lies: its URL, or with it the path of the ledger where that lies apart from the facts (SQLite). */
-export type StorePlace = string | { url: string; ledger: string }
+export type StoreLocation = string | { url: string; ledger: string }
 
-export function urlOf(place: StorePlace): string {
-  return typeof place === 'string' ? place : place.url
+export function storeUrlOf(location: StoreLocation): string {
+  return typeof location === 'string' ? location : location.url
 }
 
 /** True for a URL that is PostgreSQL's. */
-export function isPostgres(place: StorePlace): boolean {
-  return /^postgres(ql)?:\/\//.test(urlOf(place))
+export function isPostgres(location: StoreLocation): boolean {
+  return /^postgres(ql)?:\/\//.test(storeUrlOf(location))
 }
 
 /**
  * True for a URL of PostgreSQL whose parts are what they look like: where `/`, `?`, `#` or `%` stands in a password as it is,
  * the rest of the password would be read, and shown, as port or database.
  */
-export function isSound(url: string): boolean {
+export function isValidPostgresUrl(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { username, password, pathname, search, hash } = new URL(url)
   const isWhole = /^(\/[^/@:]*)?$/.test(pathname) && hash === '' && !(username === '' && search.includes('@'))
@@ -34,11 +34,11 @@ function isDecodable(text: string): boolean {
 }
 
 /** The URL of a store without its password. */
-export function shown(place: StorePlace): string {
-  const url = urlOf(place)
+export function redactedStoreUrl(location: StoreLocation): string {
+  const url = storeUrlOf(location)
   if (/^sqlite:/.test(url) && !url.includes('://')) return url
-  if (!isPostgres(url)) return masked(url)
-  if (!isSound(url)) return masked(url)
+  if (!isPostgres(url)) return maskedText(url)
+  if (!isValidPostgresUrl(url)) return maskedText(url)
   const safe = new URL(url)
   safe.password = ''
   const isPlace = (key: string, value: string): boolean => /^(host|port)$/.test(key) && /^[\w./,-]*$/.test(value)
@@ -50,7 +50,7 @@ export function shown(place: StorePlace): string {
  * What may be shown of a text that is not a URL of a store: its scheme alone, or all of what can only be the path of a file. The rest may hold a password, and nobody can tell
  * where: in `postgres:app:SECRET`, `host=db password=SECRET` and `app:SECRET@db` it stands in three places.
  */
-export function masked(text: string): string {
+export function maskedText(text: string): string {
   if (/^([\w./~-]+\.(db|sqlite3?)|sqlite:(:memory:)?)$/i.test(text)) return text
   const [scheme = ''] = /^(postgres|postgresql|mysql|mariadb|sqlite3?|https?|file):(\/\/)?/i.exec(text) ?? []
   return scheme === text ? text : `${scheme}…`

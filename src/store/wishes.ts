@@ -5,30 +5,30 @@
  * crawler passes over the name (its tombstone says so) and fulfils the wish.
  */
 
-import type { Name } from '../words/name.ts'
+import type { DomainName } from '../words/name.ts'
 import type { Day } from '../words/time.ts'
 
 /** `asked`: a caller looked up a name that was not known. `followup`: a file of the night needs fresh facts. */
-export const WISHES = ['asked', 'followup'] as const
-export type WishKind = (typeof WISHES)[number]
+export const CRAWL_REQUEST_KINDS = ['asked', 'followup'] as const
+export type CrawlRequestKind = (typeof CRAWL_REQUEST_KINDS)[number]
 
 /** A caller's wish; at most `most` new names an account and day are taken. */
-export type Question = { account: number; day: Day; name: Name; most: number }
+export type LookupRequest = { account: number; day: Day; name: DomainName; maxPerDay: number }
 
-export interface Wishes {
+export interface CrawlRequests {
   /**
    * Wants a name ('asked') for a caller. False where the account's wishes of the day are used up, or there is no such account; a
    * name that is wanted already costs nothing, and is true.
    */
-  ask(question: Question): Promise<boolean>
+  requestFromLookup(question: LookupRequest): Promise<boolean>
   /** Wants names, some thousands at a time; those that are wanted already stay so. */
-  want(kind: WishKind, names: readonly Name[]): Promise<void>
+  add(kind: CrawlRequestKind, names: readonly DomainName[]): Promise<void>
   /** The ranges of slots in which any name is wanted, ascending. */
-  ranges(kind: WishKind): Promise<number[]>
+  ranges(kind: CrawlRequestKind): Promise<number[]>
   /** At most `limit` wanted names of a range, bytewise. */
-  wanted(kind: WishKind, range: number, limit: number): Promise<Name[]>
+  inRange(kind: CrawlRequestKind, range: number, limit: number): Promise<DomainName[]>
   /** How many names are wanted of a kind. */
-  count(kind: WishKind): Promise<number>
+  count(kind: CrawlRequestKind): Promise<number>
   /** They were visited, or are not to be; one that is not wanted (any more) does no harm. */
-  fulfil(kind: WishKind, names: readonly Name[]): Promise<void>
+  complete(kind: CrawlRequestKind, names: readonly DomainName[]): Promise<void>
 }

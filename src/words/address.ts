@@ -2,40 +2,40 @@
 import { isIP } from 'node:net'
 
 /** IPv4 as a dotted quad, IPv6 as RFC 5952 writes it; mixed notation (chapter 5) for `::ffff:0:0/96` only. */
-export type Address = string & { readonly __brand: 'Address' }
+export type IpAddress = string & { readonly __brand: 'Address' }
 
-const COLON = 58
-const POINT = 46
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const COLON_CODE = 58
+const DOT_CODE = 46
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The address that a text spells, or null; no white space, zone, prefix length, brackets or port. */
-export function parseAddress(text: string): Address | null {
+export function parseAddress(text: string): IpAddress | null {
   const version = isIP(text)
-  if (version === 4) return text as Address
+  if (version === 4) return text as IpAddress
   if (version === 0 || text.includes('%')) return null
-  return formatGroups(readGroups(text))
+  return formatIpv6Groups(parseIpv6Groups(text))
 }
 
 /** The address that a query means: as parseAddress, trimmed, and `::ffff:1.2.3.4` is the IPv4 address. */
-export function queryAddress(text: string): Address | null {
+export function parseQueryAddress(text: string): IpAddress | null {
   const address = parseAddress(text.trim())
-  if (address === null || family(address) === 4 || !address.includes('.')) return address
-  return address.slice('::ffff:'.length) as Address
+  if (address === null || addressFamily(address) === 4 || !address.includes('.')) return address
+  return address.slice('::ffff:'.length) as IpAddress
 }
 
-export function family(address: Address): 4 | 6 {
+export function addressFamily(address: IpAddress): 4 | 6 {
   return address.includes(':') ? 6 : 4
 }
 
 /** One byte for the family (4 or 6), then 4 or 16 bytes in network order: bytes compare as the contract orders. */
-export function packAddress(address: Address): Uint8Array {
-  if (family(address) === 4) {
-    const value = readQuad(address, 0)
+export function packAddress(address: IpAddress): Uint8Array {
+  if (addressFamily(address) === 4) {
+    const value = parseIpv4Quad(address, 0)
     return Uint8Array.of(4, value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255)
   }
   const bytes = new Uint8Array(17)
   bytes[0] = 6
-  readGroups(address).forEach((group, index) => {
+  parseIpv6Groups(address).forEach((group, index) => {
     bytes[1 + 2 * index] = group >>> 8
     bytes[2 + 2 * index] = group & 255
   })
@@ -43,41 +43,41 @@ export function packAddress(address: Address): Uint8Array {
 }
 
 /** The address in the bytes of packAddress; throws RangeError for any others. */
-export function unpackAddress(bytes: Uint8Array): Address {
-  if (bytes[0] === 4 && bytes.length === 5) return bytes.subarray(1).join('.') as Address
+export function unpackAddress(bytes: Uint8Array): IpAddress {
+  if (bytes[0] === 4 && bytes.length === 5) return bytes.subarray(1).join('.') as IpAddress
   if (bytes[0] !== 6 || bytes.length !== 17) throw new RangeError('not the bytes of an address')
-  return formatGroups(Array.from({ length: 8 }, (_, index) => bytes[1 + 2 * index]! * 256 + bytes[2 + 2 * index]!))
+  return formatIpv6Groups(Array.from({ length: 8 }, (_, index) => bytes[1 + 2 * index]! * 256 + bytes[2 + 2 * index]!))
 }
 
 /** The bytes of packAddress as lower-case hexadecimal, 10 or 34 digits. */
-export function packedHex(address: Address): string {
-  if (family(address) === 4) {
-    const value = readQuad(address, 0)
-    return `04${HEX[value >>> 24]}${HEX[(value >>> 16) & 255]}${HEX[(value >>> 8) & 255]}${HEX[value & 255]}`
+export function packToHex(address: IpAddress): string {
+  if (addressFamily(address) === 4) {
+    const value = parseIpv4Quad(address, 0)
+    return `04${HEX_BYTES[value >>> 24]}${HEX_BYTES[(value >>> 16) & 255]}${HEX_BYTES[(value >>> 8) & 255]}${HEX_BYTES[value & 255]}`
   }
   let hex = '06'
-  for (const group of readGroups(address)) hex += HEX[group >>> 8]! + HEX[group & 255]!
+  for (const group of parseIpv6Groups(address)) hex += HEX_BYTES[group >>> 8]! + HEX_BYTES[group & 255]!
   return hex
 }
 
 /** The address in the text of packedHex; throws RangeError for any other. */
-export function unpackHex(hex: string): Address {
+export function unpackHex(hex: string): IpAddress {
   return unpackAddress(Buffer.from(hex, 'hex'))
 }
 
 /** IPv4 before IPv6, numeric within each; for Array.sort. */
-export function compareAddresses(a: Address, b: Address): number {
+export function compareAddresses(a: IpAddress, b: IpAddress): number {
   if (a === b) return 0
-  return packedHex(a) < packedHex(b) ? -1 : 1
+  return packToHex(a) < packToHex(b) ? -1 : 1
 }
 
 /** The 32 bits, unsigned, of the dotted quad that begins at `from`. */
-function readQuad(text: string, from: number): number {
+function parseIpv4Quad(text: string, from: number): number {
   let value = 0
   let byte = 0
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === POINT) {
+    if (code === DOT_CODE) {
       value = (value << 8) | byte
       byte = 0
     } else byte = byte * 10 + code - 48
@@ -86,21 +86,21 @@ function readQuad(text: string, from: number): number {
 }
 
 /** The eight 16-bit groups of an IPv6 address that isIP has accepted. */
-function readGroups(text: string): number[] {
+function parseIpv6Groups(text: string): number[] {
   const groups = [0, 0, 0, 0, 0, 0, 0, 0]
   let count = 0
   let gap = -1 // index of the group where `::` stands
   let start = 0 // of the group being read
   let value = 0
   for (let at = 0; at <= text.length; at++) {
-    const code = at === text.length ? COLON : text.charCodeAt(at)
-    if (code === POINT) {
-      const quad = readQuad(text, start)
+    const code = at === text.length ? COLON_CODE : text.charCodeAt(at)
+    if (code === DOT_CODE) {
+      const quad = parseIpv4Quad(text, start)
       groups[count++] = quad >>> 16
       groups[count++] = quad & 0xffff
       break
     }
-    if (code !== COLON) value = value * 16 + (code < COLON ? code - 48 : (code | 32) - 87)
+    if (code !== COLON_CODE) value = value * 16 + (code < COLON_CODE ? code - 48 : (code | 32) - 87)
     else {
       if (at > start) groups[count++] = value
       else if (at > 0 && at < text.length) gap = count
@@ -112,11 +112,11 @@ function readGroups(text: string): number[] {
 }
 
 /** RFC 5952, chapters 4 and 5: the longest run of at least two zero groups, the first of equals, becomes `::`. */
-function formatGroups(groups: number[]): Address {
-  const [start, end] = longestZeros(groups)
+function formatIpv6Groups(groups: number[]): IpAddress {
+  const [start, end] = longestZeroRun(groups)
   if (start === 0 && end === 5 && groups[5] === 0xffff) {
     const [high = 0, low = 0] = groups.slice(6)
-    return `::ffff:${high >>> 8}.${high & 255}.${low >>> 8}.${low & 255}` as Address
+    return `::ffff:${high >>> 8}.${high & 255}.${low >>> 8}.${low & 255}` as IpAddress
   }
   let text = ''
   for (let index = 0; index < 8; index++) {
@@ -125,11 +125,11 @@ function formatGroups(groups: number[]): Address {
     if (index > 0 && index !== end) text += ':'
     text += groups[index]!.toString(16)
   }
-  return text as Address
+  return text as IpAddress
 }
 
 /** Start and end of the run of zeros that `::` stands for; [8, 8] where there is none. */
-function longestZeros(groups: number[]): [start: number, end: number] {
+function longestZeroRun(groups: number[]): [start: number, end: number] {
   let best: [number, number] = [8, 8]
   for (let at = 0; at < 8; at++) {
     const start = at

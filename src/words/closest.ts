@@ -1,15 +1,15 @@
 /** The closest of some words to one that was misspelt. */
 
 /** The word that takes the fewest changes, the first of several; undefined where there are no words. */
-export function closest(text: string, words: readonly string[]): string | undefined {
-  return words.toSorted((a, b) => distance(a, text) - distance(b, text))[0]
+export function closestWord(text: string, words: readonly string[]): string | undefined {
+  return words.toSorted((a, b) => editDistance(a, text) - editDistance(b, text))[0]
 }
 
 /**
  * The least number of characters to put in, leave out, change or swap with the next that makes one text the other (optimal
  * string alignment).
  */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let at = 0; at < a.length; at++) {

@@ -1,16 +1,16 @@
 // The escapes of DNS presentation form (RFC 1035, chapter 5.1) that host names and texts share.
 
-export const BACKSLASH = 92
+export const BACKSLASH_CODE = 92
 
-const ESCAPES = Array.from({ length: 256 }, (_, byte) => `\\${String(byte).padStart(3, '0')}`)
+const DECIMAL_ESCAPES = Array.from({ length: 256 }, (_, byte) => `\\${String(byte).padStart(3, '0')}`)
 
 /** A byte as `\DDD`, three decimal digits. */
 export function escapeByte(byte: number): string {
-  return ESCAPES[byte]!
+  return DECIMAL_ESCAPES[byte]!
 }
 
 /** The byte that the three decimal digits at `at` stand for; -1 where there are no three, or they pass 255. */
-export function decimalAt(bytes: Uint8Array, at: number): number {
+export function decimalEscapeAt(bytes: Uint8Array, at: number): number {
   let value = 0
   for (let index = at; index < at + 3; index++) {
     const digit = (bytes[index] ?? 0) - 48

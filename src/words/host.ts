@@ -1,10 +1,10 @@
 // A host name inside a record: any labels that DNS can carry, in one canonical presentation form.
-import { BACKSLASH, decimalAt, escapeByte } from './escape.ts'
+import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
-const LABEL_BYTES = 63 // RFC 1035, chapter 2.3.4
-const WIRE_BYTES = 255 // the same chapter: labels, their length bytes and the root's
-const DOT = 46
-const SEPARATOR = -1
+const MAX_LABEL_BYTES = 63 // RFC 1035, chapter 2.3.4
+const MAX_WIRE_NAME_BYTES = 255 // the same chapter: labels, their length bytes and the root's
+const DOT_CODE = 46
+const LABEL_SEPARATOR = -1
 
 /**
  * The canonical presentation form of a host name, or null where the text is none: lower-case, no trailing dot, the root
@@ -12,7 +12,7 @@ const SEPARATOR = -1
  * label, `\DDD` for what is no printable ASCII, the character itself for the rest. Text outside ASCII counts as its UTF-8.
  * Null for white space, control characters, an empty label, a label over 63 bytes, over 255 bytes in wire form.
  */
-export function parseHost(text: string): string | null {
+export function parseHostName(text: string): string | null {
   if (text === '.') return text
   const end = text.endsWith('.') ? text.length - 1 : text.length
   let start = 0 // of the label being read
@@ -20,42 +20,42 @@ export function parseHost(text: string): string | null {
   for (let at = 0; at < end; at++) {
     const code = text.charCodeAt(at)
     if (code <= 32 || code === 127) return null
-    if (code > 127 || code === BACKSLASH) return parseEscaped(text)
-    if (code === DOT) {
-      if (at === start || at - start > LABEL_BYTES) return null
+    if (code > 127 || code === BACKSLASH_CODE) return parseEscapedHostName(text)
+    if (code === DOT_CODE) {
+      if (at === start || at - start > MAX_LABEL_BYTES) return null
       start = at + 1
     } else if (code >= 65 && code <= 90) upper = true
   }
-  if (end === start || end - start > LABEL_BYTES || end + 2 > WIRE_BYTES) return null
+  if (end === start || end - start > MAX_LABEL_BYTES || end + 2 > MAX_WIRE_NAME_BYTES) return null
   const host = end === text.length ? text : text.slice(0, end)
   return upper ? host.toLowerCase() : host
 }
 
 /** parseHost for a text that needs its escapes read. */
-function parseEscaped(text: string): string | null {
-  const bytes = readEscapes(text)
+function parseEscapedHostName(text: string): string | null {
+  const bytes = decodeEscapes(text)
   if (bytes === null) return null
-  if (bytes.at(-1) === SEPARATOR) bytes.pop()
+  if (bytes.at(-1) === LABEL_SEPARATOR) bytes.pop()
   let host = ''
   let label = 0
   for (const byte of bytes) {
-    if (byte === SEPARATOR && label === 0) return null
-    label = byte === SEPARATOR ? 0 : label + 1
-    if (label > LABEL_BYTES) return null
-    host += byte === SEPARATOR ? '.' : writeByte(byte)
+    if (byte === LABEL_SEPARATOR && label === 0) return null
+    label = byte === LABEL_SEPARATOR ? 0 : label + 1
+    if (label > MAX_LABEL_BYTES) return null
+    host += byte === LABEL_SEPARATOR ? '.' : formatLabelByte(byte)
   }
-  return label === 0 || bytes.length + 2 > WIRE_BYTES ? null : host
+  return label === 0 || bytes.length + 2 > MAX_WIRE_NAME_BYTES ? null : host
 }
 
 /** The bytes of a presentation text, SEPARATOR for a dot between labels; null for an escape or character it cannot have. */
-function readEscapes(text: string): number[] | null {
+function decodeEscapes(text: string): number[] | null {
   const given = Buffer.from(text)
   const bytes: number[] = []
   for (let at = 0; at < given.length; at++) {
     let byte = given[at]!
-    if (byte === DOT) byte = SEPARATOR
-    else if (byte === BACKSLASH) {
-      const decimal = decimalAt(given, at + 1)
+    if (byte === DOT_CODE) byte = LABEL_SEPARATOR
+    else if (byte === BACKSLASH_CODE) {
+      const decimal = decimalEscapeAt(given, at + 1)
       const next = given[at + 1] ?? 0
       if (decimal < 0 && (next <= 32 || next === 127 || (next >= 48 && next <= 57))) return null
       byte = decimal < 0 ? next : decimal
@@ -67,8 +67,8 @@ function readEscapes(text: string): number[] | null {
 }
 
 /** One byte of a label, lower-cased (RFC 4343), as presentation form writes it. */
-function writeByte(byte: number): string {
-  if (byte === DOT || byte === BACKSLASH) return `\\${String.fromCharCode(byte)}`
+function formatLabelByte(byte: number): string {
+  if (byte === DOT_CODE || byte === BACKSLASH_CODE) return `\\${String.fromCharCode(byte)}`
   if (byte <= 32 || byte >= 127) return escapeByte(byte)
   return String.fromCharCode(byte >= 65 && byte <= 90 ? byte + 32 : byte)
 }
@@ -78,16 +78,16 @@ function writeByte(byte: number): string {
  * unescaped dot becomes the at-sign, an escaped one before it is a dot of the mailbox. One label alone has no at-sign.
  */
 export function adminEmail(mname: string): string {
-  const host = parseHost(mname) ?? mname
+  const host = parseHostName(mname) ?? mname
   if (host === '.') return host
-  const dot = firstDot(host)
+  const dot = firstUnescapedDot(host)
   const mailbox = host.slice(0, dot).replace(/\\(.)/gs, (whole, char) => (char === '.' ? '.' : whole))
   return dot === host.length ? mailbox : `${mailbox}@${host.slice(dot + 1)}`
 }
 
 /** Index of the first unescaped dot; the length where there is none. */
-function firstDot(host: string): number {
+function firstUnescapedDot(host: string): number {
   let at = 0
-  while (at < host.length && host.charCodeAt(at) !== DOT) at += host.charCodeAt(at) === BACKSLASH ? 2 : 1
+  while (at < host.length && host.charCodeAt(at) !== DOT_CODE) at += host.charCodeAt(at) === BACKSLASH_CODE ? 2 : 1
   return Math.min(at, host.length)
 }

@@ -4,31 +4,31 @@ import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
 import { refang } from './defanged.ts'
 
-export type Name = string & { readonly __brand: 'Name' }
+export type DomainName = string & { readonly __brand: 'Name' }
 
-const NAME_BYTES = 253 // RFC 1035, chapter 2.3.4: 255 bytes on the wire
-const LABEL_BYTES = 63 // the same chapter
-const UNICODE_UNITS = 1024 // no shorter name is refused for it: characters that UTS 46 drops are counted too
-const TOO_LONG = `the name is longer than ${NAME_BYTES} bytes`
-const SUFFIX_RULES = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false }
+const MAX_NAME_BYTES = 253 // RFC 1035, chapter 2.3.4: 255 bytes on the wire
+const MAX_LABEL_BYTES = 63 // the same chapter
+const MAX_UNICODE_UNITS = 1024 // no shorter name is refused for it: characters that UTS 46 drops are counted too
+const NAME_TOO_LONG = `the name is longer than ${MAX_NAME_BYTES} bytes`
+const PUBLIC_SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false }
 
 // What a character of a name is; 0 for one that has no place in it.
-const LETTER = 1
-const UPPER = 2
+const LOWER_CASE = 1
+const UPPER_CASE = 2
 const DIGIT = 3
 const DOT = 4
-const KINDS = new Uint8Array(128)
-for (const char of 'abcdefghijklmnopqrstuvwxyz-_') KINDS[char.charCodeAt(0)] = LETTER
-for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') KINDS[char.charCodeAt(0)] = UPPER
-for (const char of '0123456789') KINDS[char.charCodeAt(0)] = DIGIT
-KINDS['.'.charCodeAt(0)] = DOT
+const CHARACTER_KINDS = new Uint8Array(128)
+for (const char of 'abcdefghijklmnopqrstuvwxyz-_') CHARACTER_KINDS[char.charCodeAt(0)] = LOWER_CASE
+for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') CHARACTER_KINDS[char.charCodeAt(0)] = UPPER_CASE
+for (const char of '0123456789') CHARACTER_KINDS[char.charCodeAt(0)] = DIGIT
+CHARACTER_KINDS['.'.charCodeAt(0)] = DOT
 
 /**
  * The canonical name that a text spells, or null where it spells none.
  * White space around it, letter case and one trailing dot are dropped; characters outside ASCII go through UTS 46.
  * No public suffix is asked for; an ASCII label passes as it stands, undecodable `xn--` and edge hyphens included.
  */
-export function parseName(text: string): Name | null {
+export function parseName(text: string): DomainName | null {
   const given = text.trim()
   const end = given.endsWith('.') ? given.length - 1 : given.length
   let start = 0 // of the label being read
@@ -36,50 +36,50 @@ export function parseName(text: string): Name | null {
   let digitsOnly = true
   for (let at = 0; at < end; at++) {
     const code = given.charCodeAt(at)
-    if (code > 127) return parseUnicode(given)
-    const kind = KINDS[code]
+    if (code > 127) return parseUnicodeName(given)
+    const kind = CHARACTER_KINDS[code]
     if (kind === 0) return null
     if (kind === DOT) {
-      if (at === start || at - start > LABEL_BYTES) return null
+      if (at === start || at - start > MAX_LABEL_BYTES) return null
       start = at + 1
       digitsOnly = true
     } else if (kind !== DIGIT) {
       digitsOnly = false
-      if (kind === UPPER) upper = true
+      if (kind === UPPER_CASE) upper = true
     }
   }
-  if (start === 0 || start === end || end - start > LABEL_BYTES || end > NAME_BYTES || digitsOnly) return null
+  if (start === 0 || start === end || end - start > MAX_LABEL_BYTES || end > MAX_NAME_BYTES || digitsOnly) return null
   const name = end === given.length ? given : given.slice(0, end)
-  return (upper ? name.toLowerCase() : name) as Name
+  return (upper ? name.toLowerCase() : name) as DomainName
 }
 
 /**
  * The canonical name of a text with characters outside ASCII, by UTS 46.
  * Its ASCII characters are looked at first, because domainToASCII decodes %41, drops tabs and cuts at a slash.
  */
-function parseUnicode(text: string): Name | null {
-  if (text.length > UNICODE_UNITS) return null
-  for (let at = 0; at < text.length; at++) if (KINDS[text.charCodeAt(at)] === 0) return null
+function parseUnicodeName(text: string): DomainName | null {
+  if (text.length > MAX_UNICODE_UNITS) return null
+  for (let at = 0; at < text.length; at++) if (CHARACTER_KINDS[text.charCodeAt(at)] === 0) return null
   return parseName(domainToASCII(text))
 }
 
 /** What keeps a text from being a name, and what to send instead: one English phrase; '' for a text that is a name. */
-export function whyNotName(text: string): string {
+export function nameProblem(text: string): string {
   if (parseName(text) !== null) return ''
   const given = text.trim()
   const plain = refang(given)
-  const inner = bareName(plain)
+  const inner = nameInUrl(plain)
   const isDefanged = plain !== given && inner !== null
-  return `${isDefanged ? 'the name is defanged' : problem(plain)}; send ${inner ?? 'a bare domain name such as example.com'}`
+  return `${isDefanged ? 'the name is defanged' : describeNameProblem(plain)}; send ${inner ?? 'a bare domain name such as example.com'}`
 }
 
 /** The name inside an address of the web (scheme, user, port, path), or null. */
-function bareName(text: string): Name | null {
+function nameInUrl(text: string): DomainName | null {
   const [host = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#\\]/, 1)
   return parseName(host.replace(/^.*@/s, '').replace(/:\d*$/, ''))
 }
 
-function problem(text: string): string {
+function describeNameProblem(text: string): string {
   if (text === '' || text === '.') return 'the name is empty'
   if (looksLikeAddress(text)) return 'an address is no domain name'
   if (text.includes('://')) return 'a scheme does not belong to the name'
@@ -87,19 +87,19 @@ function problem(text: string): string {
   if (text.includes('@')) return 'a mailbox is not a domain name'
   if (/:\d*$/.test(text)) return 'a port does not belong to the name'
   if (/\s/.test(text)) return 'there is white space inside the name'
-  return labelProblem(text)
+  return describeLabelProblem(text)
 }
 
-function labelProblem(text: string): string {
-  if (text.length > UNICODE_UNITS) return TOO_LONG
+function describeLabelProblem(text: string): string {
+  if (text.length > MAX_UNICODE_UNITS) return NAME_TOO_LONG
   const ascii = /^[\w.-]*$/.test(text) ? text : domainToASCII(text)
   if (ascii === '' || /[^\w.\u0080-\uffff-]/.test(text))
     return 'only letters, digits, - and _ may stand between the dots'
   const labels = ascii.replace(/\.$/, '').split('.')
   if (labels.includes('')) return 'there is an empty label between two dots or in front'
-  if (labels.some((label) => label.length > LABEL_BYTES)) return `a label is longer than ${LABEL_BYTES} bytes`
+  if (labels.some((label) => label.length > MAX_LABEL_BYTES)) return `a label is longer than ${MAX_LABEL_BYTES} bytes`
   if (labels.length === 1) return 'the name has no dot'
-  if (labels.join('.').length > NAME_BYTES) return TOO_LONG
+  if (labels.join('.').length > MAX_NAME_BYTES) return NAME_TOO_LONG
   return 'the last label is digits only, as in an address'
 }
 
@@ -110,15 +110,15 @@ export function looksLikeAddress(text: string): boolean {
 }
 
 /** The registrable domain by the public suffix list, private section included; a public suffix is its own. */
-export function registrable(name: Name): Name {
-  return (getDomain(name, SUFFIX_RULES) ?? name) as Name
+export function registrableDomain(name: DomainName): DomainName {
+  return (getDomain(name, PUBLIC_SUFFIX_OPTIONS) ?? name) as DomainName
 }
 
 /**
  * The slot of a name, 0 to 65535: FNV-1a (32 bits) over its characters, mixed by the finalizer of MurmurHash3, of which
  * the upper half counts. It is a storage key: the same for ever.
  */
-export function slotOf(name: Name): number {
+export function slotOf(name: DomainName): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -132,6 +132,6 @@ export const SLOT_RANGES = 256
 export const RANGE_SLOTS = 256
 
 /** The range of a name's slot, 0 to 255. */
-export function rangeOf(name: Name): number {
+export function slotRangeOf(name: DomainName): number {
   return slotOf(name) >> 8
 }

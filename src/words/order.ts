@@ -4,13 +4,13 @@
 export function compareBytewise(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
   for (let at = 0; at < shorter; at++) {
-    const difference = rank(a.charCodeAt(at)) - rank(b.charCodeAt(at))
+    const difference = codePointRank(a.charCodeAt(at)) - codePointRank(b.charCodeAt(at))
     if (difference !== 0) return difference
   }
   return a.length - b.length
 }
 
 /** A UTF-16 unit with the surrogates moved behind U+FFFF, where the characters they write belong. */
-function rank(unit: number): number {
+function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

@@ -6,76 +6,76 @@ export type Instant = number
 /** A day that the (proleptic Gregorian) calendar has: `YYYY-MM-DD`. */
 export type Day = string & { readonly __brand: 'Day' }
 
-const DAY = 86_400
-const END = 253_402_300_800 // 10000-01-01T00:00:00
+const SECONDS_PER_DAY = 86_400
+const MAX_INSTANT_EXCLUSIVE = 253_402_300_800 // 10000-01-01T00:00:00
 const FIRST_DAY = -719_528 // 0000-01-01
-const LAST_DAY = END / DAY - 1
+const LAST_DAY = MAX_INSTANT_EXCLUSIVE / SECONDS_PER_DAY - 1
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-const TWO = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
-const MINUTES = Array.from({ length: 1440 }, (_, minute) => `T${TWO[Math.floor(minute / 60)]}:${TWO[minute % 60]}:`)
-const KNOWN_DAYS = 40_000 // day texts kept, over a hundred years of them
-const dayTexts = new Map<number, Day>()
+const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
+const MINUTE_TEXTS = Array.from({ length: 1440 }, (_, minute) => `T${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:`)
+const MAX_CACHED_DAYS = 40_000 // day texts kept, over a hundred years of them
+const dayTextCache = new Map<number, Day>()
 
 /**
  * An RFC 3339 date-time with any offset; the fraction is dropped. A leap second is the second after it.
  * Null for any other text, for a day or time that does not exist, and outside the years 1970 to 9999 in UTC.
  */
 export function parseInstant(text: string): Instant | null {
-  const local = readLocal(text)
+  const local = parseLocalSeconds(text)
   const zone = skipFraction(text)
-  const offset = zone < 0 ? Number.NaN : readOffset(text, zone)
+  const offset = zone < 0 ? Number.NaN : parseUtcOffset(text, zone)
   const instant = local - offset
   const leap = text.charCodeAt(17) === 54 // the 6 of :60, which stands only before a UTC midnight
-  return instant >= 0 && instant < END && (!leap || instant % DAY === 0) ? instant : null
+  return instant >= 0 && instant < MAX_INSTANT_EXCLUSIVE && (!leap || instant % SECONDS_PER_DAY === 0) ? instant : null
 }
 
 /** Exactly `YYYY-MM-DDThh:mm:ss` in UTC, as formatInstant writes it; null for any other text. */
-export function parseSeen(text: string): Instant | null {
+export function parseFormattedInstant(text: string): Instant | null {
   if (text.length !== 19 || text.charCodeAt(10) !== 84 || text.charCodeAt(17) === 54) return null
-  const instant = readLocal(text)
+  const instant = parseLocalSeconds(text)
   return instant >= 0 ? instant : null
 }
 
 /** `YYYY-MM-DDThh:mm:ss`, UTC, without a zone. */
 export function formatInstant(instant: Instant): string {
-  const day = Math.floor(instant / DAY)
-  const second = instant - day * DAY
+  const day = Math.floor(instant / SECONDS_PER_DAY)
+  const second = instant - day * SECONDS_PER_DAY
   const minute = Math.floor(second / 60)
-  return dayText(day) + MINUTES[minute]! + TWO[second - minute * 60]!
+  return formatDay(day) + MINUTE_TEXTS[minute]! + TWO_DIGITS[second - minute * 60]!
 }
 
 /** Exactly `YYYY-MM-DD`, a day that the calendar has; null for any other text. */
 export function parseDay(text: string): Day | null {
-  return text.length !== 10 || Number.isNaN(readDay(text)) ? null : (text as Day)
+  return text.length !== 10 || Number.isNaN(parseDayNumber(text)) ? null : (text as Day)
 }
 
 export function dayOf(instant: Instant): Day {
-  return dayText(Math.floor(instant / DAY))
+  return formatDay(Math.floor(instant / SECONDS_PER_DAY))
 }
 
 /** The day so many days later (earlier if negative), but none outside the years 0000 to 9999. */
 export function addDays(day: Day, days: number): Day {
-  return dayText(Math.min(Math.max(readDay(day) + days, FIRST_DAY), LAST_DAY))
+  return formatDay(Math.min(Math.max(parseDayNumber(day) + days, FIRST_DAY), LAST_DAY))
 }
 
 /** The first second of a day. */
-export function startOf(day: Day): Instant {
-  return readDay(day) * DAY
+export function startOfDay(day: Day): Instant {
+  return parseDayNumber(day) * SECONDS_PER_DAY
 }
 
 /** Seconds to the next UTC midnight, 1 to 86,400. */
 export function secondsToMidnight(instant: Instant): number {
-  return DAY - (instant % DAY)
+  return SECONDS_PER_DAY - (instant % SECONDS_PER_DAY)
 }
 
 /** Seconds of the first 19 characters, `YYYY-MM-DDThh:mm:ss` with ss up to 60, read as UTC; NaN where they are none. */
-function readLocal(text: string): number {
-  const hour = digits(text, 11, 2)
-  const minute = digits(text, 14, 2)
-  const second = digits(text, 17, 2)
+function parseLocalSeconds(text: string): number {
+  const hour = parseDigits(text, 11, 2)
+  const minute = parseDigits(text, 14, 2)
+  const second = parseDigits(text, 17, 2)
   const marks = (text.charCodeAt(10) | 32) === 116 && text.charCodeAt(13) === 58 && text.charCodeAt(16) === 58
   if (!marks || !(hour < 24 && minute < 60 && second < 61)) return Number.NaN
-  return readDay(text) * DAY + hour * 3600 + minute * 60 + second
+  return parseDayNumber(text) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
 }
 
 /** Index of the zone behind the seconds and their fraction; -1 for a point without digits. */
@@ -87,37 +87,37 @@ function skipFraction(text: string): number {
 }
 
 /** Seconds that the zone at the end of a text (`Z` or `±hh:mm`) lies ahead of UTC; NaN for anything else. */
-function readOffset(text: string, at: number): number {
+function parseUtcOffset(text: string, at: number): number {
   const length = text.length - at
   const sign = text.charCodeAt(at)
   if (length === 1 && (sign | 32) === 122) return 0
-  const hour = digits(text, at + 1, 2)
-  const minute = digits(text, at + 4, 2)
+  const hour = parseDigits(text, at + 1, 2)
+  const minute = parseDigits(text, at + 4, 2)
   const fits = length === 6 && (sign === 43 || sign === 45) && text.charCodeAt(at + 3) === 58
   if (!fits || !(hour < 24 && minute < 60)) return Number.NaN
   return (sign === 45 ? -1 : 1) * (hour * 3600 + minute * 60)
 }
 
 /** Days from 1970-01-01 to the day in the first 10 characters; NaN where they name none. */
-function readDay(text: string): number {
-  const year = digits(text, 0, 4)
-  const month = digits(text, 5, 2)
-  const day = digits(text, 8, 2)
+function parseDayNumber(text: string): number {
+  const year = parseDigits(text, 0, 4)
+  const month = parseDigits(text, 5, 2)
+  const day = parseDigits(text, 8, 2)
   const marks = text.charCodeAt(4) === 45 && text.charCodeAt(7) === 45
-  if (!marks || !(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month))) return Number.NaN
+  if (!marks || !(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month))) return Number.NaN
   const shifted = month > 2 ? year : year - 1 // a year that begins in March ends with its leap day
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
   const leaps = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
   return 365 * shifted + leaps + dayOfYear - 719_468
 }
 
-function daysOf(year: number, month: number): number {
+function daysInMonth(year: number, month: number): number {
   const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return MONTH_DAYS[month - 1]! + (leap ? 1 : 0)
 }
 
 /** The number in `count` digits from `from` on; NaN where a character is no digit. */
-function digits(text: string, from: number, count: number): number {
+function parseDigits(text: string, from: number, count: number): number {
   let value = 0
   for (let at = from; at < from + count; at++) {
     const digit = text.charCodeAt(at) - 48
@@ -128,11 +128,11 @@ function digits(text: string, from: number, count: number): number {
 }
 
 /** The text of a day given as days since 1970-01-01. */
-function dayText(days: number): Day {
-  const known = dayTexts.get(days)
+function formatDay(days: number): Day {
+  const known = dayTextCache.get(days)
   if (known !== undefined) return known
-  if (dayTexts.size >= KNOWN_DAYS) dayTexts.clear()
-  const text = new Date(days * DAY * 1000).toISOString().slice(0, 10) as Day
-  dayTexts.set(days, text)
+  if (dayTextCache.size >= MAX_CACHED_DAYS) dayTextCache.clear()
+  const text = new Date(days * SECONDS_PER_DAY * 1000).toISOString().slice(0, 10) as Day
+  dayTextCache.set(days, text)
   return text
 }

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { callRoll, MOST_UNITS, SILENCE, SINGLE_UNITS, type Silence, shareOf } from '../../src/accounts/budget.ts'
+import { classifyHolders, MAX_LEASE_UNITS, LEASE_TIMEOUT_SECONDS, SINGLE_UNIT_THRESHOLD, type HolderSilence, leaseSize } from '../../src/accounts/budget.ts'
 
 const OURS = ['ours', 'ours too']
-const silences: fc.Arbitrary<Silence[]> = fc
+const silences: fc.Arbitrary<HolderSilence[]> = fc
   .uniqueArray(fc.constantFrom(...OURS, 'a', 'b', 'c', 'd'))
   .chain((holders) =>
     fc.tuple(
@@ -16,13 +16,13 @@ const silences: fc.Arbitrary<Silence[]> = fc
 
 test('each other process lives, is gone or is spared; nobody goes unless somebody was heard of', () => {
   const property = fc.property(silences, (all) => {
-    const { live, gone, spared } = callRoll(all, OURS)
+    const { liveCount: live, expired: gone, renewed: spared } = classifyHolders(all, OURS)
     const others = all.filter(({ holder }) => !OURS.includes(holder))
-    const silent = others.filter(({ seconds }) => seconds > SILENCE).map(({ holder }) => holder)
+    const silent = others.filter(({ seconds }) => seconds > LEASE_TIMEOUT_SECONDS).map(({ holder }) => holder)
     assert.equal(live + gone.length, others.length)
     assert.deepEqual([...gone, ...spared], silent)
     assert.ok(gone.length === 0 || spared.length === 0)
-    assert.equal(gone.length > 0, silent.length > 0 && all.some(({ seconds }) => seconds <= SILENCE))
+    assert.equal(gone.length > 0, silent.length > 0 && all.some(({ seconds }) => seconds <= LEASE_TIMEOUT_SECONDS))
   })
   fc.assert(property, { numRuns: 1_000 })
 })
@@ -33,9 +33,9 @@ test('shares of all that live never exceed what is free, and are single ones nea
     fc.integer({ min: 1, max: 64 }),
     fc.integer({ min: 1, max: 200 }),
     (free, want, live) => {
-      const share = shareOf(free, want, live)
-      assert.ok(share >= 1 && share <= free && share <= Math.max(1, want) && share <= MOST_UNITS)
-      if (free <= SINGLE_UNITS) assert.equal(share, 1)
+      const share = leaseSize(free, want, live)
+      assert.ok(share >= 1 && share <= free && share <= Math.max(1, want) && share <= MAX_LEASE_UNITS)
+      if (free <= SINGLE_UNIT_THRESHOLD) assert.equal(share, 1)
       if (share > 1) assert.ok(share * live * 8 <= free)
     },
   )

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatPeriod, overlap, parsePeriod } from '../../src/accounts/period.ts'
+import { formatPeriod, periodsOverlap, parsePeriod } from '../../src/accounts/period.ts'
 import { calendar, periods } from './calendar.ts'
 
 test('a period is PLAN:FIRST..LAST or, open, PLAN:FIRST..', () => {
@@ -57,8 +57,8 @@ test('periods overlap exactly when some day is in both', () => {
       for (const a of some) {
         for (const b of others) {
           const shared = [...calendar([a]).keys()].some((day) => calendar([b]).has(day))
-          assert.equal(overlap(a, b), shared)
-          assert.equal(overlap(b, a), shared)
+          assert.equal(periodsOverlap(a, b), shared)
+          assert.equal(periodsOverlap(b, a), shared)
         }
       }
     }),

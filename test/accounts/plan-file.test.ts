@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LIMITS } from '../../src/accounts/plan.ts'
+import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
 import { readPlanFile } from '../../src/accounts/plan-file.ts'
 
 test('what the file names is changed, all else stays as the specification has it', () => {
   const file = { free: { daily_calls: 1_000, history_states: 5 }, premium: { daily_calls: null, page_rows: 20_000 } }
   assert.deepEqual(readPlanFile(JSON.stringify(file)), {
-    ...LIMITS,
+    ...DEFAULT_PLAN_LIMITS,
     free: { queries: 1_000, rows: 1_000, states: 5 },
     premium: { queries: null, rows: 20_000, states: 100 },
   })
-  assert.deepEqual(readPlanFile('{}'), LIMITS)
+  assert.deepEqual(readPlanFile('{}'), DEFAULT_PLAN_LIMITS)
   const without = readPlanFile('{"basic": {"history_states": null}}')
-  assert.deepEqual(without, { ...LIMITS, basic: { ...LIMITS.basic, states: null } })
+  assert.deepEqual(without, { ...DEFAULT_PLAN_LIMITS, basic: { ...DEFAULT_PLAN_LIMITS.basic, states: null } })
 })
 
 for (const [text, fault] of [

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LIMITS, planInForce } from '../../src/accounts/plan.ts'
+import { DEFAULT_PLAN_LIMITS, planInForce } from '../../src/accounts/plan.ts'
 import type { Day } from '../../src/words/time.ts'
 import { calendar, days, subscriptions } from './calendar.ts'
 
 test('the limits are those of the specification', () => {
-  assert.deepEqual(LIMITS, {
+  assert.deepEqual(DEFAULT_PLAN_LIMITS, {
     free: { queries: 100, rows: 1_000, states: null },
     basic: { queries: 25_000, rows: 10_000, states: 10 },
     premium: { queries: 250_000, rows: 50_000, states: 100 },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hashToken, isActive, keptToken, makeToken, readToken, TOKEN_BYTES } from '../../src/accounts/token.ts'
+import { hashToken, isActive, newTokenRecord, makeToken, parseToken, TOKEN_BYTES } from '../../src/accounts/token.ts'
 
 const random = fc.uint8Array({ minLength: TOKEN_BYTES, maxLength: TOKEN_BYTES })
 
@@ -27,8 +27,8 @@ test('a token is read as it is, white space around it dropped', () => {
   fc.assert(
     fc.property(random, (bytes) => {
       const token = makeToken(bytes)
-      assert.equal(readToken(token), token)
-      assert.equal(readToken(` ${token}\n`), token)
+      assert.equal(parseToken(token), token)
+      assert.equal(parseToken(` ${token}\n`), token)
     }),
   )
 })
@@ -38,19 +38,19 @@ test('a token with one character changed is refused without a look-up', () => {
     fc.property(random, fc.nat(36), fc.constantFrom(...'09AZaz_-'), (bytes, at, other) => {
       const token = makeToken(bytes)
       const changed = token.slice(0, at) + other + token.slice(at + 1)
-      assert.equal(readToken(changed), changed === token ? token : null)
+      assert.equal(parseToken(changed), changed === token ? token : null)
     }),
   )
 })
 
 for (const text of ['', 'dxt_', 'token', 'x'.repeat(37), `dxt_${'0'.repeat(33)}`, 'é'.repeat(37)]) {
-  test(`"${text}" is no token`, () => assert.equal(readToken(text), null))
+  test(`"${text}" is no token`, () => assert.equal(parseToken(text), null))
 }
 
 test('only a SHA-256 of the token is kept, with its beginning as a hint', () => {
   const token = makeToken(new Uint8Array(TOKEN_BYTES).fill(7))
   assert.deepEqual(Buffer.from(hashToken(token)).toString('hex'), createHash('sha256').update(token).digest('hex'))
-  const kept = keptToken(token, 'laptop', null)
+  const kept = newTokenRecord(token, 'laptop', null)
   assert.deepEqual(kept, { name: 'laptop', hint: token.slice(0, 8), hash: hashToken(token), expires: null })
 })
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { rangeOf } from '../../src/words/name.ts'
+import { slotRangeOf } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
 import { until } from '../until.ts'
 import { makeAccount, observe, serverOf } from './server.ts'
@@ -23,14 +23,14 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
     assert.deepEqual(await look(NAMES[0]!, 'HEAD'), expected)
     assert.deepEqual(await look('no name'), [400, expected[1]])
     for (const name of [NAMES[0]!, NAMES[1]!]) assert.deepEqual(await look(name), expected)
-    await withStore(async ({ wishes }) => {
+    await withStore(async ({ crawlRequests: wishes }) => {
       await until(async () => (await wishes.count('asked')) >= 2)
       assert.deepEqual(await look(NAMES[2]!), expected)
       for (const name of NAMES.slice(0, 2)) {
-        assert.deepEqual(await wishes.wanted('asked', rangeOf(named(name)), 9), [name])
+        assert.deepEqual(await wishes.inRange('asked', slotRangeOf(named(name)), 9), [name])
       }
-      const day = new Date().toISOString().slice(0, 10) as Parameters<typeof wishes.ask>[0]['day']
-      const used = await wishes.ask({ account: 1, day, name: named('fourth.example'), most: 2 })
+      const day = new Date().toISOString().slice(0, 10) as Parameters<typeof wishes.requestFromLookup>[0]['day']
+      const used = await wishes.requestFromLookup({ account: 1, day, name: named('fourth.example'), maxPerDay: 2 })
       assert.deepEqual([used, await wishes.count('asked')], [false, 2])
     })
   })
@@ -49,6 +49,6 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
       process.kill('SIGTERM')
       await outcome
     }
-    await withStore(async ({ wishes }) => assert.equal(await wishes.count('asked'), 0))
+    await withStore(async ({ crawlRequests: wishes }) => assert.equal(await wishes.count('asked'), 0))
   })
 })

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { buildApi } from '../../src/api/api.ts'
+import { createApi } from '../../src/api/api.ts'
 import type { ClientLimitSettings } from '../../src/api/client-limits.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
-import { clientKey } from '../../src/words/client-address.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
+import { clientAddressKey } from '../../src/words/client-address.ts'
 import { makeWorld } from '../spec/world.ts'
 
 const world = await makeWorld()
@@ -17,14 +17,14 @@ const other = await world.account({ plan: 'premium' })
 /** An API behind a trusted proxy, so that clients have the addresses that they say. */
 async function apiOf(t: TestContext, settings: Partial<ClientLimitSettings>) {
   const clock = { ticks: 0 }
-  const metrics = new Metrics()
-  const { app } = await buildApi({
+  const metrics = new ApiMetrics()
+  const { app } = await createApi({
     store: world.store,
-    retrieval: openRetrieval(world.store),
-    shelf: world.shelf,
+    similarSearch: openSimilarityService(world.store),
+    fileStore: world.shelf,
     settings: { cors: [], trustedProxies: ['127.0.0.1'], ...settings },
     now: () => world.clock.now,
-    ticks: () => clock.ticks,
+    monotonicMs: () => clock.ticks,
     log: pino({ level: 'silent' }),
     metrics,
   })
@@ -60,7 +60,7 @@ test('addresses of one /64 are one client', async (t) => {
   assert.equal((await ask('/crawler', '2001:db8:1:2::1')).status, 200)
   assert.equal((await ask('/crawler', '2001:db8:1:2:ffff::1')).status, 500)
   assert.equal((await ask('/crawler', '2001:db8:1:3::1')).status, 200)
-  assert.equal(clientKey('::ffff:192.0.2.1'), '192.0.2.1')
+  assert.equal(clientAddressKey('::ffff:192.0.2.1'), '192.0.2.1')
 })
 
 test('after too many failed authentications only tokens that were used just before are looked at, for a minute', async (t) => {

@@ -5,12 +5,12 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { type ApiOptions, buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
+import { type ApiOptions, createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
 import { userAgentOf } from '../../src/commands/crawl/reach.ts'
-import { RATES, ROUND_SECONDS } from '../../src/crawl/pace.ts'
-import { MOST_HOPS } from '../../src/crawl/visit.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { RATE_BOUNDS, FULL_CYCLE_SECONDS } from '../../src/crawl/pace.ts'
+import { MAX_REDIRECT_HOPS } from '../../src/crawl/visit.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { makeWorld } from '../spec/world.ts'
 import { serverOf } from './server.ts'
 
@@ -23,14 +23,14 @@ async function pageOf(
   settings: Partial<ApiOptions['settings']>,
   init: RequestInit = {},
 ): Promise<Response> {
-  const { app } = await buildApi({
-    retrieval: openRetrieval(world.store),
+  const { app } = await createApi({
+    similarSearch: openSimilarityService(world.store),
     store: world.store,
-    shelf: world.shelf,
+    fileStore: world.shelf,
     settings: { cors: '*', trustedProxies: [], ...settings },
     now: () => world.clock.now,
     log: pino({ level: 'silent' }),
-    metrics: new Metrics(),
+    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   return fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/crawler`, init)
@@ -45,20 +45,20 @@ test('says who crawls, by which User-Agent and token, what is asked for, how oft
   const text = await response.text()
   assert.ok(text.includes(`<code>User-Agent: ${userAgentOf(contact)}</code>`))
   assert.equal(text.split(`<a href="${contact}">${contact}</a>`).length, 3)
-  const { address, network } = RATES
+  const { address, network } = RATE_BOUNDS
   const inWords: Record<number, string> = { 1: 'one', 5: 'five' }
   for (const words of [
     'User-agent: domaindex\nDisallow: /',
     'Retry-After',
-    `at most ${MOST_HOPS}`,
+    `at most ${MAX_REDIRECT_HOPS}`,
     'due again about 1 day after a visit at the earliest and about 30 days at the latest',
     'is made again some minutes later',
-    `At most ${inWords[address.least]} visit a second begins at an address, and at most ${inWords[network.least]} at all`,
-    `up to ${address.most} and ${network.most}.`,
+    `At most ${inWords[address.min]} visit a second begins at an address, and at most ${inWords[network.min]} at all`,
+    `up to ${address.max} and ${network.max}.`,
   ])
     assert.ok(text.includes(words), words)
-  assert.equal(ROUND_SECONDS, 10 * DAY, 'ten days')
-  const { headers, status } = await pageOf(t, { ...crawling(contact), crawlSoonest: 5_400 }, { method: 'HEAD' })
+  assert.equal(FULL_CYCLE_SECONDS, 10 * DAY, 'ten days')
+  const { headers, status } = await pageOf(t, { ...crawling(contact), crawlMinInterval: 5_400 }, { method: 'HEAD' })
   assert.deepEqual([status, headers.get('content-length')?.length], [200, 4])
 })
 

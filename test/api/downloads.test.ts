@@ -5,10 +5,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
+import { createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
 import type { FileName } from '../../src/nightly/shelf.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { noise, publish } from '../spec/files.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -23,11 +23,11 @@ const content = noise(SIZE)
 const NAMES = ['2026-11-18.txt.gz', '2026-11-17.txt.gz'] as const
 for (const name of NAMES) await publish(world, name, content)
 const lines: { path: string; aborted?: boolean }[] = []
-const metrics = new Metrics()
-const { app } = await buildApi({
-  retrieval: openRetrieval(world.store),
+const metrics = new ApiMetrics()
+const { app } = await createApi({
+  similarSearch: openSimilarityService(world.store),
   store: world.store,
-  shelf: world.shelf,
+  fileStore: world.shelf,
   settings: { cors: '*', trustedProxies: [] },
   now: () => world.clock.now,
   log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
@@ -113,7 +113,7 @@ test('of one account 64 downloads are under way at once; one more is told to com
   const refused = await ask(known, 'GET')
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [500, '1'])
   assert.equal(((await refused.json()) as { error: string }).error, 'internal_error')
-  assert.equal(await world.store.ledger.used(known.account.id, dayOf(world.clock.now)), 1)
+  assert.equal(await world.store.ledger.usedUnits(known.account.id, dayOf(world.clock.now)), 1)
   assert.equal((await ask(known, 'HEAD')).status, 200)
   const free = await ask(other, 'GET')
   assert.equal(free.status, 200)

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { type ApiOptions, buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { type ApiOptions, createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { hosted, look, redirecting, site, YESTERDAY } from '../spec/observations.ts'
 import { makeWorld } from '../spec/world.ts'
 import { sendRaw } from './raw.ts'
@@ -28,14 +28,14 @@ const ask = (endpoint: string, query: string, headers = {}) => world.ask(endpoin
 async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Promise<string> {
   const settings = { cors, trustedProxies: [] }
   const now = () => world.clock.now
-  const { app } = await buildApi({
-    retrieval: openRetrieval(world.store),
+  const { app } = await createApi({
+    similarSearch: openSimilarityService(world.store),
     store: world.store,
-    shelf: world.shelf,
+    fileStore: world.shelf,
     settings,
     now,
     log: pino({ level: 'silent' }),
-    metrics: new Metrics(),
+    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   return app.listen({ host: '127.0.0.1', port: 0 })
@@ -173,14 +173,14 @@ test('/docs is served offline: nothing inline may run, and nothing is fetched fr
 test('/healthz and /readyz: 200; once the server drains /readyz is 503 and every answer is the last of its connection', async (t) => {
   const settings = { cors: [], trustedProxies: [] }
   const now = () => world.clock.now
-  const api = await buildApi({
-    retrieval: openRetrieval(world.store),
+  const api = await createApi({
+    similarSearch: openSimilarityService(world.store),
     store: world.store,
-    shelf: world.shelf,
+    fileStore: world.shelf,
     settings,
     now,
     log: pino({ level: 'silent' }),
-    metrics: new Metrics(),
+    metrics: new ApiMetrics(),
   })
   t.after(() => api.app.close())
   const address = await api.app.listen({ host: '127.0.0.1', port: 0 })

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
-import type { Facts } from '../../src/store/store.ts'
+import { createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
+import type { FactsReader } from '../../src/store/store.ts'
 import { assertRefused } from '../spec/errors.ts'
 import { hosted } from '../spec/observations.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -20,7 +20,7 @@ await world.ingest(hosted('example.com', ['192.0.2.1']))
 type Line = Record<string, unknown>
 
 /** An API whose log is kept; facts may be replaced. */
-async function apiOf(t: TestContext, facts: Facts = world.store.facts, trustedProxies: string[] = []) {
+async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, trustedProxies: string[] = []) {
   let text = ''
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -28,10 +28,10 @@ async function apiOf(t: TestContext, facts: Facts = world.store.facts, trustedPr
       done()
     },
   })
-  const metrics = new Metrics()
-  const { app } = await buildApi({
-    retrieval: openRetrieval(world.store),
-    shelf: world.shelf,
+  const metrics = new ApiMetrics()
+  const { app } = await createApi({
+    similarSearch: openSimilarityService(world.store),
+    fileStore: world.shelf,
     store: { facts, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies },
     now: () => world.clock.now,
@@ -117,14 +117,14 @@ test('no token appears in the log, wherever in a request it stands', async (t) =
 })
 
 test('a fault is answered 500 internal_error, logged whole, and costs nothing', async (t) => {
-  const facts: Facts = {
+  const facts: FactsReader = {
     ...world.store.facts,
     lookup: async () => {
       throw new Error('the disk is broken')
     },
   }
   const { address, lines } = await apiOf(t, facts)
-  const used = () => world.store.ledger.used(account.id, '2026-11-20' as never)
+  const used = () => world.store.ledger.usedUnits(account.id, '2026-11-20' as never)
   const before = await used()
   const response = await fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`)
   const text = await response.text()

@@ -5,10 +5,10 @@ import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
-import type { Facts, History } from '../../src/store/store.ts'
+import { createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
+import type { FactsReader, History } from '../../src/store/store.ts'
 import { makeWorld } from '../spec/world.ts'
 
 const MIB = 2 ** 20
@@ -20,11 +20,11 @@ const history = async () => {
   const records = JSON.stringify([{ text, parts: [text] }])
   return { TXT: { states: [{ first_seen: 1, records }], total: 1, more: false } as History }
 }
-const facts = { ...world.store.facts, history } as unknown as Facts
-const metrics = new Metrics()
-const { app } = await buildApi({
-  retrieval: openRetrieval(world.store),
-  shelf: world.shelf,
+const facts = { ...world.store.facts, history } as unknown as FactsReader
+const metrics = new ApiMetrics()
+const { app } = await createApi({
+  similarSearch: openSimilarityService(world.store),
+  fileStore: world.shelf,
   store: { facts, ledger: world.store.ledger },
   settings: { cors: '*', trustedProxies: [] },
   now: () => world.clock.now,

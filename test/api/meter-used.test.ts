@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LIMITS } from '../../src/accounts/plan.ts'
+import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
 import type { Caller } from '../../src/api/gate.ts'
-import { Meter, type MeterOptions } from '../../src/api/meter.ts'
+import { QuotaLimiter, type QuotaLimiterOptions } from '../../src/api/meter.ts'
 import type { Day } from '../../src/words/time.ts'
 
 test('units of a round that begins as the last one ends are counted', async () => {
@@ -20,11 +20,11 @@ test('units of a round that begins as the last one ends are counted', async () =
     },
     used: async () => used,
     note: async () => {},
-  } as unknown as MeterOptions['ledger']
-  const meter = new Meter({ ledger, holder: 'one', onFault: (fault) => assert.fail(String(fault)) })
+  } as unknown as QuotaLimiterOptions['ledger']
+  const meter = new QuotaLimiter({ ledger, holder: 'one', onFault: (fault) => assert.fail(String(fault)) })
   const account = { id: 1 } as Caller['account']
-  const caller = { account, token: 1, limits: LIMITS.free, now: 0, today: '2026-11-20' as Day } as Caller
-  const call = async (): Promise<void> => (await meter.enter(caller)).charge('lookup')
+  const caller = { account, token: 1, limits: DEFAULT_PLAN_LIMITS.free, now: 0, today: '2026-11-20' as Day } as Caller
+  const call = async (): Promise<void> => (await meter.reserve(caller)).charge('lookup')
   await call()
   const first = meter.settle()
   await new Promise(setImmediate)

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { LIMITS } from '../../src/accounts/plan.ts'
-import { keptToken, makeToken } from '../../src/accounts/token.ts'
-import { Refusal } from '../../src/api/errors.ts'
+import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
+import { newTokenRecord, makeToken } from '../../src/accounts/token.ts'
+import { ApiError } from '../../src/api/errors.ts'
 import type { Caller } from '../../src/api/gate.ts'
-import { Meter } from '../../src/api/meter.ts'
-import { AwayFault, DoubtFault } from '../../src/store/fault.ts'
+import { QuotaLimiter } from '../../src/api/meter.ts'
+import { StoreUnavailableFault, UncertainWriteFault } from '../../src/store/fault.ts'
 import type { Ledger } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf, parseInstant } from '../../src/words/time.ts'
@@ -26,8 +26,8 @@ async function world(t: TestContext) {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOON })
   const token = makeToken(new Uint8Array(20))
   const wanted = { email: 'a@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
-  const account = (await store.ledger.as(TESTER).createAccount(wanted, NOON, keptToken(token, 'test', null)))!
-  const meters: Meter[] = []
+  const account = (await store.ledger.as(TESTER).createAccount(wanted, NOON, newTokenRecord(token, 'test', null)))!
+  const meters: QuotaLimiter[] = []
   t.after(async () => {
     await Promise.all(meters.map((meter) => meter.close()))
     await store.close()
@@ -38,25 +38,25 @@ async function world(t: TestContext) {
     ledger: store.ledger,
     faults,
     caller: (queries: number, now = NOON): Caller => {
-      return { account, token: 1, limits: { ...LIMITS.free, queries }, now, today: dayOf(now) }
+      return { account, token: 1, limits: { ...DEFAULT_PLAN_LIMITS.free, dailyCalls: queries }, now, today: dayOf(now) }
     },
-    meter: (ledger: Ledger = store.ledger): Meter => {
+    meter: (ledger: Ledger = store.ledger): QuotaLimiter => {
       const holder = `process ${meters.length}`
-      meters.push(new Meter({ ledger, holder, onFault: (fault) => faults.push(fault) }))
+      meters.push(new QuotaLimiter({ ledger, holder, onFault: (fault) => faults.push(fault) }))
       return meters.at(-1)!
     },
   }
 }
 
 /** One call; says what became of it. */
-async function call(meter: Meter, caller: Caller, counts: boolean): Promise<'counted' | 'free' | 'refused'> {
+async function call(meter: QuotaLimiter, caller: Caller, counts: boolean): Promise<'counted' | 'free' | 'refused'> {
   try {
-    const permit = await meter.enter(caller)
+    const permit = await meter.reserve(caller)
     if (counts) permit.charge('lookup')
     else await permit.release()
     return counts ? 'counted' : 'free'
   } catch (thrown) {
-    assert.ok(thrown instanceof Refusal && thrown.key === 'rate_limited', `${thrown}`)
+    assert.ok(thrown instanceof ApiError && thrown.key === 'rate_limited', `${thrown}`)
     return 'refused'
   }
 }
@@ -74,7 +74,7 @@ test('exactly the limit is answered over several processes, whatever calls betwe
   }
   assert.equal(counted, limit)
   await Promise.all(meters.map((each) => each.settle()))
-  assert.equal(await ledger.used(caller(limit).account.id, caller(limit).today), limit)
+  assert.equal(await ledger.usedUnits(caller(limit).account.id, caller(limit).today), limit)
   assert.deepEqual(faults, [])
 })
 
@@ -89,7 +89,7 @@ test('a unit whose call cost nothing is free for any process before its answer g
 test('429 is given only when the store itself has nothing left: units that another process holds are waited for', async (t) => {
   const { caller, meter } = await world(t)
   const [a, b] = [meter(), meter()]
-  const open = await a.enter(caller(1_040)) // a hold of 64, one of them in flight
+  const open = await a.reserve(caller(1_040)) // a hold of 64, one of them in flight
   for (let done = 0; done < 976; done++) assert.equal(await call(b, caller(1_040), true), 'counted')
   const late = Promise.all(Array.from({ length: 64 }, () => call(b, caller(1_040), true)))
   await a.settle()
@@ -108,8 +108,8 @@ test('429: limit, used, and the seconds to the next UTC midnight', async (t) => 
   const only = meter()
   await call(only, caller(1), true)
   await assert.rejects(
-    async () => only.enter(caller(1)),
-    (refusal: Refusal) => {
+    async () => only.reserve(caller(1)),
+    (refusal: ApiError) => {
       assert.deepEqual([refusal.status, refusal.extra, refusal.retryAfter], [429, { limit: 1, used: 1 }, 43_200])
       return true
     },
@@ -124,14 +124,14 @@ test('the budget is that of a UTC day: units of yesterday count nothing today', 
   assert.equal(await call(only, caller(1, NOON + 43_200), true), 'refused')
   await only.close()
   const { account, today } = caller(0)
-  assert.deepEqual([await ledger.used(account.id, today), await ledger.used(account.id, dayOf(NOON + 43_200))], [1, 1])
+  assert.deepEqual([await ledger.usedUnits(account.id, today), await ledger.usedUnits(account.id, dayOf(NOON + 43_200))], [1, 1])
 })
 
 test('what was counted is noted by token, endpoint and day', async (t) => {
   const { ledger, caller, meter } = await world(t)
   const only = meter()
-  for (const endpoint of ['lookup', 'redirect', 'lookup']) (await only.enter(caller(2_000))).charge(endpoint)
-  await (await only.enter(caller(2_000))).release()
+  for (const endpoint of ['lookup', 'redirect', 'lookup']) (await only.reserve(caller(2_000))).charge(endpoint)
+  await (await only.reserve(caller(2_000))).release()
   await only.settle()
   const { account, token, today: day } = caller(0)
   assert.deepEqual(await ledger.usage(account.id, day, null), [
@@ -145,17 +145,17 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
   let isBroken = false
   const broken: Ledger = {
     ...ledger,
-    settle: async (settlements) => {
+    settleQuota: async (settlements) => {
       if (isBroken) throw new Error('the disk is full')
-      await ledger.settle(settlements)
+      await ledger.settleQuota(settlements)
     },
-    note: async (notes) => {
+    recordUsage: async (notes) => {
       if (isBroken) throw new Error('the disk is full')
-      await ledger.note(notes)
+      await ledger.recordUsage(notes)
     },
   }
   const only = meter(broken)
-  ;(await only.enter(caller(2_000))).charge('lookup')
+  ;(await only.reserve(caller(2_000))).charge('lookup')
   isBroken = true
   await only.settle()
   isBroken = false
@@ -163,8 +163,8 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
   assert.equal(faults.length, 2)
   const { account, token, today } = caller(0)
   assert.deepEqual(await ledger.usage(account.id, today, today), [{ day: today, endpoint: 'lookup', token, calls: 1 }])
-  assert.equal(await ledger.used(account.id, today), 1)
-  assert.deepEqual(await ledger.take({ account: account.id, day: today, limit: 3, want: 1, holder: 'other' }), {
+  assert.equal(await ledger.usedUnits(account.id, today), 1)
+  assert.deepEqual(await ledger.takeQuota({ account: account.id, day: today, limit: 3, requested: 1, holder: 'other' }), {
     granted: 1,
     used: 2,
     held: 0,
@@ -177,10 +177,10 @@ test('a ledger that is away is asked once for all calls that wait, not once for 
   const asked: ((fault: Error) => void)[] = []
   const away = { ...ledger, take: () => new Promise<never>((_, reject) => asked.push(reject)) }
   const waits = meter(away)
-  const calls = Array.from({ length: 5 }, () => waits.enter(caller(25_000)))
+  const calls = Array.from({ length: 5 }, () => waits.reserve(caller(25_000)))
   const outcomes = Promise.allSettled(calls)
   while (asked.length === 0) await new Promise(setImmediate)
-  asked[0]!(new AwayFault('away'))
+  asked[0]!(new StoreUnavailableFault('away'))
   assert.deepEqual(new Set((await outcomes).map(({ status }) => status)), new Set(['rejected']))
   assert.equal(asked.length, 1)
 })
@@ -188,18 +188,18 @@ test('a ledger that is away is asked once for all calls that wait, not once for 
 test('a unit that the ledger does not take back is given back later, and nobody waits for that', async (t) => {
   const { ledger, caller, meter, faults } = await world(t)
   let isAway = true
-  const away = () => Promise.reject(new AwayFault('away'))
-  const giveBack: Ledger['giveBack'] = (account, day) => (isAway ? away() : ledger.giveBack(account, day))
-  const single = meter({ ...ledger, giveBack })
+  const away = () => Promise.reject(new StoreUnavailableFault('away'))
+  const giveBack: Ledger['refundUnit'] = (account, day) => (isAway ? away() : ledger.refundUnit(account, day))
+  const single = meter({ ...ledger, refundUnit: giveBack })
   const limit = 5
-  const permit = await single.enter(caller(limit))
+  const permit = await single.reserve(caller(limit))
   await permit.release()
-  assert.equal(await ledger.used(caller(limit).account.id, caller(limit).today), 1)
+  assert.equal(await ledger.usedUnits(caller(limit).account.id, caller(limit).today), 1)
   await single.settle()
   isAway = false
   await single.settle()
-  assert.equal(await ledger.used(caller(limit).account.id, caller(limit).today), 0)
-  assert.ok(faults.length > 0 && faults.every((fault) => fault instanceof AwayFault))
+  assert.equal(await ledger.usedUnits(caller(limit).account.id, caller(limit).today), 0)
+  assert.ok(faults.length > 0 && faults.every((fault) => fault instanceof StoreUnavailableFault))
 })
 
 test('a meter that closes gives back what is still on its way to it', async (t) => {
@@ -208,22 +208,22 @@ test('a meter that closes gives back what is still on its way to it', async (t) 
   const gates = [first, later]
   const slow: Ledger = {
     ...ledger,
-    take: async (ask) => {
+    takeQuota: async (ask) => {
       await gates.shift()?.promise
-      return ledger.take(ask)
+      return ledger.takeQuota(ask)
     },
   }
   const only = meter(slow)
   first.resolve()
   const someone = caller(2_000)
-  for (let count = 0; count < 50; count++) (await only.enter(someone)).charge('lookup')
+  for (let count = 0; count < 50; count++) (await only.reserve(someone)).charge('lookup')
   assert.equal(gates.length, 0) // it asked ahead
   const closed = only.close()
   later.resolve()
   await closed
   const { account, today } = someone
-  const ask = { account: account.id, day: today, limit: 51, want: 1, holder: 'other' }
-  assert.deepEqual(await ledger.take(ask), { granted: 1, used: 51, held: 0, wait: false })
+  const ask = { account: account.id, day: today, limit: 51, requested: 1, holder: 'other' }
+  assert.deepEqual(await ledger.takeQuota(ask), { granted: 1, used: 51, held: 0, wait: false })
 })
 
 test('units that may have been given back are not used again', async (t) => {
@@ -231,14 +231,14 @@ test('units that may have been given back are not used again', async (t) => {
   let isDoubtful = false
   const doubtful: Ledger = {
     ...ledger,
-    async settle(settlements) {
-      await ledger.settle(settlements)
-      if (isDoubtful) throw new DoubtFault('the server is out of reach')
+    async settleQuota(settlements) {
+      await ledger.settleQuota(settlements)
+      if (isDoubtful) throw new UncertainWriteFault('the server is out of reach')
     },
   }
   const only = meter(doubtful)
   const someone = caller(1_200)
-  for (let count = 0; count < 3; count++) (await only.enter(someone)).charge('lookup')
+  for (let count = 0; count < 3; count++) (await only.reserve(someone)).charge('lookup')
   await only.settle()
   isDoubtful = true
   await only.settle() // idle units go back, and nobody hears that they did

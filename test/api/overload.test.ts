@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
-import { buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { makeWorld } from '../spec/world.ts'
 
 const world = await makeWorld()
@@ -17,15 +17,15 @@ const { token } = await world.account({ plan: 'premium' })
 async function pagesAfter(t: TestContext, connections: number, milliseconds: number): Promise<string[]> {
   const gate = Promise.withResolvers<null>()
   const clock = { ticks: 0 }
-  const { app, front } = await buildApi({
+  const { app, connections: front } = await createApi({
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup: () => gate.promise } },
-    retrieval: openRetrieval(world.store),
-    shelf: world.shelf,
+    similarSearch: openSimilarityService(world.store),
+    fileStore: world.shelf,
     settings: { cors: [], trustedProxies: [] },
     now: () => world.clock.now,
-    ticks: () => clock.ticks,
+    monotonicMs: () => clock.ticks,
     log: pino({ level: 'silent' }),
-    metrics: new Metrics(),
+    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
@@ -37,9 +37,9 @@ async function pagesAfter(t: TestContext, connections: number, milliseconds: num
     for await (const piece of socket.setEncoding('latin1')) text += piece
     return text.slice(text.indexOf('HTTP/1.1', 9))
   })
-  while (front.waiting < connections * 2 && front.open <= connections) {
+  while (front.pendingRequests < connections * 2 && front.openConnections <= connections) {
     await turn()
-    if (front.open === connections && front.waiting >= connections + Math.min(connections, 60)) break
+    if (front.openConnections === connections && front.pendingRequests >= connections + Math.min(connections, 60)) break
   }
   clock.ticks = milliseconds
   gate.resolve(null)

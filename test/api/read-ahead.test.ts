@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
-import { buildApi } from '../../src/api/api.ts'
-import { READ_AHEAD, SLICE_BYTES } from '../../src/api/bounds.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { createApi } from '../../src/api/api.ts'
+import { MAX_PIPELINED_REQUESTS, PARSE_CHUNK_BYTES } from '../../src/api/bounds.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { makeWorld } from '../spec/world.ts'
 import { sendRaw } from './raw.ts'
 
@@ -28,14 +28,14 @@ async function apiOf(t: TestContext) {
     await gate.promise
     return null
   }
-  const api = await buildApi({
+  const api = await createApi({
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup } },
-    retrieval: openRetrieval(world.store),
-    shelf: world.shelf,
+    similarSearch: openSimilarityService(world.store),
+    fileStore: world.shelf,
     settings: { cors: [], trustedProxies: [] },
     now: () => world.clock.now,
     log: pino({ level: 'silent' }),
-    metrics: new Metrics(),
+    metrics: new ApiMetrics(),
   })
   t.after(() => api.app.close())
   const address = await api.app.listen({ host: '127.0.0.1', port: 0 })
@@ -43,18 +43,18 @@ async function apiOf(t: TestContext) {
 }
 
 test('a connection is read about 32 requests ahead, then paused; all of its requests are answered in the end', async (t) => {
-  const { address, front, seen, go } = await apiOf(t)
+  const { address, connections: front, seen, go } = await apiOf(t)
   const first = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const behind = `GET /healthz HTTP/1.1\r\nPadding: ${'x'.repeat(1_000)}\r\n\r\n`
   const count = 10_000
   const { port } = new URL(address)
   const socket = connect(Number(port), '127.0.0.1')
   socket.write(first + behind.repeat(count))
-  while (seen.asked === 0 || front.heldBytes === 0) await turn()
+  while (seen.asked === 0 || front.unparsedBytes === 0) await turn()
   for (let turns = 0; turns < 1_000; turns++) await turn()
-  const most = READ_AHEAD + Math.ceil(SLICE_BYTES / behind.length)
-  assert.ok(front.waiting >= READ_AHEAD && front.waiting <= most, `${front.waiting} requests`)
-  assert.ok(front.heldBytes <= CHUNK, `${front.heldBytes} bytes`)
+  const most = MAX_PIPELINED_REQUESTS + Math.ceil(PARSE_CHUNK_BYTES / behind.length)
+  assert.ok(front.pendingRequests >= MAX_PIPELINED_REQUESTS && front.pendingRequests <= most, `${front.pendingRequests} requests`)
+  assert.ok(front.unparsedBytes <= CHUNK, `${front.unparsedBytes} bytes`)
   assert.ok(socket.bytesWritten - socket.writableLength < first.length + behind.length * count, 'the client is held up')
   assert.equal(seen.asked, 1)
   go()
@@ -62,78 +62,78 @@ test('a connection is read about 32 requests ahead, then paused; all of its requ
   let most2 = 0
   for await (const piece of socket.setEncoding('latin1')) {
     answered += (piece as string).split('HTTP/1.1 ').length - 1
-    most2 = Math.max(most2, front.waiting)
+    most2 = Math.max(most2, front.pendingRequests)
     if (answered >= count) break
   }
   assert.ok(most2 <= most, `${most2} requests`)
 })
 
 test('what is left of a connection that is lost in a flood is nothing', async (t) => {
-  const { address, front, seen, go } = await apiOf(t)
+  const { address, connections: front, seen, go } = await apiOf(t)
   const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {})
   socket.write(
     `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n${'GET /healthz HTTP/1.1\r\n\r\n'.repeat(100_000)}`,
   )
-  while (seen.asked === 0 || front.heldBytes === 0) await turn()
+  while (seen.asked === 0 || front.unparsedBytes === 0) await turn()
   socket.resetAndDestroy()
   go()
-  while (front.open > 0) await turn()
-  assert.deepEqual([front.waiting, front.heldBytes], [0, 0])
+  while (front.openConnections > 0) await turn()
+  assert.deepEqual([front.pendingRequests, front.unparsedBytes], [0, 0])
 })
 
 test('many connections together are read hardly ahead', async (t) => {
-  const { address, front, go } = await apiOf(t)
+  const { address, connections: front, go } = await apiOf(t)
   const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const sockets = Array.from({ length: 300 }, () =>
     connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {}),
   )
   for (const socket of sockets) socket.write(ask.repeat(1_000))
-  while (front.open < sockets.length) await turn()
+  while (front.openConnections < sockets.length) await turn()
   for (let turns = 0; turns < 1_000; turns++) await turn()
-  assert.ok(front.waiting <= sockets.length + 64 + READ_AHEAD, `${front.waiting} requests`)
+  assert.ok(front.pendingRequests <= sockets.length + 64 + MAX_PIPELINED_REQUESTS, `${front.pendingRequests} requests`)
   for (const socket of sockets) socket.destroy()
   go()
-  while (front.open > 0) await turn()
-  assert.deepEqual([front.waiting, front.heldBytes], [0, 0])
+  while (front.openConnections > 0) await turn()
+  assert.deepEqual([front.pendingRequests, front.unparsedBytes], [0, 0])
 })
 
 /** So many connections, each of which has sent a request with a body when all of them are open; what they say. */
-async function crowdOf({ address, front }: Awaited<ReturnType<typeof apiOf>>, count: number) {
+async function crowdOf({ address, connections: front }: Awaited<ReturnType<typeof apiOf>>, count: number) {
   const { port } = new URL(address)
   const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
-  while (front.open < count) await turn()
+  while (front.openConnections < count) await turn()
   for (const socket of sockets) socket.write('POST /v1.0/lookup HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}')
-  while (front.waiting === 0) await turn()
+  while (front.pendingRequests === 0) await turn()
   return sockets
 }
 
 test('of many requests that wait only some are parsed before their turn; all are answered', async (t) => {
   const api = await apiOf(t)
   const sockets = await crowdOf(api, 300)
-  assert.ok(api.front.heldBytes > 0, 'some are not parsed yet')
+  assert.ok(api.connections.unparsedBytes > 0, 'some are not parsed yet')
   for (const socket of sockets) {
     const [piece] = await once(socket.setEncoding('latin1'), 'data')
     assert.match(piece, /^HTTP\/1.1 401 /)
   }
-  while (api.front.waiting > 0) await turn()
-  assert.equal(api.front.heldBytes, 0)
+  while (api.connections.pendingRequests > 0) await turn()
+  assert.equal(api.connections.unparsedBytes, 0)
   for (const socket of sockets) socket.destroy()
 })
 
 test('what is left of connections that are lost before their turn is nothing', async (t) => {
   const api = await apiOf(t)
   for (const socket of await crowdOf(api, 300)) socket.resetAndDestroy()
-  while (api.front.open > 0) await turn()
-  assert.deepEqual([api.front.waiting, api.front.heldBytes], [0, 0])
+  while (api.connections.openConnections > 0) await turn()
+  assert.deepEqual([api.connections.pendingRequests, api.connections.unparsedBytes], [0, 0])
 })
 
 test('beside a crowd of floods a request with a body is read to its end', async (t) => {
-  const { address, front, go } = await apiOf(t)
+  const { address, connections: front, go } = await apiOf(t)
   const port = Number(new URL(address).port)
   const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
   for (const socket of sockets) socket.write(ask.repeat(1_000))
-  while (front.open < sockets.length || front.waiting < sockets.length) await turn()
+  while (front.openConnections < sockets.length || front.pendingRequests < sockets.length) await turn()
   const { token: other } = await world.account({ plan: 'premium' })
   const body = JSON.stringify({ token: other, query: 'no-dot', padding: 'x'.repeat(3_000) })
   const seen = await fetch(`${address}/v1.0/lookup`, { method: 'POST', body })
@@ -180,20 +180,20 @@ test('a request of which only a part came in time is given up, and its connectio
     api.app.server.emit('clientError', LATE, socket)
     assert.equal(await heard, '')
   }
-  while (api.front.open > 0) await turn()
-  assert.equal(api.front.waiting, 0)
+  while (api.connections.openConnections > 0) await turn()
+  assert.equal(api.connections.pendingRequests, 0)
 })
 
 test('requests that came whole before one that did not are answered, then the connection is closed', async (t) => {
   const api = await apiOf(t)
   const whole = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const { heard, socket } = await clientOf(api, whole + HALF)
-  while (api.front.waiting < 2) await turn()
+  while (api.connections.pendingRequests < 2) await turn()
   api.app.server.emit('clientError', LATE, socket)
   api.go()
   assert.deepEqual((await heard).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 404'])
-  while (api.front.open > 0) await turn()
-  assert.equal(api.front.waiting, 0)
+  while (api.connections.openConnections > 0) await turn()
+  assert.equal(api.connections.pendingRequests, 0)
 })
 
 test('a body that cannot be read is refused at once', async () => {

@@ -73,7 +73,7 @@ test('two servers are restarted one after the other without one failed request',
   for (const server of servers) assert.equal((await server.outcome).code, 0)
   const { 200: answered, ...failed } = load.counts
   assert.deepEqual(failed, {})
-  assert.equal(await withStore(({ ledger }) => ledger.used(account.id, dayOf(now()))), answered)
+  assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), answered)
 })
 
 test('PostgreSQL dies and comes back: calls wait for it, and each is counted once', { skip: notOurs }, async (t) => {
@@ -101,5 +101,5 @@ test('PostgreSQL dies and comes back: calls wait for it, and each is counted onc
     usage.map(({ calls }) => calls),
     [answered],
   )
-  assert.equal(await withStore(({ ledger }) => ledger.used(account.id, today)), answered)
+  assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, today)), answered)
 })

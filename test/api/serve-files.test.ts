@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFileName } from '../../src/nightly/shelf.ts'
-import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
+import { openFolderFileStore } from '../../src/nightly/shelf-folder.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { bytes, description, pieces, sha256 } from '../nightly/shelf-conformance.ts'
 import { TESTER } from '../tester.ts'
@@ -24,7 +24,7 @@ test('several processes hand out the files of DOMAINDEX_FILES, those that come l
   }
   assert.equal((await ask()).status, 404)
   const content = Buffer.from(bytes(1_000_000))
-  await openShelfFolder(path('files')).publish(name, pieces(content), () => description())
+  await openFolderFileStore(path('files')).publish(name, pieces(content), () => description())
   const parts = await Promise.all(
     Array.from({ length: 20 }, async (_, part) => {
       const response = await ask(`bytes=${part * 50_000}-${part * 50_000 + 49_999}`)

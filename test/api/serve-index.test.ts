@@ -71,5 +71,5 @@ test('serve keeps the index beside its workers: it follows an import, is started
   assert.equal((await outcome).code, 0)
   assert.equal(log().filter(({ msg }) => msg === 'the indexer has ended').length, 1)
   assert.ok(!(await outcome).stderr.includes('hydrangea'), 'no log holds what a page says')
-  await withStore(async ({ jobs }) => assert.deepEqual(await jobs.holders(), []))
+  await withStore(async ({ jobs }) => assert.deepEqual(await jobs.lockHolders(), []))
 })

@@ -56,5 +56,5 @@ test('serve empties the inbox, builds the day and the snapshots beside, starts i
   server.kill('SIGTERM')
   assert.equal((await outcome).code, 0)
   assert.equal(log().filter(({ msg }) => msg === 'the night watch has ended').length, 1)
-  await withStore(async ({ jobs }) => assert.deepEqual(await jobs.holders(), []))
+  await withStore(async ({ jobs }) => assert.deepEqual(await jobs.lockHolders(), []))
 })

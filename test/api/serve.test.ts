@@ -41,7 +41,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       assert.deepEqual(Object.fromEntries(counts), { 200: limit - used, 429: 128 })
       server.process.kill('SIGTERM')
       assert.equal((await server.outcome).code, 0)
-      assert.equal(await withStore(({ ledger }) => ledger.used(account.id, dayOf(now()))), limit)
+      assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), limit)
     })
   }
 
@@ -110,7 +110,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     await assert.rejects(clientOf(server.address).get('/healthz'), { code: 'ECONNREFUSED' })
     const { code, signal, stdout, stderr } = await server.outcome
     assert.deepEqual([code, signal], [0, null])
-    assert.equal(await withStore(({ ledger }) => ledger.used(account.id, dayOf(now()))), answered)
+    assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), answered)
     assert.equal(stdout, `domaindex listens on ${server.address}\n`)
     assert.equal(server.log().filter(({ path }) => path === '/v1.0/lookup').length, answered)
     assert.ok(!stderr.includes(token))

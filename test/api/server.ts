@@ -5,7 +5,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Account, NewAccount } from '../../src/accounts/account.ts'
-import { keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
+import { newTokenRecord, makeToken, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -73,12 +73,12 @@ function readAddress({ stdout }: ChildProcessWithoutNullStreams): Promise<string
 export async function makeAccount(
   { ledger }: Store,
   plan: Account['plan'],
-): Promise<{ account: Account; token: TokenText }> {
+): Promise<{ account: Account; token: TokenString }> {
   const token = makeToken(randomBytes(TOKEN_BYTES))
   const wanted: NewAccount = { email: `${plan}@example.com`, role: 'user', plan, periods: [], addons: [] }
   const account = await ledger
     .as(TESTER)
-    .createAccount(wanted, Math.floor(Date.now() / 1000), keptToken(token, 'test', null))
+    .createAccount(wanted, Math.floor(Date.now() / 1000), newTokenRecord(token, 'test', null))
   return { account: account!, token }
 }
 
@@ -92,11 +92,11 @@ export async function observe(store: Store, line: object): Promise<void> {
 /** Spends units of today's budget, all but a few at once. */
 export async function spend({ ledger }: Store, account: Account, limit: number, units: number): Promise<void> {
   const budget = { account: account.id, day: dayOf(now()), holder: 'test' }
-  const ask = (want: number) => ledger.take({ ...budget, limit, want })
+  const ask = (want: number) => ledger.takeQuota({ ...budget, limit, requested: want })
   const grants = await Promise.all(Array.from({ length: Math.floor(units / 64) }, () => ask(64)))
   const spent = grants.reduce((sum, { granted }) => sum + granted, 0)
-  if (spent > 0) await ledger.settle([{ ...budget, spent, returned: 0 }])
+  if (spent > 0) await ledger.settleQuota([{ ...budget, spent, returned: 0 }])
   const { granted } = units > spent ? await ask(units - spent) : { granted: 0 }
-  if (granted > 1) await ledger.settle([{ ...budget, spent: granted, returned: 0 }])
-  assert.equal(await ledger.used(account.id, budget.day), units)
+  if (granted > 1) await ledger.settleQuota([{ ...budget, spent: granted, returned: 0 }])
+  assert.equal(await ledger.usedUnits(account.id, budget.day), units)
 }

@@ -49,7 +49,7 @@ for (const [plan, limit, used] of [
     assert.deepEqual(Object.fromEntries(counts), { 200: limit - used, 429: 2 * CLIENTS })
     for (const server of servers) server.process.kill('SIGTERM')
     for (const server of servers) assert.equal((await server.outcome).code, 0)
-    assert.equal(await withStore(({ ledger }) => ledger.used(account.id, dayOf(now()))), limit)
+    assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), limit)
   })
 }
 

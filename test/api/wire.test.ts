@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { takesGzip } from '../../src/api/wire.ts'
+import { acceptsGzip } from '../../src/api/wire.ts'
 import { assertRefused } from '../spec/errors.ts'
 import { look, ok } from '../spec/observations.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -169,6 +169,6 @@ test('gzip is taken where Accept-Encoding names it or *, and its weight is not 0
     'identity;q=0, *;q=0.1',
   ]
   const refused = ['', 'br', 'gzip;q=0', 'gzip;q=0.000, *', 'identity', '*;q=0', 'gzipped', 'gzip;q=none']
-  for (const header of taken) assert.equal(takesGzip(header), true, header)
-  for (const header of [...refused, undefined]) assert.equal(takesGzip(header), false, header)
+  for (const header of taken) assert.equal(acceptsGzip(header), true, header)
+  for (const header of [...refused, undefined]) assert.equal(acceptsGzip(header), false, header)
 })

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { begin, changeOf, differs } from '../../src/apply/apply.ts'
+import { startDraft, changeOf, differs } from '../../src/apply/apply.ts'
 import { NO_CLOCKS, NO_WEBSITE } from '../../src/apply/known.ts'
-import { prepare } from '../../src/apply/prepare.ts'
+import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { NAMES, observations } from '../store/conformance/arbitraries.ts'
@@ -64,7 +64,7 @@ for (const print of [0, 7]) {
       const usual = live(nothing(NAME), observations)
       const other = live(nothing(NAME), observations, ({ visit, current }) => {
         const spoilt = lost.next().value
-        return { visit: spoilt ? { ...visit, dnsPrint: print, webPrint: print } : visit, current }
+        return { visit: spoilt ? { ...visit, dnsFingerprint: print, webFingerprint: print } : visit, current }
       })
       assert.deepEqual(outcomeOf(other), outcomeOf(usual))
       assert.deepEqual([other.outcomes, other.superseded], [usual.outcomes, usual.superseded])
@@ -75,7 +75,7 @@ for (const print of [0, 7]) {
 property('where no fingerprint differs, the facts need not be read', [history], (observations) => {
   const { known } = live(nothing(NAME), observations)
   for (const candidate of observations.map((given) => ({ ...given, observed_at: minute(800) }))) {
-    const prepared = prepare(candidate)
+    const prepared = prepareObservation(candidate)
     if (known.visit.version === 0 || differs(known.visit, prepared)) continue
     const blind = step({ visit: known.visit, current: nothing(NAME).current }, [candidate])
     assert.deepEqual(blind.outcomes, [candidate.dns || candidate.web ? 'unchanged' : 'stale'])
@@ -152,7 +152,7 @@ property(
     const { known } = live(nothing(NAME), before)
     const { change } = step(known, batch)
     if (!change?.facts) return
-    const { current, arrived, left, seen, redirectBefore, redirectAfter } = change.facts
+    const { current, arrived, left, firstSeen: seen, redirectBefore, redirectAfter } = change.facts
     const kept = known.current.addresses.filter((address) => !left.includes(address))
     assert.deepEqual([...kept, ...arrived].sort(), [...current.addresses].sort())
     assert.deepEqual(
@@ -213,7 +213,7 @@ test('the order of record lists, repeated records, letter case and trailing dots
     TXT: [['y'], ['x'], ['y']],
   })
   const { known } = step(nothing(NAME), [seen(NAME, 1, first)])
-  assert.equal(differs(known.visit, prepare(seen(NAME, 2, again))), false)
+  assert.equal(differs(known.visit, prepareObservation(seen(NAME, 2, again))), false)
   assert.deepEqual(step(known, [seen(NAME, 2, again)]).outcomes, ['unchanged'])
 })
 
@@ -225,7 +225,7 @@ test('an observation without either part only makes the name known', () => {
 })
 
 test('a draft that nothing was applied to is no change', () => {
-  assert.equal(changeOf(begin(nothing(NAME).visit)), null)
+  assert.equal(changeOf(startDraft(nothing(NAME).visit)), null)
 })
 
 test('a redirect that stays is the same before and after, also when the name is gone', () => {

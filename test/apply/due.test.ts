@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { RHYTHM } from '../../src/apply/due.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/due.ts'
 import type { DnsPart, Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import type { Instant } from '../../src/words/time.ts'
@@ -12,7 +12,7 @@ import { type Known, live, nothing } from './known.ts'
 
 const NAME = NAMES[0]!
 const BEGIN = 1_800_000_000
-const { soonest, first, latest } = RHYTHM
+const { min: soonest, first, max: latest } = DEFAULT_PROBE_INTERVALS
 
 type Seen = { status?: DnsPart['status']; A?: string[]; serial?: number; text?: string }
 

@@ -6,8 +6,8 @@ import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Acceptor, type AcceptorSettings, takeConnections } from '../../src/commands/serve/acceptor.ts'
-import { Backlog, type Pending, type Taker } from '../../src/commands/serve/backlog.ts'
+import { Acceptor, type AcceptorSettings, attachWorker } from '../../src/commands/serve/acceptor.ts'
+import { ConnectionBacklog, type AcceptedConnection, type ConnectionReceiver } from '../../src/commands/serve/backlog.ts'
 
 const NONE: AcceptorSettings = {
   host: '127.0.0.1',
@@ -19,13 +19,13 @@ const NONE: AcceptorSettings = {
 
 /** A worker that keeps what it is handed. */
 function workerOf(acceptor: Acceptor) {
-  const handed: Pending[] = []
-  const taker: Taker = { hand: (pending) => void handed.push(pending) }
+  const handed: AcceptedConnection[] = []
+  const taker: ConnectionReceiver = { send: (pending) => void handed.push(pending) }
   return {
     taker,
     handed,
     /** Takes the next connection that it is handed. */
-    async take(): Promise<Pending> {
+    async take(): Promise<AcceptedConnection> {
       while (handed.length === 0) await turn()
       const pending = handed.shift()!
       acceptor.acknowledge(taker)
@@ -66,17 +66,17 @@ test('a connection goes to a worker that is free; one that dies before it took i
   await open()
   while (first.handed.length === 0) await turn()
   await open()
-  while (acceptor.waiting === 0) await turn()
+  while (acceptor.waitingCount === 0) await turn()
   assert.equal(first.handed.length, 1, 'one at a time')
   acceptor.remove(first.taker)
   acceptor.add(second.taker)
   assert.equal((await second.take()).number, 1)
   assert.equal((await second.take()).number, 2)
-  assert.equal(acceptor.open, 2)
-  acceptor.forget(second.taker, [1])
-  assert.equal(acceptor.open, 1)
+  assert.equal(acceptor.openCount, 2)
+  acceptor.connectionsClosed(second.taker, [1])
+  assert.equal(acceptor.openCount, 1)
   acceptor.remove(second.taker)
-  assert.equal(acceptor.open, 0)
+  assert.equal(acceptor.openCount, 0)
 })
 
 test('more connections than may be are refused with 500 and Retry-After, in the place of the endpoint', async (t) => {
@@ -99,8 +99,8 @@ test('more connections than may be are refused with 500 and Retry-After, in the 
     const said = JSON.parse(body)
     assert.equal((isNested ? said.result : said).error, 'internal_error', path)
   }
-  assert.equal(acceptor.refused.connections, 5)
-  acceptor.forget(taker, [number])
+  assert.equal(acceptor.rejected.connections, 5)
+  acceptor.connectionsClosed(taker, [number])
   await open()
   await take()
 })
@@ -115,7 +115,7 @@ test('a client address has so many connections, unless it is exempt or a trusted
     await take()
   }
   assert.match(await ask('/', '127.0.0.1'), /^HTTP\/1.1 500 /)
-  assert.equal(acceptor.refused.client_connections, 1)
+  assert.equal(acceptor.rejected.client_connections, 1)
   acceptor.remove(taker)
   const other = workerOf(acceptor)
   acceptor.add(other.taker)
@@ -160,39 +160,39 @@ test('a worker without a file descriptor for a connection is told of once, and h
     send: ({ number }: { number: number }) => sent.push(number),
   })
   let full = 0
-  takeConnections(worker as unknown as Worker, acceptor, () => full++)
+  attachWorker(worker as unknown as Worker, acceptor, () => full++)
   await open()
   for (let tried = 1; tried <= 3; tried++) {
     while (sent.length < tried) await turn()
     worker.process.emit('internalMessage', { cmd: 'NODE_HANDLE_NACK' })
-    assert.equal(acceptor.waiting, 1, 'it waits for a worker that can take it')
+    assert.equal(acceptor.waitingCount, 1, 'it waits for a worker that can take it')
   }
   while (sent.length < 4) await turn()
   worker.emit('message', { to: 'primary', is: 'taken' })
-  assert.deepEqual([sent, full, acceptor.waiting, acceptor.open], [[1, 1, 1, 1], 1, 0, 1])
+  assert.deepEqual([sent, full, acceptor.waitingCount, acceptor.openCount], [[1, 1, 1, 1], 1, 0, 1])
   worker.emit('exit')
-  assert.equal(acceptor.open, 0)
+  assert.equal(acceptor.openCount, 0)
 })
 
 test('of many connections that wait the newest is handed over first, of few the oldest', () => {
   const handed: number[] = []
-  const backlog = new Backlog(() => {})
-  const taker: Taker = { hand: ({ number }) => void handed.push(number) }
-  for (let number = 1; number <= 66; number++) backlog.add({ number, at: performance.now() } as Pending, () => {})
-  backlog.free(taker)
+  const backlog = new ConnectionBacklog(() => {})
+  const taker: ConnectionReceiver = { send: ({ number }) => void handed.push(number) }
+  for (let number = 1; number <= 66; number++) backlog.add({ number, acceptedAt: performance.now() } as AcceptedConnection, () => {})
+  backlog.addFreeReceiver(taker)
   for (let count = 0; count < 3; count++) backlog.acknowledge(taker)
   assert.deepEqual(handed, [66, 65, 1, 2])
 })
 
 test('what a worker was handed and never took is refused when the worker ends after the rest was given up', async () => {
   const refused: number[] = []
-  const backlog = new Backlog(({ number }) => void refused.push(number))
-  const taker: Taker = { hand: () => {} }
-  const pending = (number: number) => ({ number, at: performance.now() }) as Pending
-  backlog.free(taker)
+  const backlog = new ConnectionBacklog(({ number }) => void refused.push(number))
+  const taker: ConnectionReceiver = { send: () => {} }
+  const pending = (number: number) => ({ number, acceptedAt: performance.now() }) as AcceptedConnection
+  backlog.addFreeReceiver(taker)
   for (const number of [1, 2]) backlog.add(pending(number), () => {})
-  await backlog.empty(1)
+  await backlog.drain(1)
   assert.deepEqual(refused, [2])
-  assert.equal(backlog.forget(taker)?.number, 1)
+  assert.equal(backlog.removeReceiver(taker)?.number, 1)
   assert.deepEqual(refused, [2, 1])
 })

@@ -60,7 +60,7 @@ async function used(t: TestContext): Promise<void> {
   await run(t, 'token', 'create', ANN, '--name', 'a "b", c')
   await look(url, async ({ ledger }) => {
     const note = (account: number, token: number, endpoint: string, day: string, calls: number) =>
-      ledger.note([{ account, token, endpoint, day: day as Day, calls, last: 5 }])
+      ledger.recordUsage([{ account, token, endpoint, day: day as Day, calls, lastCall: 5 }])
     await note(ann.id, 3, 'lookup', '2026-11-02', 2)
     await note(ann.id, 1, 'lookup', '2026-11-02', 3)
     await note(ann.id, 1, 'daily', '2026-11-01', 1)

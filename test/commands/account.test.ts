@@ -85,7 +85,7 @@ test('show tells what is used of the plan in force today', async (t) => {
   const { id } = await json(t, 'create', 'ann@example.com', '--period', 'basic:2020-01-01..')
   await look(url, async ({ ledger, now }) => {
     const day = new Date((await now()) * 1000).toISOString().slice(0, 10) as never
-    await ledger.take({ account: id, day, limit: 100, want: 1, holder: 'one' })
+    await ledger.takeQuota({ account: id, day, limit: 100, requested: 1, holder: 'one' })
   })
   const { limit, used, tokens } = await json(t, 'show', 'ann@example.com')
   assert.deepEqual([limit, used, tokens.length], [25_000, 1, 1])

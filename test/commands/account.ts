@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Command } from 'commander'
-import { hashToken, readToken } from '../../src/accounts/token.ts'
-import { define } from '../../src/commands/account.ts'
+import { hashToken, parseToken } from '../../src/accounts/token.ts'
+import { defineAccount } from '../../src/commands/account.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -24,7 +24,7 @@ export function newStore(t: TestContext): string {
 export async function run(t: TestContext, ...argv: string[]): Promise<string> {
   const log = t.mock.method(console, 'log', () => {})
   const command = new Command('account').exitOverride().configureOutput({ writeErr: () => {} })
-  define(command)
+  defineAccount(command)
   try {
     await command.parseAsync(argv, { from: 'user' })
     return log.mock.calls.map((call) => call.arguments.join(' ')).join('\n')
@@ -48,4 +48,4 @@ export async function look<Result>(url: string, see: (store: Store) => Promise<R
 
 /** Who a token that was printed stands for. */
 export const standing = (url: string, token: string) =>
-  look(url, ({ ledger }) => ledger.standing(hashToken(readToken(token)!)))
+  look(url, ({ ledger }) => ledger.findToken(hashToken(parseToken(token)!)))

@@ -1,7 +1,7 @@
 /** Everything that a store answers about names, to be compared with what another one does. */
 
 import type { Store } from '../../src/store/store.ts'
-import { type Name, parseName } from '../../src/words/name.ts'
+import { type DomainName, parseName } from '../../src/words/name.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 
 const ALL = 1_000_000
@@ -12,7 +12,7 @@ export async function answersOf({ facts }: Store, names: readonly string[]): Pro
   return answers
 }
 
-async function answerOf(facts: Store['facts'], name: Name): Promise<unknown> {
+async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknown> {
   return {
     lookup: await facts.lookup(name),
     clocks: await facts.clocks(name),
@@ -23,7 +23,7 @@ async function answerOf(facts: Store['facts'], name: Name): Promise<unknown> {
 }
 
 /** What `check` finds wrong with all of a store. */
-export async function faultsOf({ archive }: Store): Promise<unknown[]> {
+export async function faultsOf({ maintenance: archive }: Store): Promise<unknown[]> {
   const found: unknown[] = []
   for (let resume: string | null = null, begun = false; resume !== null || !begun; begun = true) {
     const { faults, next } = await archive.check(resume)

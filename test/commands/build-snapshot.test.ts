@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type FileKind, fileName } from '../../src/nightly/shelf.ts'
-import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
+import { openFolderFileStore } from '../../src/nightly/shelf-folder.ts'
 import type { Day } from '../../src/words/time.ts'
 import { fileOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
@@ -23,7 +23,7 @@ suite('build snapshot', { concurrency: 2 }, () => {
         new RegExp(`^domains-${day}.txt.gz: 50 names, \\d+ bytes\ndomains-enriched-${day}.csv.gz: 50 `),
       )
     }
-    const shelf = openShelfFolder(path('files'))
+    const shelf = openFolderFileStore(path('files'))
     const sorted = Array.from({ length: NAMES }, (_, n) => nameOf(n)).sort()
     for (const kind of ['snapshot', 'enriched'] satisfies FileKind[]) {
       const [manifest, ...others] = await shelf.list(kind)

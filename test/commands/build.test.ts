@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { fileName } from '../../src/nightly/shelf.ts'
-import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
-import type { Run } from '../../src/store/jobs.ts'
+import { openFolderFileStore } from '../../src/nightly/shelf-folder.ts'
+import type { JobRun } from '../../src/store/jobs.ts'
 import { addDays, type Day, dayOf } from '../../src/words/time.ts'
 import { description, pieces } from '../nightly/shelf-conformance.ts'
 import { folderOf } from './run.ts'
@@ -54,7 +54,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     const { holders, held, next, runs } = JSON.parse((await run(['jobs', '--json'])).stdout)
     assert.deepEqual([holders, held, typeof next.at], [[], [], 'number'])
     assert.deepEqual(
-      runs.map(({ job, date, rows, error }: Run) => [job, date, rows, error]),
+      runs.map(({ job, date, rows, error }: JobRun) => [job, date, rows, error]),
       [
         ['followup-7', before(8), 1, null],
         ['daily', before(8), 1, null],
@@ -70,7 +70,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
       before(1),
       Array.from({ length: 502 }, (_, n) => `n${n}.example`),
     )
-    const shelf = openShelfFolder(path('data/files'))
+    const shelf = openFolderFileStore(path('data/files'))
     for (let days = 2; days < 16; days++) {
       const name = fileName('daily', before(days))
       await shelf.publish(name, pieces(gzipSync('a.example\n')), () => description())
@@ -128,7 +128,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
   test('what another process builds at the moment is left to it', async (t) => {
     const { run, list, withStore } = installation(t)
     await list(before(1), ['a.example'])
-    await withStore(async ({ jobs }) => void (await jobs.take('daily', 'elsewhere 1 abc')))
+    await withStore(async ({ jobs }) => void (await jobs.acquireLock('daily', 'elsewhere 1 abc')))
     const { code, stderr } = await run(['build', 'daily'])
     assert.equal(code, 1)
     assert.match(stderr, /^domaindex: elsewhere 1 abc is building this at the moment: wait until it is done/)

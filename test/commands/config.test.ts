@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { readSettings, SETTINGS, strangeSettings } from '../../src/config.ts'
-import { DEFAULT_PLAN } from '../../src/crawl/control-plan.ts'
-import { shown } from '../../src/store/url.ts'
+import { readSettings, SETTINGS, unknownSettings } from '../../src/config.ts'
+import { DEFAULT_SELF_CHECK_PLAN } from '../../src/crawl/control-plan.ts'
+import { redactedStoreUrl } from '../../src/store/url.ts'
 import { folderOf } from './run.ts'
 
 const DEFAULTS = readSettings({})
@@ -48,7 +48,7 @@ test('without an environment every setting has its default', () => {
     followupWait: 12 * 3600,
     crawlContact: null,
     crawlOptOut: null,
-    crawlControls: DEFAULT_PLAN,
+    crawlControls: DEFAULT_SELF_CHECK_PLAN,
     crawlRate: 20,
     crawlShares: { asked: 10, fresh: 30, followup: 20, due: 40 },
     crawlSoonest: 86_400,
@@ -100,7 +100,7 @@ for (const [name, text, key, value] of [
     'DOMAINDEX_CRAWL_CONTROLS',
     'zones=.,org addresses=none',
     'crawlControls',
-    { ...DEFAULT_PLAN, zones: ['.', 'org'], addresses: [] },
+    { ...DEFAULT_SELF_CHECK_PLAN, zones: ['.', 'org'], addresses: [] },
   ],
   ['DOMAINDEX_CRAWL_RATE', '0.5', 'crawlRate', 0.5],
   ['DOMAINDEX_CRAWL_RATE', '0.001', 'crawlRate', 0.001],
@@ -172,7 +172,7 @@ for (const [name, text] of [
   ['DOMAINDEX_CRAWL_ADMIN', '9091'],
 ] as const) {
   test(`${name}=${text} is refused with the name and what it may be`, () => {
-    const { may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
+    const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
     const told = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
     const words = name === 'DOMAINDEX_SECRET' ? 'the one given is not' : `it is "${told}"`
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
@@ -185,7 +185,7 @@ test('a contact that every site may read holds no user and no password, and what
     ['https://hush@example.com', 'https://…@example.com'],
     ['crawler@example.com) evil', 'crawler@example.com) evil'],
   ]) {
-    const { name, may } = SETTINGS.crawlContact
+    const { name, allowed: may } = SETTINGS.crawlContact
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; it is "${told}"` })
   }
   const mastodon = 'https://social.example/@crawler'
@@ -240,7 +240,7 @@ test('a password that stands in a wrong value is not told', () => {
         ({ message }: Error) => message.startsWith(name) && !/hu@?sh/.test(message),
         text,
       )
-    assert.doesNotMatch(shown(text.replace('sqlite:', '')), /hu@?sh/, text)
+    assert.doesNotMatch(redactedStoreUrl(text.replace('sqlite:', '')), /hu@?sh/, text)
   }
   assert.throws(() => readSettings({ DOMAINDEX_STORE: 'postgres:me:hush' }), /it is "postgres:…"$/)
   for (const name of ['DOMAINDEX_CZDS_ZONES', 'DOMAINDEX_CRAWL_CONTACT', 'DOMAINDEX_CORS'])
@@ -249,7 +249,7 @@ test('a password that stands in a wrong value is not told', () => {
       ({ message }: Error) => message.startsWith(name) && !/hush/.test(message),
     )
   assert.equal(
-    shown('postgres://me:hush@db/data?host=me:hush@db&port=5433&password=hush'),
+    redactedStoreUrl('postgres://me:hush@db/data?host=me:hush@db&port=5433&password=hush'),
     'postgres://me@db/data?port=5433',
   )
 })
@@ -268,7 +268,7 @@ test('a password whose signs are not encoded is refused, and no part of it is to
 })
 
 test('a variable that looks like a setting and is none is told with the closest one', () => {
-  assert.deepEqual(strangeSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
+  assert.deepEqual(unknownSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
     'DOMAINDEX_PROT is no setting and is ignored; did you mean DOMAINDEX_PORT?',
   ])
 })
@@ -320,7 +320,7 @@ suite('domaindex config', { concurrency: 2 }, () => {
 test('docs/settings.md and the table of settings say the same', () => {
   const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
   const rows = [...text.matchAll(/^\| `(DOMAINDEX_\w+)` \| (.*) \| (.*) \| (.*) \|$/gm)].map((row) => row.slice(1))
-  const expected = Object.values(SETTINGS).map(({ name, fallback, meaning, may }) => [
+  const expected = Object.values(SETTINGS).map(({ name, defaultText: fallback, meaning, allowed: may }) => [
     name,
     name === SETTINGS.workers.name ? 'number of cores' : fallback === '' ? 'unset' : `\`${fallback}\``,
     meaning,

@@ -6,11 +6,11 @@ import { after, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { copyRows } from '../../src/commands/copy/rows.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import { TABLES } from '../../src/store/bulk.ts'
+import { BULK_TABLES } from '../../src/store/bulk.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import { openBulk, openStore } from '../../src/store/open.ts'
+import { openBulkStore, openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { parseName, rangeOf } from '../../src/words/name.ts'
+import { parseName, slotRangeOf } from '../../src/words/name.ts'
 import type { Day } from '../../src/words/time.ts'
 import { fileAll, holdOf, saying, wordingOf } from '../store/conformance/filed.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
@@ -37,21 +37,21 @@ async function fill(): Promise<string> {
   await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
   await folder.run(['rotate-secret'])
   await folder.withStore(async (store) => {
-    const { wishes, schedule, now } = store
+    const { crawlRequests: wishes, schedule, now } = store
     const hold = await holdOf(store)
     for (const pages of [[saidBy(ONE, 1, 'the same'), saidBy(TWO, 1, 'the same')], [saidBy(THREE, 1, 'the last')]]) {
       await ingest(store, pages)
       await fileAll(store, hold)
     }
-    await store.jobs.release(hold)
+    await store.jobs.releaseLock(hold)
     await ingest(store, [saidBy(TWO, 2, 'another')])
-    await store.frontier.forget(parseName(THREE)!)
-    await wishes.ask({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, most: 5 })
-    await schedule.beat('a crawler', '{}')
+    await store.observations.forget(parseName(THREE)!)
+    await wishes.requestFromLookup({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, maxPerDay: 5 })
+    await schedule.heartbeat('a crawler', '{}')
     const hour = 3600 * Math.floor((await now()) / 3600)
-    await schedule.add([
-      { hour: hour - 3600, kind: 'due', visits: 900, servfail: 1, nxdomain: 20, none: 300 },
-      { hour, kind: 'fresh', visits: 70, servfail: 0, nxdomain: 2, none: 30 },
+    await schedule.addOutcomes([
+      { hour: hour - 3600, kind: 'due', probes: 900, servfail: 1, nxdomain: 20, noWebsite: 300 },
+      { hour, kind: 'fresh', probes: 70, servfail: 0, nxdomain: 2, noWebsite: 30 },
     ])
   })
   return folder.path('.')
@@ -79,13 +79,13 @@ function tablesOf(stdout: string): string[] {
 /** The terms of a page that waits, or its wording and vector. */
 async function pageOf({ similar }: Store, domain: string): Promise<unknown> {
   const page = (await similar.page(parseName(domain)!))!
-  return 'terms' in page ? [...page.terms] : [page.wording, [...page.vector!]]
+  return 'terms' in page ? [...page.terms] : [page.document, [...page.vector!]]
 }
 
 /** The highest number of a wording, which the one that is gone has. */
 async function highestOf(url: string): Promise<number> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
-  const { wording } = (await store.indexing.wordings(0, 1000)).at(-1)!
+  const { document: wording } = (await store.similarIndex.documents(0, 1000)).at(-1)!
   assert.equal(wording, await wordingOf(store, 'the last'))
   await store.close()
   return wording
@@ -107,10 +107,10 @@ async function answersOf(url: string): Promise<unknown> {
   const answers = {
     lookup: await store.facts.lookup(name),
     history: await store.facts.history(name, ['A', 'NS'], null, 10),
-    visits: await store.frontier.visits([name, parseName(nameOf(1))!]),
+    visits: await store.observations.crawlStates([name, parseName(nameOf(1))!]),
     accounts: await store.ledger.accounts(null, 10),
     secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
-    wanted: await store.wishes.wanted('asked', rangeOf(name), 10),
+    wanted: await store.crawlRequests.inRange('asked', slotRangeOf(name), 10),
     ranges: await store.schedule.ranges(),
     outcomes: await store.schedule.outcomes(0),
     pages: await Promise.all([ONE, TWO].map((page) => pageOf(store, page))),
@@ -125,7 +125,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const { url, postgres, back, copy, run } = await worldOf(t)
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
-    assert.equal(tablesOf(there.stdout).length, TABLES.length)
+    assert.equal(tablesOf(there.stdout).length, BULK_TABLES.length)
     assert.match(there.stdout, new RegExp(`visit: ${NAMES + 3} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
     assert.match(there.stdout, /page: 1 rows,.*reading: 55 rows,.*wording: 54 rows,/s)
@@ -166,7 +166,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
       const { url, postgres, back, copy, run, path } = await worldOf(t)
       if (direction === 'from PostgreSQL') await copy(url, postgres)
       const [from, to] = direction === 'to PostgreSQL' ? [url, postgres] : [postgres, back]
-      const [source, target] = [await openBulk(from, 'read'), await openBulk(to, 'write')]
+      const [source, target] = [await openBulkStore(from, 'read'), await openBulkStore(to, 'write')]
       const stop = new AbortController()
       let written = 0
       const whole = await copyRows(source, target, stop.signal, (done) => {
@@ -196,7 +196,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
 
   test('a difference is told by its table, and the copy stays unfinished', async (t) => {
     const { url, postgres, copy } = await worldOf(t)
-    const [source, target] = [await openBulk(url, 'read'), await openBulk(postgres, 'write')]
+    const [source, target] = [await openBulkStore(url, 'read'), await openBulkStore(postgres, 'write')]
     assert.equal(await copyRows(source, target, new AbortController().signal, () => {}), true)
     await source.close()
     await target.close()

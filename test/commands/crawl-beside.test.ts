@@ -3,41 +3,41 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { Beside, type Held } from '../../src/commands/crawl/beside.ts'
-import { listOfArguments } from '../../src/commands/crawl/list.ts'
-import { type Manners, placesAfter } from '../../src/commands/crawl/manners.ts'
-import { placeOf } from '../../src/commands/crawl/place.ts'
-import { makeTally } from '../../src/commands/crawl/tally.ts'
-import { crawlAll } from '../../src/commands/crawl/visits.ts'
-import { makePace, type Places } from '../../src/crawl/pace.ts'
-import type { Visit } from '../../src/crawl/visit.ts'
+import { DelayQueue, type DelayedName } from '../../src/commands/crawl/beside.ts'
+import { nameListFromArguments } from '../../src/commands/crawl/list.ts'
+import { type Politeness, targetsAfterDelay } from '../../src/commands/crawl/manners.ts'
+import { openListProgress } from '../../src/commands/crawl/place.ts'
+import { createListCrawlTally } from '../../src/commands/crawl/tally.ts'
+import { crawlList } from '../../src/commands/crawl/visits.ts'
+import { makePolitenessLimiter, type RateLimitTargets } from '../../src/crawl/pace.ts'
+import type { ProbeResult } from '../../src/crawl/visit.ts'
 import { WEB_LIMITS } from '../../src/crawl/web-limits.ts'
 import { observe } from '../../src/observe/observe.ts'
-import type { Sight } from '../../src/schedule/crawl.ts'
-import { type Address, parseAddress } from '../../src/words/address.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { SelfCheckOutcome } from '../../src/schedule/crawl.ts'
+import { type IpAddress, parseAddress } from '../../src/words/address.ts'
+import type { DomainName } from '../../src/words/name.ts'
 
-const at = (text: string): Address => parseAddress(text)!
+const at = (text: string): IpAddress => parseAddress(text)!
 const HOSTER = at('192.0.2.1')
 const NO_WEB = { bare: { hops: [], end: 'silent', page: null }, www: null, certificate: { kind: 'none' } } as const
 
 /** Names whose addresses are known to the world, and a crawler that takes turns there as the web does; time passes by `pass`. */
-function worldOf(t: TestContext, addressOf: (name: Name) => Address) {
+function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { now: 0 }
-  const pace = makePace({ ticks: () => clock.now })
-  const visits: { name: Name; at: number }[] = []
-  const asked = new Map<Name, number>()
-  const visit = async (domain: Name, turns: readonly Address[] = []): Promise<Visit> => {
+  const pace = makePolitenessLimiter({ nowMs: () => clock.now })
+  const visits: { name: DomainName; at: number }[] = []
+  const asked = new Map<DomainName, number>()
+  const visit = async (domain: DomainName, turns: readonly IpAddress[] = []): Promise<ProbeResult> => {
     asked.set(domain, (asked.get(domain) ?? 0) + 1)
     const address = addressOf(domain)
     const dns = { A: { outcome: 'records', records: [address], aliases: [] } } as const
     await new Promise(setImmediate)
     const places = { addresses: [address] }
-    if (!turns.includes(address) && pace.wait(places) > WEB_LIMITS.firstTurn) {
-      return { domain, at: 1, dns, web: null, held: address }
+    if (!turns.includes(address) && pace.wait(places) > WEB_LIMITS.firstRateLimitWaitMs) {
+      return { domain, at: 1, dns, web: null, deferredAt: address }
     }
-    visits.push({ name: domain, at: clock.now + (turns.includes(address) ? 0 : pace.take(places)) })
+    visits.push({ name: domain, at: clock.now + (turns.includes(address) ? 0 : pace.acquire(places)) })
     return { domain, at: 1, dns, web: NO_WEB }
   }
   /** Until the work is done, or the time is over. */
@@ -59,37 +59,37 @@ function worldOf(t: TestContext, addressOf: (name: Name) => Address) {
 function crawlOf(
   world: ReturnType<typeof worldOf>,
   names: readonly string[],
-  more: { known?: Places; signal?: AbortSignal; optOut?: (name: Name) => boolean; look?: () => Promise<Sight> } = {},
+  more: { known?: RateLimitTargets; signal?: AbortSignal; optOut?: (name: DomainName) => boolean; look?: () => Promise<SelfCheckOutcome> } = {},
 ) {
   const { pace, clock, visit } = world
-  const list = listOfArguments(names)
-  const place = placeOf(list, '')
-  const tally = makeTally('store')
+  const list = nameListFromArguments(names)
+  const place = openListProgress(list, '')
+  const tally = createListCrawlTally('store')
   const finished: string[] = []
   const said: string[] = []
-  const manners: Manners = {
-    pace,
-    ticks: () => clock.now,
+  const manners: Politeness = {
+    limiter: pace,
+    nowMs: () => clock.now,
     optOut: { hasName: more.optOut ?? (() => false) },
     isOwn: () => false,
   }
   const destination = {
-    known: async () => ({ places: more.known ?? {}, past: 'new' as const }),
-    history: { history: async () => [], now: async () => 1, add: async () => {} },
+    targetsOf: async () => ({ places: more.known ?? {}, past: 'new' as const }),
+    outcomeHistory: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
     write: async (batch: readonly unknown[]) => batch.map(() => 'applied' as const),
   }
-  const work = crawlAll({
-    crawler: { visit },
-    look: more.look ?? (async () => ({ sees: true })),
+  const work = crawlList({
+    prober: { probe: visit },
+    runSelfCheck: more.look ?? (async () => ({ passed: true })),
     destination,
-    manners,
-    place: { ...place, finish: ({ name }) => void finished.push(name) },
+    politeness: manners,
+    progress: { ...place, finishEntry: ({ name }) => void finished.push(name) },
     tally,
     parallel: 16,
     signal: more.signal ?? new AbortController().signal,
-    onTaken() {},
-    onVisit() {},
-    say: (news) => void said.push(news),
+    onEntry() {},
+    onProbe() {},
+    log: (news) => void said.push(news),
     onFault(_, error) {
       throw error
     },
@@ -97,7 +97,7 @@ function crawlOf(
   return { work, tally, finished, said }
 }
 
-const SPREAD = (name: Name): Address => at(`198.18.${/\d+/.exec(name)![0]}.1`)
+const SPREAD = (name: DomainName): IpAddress => at(`198.18.${/\d+/.exec(name)![0]}.1`)
 const namesOf = (kind: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${kind}-${index}.example`)
 
@@ -128,15 +128,15 @@ test('a name that was seen before waits where it was then, without being asked f
 test('a name that was held waits for its turn at the name servers that it was seen to have, too', () => {
   const records = ['b.ns.example', 'a.ns.example']
   const dns = { NS: { outcome: 'records', records, aliases: [] } } as const
-  const seen = observe({ domain: 'a.example' as Name, at: 1, dns, web: null })
-  assert.deepEqual(placesAfter(undefined, HOSTER, seen), { addresses: [HOSTER], servers: 'a.ns.example b.ns.example' })
+  const seen = observe({ domain: 'a.example' as DomainName, at: 1, dns, web: null })
+  assert.deepEqual(targetsAfterDelay(undefined, HOSTER, seen), { addresses: [HOSTER], servers: 'a.ns.example b.ns.example' })
 })
 
 test('names that cannot be looked at are visited again at the end, three times in all; a thousand in a row pause the crawl', async (t) => {
   const world = worldOf(t, SPREAD)
-  const crawlWith = (isDark: (name: Name) => boolean, count: number) => {
-    const asked = new Map<Name, number>()
-    const visit = async (domain: Name): Promise<Visit> => {
+  const crawlWith = (isDark: (name: DomainName) => boolean, count: number) => {
+    const asked = new Map<DomainName, number>()
+    const visit = async (domain: DomainName): Promise<ProbeResult> => {
       asked.set(domain, (asked.get(domain) ?? 0) + 1)
       const dns = isDark(domain) ? null : ({ A: { outcome: 'records', records: [], aliases: [] } } as const)
       return { domain, at: 1, dns, web: null }
@@ -171,7 +171,7 @@ test('a crawl that is stopped does not wait for those beside it', async (t) => {
 
 test('names whose servers ask to be left alone for long are left for another crawl, and stay undone', async (t) => {
   const world = worldOf(t, (name) => (name.startsWith('resting') ? HOSTER : SPREAD(name)))
-  world.pace.rest(HOSTER, 3_600_000)
+  world.pace.backOff(HOSTER, 3_600_000)
   const { work, tally, finished } = crawlOf(world, [...namesOf('resting', 40), ...namesOf('other', 10)])
   await world.pass(work, 60_000)
   assert.equal(await work, true)
@@ -181,13 +181,13 @@ test('names whose servers ask to be left alone for long are left for another cra
 
 test('a name that is put on the opt-out list while it waits is not visited, and one that is on it is not asked for', async (t) => {
   const world = worldOf(t, () => HOSTER)
-  const optOut = (name: Name): boolean =>
+  const optOut = (name: DomainName): boolean =>
     name === 'hosted-0.example' || (name === 'hosted-9.example' && world.clock.now > 2_000)
   const { work, tally, finished } = crawlOf(world, namesOf('hosted', 10), { optOut })
   await world.pass(work, 60_000)
   assert.equal(await work, true)
   assert.deepEqual([tally.of('opted-out'), tally.of('ok'), finished.length], [2, 8, 10])
-  assert.equal(world.asked.has('hosted-0.example' as Name), false)
+  assert.equal(world.asked.has('hosted-0.example' as DomainName), false)
   assert.ok(!world.visits.some(({ name }) => name === 'hosted-9.example'))
 })
 
@@ -201,22 +201,22 @@ test('of those who wait everybody goes, those of one place in the order they cam
   fc.assert(
     fc.property(fc.oneof(waiting(1), waiting(2)), (all) => {
       const clock = { now: 0 }
-      const pace = makePace({ ticks: () => clock.now })
-      const left: Held[] = []
-      const beside = new Beside({ pace, ticks: () => clock.now, onLeft: (held) => left.push(held) })
-      const gone: { line: number; addresses: readonly Address[]; at: number }[] = []
+      const pace = makePolitenessLimiter({ nowMs: () => clock.now })
+      const left: DelayedName[] = []
+      const beside = new DelayQueue({ politeness: pace, nowMs: () => clock.now, onRejected: (held) => left.push(held) })
+      const gone: { line: number; addresses: readonly IpAddress[]; at: number }[] = []
       const go = (): void => {
         for (let held = beside.take(); held !== null; held = beside.take()) {
-          gone.push({ line: held.entry.line, addresses: held.places.addresses!, at: clock.now })
+          gone.push({ line: held.entry.line, addresses: held.targets.addresses!, at: clock.now })
         }
       }
       for (const [line, [addresses, pause]] of all.entries()) {
-        beside.add({ entry: { line } as Held['entry'], places: { addresses }, past: 'new', times: 1 })
+        beside.add({ entry: { line } as DelayedName['entry'], targets: { addresses }, prior: 'new', delays: 1 })
         clock.now += pause
         go()
       }
       for (let look = 0; look < 5_000 && beside.size > 0; look++) {
-        clock.now += beside.soonest()
+        clock.now += beside.nextReadyIn()
         go()
       }
       assert.deepEqual([beside.size, gone.length, left.length], [0, all.length, 0])

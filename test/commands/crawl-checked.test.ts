@@ -6,24 +6,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { VirtualClock } from '../../bench/simulation/clock.ts'
-import { type DnsServer, startDns } from '../../lab/dns.ts'
+import { type LabDnsServer, startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
-import { always } from '../../lab/lies.ts'
-import { type Destination, storeDestination, UNKNOWN } from '../../src/commands/crawl/destination.ts'
-import { openEyes } from '../../src/commands/crawl/eyes.ts'
-import { listOfArguments } from '../../src/commands/crawl/list.ts'
-import { openOut } from '../../src/commands/crawl/out.ts'
-import { placeOf } from '../../src/commands/crawl/place.ts'
-import { makeTally } from '../../src/commands/crawl/tally.ts'
-import { crawlAll } from '../../src/commands/crawl/visits.ts'
+import { answerAlways } from '../../lab/lies.ts'
+import { type Destination, storeDestination, UNKNOWN_NAME } from '../../src/commands/crawl/destination.ts'
+import { openProbeSystem } from '../../src/commands/crawl/eyes.ts'
+import { nameListFromArguments } from '../../src/commands/crawl/list.ts'
+import { openObservationFile } from '../../src/commands/crawl/out.ts'
+import { openListProgress } from '../../src/commands/crawl/place.ts'
+import { createListCrawlTally } from '../../src/commands/crawl/tally.ts'
+import { crawlList } from '../../src/commands/crawl/visits.ts'
 import { makeGuard } from '../../src/crawl/guard.ts'
-import type { Visit } from '../../src/crawl/visit.ts'
+import type { ProbeResult } from '../../src/crawl/visit.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import type { Clock } from '../../src/schedule/bell.ts'
-import type { Sight } from '../../src/schedule/crawl.ts'
+import type { CrawlClock } from '../../src/schedule/bell.ts'
+import type { SelfCheckOutcome } from '../../src/schedule/crawl.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Outcomes } from '../../src/store/schedule.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { OutcomeCount } from '../../src/store/schedule.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
 
 const NAMES = Array.from({ length: 16 }, (_, index) => `name-${index}.example`)
@@ -32,7 +32,7 @@ const TABLE: DnsTable = {
   'zone.example': { NS: ['ns.example'] },
 }
 /** A clock on which every wait is over at once, but for those that are for ever. */
-const HASTY: Clock = { ticks: () => performance.now(), wait: () => new Promise((done) => setImmediate(done)) }
+const HASTY: CrawlClock = { monotonicMs: () => performance.now(), wait: () => new Promise((done) => setImmediate(done)) }
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-checked-'))
@@ -42,12 +42,12 @@ function folderOf(t: TestContext): string {
 
 /** Two resolvers of the lab, and the eyes of a crawl that asks them. */
 async function lookingAt(t: TestContext) {
-  const servers = [await startDns(TABLE), await startDns(TABLE)]
-  const eyes = await openEyes({
+  const servers = [await startDnsServer(TABLE), await startDnsServer(TABLE)]
+  const eyes = await openProbeSystem({
     servers: servers.map(({ address, port }) => ({ address, port })),
     guard: makeGuard(),
     userAgent: 'domaindex/test',
-    plan: { zones: [], missing: 'example', ipv4only: null, addresses: [] },
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
     optOut: { hasName: () => false },
     now: () => Math.floor(Date.now() / 1000),
     timeout: 150,
@@ -58,21 +58,21 @@ async function lookingAt(t: TestContext) {
     await eyes.close()
     for (const each of servers) await each.close()
   })
-  return { servers: servers as [DnsServer, DnsServer], eyes }
+  return { servers: servers as [LabDnsServer, LabDnsServer], eyes }
 }
 
-type Given = Pick<Parameters<typeof crawlAll>[0], 'crawler' | 'look' | 'destination'> & {
-  clock?: Clock
+type Given = Pick<Parameters<typeof crawlList>[0], 'prober' | 'runSelfCheck' | 'destination'> & {
+  clock?: CrawlClock
   say?: (news: string) => void
 }
 
 function crawl(names: readonly string[], given: Given) {
-  const list = listOfArguments(names)
-  const tally = makeTally('store')
+  const list = nameListFromArguments(names)
+  const tally = createListCrawlTally('store')
   const nothing = (): void => {}
-  const work = crawlAll({
-    ...{ place: placeOf(list, ''), tally, parallel: 8, signal: new AbortController().signal },
-    ...{ onTaken: nothing, onVisit: nothing, clock: HASTY, say: nothing },
+  const work = crawlList({
+    ...{ progress: openListProgress(list, ''), tally, parallel: 8, signal: new AbortController().signal },
+    ...{ onEntry: nothing, onProbe: nothing, clock: HASTY, log: nothing },
     onFault(_, error) {
       throw error
     },
@@ -85,19 +85,19 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
   test(`resolvers that answer every question by ${lie}: nothing is written, and the list goes on when they are well`, async (t) => {
     const { servers, eyes } = await lookingAt(t)
     const path = join(folderOf(t), 'seen.jsonl')
-    const destination = openOut(path, null)
+    const destination = openObservationFile(path, null)
     const said: string[] = []
     let visits = 0
-    const visit = (name: Name): Promise<Visit> => {
+    const visit = (name: DomainName): Promise<ProbeResult> => {
       if (++visits === 6)
-        for (const server of servers) server.lie(lie === 'nxdomain' ? () => ({ A: ['192.0.2.66'] }) : always(lie))
-      return eyes.visit(name)
+        for (const server of servers) server.override(lie === 'nxdomain' ? () => ({ A: ['192.0.2.66'] }) : answerAlways(lie))
+      return eyes.probe(name)
     }
     const say = (news: string): void => {
       said.push(news)
-      for (const server of servers) server.lie(null)
+      for (const server of servers) server.override(null)
     }
-    const { work, tally } = crawl(NAMES, { crawler: { visit }, look: eyes.look, destination, say })
+    const { work, tally } = crawl(NAMES, { prober: { probe: visit }, runSelfCheck: eyes.runSelfCheck, destination, say })
     assert.equal(await work, true)
     await destination.close()
     assert.match(said[0]!, /^the crawl pauses: resolver /)
@@ -113,10 +113,10 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
 }
 
 /** A week in which one website in a hundred was gone. */
-function weekBefore(now: number): Outcomes[] {
+function weekBefore(now: number): OutcomeCount[] {
   return Array.from({ length: 100 }, (_, hours) => ({
     ...{ hour: now - (now % 3600) - (hours + 6) * 3600, kind: 'website' },
-    ...{ visits: 2_000, servfail: 20, nxdomain: 20, none: 20 },
+    ...{ probes: 2_000, servfail: 20, nxdomain: 20, noWebsite: 20 },
   }))
 }
 
@@ -128,33 +128,33 @@ test('names that had a website and fail beyond the bands of the store are not wr
   })
   t.after(() => store.close())
   const at = await store.now()
-  await store.schedule.add(weekBefore(at))
+  await store.schedule.addOutcomes(weekBefore(at))
   const written: Observation[] = []
   const { history, write } = storeDestination(store, '')
-  const destination: Pick<Destination, 'known' | 'write' | 'history'> = {
-    known: async () => ({ ...UNKNOWN, past: 'website' }),
+  const destination: Pick<Destination, 'targetsOf' | 'write' | 'history'> = {
+    targetsOf: async () => ({ ...UNKNOWN_NAME, prior: 'website' }),
     write: (batch) => {
       written.push(...batch)
       return write(batch)
     },
-    history: { ...history, now: async () => at + Math.floor(clock.ticks() / 1000) },
+    history: { ...history, now: async () => at + Math.floor(clock.monotonicMs() / 1000) },
   }
   const clock = new VirtualClock()
   const said: string[] = []
   let isWell = false
-  const visit = async (domain: Name): Promise<Visit> => {
+  const visit = async (domain: DomainName): Promise<ProbeResult> => {
     const answer = isWell
       ? ({ outcome: 'records', records: [], aliases: [] } as const)
       : ({ outcome: 'nxdomain' } as const)
     return { domain, at, dns: { A: answer, AAAA: answer }, web: null }
   }
-  const look = async (): Promise<Sight> => ({ sees: true })
+  const look = async (): Promise<SelfCheckOutcome> => ({ passed: true })
   const names = Array.from({ length: 600 }, (_, index) => `site-${index}.example`)
   const say = (news: string): void => {
     said.push(news)
     if (news.startsWith('the crawl pauses')) isWell = true
   }
-  const { work } = crawl(names, { crawler: { visit }, look, destination, clock, say })
+  const { work } = crawl(names, { prober: { probe: visit }, runSelfCheck: look, destination, clock, say })
   await clock.run(3_600_000, () => written.length === names.length)
   await clock.hold(work)
   assert.match(
@@ -166,7 +166,7 @@ test('names that had a website and fail beyond the bands of the store are not wr
   assert.deepEqual(written.map(({ domain }) => domain).toSorted(), names.map(named).toSorted())
   const outcomes = await store.schedule.outcomes(at - 3_600)
   assert.equal(
-    outcomes.reduce((sum, { visits }) => sum + visits, 0),
+    outcomes.reduce((sum, { probes: visits }) => sum + visits, 0),
     names.length,
     'they count for the bands of the loop',
   )
@@ -174,22 +174,22 @@ test('names that had a website and fail beyond the bands of the store are not wr
 
 test('a crawl that is stopped while it pauses ends, and what it threw away stays undone', async () => {
   const stop = new AbortController()
-  const list = listOfArguments(NAMES)
-  const tally = makeTally('file')
+  const list = nameListFromArguments(NAMES)
+  const tally = createListCrawlTally('file')
   const finished: string[] = []
   let looks = 0
   const nothing = (): void => {}
-  const isDone = await crawlAll({
-    crawler: { visit: async (domain) => ({ domain, at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null }) },
-    look: async () => (looks++ === 0 ? { sees: true } : { sees: false, why: 'no resolver answers' }),
+  const isDone = await crawlList({
+    prober: { probe: async (domain) => ({ domain, at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null }) },
+    runSelfCheck: async () => (looks++ === 0 ? { passed: true } : { passed: false, reason: 'no resolver answers' }),
     destination: {
-      known: async () => UNKNOWN,
+      targetsOf: async () => UNKNOWN_NAME,
       write: async (batch) => batch.map(() => 'written' as const),
-      history: { history: async () => [], now: async () => 1, add: async () => {} },
+      history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
     },
-    place: { ...placeOf(list, ''), finish: ({ name }) => void finished.push(name) },
-    ...{ tally, parallel: 8, signal: stop.signal, onTaken: nothing, onVisit: nothing, onFault: nothing, clock: HASTY },
-    say: (news) => (news === 'the crawl pauses: no resolver answers' ? stop.abort() : assert.fail(news)),
+    progress: { ...openListProgress(list, ''), finishEntry: ({ name }) => void finished.push(name) },
+    ...{ tally, parallel: 8, signal: stop.signal, onEntry: nothing, onProbe: nothing, onFault: nothing, clock: HASTY },
+    log: (news) => (news === 'the crawl pauses: no resolver answers' ? stop.abort() : assert.fail(news)),
   })
   assert.deepEqual([isDone, finished, tally.of('written')], [false, [], 0])
 })

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Entry, listOfArguments, openList } from '../../src/commands/crawl/list.ts'
-import { openOut } from '../../src/commands/crawl/out.ts'
-import { type Place, placeOf } from '../../src/commands/crawl/place.ts'
-import { visitAll } from '../../src/commands/crawl/run.ts'
+import { type ListEntry, nameListFromArguments, openNameList } from '../../src/commands/crawl/list.ts'
+import { openObservationFile } from '../../src/commands/crawl/out.ts'
+import { type ListProgress, openListProgress } from '../../src/commands/crawl/place.ts'
+import { probeList } from '../../src/commands/crawl/run.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { folderOf } from './run.ts'
@@ -18,22 +18,22 @@ import { folderOf } from './run.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const never = new AbortController().signal
 
-async function all(entries: AsyncIterable<Entry>): Promise<Entry[]> {
-  const found: Entry[] = []
+async function all(entries: AsyncIterable<ListEntry>): Promise<ListEntry[]> {
+  const found: ListEntry[] = []
   for await (const entry of entries) found.push(entry)
   return found
 }
 
-const namesOf = (entries: readonly Entry[]) => entries.map(({ name }) => name)
+const namesOf = (entries: readonly ListEntry[]) => entries.map(({ name }) => name)
 
 /** Takes entries and finishes them, but for those of the lines that stay open. */
-async function crawlSome(place: Place, count: number, open: readonly number[] = []): Promise<(string | null)[]> {
+async function crawlSome(place: ListProgress, count: number, open: readonly number[] = []): Promise<(string | null)[]> {
   const taken: (string | null)[] = []
-  for await (const entry of place.rest()) {
+  for await (const entry of place.remainingEntries()) {
     if (taken.length === count) break
     taken.push(entry.name)
-    place.begin(entry)
-    if (entry.name !== null && !open.includes(entry.line)) place.finish(entry)
+    place.startEntry(entry)
+    if (entry.name !== null && !open.includes(entry.line)) place.finishEntry(entry)
   }
   return taken
 }
@@ -50,7 +50,7 @@ suite('the list', { concurrency: 2 }, () => {
       writeFileSync(path(name), bytes)
     }
     for (const name of ['list', 'list.gz', 'list.zst']) {
-      const entries = await all(openList(path(name), never).entries)
+      const entries = await all(openNameList(path(name), never).entries)
       assert.deepEqual(
         entries.map(({ line, name }) => [line, name]),
         [
@@ -63,22 +63,22 @@ suite('the list', { concurrency: 2 }, () => {
       assert.match((entries[2] as { reason: string }).reason, /scheme.*send c\.example/)
       assert.ok(entries.at(-1)!.share! > 0.5)
     }
-    assert.deepEqual(namesOf(await all(listOfArguments(['A.example', 'b']).entries)), ['a.example', null])
+    assert.deepEqual(namesOf(await all(nameListFromArguments(['A.example', 'b']).entries)), ['a.example', null])
   })
 
   test('a list that cannot be read, or is cut off, is told', async (t) => {
     const { path } = folderOf(t)
-    assert.throws(() => openList(path('none'), never), /none cannot be read: no such file/)
-    assert.throws(() => openList(path('.'), never), /it is a folder/)
+    assert.throws(() => openNameList(path('none'), never), /none cannot be read: no such file/)
+    assert.throws(() => openNameList(path('.'), never), /it is a folder/)
     writeFileSync(path('cut.gz'), gzipSync('a.example\n'.repeat(9)).subarray(0, -9))
-    await assert.rejects(all(openList(path('cut.gz'), never).entries), /cut off; read up to line/)
+    await assert.rejects(all(openNameList(path('cut.gz'), never).entries), /cut off; read up to line/)
   })
 
   test('a list that is asked to end while it waits ends', async (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('list'), 'a.example\n')
     const controller = new AbortController()
-    const list = openList(path('list'), controller.signal)
+    const list = openNameList(path('list'), controller.signal)
     controller.abort()
     await assert.rejects(all(list.entries), { name: 'AbortError' })
   })
@@ -88,36 +88,36 @@ suite('the place in a list', { concurrency: 2 }, () => {
   test('is kept beside it, the lines that are open included, and is gone when all is done', async (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('list'), 'a.example\nb.example\n?\nc.example\nd.example\n')
-    const open = () => placeOf(openList(path('list'), never), 'here')
+    const open = () => openListProgress(openNameList(path('list'), never), 'here')
     const first = open()
     assert.deepEqual(await crawlSome(first, 4, [2]), ['a.example', 'b.example', null, 'c.example'])
-    first.end(false)
+    first.finish(false)
     assert.ok(existsSync(path('list.place')))
     const second = open()
-    assert.equal(second.from, 4)
+    assert.equal(second.resumeAfterLine, 4)
     appendFileSync(path('list'), 'e.example\n')
     assert.deepEqual(await crawlSome(second, 9), ['b.example', 'd.example', 'e.example'])
-    second.end(true)
+    second.finish(true)
     assert.ok(!existsSync(path('list.place')))
     const third = open()
-    third.end(false)
+    third.finish(false)
     assert.ok(!existsSync(path('list.place')), 'nothing was begun')
   })
 
   test('a list that changed before it is refused, and so is another destination', async (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('list'), 'a.example\nb.example\nc.example\n')
-    const open = (to = 'here') => placeOf(openList(path('list'), never), to)
+    const open = (to = 'here') => openListProgress(openNameList(path('list'), never), to)
     const first = open()
     await crawlSome(first, 2, [1])
-    first.end(false)
+    first.finish(false)
     assert.throws(() => open('there'), /into here is not finished.*remove .*list\.place/)
     for (const changed of ['a.example\nB.example\nc.example\n', 'a.example\n', 'a.example\n\nb.example\nc.example\n']) {
       writeFileSync(path('list'), changed)
       const place = open()
       const taken: unknown[] = []
       const taking = async () => {
-        for await (const entry of place.rest()) taken.push(entry)
+        for await (const entry of place.remainingEntries()) taken.push(entry)
       }
       await assert.rejects(taking, /list has changed before line 2, .*remove .*list\.place/)
       assert.deepEqual(taken, [])
@@ -133,10 +133,10 @@ suite('the place in a list', { concurrency: 2 }, () => {
 test('standard input has no place, also where it is a file', async (t) => {
   const { path } = folderOf(t)
   writeFileSync(path('list'), 'a.example\nb.example\n')
-  const list = { ...openList(path('list'), never), path: '-' }
-  const place = placeOf(list, 'here')
+  const list = { ...openNameList(path('list'), never), path: '-' }
+  const place = openListProgress(list, 'here')
   assert.deepEqual(await crawlSome(place, 1), ['a.example'])
-  place.end(false)
+  place.finish(false)
   assert.ok(!existsSync('-.place'))
 })
 
@@ -152,26 +152,26 @@ suite('visits in flight', { concurrency: 2 }, () => {
       inFlight--
     }
     const texts = Array.from({ length: 50 }, (_, index) => `n${index}.example`)
-    const entries = listOfArguments(texts).entries
-    assert.equal(await visitAll({ entries, parallel: 8, signal: never, begin() {}, visit }), true)
+    const entries = nameListFromArguments(texts).entries
+    assert.equal(await probeList({ entries, parallel: 8, signal: never, startEntry() {}, probe: visit }), true)
     assert.deepEqual([most, visited.toSorted()], [8, texts.toSorted()])
   })
 
   test('asked to end, no other name is begun; what a visit throws is thrown when all are back', async () => {
     const controller = new AbortController()
     const begun: string[] = []
-    const task = { entries: listOfArguments(['a.b', 'b.b', 'c.b']).entries, parallel: 1, begin() {} }
+    const task = { entries: nameListFromArguments(['a.b', 'b.b', 'c.b']).entries, parallel: 1, startEntry() {} }
     const stopping = async ({ name }: { name: string }) => {
       begun.push(name)
       controller.abort()
     }
-    assert.equal(await visitAll({ ...task, signal: controller.signal, visit: stopping }), false)
+    assert.equal(await probeList({ ...task, signal: controller.signal, probe: stopping }), false)
     assert.deepEqual(begun, ['a.b'])
     const failing = async () => {
       throw new Error('no room')
     }
-    const entries = listOfArguments(['a.b', 'b.b']).entries
-    await assert.rejects(visitAll({ ...task, entries, signal: never, visit: failing }), /no room/)
+    const entries = nameListFromArguments(['a.b', 'b.b']).entries
+    await assert.rejects(probeList({ ...task, entries, signal: never, probe: failing }), /no room/)
   })
 })
 
@@ -183,7 +183,7 @@ suite('the file of observations', { concurrency: 2 }, () => {
     const { path } = folderOf(t)
     const file = path('out.jsonl')
     const write = async () => {
-      const out = openOut(file, null)
+      const out = openObservationFile(file, null)
       await out.write([observation])
       await out.close()
       return readFileSync(file, 'utf8')
@@ -201,14 +201,14 @@ suite('the file of observations', { concurrency: 2 }, () => {
   test('another kind of file, the list itself and a folder are refused and stay as they are', (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('notes'), 'a note')
-    assert.throws(() => openOut(path('notes'), null), /does not end with a line of observations/)
+    assert.throws(() => openObservationFile(path('notes'), null), /does not end with a line of observations/)
     assert.equal(readFileSync(path('notes'), 'utf8'), 'a note')
     writeFileSync(path('ended'), 'a note\n')
-    assert.throws(() => openOut(path('ended'), null), /does not end with a line of observations/)
+    assert.throws(() => openObservationFile(path('ended'), null), /does not end with a line of observations/)
     writeFileSync(path('list'), 'a.example\n')
-    assert.throws(() => openOut(path('list'), statSync(path('list'))), /is the list that is crawled/)
+    assert.throws(() => openObservationFile(path('list'), statSync(path('list'))), /is the list that is crawled/)
     mkdirSync(path('folder'))
-    assert.throws(() => openOut(path('folder'), null), /cannot be written for --out/)
+    assert.throws(() => openObservationFile(path('folder'), null), /cannot be written for --out/)
   })
 
   const script = `

@@ -6,12 +6,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { suite, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { startDns } from '../../lab/dns.ts'
+import { startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
-import { reachOf, userAgentOf } from '../../src/commands/crawl/reach.ts'
+import { crawlAccessOf, userAgentOf } from '../../src/commands/crawl/reach.ts'
 import { readSettings } from '../../src/config.ts'
-import { parseRange } from '../../src/crawl/guard.ts'
-import { type Address, parseAddress } from '../../src/words/address.ts'
+import { parseAddressRange } from '../../src/crawl/guard.ts'
+import { type IpAddress, parseAddress } from '../../src/words/address.ts'
 import { parseName } from '../../src/words/name.ts'
 import { until } from '../until.ts'
 import { folderOf, outcomeOf } from './run.ts'
@@ -31,7 +31,7 @@ const TABLE: DnsTable = {
 async function resolverOf(t: TestContext, table = TABLE) {
   const asked: string[] = []
   const start = () =>
-    startDns(table, ({ host, type }) => {
+    startDnsServer(table, ({ host, type }) => {
       if (type === 'MX') asked.push(host)
     })
   const servers = [await start(), await start()]
@@ -262,9 +262,9 @@ test('of opened ranges, resolvers, own listeners and link-local addresses stay c
     DOMAINDEX_PORT: '80',
     DOMAINDEX_ADMIN: 'localhost:443',
   })
-  const [wide, ...own] = ['169.254.0.0/15', '127.0.0.0/8', '10.0.0.0/8'].map((text) => parseRange(text)!)
-  const address = (text: string): Address => parseAddress(text)!
-  const { guard } = reachOf(settings, [{ address: address('10.0.0.53'), port: 80 }], [wide!, ...own])
+  const [wide, ...own] = ['169.254.0.0/15', '127.0.0.0/8', '10.0.0.0/8'].map((text) => parseAddressRange(text)!)
+  const address = (text: string): IpAddress => parseAddress(text)!
+  const { guard } = crawlAccessOf(settings, [{ address: address('10.0.0.53'), port: 80 }], [wide!, ...own])
   const vetted = (text: string, port: number) => guard.vet(address(text), port) !== null
   assert.deepEqual(
     [vetted('127.0.0.1', 80), vetted('10.0.0.1', 80), vetted('93.184.216.34', 443), vetted('93.184.216.34', 80)],
@@ -280,7 +280,7 @@ test('of opened ranges, resolvers, own listeners and link-local addresses stay c
     ],
     [false, false, false, false, false],
   )
-  const quiet = reachOf(readSettings({}), [{ address: address('10.0.0.53'), port: 53 }], own)
+  const quiet = crawlAccessOf(readSettings({}), [{ address: address('10.0.0.53'), port: 53 }], own)
   assert.equal(quiet.guard.vet(address('93.184.216.34'), 80), null, 'nothing public without a contact')
   assert.notEqual(quiet.guard.vet(address('10.0.0.1'), 80), null)
 })

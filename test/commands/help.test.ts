@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { UsageFault } from '../../src/commands/fault.ts'
-import { HELP, pathOf } from '../../src/commands/help.ts'
-import { programOf } from '../../src/commands/program.ts'
-import { report } from '../../src/commands/report.ts'
+import { COMMAND_HELP, commandPath } from '../../src/commands/help.ts'
+import { createProgram } from '../../src/commands/program.ts'
+import { reportError } from '../../src/commands/report.ts'
 import { SETTINGS } from '../../src/config.ts'
 import { folderOf } from './run.ts'
 
@@ -18,7 +18,7 @@ function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
 }
 
-const leaves = leavesOf(await programOf(null))
+const leaves = leavesOf(await createProgram(null))
 
 /** The help as it is printed. */
 function helpOf(command: Command): string {
@@ -28,12 +28,12 @@ function helpOf(command: Command): string {
 }
 
 test('every command that can be run has its examples and settings, and nothing else has', () => {
-  assert.deepEqual(leaves.map(pathOf).toSorted(), Object.keys(HELP).toSorted())
+  assert.deepEqual(leaves.map(commandPath).toSorted(), Object.keys(COMMAND_HELP).toSorted())
 })
 
 for (const command of leaves) {
-  const path = pathOf(command)
-  const { examples = [], settings = [] } = HELP[path] ?? {}
+  const path = commandPath(command)
+  const { examples = [], settings = [] } = COMMAND_HELP[path] ?? {}
 
   test(`domaindex ${path} --help has examples of itself, and the settings that it reads`, () => {
     const help = helpOf(command)
@@ -58,9 +58,9 @@ for (const command of leaves) {
   })
 
   test(`domaindex ${path} ends with exit code 2 where it is used wrongly`, async () => {
-    const program = (await programOf(null)).configureOutput({ writeErr: () => {}, writeOut: () => {} })
+    const program = (await createProgram(null)).configureOutput({ writeErr: () => {}, writeOut: () => {} })
     for (const each of leavesOf(program)) each.configureOutput({ writeErr: () => {} })
-    const code = (error: unknown) => report(error)
+    const code = (error: unknown) => reportError(error)
     await program.parseAsync([...path.split(' '), '--no-such-option'], { from: 'user' }).then(
       () => assert.fail('it ran'),
       (error) => assert.equal(code(error), 2),
@@ -93,5 +93,5 @@ test('help and version end with 0, and wrong usage that a command finds itself w
     assert.deepEqual([code, stdout], [2, ''], args.join(' '))
     assert.doesNotMatch(stderr, /^ +at /m)
   }
-  assert.equal(report(new UsageFault('x')), 2)
+  assert.equal(reportError(new UsageFault('x')), 2)
 })

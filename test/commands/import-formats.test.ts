@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { FORMATS } from '../../src/observe/formats/formats.ts'
+import { IMPORT_FORMATS } from '../../src/observe/formats/formats.ts'
 import { parseName } from '../../src/words/name.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { faultsOf } from './answers.ts'
@@ -186,7 +186,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
   test('the help names the formats', async (t) => {
     const { run } = folderOf(t)
     const { stdout } = await run(['import', '--help'])
-    for (const format of ['observations', ...Object.keys(FORMATS)]) assert.ok(stdout.includes(`"${format}"`), format)
+    for (const format of ['observations', ...Object.keys(IMPORT_FORMATS)]) assert.ok(stdout.includes(`"${format}"`), format)
     assert.match(stdout, /--observed-at/)
   })
 

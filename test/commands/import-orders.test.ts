@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { rowsOf } from '../../src/commands/import/columns.ts'
-import { gather } from '../../src/commands/import/gather.ts'
-import { FORMATS, type FormatName } from '../../src/observe/formats/formats.ts'
+import { preparedFromColumns } from '../../src/commands/import/columns.ts'
+import { collectSightings } from '../../src/commands/import/gather.ts'
+import { IMPORT_FORMATS, type ImportFormatName } from '../../src/observe/formats/formats.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest, ingestPrepared } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -51,7 +51,7 @@ for (const [what, format, write, adapt] of [
   ['massdns -o F', 'massdns', massdnsFullLines, asIs],
   ['massdns -o Sr', 'massdns', massdnsSimpleLines, asIs],
   ['passive DNS', 'cof', cofLines, withoutAbsence],
-] satisfies [string, FormatName, Writer, (visit: Visit) => Visit[]][]) {
+] satisfies [string, ImportFormatName, Writer, (visit: Visit) => Visit[]][]) {
   test(`the lines of ${what} give in any order what the observation file gives`, async () => {
     const worlds = fc.tuple(
       fc.array(histories, { minLength: 1, maxLength: 3 }),
@@ -78,15 +78,15 @@ for (const [what, format, write, adapt] of [
 }
 
 /** Through the collector of the command. */
-async function importInto(store: Store, format: FormatName, lines: readonly string[]): Promise<void> {
-  const collector = gather(FORMATS[format](null), LITTLE)
+async function importInto(store: Store, format: ImportFormatName, lines: readonly string[]): Promise<void> {
+  const collector = collectSightings(IMPORT_FORMATS[format](null), LITTLE)
   for (const line of lines) {
     const bytes = Buffer.from(line)
     assert.ok(collector.add({ bytes, length: bytes.length }, LATEST), line)
   }
   assert.ok(collector.addLast(LATEST))
   for (const _ of collector.finish()) assert.equal(collector.isFull(), false)
-  await ingestPrepared(store, rowsOf(collector.empty().observations))
+  await ingestPrepared(store, preparedFromColumns(collector.takeBatch().observations))
 }
 
 /** The visits of one name that no run had before. */

@@ -66,9 +66,9 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     for (let kill = 0; kill < 3; kill++) await killed('19')
     assert.equal((await take('19')).code, 0)
     const known = (folder: typeof whole): Promise<boolean[]> =>
-      folder.withStore(async ({ frontier }) => {
+      folder.withStore(async ({ observations: frontier }) => {
         const all = names(0, NAMES + 600).map((label) => parseName(`${label}.test`)!)
-        return (await frontier.visits(all)).map(({ version }) => version > 0)
+        return (await frontier.crawlStates(all)).map(({ version }) => version > 0)
       })
     assert.deepEqual(filesOf(path('data/zones')), filesOf(whole.path('data/zones')))
     assert.deepEqual(await known({ ...whole, withStore }), await known(whole))

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
-import type { Name } from '../../src/words/name.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { look, site } from '../spec/observations.ts'
 import { folderOf } from './run.ts'
 
@@ -21,13 +21,13 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.match(first.stdout, /^filed 40, texts 10 \(\d+\.\d s, \d+ pages\/s\)\n$/)
     assert.equal(first.code, 0)
     await withStore(async (store) => {
-      const rows = await openRetrieval(store).similar('n3.example' as Name, 3)
+      const rows = await openSimilarityService(store).similar('n3.example' as DomainName, 3)
       assert.deepEqual(
         rows,
         ['n13.example', 'n23.example', 'n33.example'].map((target) => ({ target, similarity: 1 })),
       )
       assert.equal((await store.similar.segments()).length, 1)
-      assert.deepEqual(await store.jobs.holders(), [])
+      assert.deepEqual(await store.jobs.lockHolders(), [])
     })
     const again = await run(['index'])
     assert.match(again.stdout, /^filed 0, texts 10 /)
@@ -37,7 +37,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
   test('another process that keeps the index is named, and nothing is done', async (t) => {
     const { run, withStore } = folderOf(t)
     assert.equal((await run(['import', '-'], { input: lines(3) })).code, 0)
-    await withStore(({ jobs }) => jobs.take('index', 'elsewhere 17 abc'))
+    await withStore(({ jobs }) => jobs.acquireLock('index', 'elsewhere 17 abc'))
     const { code, stdout, stderr } = await run(['index'])
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(

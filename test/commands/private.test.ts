@@ -76,7 +76,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
     const { folder, url } = world(t)
     const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     await ingest(store, [seen('a.example', 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true, text: 'text' }))])
-    const walk = await store.listing.begin({ signal: new AbortController().signal })
+    const walk = await store.listing.start({ signal: new AbortController().signal })
     for await (const _ of walk.rows()) assert.deepEqual(open(folder), [])
     const files = readdirSync(folder)
     assert.ok(files.includes('store.db-wal') && files.includes('store.db-shm'), files.join(' '))

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { feelPulse } from '../../src/commands/serve/pulse.ts'
+import { monitorStore } from '../../src/commands/serve/pulse.ts'
 
 const probe = async () => {}
 const machine = () => Math.floor(Date.now() / 1000)
@@ -13,15 +13,15 @@ for (const [ahead, counted] of [
   [-90, -90],
 ] as const) {
   test(`a store whose clock is ${ahead} seconds ahead of the machine's is followed`, async () => {
-    const pulse = await feelPulse({ probe, now: async () => machine() + ahead })
+    const pulse = await monitorStore({ probe, now: async () => machine() + ahead })
     pulse.close()
     assert.ok(Math.abs(pulse.now() - machine() - counted) <= 1)
-    assert.equal(pulse.isFelt(), true)
+    assert.equal(pulse.isHealthy(), true)
   })
 }
 
 test('clocks that are a second apart are taken for one, because they are read in whole seconds', async () => {
-  const pulse = await feelPulse({ probe, now: async () => machine() - 1 })
+  const pulse = await monitorStore({ probe, now: async () => machine() - 1 })
   pulse.close()
   const [before, now, after] = [machine(), pulse.now(), machine()]
   assert.ok(before <= now && now <= after)
@@ -29,6 +29,6 @@ test('clocks that are a second apart are taken for one, because they are read in
 
 test('a store that does not answer at first is a fault', async () => {
   const broken = () => Promise.reject(new Error('nothing answers there'))
-  await assert.rejects(feelPulse({ probe, now: broken }), /nothing answers/)
-  await assert.rejects(feelPulse({ probe: broken, now: async () => machine() }), /nothing answers/)
+  await assert.rejects(monitorStore({ probe, now: broken }), /nothing answers/)
+  await assert.rejects(monitorStore({ probe: broken, now: async () => machine() }), /nothing answers/)
 })

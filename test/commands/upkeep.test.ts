@@ -9,7 +9,7 @@ import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 /** Facts in whose rows beside the current ones nothing changes. */
-const NOTHING_MOVED = { superseded: [], seen: [], arrived: [], left: [], terms: undefined }
+const NOTHING_MOVED = { superseded: [], firstSeen: [], arrived: [], left: [], terms: undefined }
 
 suite('upkeep', { concurrency: 2 }, () => {
   test('check says that nothing is wrong, or a line for each fault and exit code 1', async (t) => {
@@ -48,12 +48,12 @@ suite('upkeep', { concurrency: 2 }, () => {
     const line = (domain: string, to: string) =>
       `{"domain":"${domain}","observed_at":"2026-11-20T03:04:05Z","web":{${web},"redirects_to":"${to}","ssl":"nocert","social_accounts":[]}}`
     await run(['import', '-'], { input: `${line('a.example', 'www.shop.co.uk')}\n${line('b.example', 'c.example')}` })
-    await withStore(async ({ frontier }) => {
+    await withStore(async ({ observations: frontier }) => {
       const name = parseName('a.example')!
-      const [[visit], [current]] = await Promise.all([frontier.visits([name]), frontier.currents([name])])
+      const [[visit], [current]] = await Promise.all([frontier.crawlStates([name]), frontier.currentFacts([name])])
       assert.equal(current?.web?.redirects_to, 'shop.co.uk')
       const older = {
-        visit: visit!,
+        state: visit!,
         facts: {
           ...NOTHING_MOVED,
           current: { ...current!, web: { ...current!.web!, redirects_to: parseName('co.uk') } },

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { MOST_HOPS } from '../../src/crawl/visit.ts'
-import { isLookedAt, targetOf } from '../../src/crawl/web-target.ts'
+import { MAX_REDIRECT_HOPS } from '../../src/crawl/visit.ts'
+import { isProbeable, resolveRedirect } from '../../src/crawl/web-target.ts'
 import { type Answerer, answer, authority, certify, HOME, Internet, page, paths } from './internet.ts'
 
 const OTHER = '127.0.0.2'
@@ -103,7 +103,7 @@ test('fragments and credentials are dropped, the host is written as a name', () 
     ['http://xn--mnchen-3ya.de/', 'http://xn--mnchen-3ya.de/'],
     ['/x\r\nhost: evil', 'http://example.com/xhost:%20evil'],
   ] as const)
-    assert.equal(targetOf(text, from)?.href, spelled, text)
+    assert.equal(resolveRedirect(text, from)?.href, spelled, text)
 })
 
 test('a redirect to an IDN host is followed', async (t) => {
@@ -146,7 +146,7 @@ test('a name that answers a public address first and a private one later is not 
   let asked = 0
   internet.nameBy('rebind.com', () => (asked++ < 2 ? [OTHER] : [PRIVATE]))
   const web = internet.web()
-  const look = () => web.look('example.com' as never, { addresses: [HOME as never] })
+  const look = () => web.probe('example.com' as never, { addresses: [HOME as never] })
   assert.equal((await look())?.bare.end, 'answered')
   assert.equal((await look())?.bare.end, 'closed')
   assert.ok(!internet.taken.includes(`${PRIVATE}:80`))
@@ -174,10 +174,10 @@ test('10 redirects are followed, an eleventh is endless', async (t) => {
     Object.fromEntries(
       Array.from({ length: count }, (_, index) => [`/${index}`, index + 1 === count ? last : to(`/${index + 1}`)]),
     )
-  const ten = await walk(t, to('/0'), steps(MOST_HOPS, page()))
-  assert.deepEqual([ten.end, ten.hops.length, ten.page?.text], ['answered', MOST_HOPS + 1, ['Words of the page.']])
-  const eleven = await walk(t, to('/0'), steps(MOST_HOPS + 1, page()))
-  assert.deepEqual([eleven.end, eleven.hops.length, eleven.page], ['endless', MOST_HOPS + 1, null])
+  const ten = await walk(t, to('/0'), steps(MAX_REDIRECT_HOPS, page()))
+  assert.deepEqual([ten.end, ten.hops.length, ten.page?.text], ['answered', MAX_REDIRECT_HOPS + 1, ['Words of the page.']])
+  const eleven = await walk(t, to('/0'), steps(MAX_REDIRECT_HOPS + 1, page()))
+  assert.deepEqual([eleven.end, eleven.hops.length, eleven.page], ['endless', MAX_REDIRECT_HOPS + 1, null])
 })
 
 test('loops are endless: onto itself, over two addresses, over two domains, by refresh', async (t) => {
@@ -266,8 +266,8 @@ test('whatever a redirect says, what is asked next is a name by http or https on
   )
   fc.assert(
     fc.property(texts, (text) => {
-      const url = targetOf(text, new URL('http://example.com/'))
-      if (url === null || !isLookedAt(url)) return
+      const url = resolveRedirect(text, new URL('http://example.com/'))
+      if (url === null || !isProbeable(url)) return
       assert.match(url.href, /^https?:\/\/[a-z0-9_-]+(\.[a-z0-9_-]+)+\/[!-~]*$/)
       assert.doesNotMatch(url.href, /[#\r\n]/)
     }),

@@ -2,50 +2,50 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCrawler, VISIT_MILLISECONDS } from '../../src/crawl/crawl.ts'
+import { createProber, PROBE_TIMEOUT_MS } from '../../src/crawl/crawl.ts'
 import type { Resolver } from '../../src/crawl/dns.ts'
-import type { Answer, WebSeen } from '../../src/crawl/visit.ts'
-import type { Web } from '../../src/crawl/web.ts'
-import { type Name, parseName } from '../../src/words/name.ts'
+import type { DnsAnswer, WebProbeResult } from '../../src/crawl/visit.ts'
+import type { WebProber } from '../../src/crawl/web.ts'
+import { type DomainName, parseName } from '../../src/words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
 
 const NAME = parseName('example.com')!
 const NOW = 1_800_000_000
-const NXDOMAIN: Answer = { outcome: 'nxdomain' }
-const SERVFAIL: Answer = { outcome: 'failed', why: 'servfail' }
-const records = (...records: string[]): Answer => ({ outcome: 'records', records, aliases: [] })
-const SEEN: WebSeen = {
+const NXDOMAIN: DnsAnswer = { outcome: 'nxdomain' }
+const SERVFAIL: DnsAnswer = { outcome: 'failed', why: 'servfail' }
+const records = (...records: string[]): DnsAnswer => ({ outcome: 'records', records, aliases: [] })
+const SEEN: WebProbeResult = {
   bare: { hops: [], end: 'silent', page: null },
   www: null,
   certificate: { kind: 'none' },
 }
 
-type Answers = Partial<Record<RecordType, Answer | null>>
+type Answers = Partial<Record<RecordType, DnsAnswer | null>>
 
 /** A crawler whose resolver answers so, and what its web was asked. */
-function crawlerOf(answers: Answers, other: Answer | null = records()) {
+function crawlerOf(answers: Answers, other: DnsAnswer | null = records()) {
   const asked: [string, RecordType][] = []
-  const looked: [Name, readonly string[], boolean?][] = []
+  const looked: [DomainName, readonly string[], boolean?][] = []
   const closed: string[] = []
   const resolver: Resolver = {
-    ask: async (host, type) => {
+    resolve: async (host, type) => {
       asked.push([host, type])
       return answers[type] === undefined ? other : answers[type]
     },
     close: async () => void closed.push('resolver'),
   }
-  const web: Web = {
-    look: async (domain, { addresses, unknown }) => {
+  const web: WebProber = {
+    probe: async (domain, { addresses, isIncomplete: unknown }) => {
       looked.push(unknown ? [domain, addresses, true] : [domain, addresses])
       return SEEN
     },
     close: async () => void closed.push('web'),
   }
-  return { ...openCrawler({ resolver, web, now: () => NOW }), asked, looked, closed }
+  return { ...createProber({ resolver, web, now: () => NOW }), asked, looked, closed }
 }
 
 test('the seven types are asked at once, and the web is looked at with the addresses of both families', async () => {
-  const { visit, asked, looked, close, closed } = crawlerOf({ A: records('192.0.2.1'), AAAA: records('2001:db8::1') })
+  const { probe: visit, asked, looked, close, closed } = crawlerOf({ A: records('192.0.2.1'), AAAA: records('2001:db8::1') })
   const { dns, ...rest } = await visit(NAME)
   assert.deepEqual(rest, { domain: NAME, at: NOW, web: SEEN })
   assert.deepEqual(Object.keys(dns!).toSorted(), RECORD_TYPES.toSorted())
@@ -59,7 +59,7 @@ test('the seven types are asked at once, and the web is looked at with the addre
 })
 
 test('a name without addresses of its own is looked at too: www. may have some', async () => {
-  const { visit, looked } = crawlerOf({})
+  const { probe: visit, looked } = crawlerOf({})
   assert.equal((await visit(NAME)).web, SEEN)
   assert.deepEqual(looked, [[NAME, []]])
 })
@@ -69,9 +69,9 @@ for (const [what, answers, other] of [
   ['a name whose servers fail', { A: SERVFAIL, AAAA: SERVFAIL }, records()],
   ['a name of which nobody knows whether it has an address', { A: SERVFAIL }, records()],
   ['a name whose addresses could not be asked for', { A: null, AAAA: null }, records()],
-] as [string, Answers, Answer][]) {
+] as [string, Answers, DnsAnswer][]) {
   test(`${what} is not looked at on the web`, async () => {
-    const { visit, looked } = crawlerOf(answers, other)
+    const { probe: visit, looked } = crawlerOf(answers, other)
     const { dns, web } = await visit(NAME)
     assert.deepEqual([web, looked], [null, []])
     assert.ok(dns !== null)
@@ -80,7 +80,7 @@ for (const [what, answers, other] of [
 
 test('addresses of one family are enough to look at the web, whatever is said of the other', async () => {
   for (const AAAA of [SERVFAIL, NXDOMAIN, null]) {
-    const { visit, looked } = crawlerOf({ A: records('192.0.2.1'), AAAA })
+    const { probe: visit, looked } = crawlerOf({ A: records('192.0.2.1'), AAAA })
     assert.equal((await visit(NAME)).web, SEEN)
     assert.deepEqual(looked, [AAAA === null ? [NAME, ['192.0.2.1'], true] : [NAME, ['192.0.2.1']]])
   }
@@ -88,21 +88,21 @@ test('addresses of one family are enough to look at the web, whatever is said of
 
 test('a type that could not be asked is left out; where none could be, dns is not looked at', async () => {
   const some = crawlerOf({ MX: null })
-  assert.deepEqual(Object.keys((await some.visit(NAME)).dns!).includes('MX'), false)
+  assert.deepEqual(Object.keys((await some.probe(NAME)).dns!).includes('MX'), false)
   const none = crawlerOf({}, null)
-  assert.deepEqual(await none.visit(NAME), { domain: NAME, at: NOW, dns: null, web: null })
+  assert.deepEqual(await none.probe(NAME), { domain: NAME, at: NOW, dns: null, web: null })
 })
 
 test('a visit is over in time: what is not answered by then is left out', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const never = new Promise<never>(() => {})
   const resolver: Resolver = {
-    ask: (_, type) => (type === 'A' ? Promise.resolve(records('192.0.2.1')) : never),
+    resolve: (_, type) => (type === 'A' ? Promise.resolve(records('192.0.2.1')) : never),
     close: async () => {},
   }
-  const web: Web = { look: () => never, close: async () => {} }
-  const visited = openCrawler({ resolver, web, now: () => NOW }).visit(NAME)
-  t.mock.timers.tick(VISIT_MILLISECONDS)
+  const web: WebProber = { probe: () => never, close: async () => {} }
+  const visited = createProber({ resolver, web, now: () => NOW }).probe(NAME)
+  t.mock.timers.tick(PROBE_TIMEOUT_MS)
   const { dns, web: seen } = await visited
   assert.deepEqual([dns, seen], [{ A: records('192.0.2.1') }, null])
 })

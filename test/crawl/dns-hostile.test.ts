@@ -5,7 +5,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import type { Address } from '../../src/words/address.ts'
+import type { IpAddress } from '../../src/words/address.ts'
 import { answerTo, cutOff, framed, LOOPBACK, rawTcp, rawUdp, resolverOf, withoutEdns } from './dns-lab.ts'
 
 const TRUE_ANSWER = { outcome: 'records', records: ['192.0.2.1'], aliases: [] }
@@ -39,7 +39,7 @@ test('what is no answer to the question is passed by, and the true one is waited
       socket.send(answerTo(question, '192.0.2.1'), port, address)
     })
     const resolver = await resolverOf(t, [server])
-    assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER, lie)
+    assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER, lie)
   }
 })
 
@@ -57,7 +57,7 @@ test('an answer from another port or another address is passed by', async (t) =>
     })
   })
   const resolver = await resolverOf(t, [server])
-  assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER)
+  assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
 })
 
 test('letter case in the question that comes back does not count', async (t) => {
@@ -67,7 +67,7 @@ test('letter case in the question that comes back does not count', async (t) => 
     socket.send(message, port, address)
   })
   const resolver = await resolverOf(t, [server])
-  assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER)
+  assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
 })
 
 test('questions leave from many ports, each under an id of its own', async (t) => {
@@ -79,7 +79,7 @@ test('questions leave from many ports, each under an id of its own', async (t) =
     socket.send(answerTo(question, '192.0.2.1'), port, address)
   })
   const resolver = await resolverOf(t, [server], { sockets: 16 })
-  await Promise.all(Array.from({ length: 300 }, (_, index) => resolver.ask(`n${index}.test`, 'A')))
+  await Promise.all(Array.from({ length: 300 }, (_, index) => resolver.resolve(`n${index}.test`, 'A')))
   assert.ok(ports.size > 12 && ids.size > 280, `${ports.size} ports, ${ids.size} ids`)
 })
 
@@ -92,8 +92,8 @@ test('a resolver is asked over IPv6 alike', async (t) => {
     return t.skip('no IPv6 here')
   }
   t.after(() => socket.close())
-  const resolver = await resolverOf(t, [{ address: '::1' as Address, port: socket.address().port }])
-  assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER)
+  const resolver = await resolverOf(t, [{ address: '::1' as IpAddress, port: socket.address().port }])
+  assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
 })
 
 test('a socket is given up for one of another port now and then, and no question is lost', async (t) => {
@@ -105,7 +105,7 @@ test('a socket is given up for one of another port now and then, and no question
   const resolver = await resolverOf(t, [server], { sockets: 1 })
   let asked = 0
   const worker = async () => {
-    while (asked++ < 9000) assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER)
+    while (asked++ < 9000) assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
   }
   await Promise.all(Array.from({ length: 50 }, worker))
   assert.equal(ports.size, 3)
@@ -127,7 +127,7 @@ test('an answer that ends too soon, loops in its names or lies about lengths can
   const resolver = await resolverOf(t, [server])
   for (const index of spoil.keys()) {
     const host = `${String.fromCharCode(97 + index)}.test`
-    assert.deepEqual(await resolver.ask(host, 'A'), MALFORMED, host)
+    assert.deepEqual(await resolver.resolve(host, 'A'), MALFORMED, host)
   }
 })
 
@@ -138,7 +138,7 @@ test('an answer of 65,535 bytes is read over TCP, whole or byte by byte', async 
   })
   const resolver = await resolverOf(t, [server])
   for (pieces of [1, 7, 2000]) {
-    const answer = await resolver.ask('abc.test', 'A')
+    const answer = await resolver.resolve('abc.test', 'A')
     assert.equal(answer?.outcome === 'records' && answer.records.length, 4093)
   }
 })
@@ -179,7 +179,7 @@ test('one connection carries many questions, and their answers come in any order
   })
   const resolver = await resolverOf(t, [server])
   for (let round = 0; round < 2; round++) {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => resolver.ask(`n${index}.test`, 'A')))
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => resolver.resolve(`n${index}.test`, 'A')))
     for (const answer of answers) assert.deepEqual(answer, TRUE_ANSWER)
   }
   assert.equal(connections, 1)
@@ -196,10 +196,10 @@ test('a question is asked once more where the server closes the connection, and 
     })
   })
   const resolver = await resolverOf(t, [server])
-  assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER)
+  assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
   answersFrom = Number.POSITIVE_INFINITY
   const other = await resolverOf(t, [server])
-  assert.deepEqual(await other.ask('abc.test', 'A'), { outcome: 'failed', why: 'timeout' })
+  assert.deepEqual(await other.resolve('abc.test', 'A'), { outcome: 'failed', why: 'timeout' })
   assert.equal(connections, 8, 'the only server there is has been asked three times, and each time once more')
 })
 
@@ -208,7 +208,7 @@ test('a connection that left a question without an answer is given no more', asy
     if (count > 1) socket.on('data', (piece) => socket.write(framed(answerTo(piece.subarray(2), '192.0.2.1'))))
   })
   const resolver = await resolverOf(t, [server], { timeout: 500, attempts: 3 })
-  assert.equal((await resolver.ask('stalled.test', 'A'))?.outcome, 'records')
+  assert.equal((await resolver.resolve('stalled.test', 'A'))?.outcome, 'records')
 })
 
 test('over TCP too, what answers another question is passed by, and nothing but the word "cut off" is no answer', async (t) => {
@@ -222,12 +222,12 @@ test('over TCP too, what answers another question is passed by, and nothing but 
     })
   })
   const resolver = await resolverOf(t, [server])
-  assert.deepEqual(await resolver.ask('abc.test', 'A'), TRUE_ANSWER)
-  assert.deepEqual(await resolver.ask('abx.test', 'A'), MALFORMED)
+  assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
+  assert.deepEqual(await resolver.resolve('abx.test', 'A'), MALFORMED)
 })
 
 test('where nobody takes the connection that a cut off answer asks for, the question was not asked', async (t) => {
   const server = await rawUdp(t, (question, from, socket) => socket.send(cutOff(question), from.port, from.address))
   const resolver = await resolverOf(t, [{ address: LOOPBACK, port: server.port }])
-  assert.equal(await resolver.ask('abc.test', 'A'), null)
+  assert.equal(await resolver.resolve('abc.test', 'A'), null)
 })

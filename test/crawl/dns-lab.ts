@@ -4,12 +4,12 @@ import { createSocket, type Socket as Datagrams, type RemoteInfo } from 'node:dg
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { type DnsHeard, type DnsServer, startDns } from '../../lab/dns.ts'
+import { type DnsHeard, type LabDnsServer, startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
-import { openResolver, type ResolverOptions, type Server, type ServerResolver } from '../../src/crawl/dns.ts'
-import type { Address } from '../../src/words/address.ts'
+import { openResolver, type ResolverOptions, type Server, type MultiServerResolver } from '../../src/crawl/dns.ts'
+import type { IpAddress } from '../../src/words/address.ts'
 
-export const LOOPBACK = '127.0.0.1' as Address
+export const LOOPBACK = '127.0.0.1' as IpAddress
 
 /** Long enough never to be reached by what answers. */
 const PATIENCE = 20_000
@@ -18,7 +18,7 @@ export async function resolverOf(
   t: TestContext,
   servers: readonly Server[],
   options: Partial<ResolverOptions> = {},
-): Promise<ServerResolver> {
+): Promise<MultiServerResolver> {
   const resolver = await openResolver({ servers, timeout: PATIENCE, attempts: 1, sockets: 2, pause: 10, ...options })
   t.after(() => resolver.close())
   return resolver
@@ -29,9 +29,9 @@ export async function askLab(
   t: TestContext,
   table: DnsTable,
   options: Partial<ResolverOptions> = {},
-): Promise<{ resolver: ServerResolver; heard: DnsHeard[]; server: DnsServer }> {
+): Promise<{ resolver: MultiServerResolver; heard: DnsHeard[]; server: LabDnsServer }> {
   const heard: DnsHeard[] = []
-  const server = await startDns(table, (question) => heard.push(question))
+  const server = await startDnsServer(table, (question) => heard.push(question))
   t.after(() => server.close())
   return { resolver: await resolverOf(t, [server], options), heard, server }
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConcurrencyLimiter, FIRST_LIMIT, LEAST_LIMIT, type Ticket } from '../../src/crawl/dns-limiter.ts'
+import { DnsConcurrencyLimiter, INITIAL_CONCURRENCY, MIN_CONCURRENCY, type QueryTicket } from '../../src/crawl/dns-limiter.ts'
 
 const ROUND_TRIP = 50
 const DAY = 86_400_000
@@ -11,13 +11,13 @@ const QUESTIONS = 7
 /** A resolver that bears so many questions in flight and refuses the others, and dead hosts, one in `dead`. */
 function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_INFINITY } = {}) {
   const clock = { now: 0 }
-  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
+  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
   const state = { bears, refused: 0, host: 0, question: 0 }
-  const held: { ticket: Ticket; until: number; isAnswered: boolean }[] = []
+  const held: { ticket: QueryTicket; until: number; isAnswered: boolean }[] = []
   const ask = (): boolean => {
     if (limiter.pressure > 0) return false
     if (state.question++ % QUESTIONS === 0) state.host++
-    const ticket = limiter.enter({ host: `n${state.host}.test` }, DAY) as Ticket
+    const ticket = limiter.acquire({ host: `n${state.host}.test` }, DAY) as QueryTicket
     const isDead = state.host % dead === 0
     const isRefused = held.length >= state.bears
     if (isRefused) state.refused++
@@ -28,7 +28,7 @@ function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_IN
   const run = (milliseconds: number): void => {
     for (const end = clock.now + milliseconds; clock.now < end; clock.now++) {
       for (const { ticket, isAnswered } of held.filter(({ until }) => until <= clock.now)) {
-        limiter.leave(ticket, isAnswered ? 'answered' : 'failed')
+        limiter.release(ticket, isAnswered ? 'answered' : 'failed')
       }
       held.splice(0, held.length, ...held.filter(({ until }) => until > clock.now))
       while (ask());
@@ -39,7 +39,7 @@ function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_IN
 
 test('the limit begins low and grows while answers come', () => {
   const { limiter, run } = makeWorld()
-  assert.equal(limiter.limit, FIRST_LIMIT)
+  assert.equal(limiter.limit, INITIAL_CONCURRENCY)
   run(10 * ROUND_TRIP)
   assert.ok(limiter.limit > 1000, `${limiter.limit}`)
   assert.equal(limiter.overloads, 0)
@@ -62,9 +62,9 @@ test('a resolver that refuses what is over 150 questions is soon asked just belo
 
 test('one domain that is always refused, and one in twenty that is dead, are no overload', () => {
   const one = makeWorld({ dead: 1_000_000 })
-  const ticket = (): Ticket => one.limiter.enter({ host: 'refused.test' }, DAY) as Ticket
-  for (let question = 0; question < 500; question++) one.limiter.leave(ticket(), 'failed')
-  assert.deepEqual([one.limiter.overloads, one.limiter.limit], [0, FIRST_LIMIT])
+  const ticket = (): QueryTicket => one.limiter.acquire({ host: 'refused.test' }, DAY) as QueryTicket
+  for (let question = 0; question < 500; question++) one.limiter.release(ticket(), 'failed')
+  assert.deepEqual([one.limiter.overloads, one.limiter.limit], [0, INITIAL_CONCURRENCY])
   const some = makeWorld({ dead: 20 })
   some.run(5_000)
   assert.equal(some.limiter.overloads, 0)
@@ -88,7 +88,7 @@ test('a resolver that answers nothing for a while is asked little, and then as m
   run(10_000)
   state.bears = 0
   run(2_000)
-  assert.equal(limiter.limit, LEAST_LIMIT)
+  assert.equal(limiter.limit, MIN_CONCURRENCY)
   state.bears = 300
   run(2_000)
   assert.ok(limiter.limit > 200, `${limiter.limit}`)
@@ -96,26 +96,26 @@ test('a resolver that answers nothing for a while is asked little, and then as m
 
 test('many dead hosts in a row, with nothing but control questions answered, are soon asked as many at once as at first', () => {
   const clock = { now: 0 }
-  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
-  const leave = (ticket: Ticket, outcome: 'answered' | 'failed'): void => {
+  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
+  const leave = (ticket: QueryTicket, outcome: 'answered' | 'failed'): void => {
     clock.now += 1
-    limiter.leave(ticket, outcome)
+    limiter.release(ticket, outcome)
   }
-  for (let host = 0; limiter.limit > LEAST_LIMIT; host++) {
-    if (host % 20 === 0) leave(limiter.enter({ host: '.', isUrgent: true }, DAY) as Ticket, 'answered')
-    leave(limiter.enter({ host: `dead-${host}.test` }, DAY) as Ticket, 'failed')
+  for (let host = 0; limiter.limit > MIN_CONCURRENCY; host++) {
+    if (host % 20 === 0) leave(limiter.acquire({ host: '.', isUrgent: true }, DAY) as QueryTicket, 'answered')
+    leave(limiter.acquire({ host: `dead-${host}.test` }, DAY) as QueryTicket, 'failed')
   }
-  for (let host = 0; host < 30; host++) limiter.confirmDead()
-  assert.equal(limiter.limit, FIRST_LIMIT)
+  for (let host = 0; host < 30; host++) limiter.recordDeadHost()
+  assert.equal(limiter.limit, INITIAL_CONCURRENCY)
 })
 
 test('a failure while unrelated hosts failed too is doubted, one before and after is not', () => {
   const clock = { now: 0 }
-  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now })
-  const enter = (host: string): Ticket => limiter.enter({ host }, DAY) as Ticket
-  const settle = (ticket: Ticket, outcome: 'answered' | 'failed'): Ticket => {
+  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
+  const enter = (host: string): QueryTicket => limiter.acquire({ host }, DAY) as QueryTicket
+  const settle = (ticket: QueryTicket, outcome: 'answered' | 'failed'): QueryTicket => {
     clock.now += 1
-    limiter.leave(ticket, outcome)
+    limiter.release(ticket, outcome)
     return ticket
   }
   const early = settle(enter('early.test'), 'failed')
@@ -126,7 +126,7 @@ test('a failure while unrelated hosts failed too is doubted, one before and afte
   clock.now += 1_000
   const late = settle(enter('late.test'), 'failed')
   assert.deepEqual(
-    [early, meanwhile, late].map((ticket) => limiter.doubts(ticket)),
+    [early, meanwhile, late].map((ticket) => limiter.mayBeOverload(ticket)),
     [false, true, false],
   )
 })
@@ -135,33 +135,33 @@ test('failures that turn into answers are overload, however few fail at once', (
   const { limiter } = makeWorld()
   for (let index = 0; limiter.overloads === 0; index++) {
     assert.ok(index < 60, 'never noticed')
-    const ticket = limiter.enter({ host: `n${index}.test` }, DAY) as Ticket
+    const ticket = limiter.acquire({ host: `n${index}.test` }, DAY) as QueryTicket
     const isLost = index % 6 === 0
-    limiter.leave(ticket, isLost ? 'failed' : 'answered')
-    if (isLost) limiter.recovered(ticket)
+    limiter.release(ticket, isLost ? 'failed' : 'answered')
+    if (isLost) limiter.recordRecovery(ticket)
   }
 })
 
 test('who waits gets a place in the order of coming, urgent ones first, then those asked again, and nobody after their time', async () => {
   const clock = { now: 0 }
-  const limiter = new ConcurrencyLimiter({ ticks: () => clock.now, fixed: 1 })
-  const first = limiter.enter({ host: 'a.test' }, DAY) as Ticket
+  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now, fixed: 1 })
+  const first = limiter.acquire({ host: 'a.test' }, DAY) as QueryTicket
   const order: string[] = []
   const want = async (
     host: string,
     until: number,
     how: { isUrgent?: boolean; isAgain?: boolean } = {},
-  ): Promise<Ticket | null> => {
-    const ticket = await limiter.enter({ host, ...how }, until)
+  ): Promise<QueryTicket | null> => {
+    const ticket = await limiter.acquire({ host, ...how }, until)
     order.push(ticket === null ? `${host} in vain` : host)
-    if (ticket !== null) limiter.leave(ticket, 'answered')
+    if (ticket !== null) limiter.release(ticket, 'answered')
     return ticket
   }
   const all = [want('b.test', DAY), want('c.test', 5), want('d.test', DAY)]
   all.push(want('again.test', DAY, { isAgain: true }), want('control.test', DAY, { isUrgent: true }))
   clock.now = 10
   assert.ok(limiter.pressure > 3)
-  limiter.leave(first, 'lost')
+  limiter.release(first, 'lost')
   await Promise.all(all)
   assert.deepEqual(order, ['control.test', 'again.test', 'b.test', 'c.test in vain', 'd.test'])
   assert.equal(limiter.inFlight, 0)

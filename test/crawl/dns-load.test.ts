@@ -2,18 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type DnsServer, startDns } from '../../lab/dns.ts'
+import { type LabDnsServer, startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
-import { openCrawler } from '../../src/crawl/crawl.ts'
+import { createProber } from '../../src/crawl/crawl.ts'
 import type { Resolver } from '../../src/crawl/dns.ts'
-import type { Web } from '../../src/crawl/web.ts'
+import type { WebProber } from '../../src/crawl/web.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
-import { type Name, parseName } from '../../src/words/name.ts'
+import { type DomainName, parseName } from '../../src/words/name.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { resolverOf } from './dns-lab.ts'
 
-const NO_WEB: Web = { look: async () => null, close: async () => {} }
+const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }
 const DELAY = 5
 const PARALLEL = 256
 const SOA = {
@@ -34,19 +34,19 @@ function tableOf(count: number): DnsTable {
   return { ...Object.fromEntries(rows), '.': { NS: ['ns.test'] } }
 }
 
-async function started(t: TestContext, count: number, bears: readonly number[]): Promise<DnsServer[]> {
-  const servers = await Promise.all(bears.map((each) => startDns(tableOf(count), () => {}, { bears: each })))
+async function started(t: TestContext, count: number, bears: readonly number[]): Promise<LabDnsServer[]> {
+  const servers = await Promise.all(bears.map((each) => startDnsServer(tableOf(count), () => {}, { bears: each })))
   t.after(() => Promise.allSettled(servers.map((server) => server.close())))
   return servers
 }
 
 async function visitAll(resolver: Resolver, count: number): Promise<Map<number, Observation['dns']>> {
-  const crawler = openCrawler({ resolver, web: NO_WEB, now: () => 0 })
+  const crawler = createProber({ resolver, web: NO_WEB, now: () => 0 })
   const seen = new Map<number, Observation['dns']>()
   let next = 0
   const worker = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) {
-      seen.set(index, observe(await crawler.visit(parseName(`n${index}.test`) as Name)).dns)
+      seen.set(index, observe(await crawler.probe(parseName(`n${index}.test`) as DomainName)).dns)
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, worker))
@@ -82,10 +82,10 @@ test('two resolvers of which one bears next to nothing make no name fail', async
 })
 
 test('a resolver that fails at everything says nothing about any name', async (t) => {
-  const [server] = (await started(t, 60, [1_000])) as [DnsServer]
+  const [server] = (await started(t, 60, [1_000])) as [LabDnsServer]
   const resolver = await resolverOf(t, [server], { attempts: 2, pause: 1 })
   for (const failure of ['servfail', 'refused'] as const) {
-    server.lie(() => failure)
+    server.override(() => failure)
     const seen = await visitAll(resolver, 60)
     assert.deepEqual(new Set(seen.values()), new Set([null]))
   }

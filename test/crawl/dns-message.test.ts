@@ -6,9 +6,9 @@ import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, RECURSION_AVAILABLE 
 import fc from 'fast-check'
 import { replyTo } from '../../lab/dns-reply.ts'
 import type { DnsRow } from '../../lab/dns-table.ts'
-import { readAnswer } from '../../src/crawl/dns-answer.ts'
-import { Reader, writeHost } from '../../src/crawl/dns-name.ts'
-import { isAnswerTo, makeQuery, type Query, setId } from '../../src/crawl/dns-query.ts'
+import { parseReply } from '../../src/crawl/dns-answer.ts'
+import { DnsMessageReader, encodeHost } from '../../src/crawl/dns-name.ts'
+import { isAnswerTo, encodeQuery, type DnsQuery, setQueryId } from '../../src/crawl/dns-query.ts'
 import { unpackAddress } from '../../src/words/address.ts'
 import { adminEmail, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../src/words/record.ts'
 
@@ -23,7 +23,7 @@ const host = fc
   )
   .map((labels) => Buffer.concat([...labels.flatMap((each) => [Buffer.of(each.length), each]), Buffer.of(0)]))
   .filter((bytes) => bytes.length <= 255)
-  .map((bytes) => new Reader(bytes, 0).host())
+  .map((bytes) => new DnsMessageReader(bytes, 0).host())
 const plainHost = fc.domain().map((text) => text.toLowerCase())
 const short = fc.integer({ min: 0, max: 65_535 })
 const long = fc.integer({ min: 0, max: 4_294_967_295 })
@@ -51,9 +51,9 @@ const row: fc.Arbitrary<DnsRow> = fc.record({
   CNAME: few(host),
 })
 
-function queryOf(name: string, type: RecordType): Query {
-  const query = makeQuery(name, type, true)!
-  setId(query, 4711)
+function queryOf(name: string, type: RecordType): DnsQuery {
+  const query = encodeQuery(name, type, true)!
+  setQueryId(query, 4711)
   return query
 }
 
@@ -69,8 +69,8 @@ test('a host that is written and read again is the same, in the form of parseHos
   fc.assert(
     fc.property(host, (name) => {
       const bytes = Buffer.alloc(300, 7)
-      const length = writeHost(name, bytes, 5)
-      assert.equal(new Reader(bytes.subarray(0, 5 + length), 5).host(), name)
+      const length = encodeHost(name, bytes, 5)
+      assert.equal(new DnsMessageReader(bytes.subarray(0, 5 + length), 5).host(), name)
       assert.equal(parseHost(name), name)
     }),
   )
@@ -80,7 +80,7 @@ test('writeHost takes what parseHost takes, and refuses the rest', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a\\.0-9]{0,300}$/)), (text) => {
       const name = parseHost(text)
-      const length = writeHost(name ?? text, Buffer.alloc(512), 0)
+      const length = encodeHost(name ?? text, Buffer.alloc(512), 0)
       if (name !== null) assert.ok(length > 0 && length <= 255)
       else assert.ok(length <= 255)
     }),
@@ -90,8 +90,8 @@ test('writeHost takes what parseHost takes, and refuses the rest', () => {
 test('a question is what dns-packet makes of the same question', () => {
   fc.assert(
     fc.property(plainHost, fc.constantFrom(...RECORD_TYPES), short, (name, type, id) => {
-      const query = makeQuery(name, type, true)!
-      const packet = decode(setId(query, id))
+      const query = encodeQuery(name, type, true)!
+      const packet = decode(setQueryId(query, id))
       assert.deepEqual([packet.id, packet.type, packet.flag_rd], [id, 'query', true])
       assert.deepEqual(packet.questions, [{ name, type, class: 'IN' }])
       assert.deepEqual(
@@ -116,7 +116,7 @@ test('what the lab says is read as the table has it, whatever its bytes', () => 
         )
         assert.ok(isAnswerTo(message!, query))
         const records = (has[type] as unknown[]).map((record) => given(type, record))
-        assert.deepEqual(readAnswer(message!, query), { outcome: 'records', records, aliases: [], isWhole: true })
+        assert.deepEqual(parseReply(message!, query), { outcome: 'records', records, aliases: [], isWhole: true })
       }
     }),
   )
@@ -133,7 +133,7 @@ test('what dns-packet encodes is read alike, where it can say it', () => {
       }))
       const message = encode({ type: 'response', id: 4711, questions: [{ type: 'MX', name }], answers })
       const records = mails.map(([priority, mail_server]) => ({ priority, mail_server }))
-      assert.deepEqual(readAnswer(message, query), { outcome: 'records', records, aliases: [], isWhole: true })
+      assert.deepEqual(parseReply(message, query), { outcome: 'records', records, aliases: [], isWhole: true })
     }),
   )
 })
@@ -167,7 +167,7 @@ test('no bytes make the reader throw, and what it reads is bounded by the messag
     fc.property(message, fc.constantFrom(...RECORD_TYPES), (bytes, type) => {
       const query = queryOf('lab.test', type)
       isAnswerTo(bytes, query)
-      const said = readAnswer(bytes, query)
+      const said = parseReply(bytes, query)
       if (said.outcome === 'records') assert.ok(said.records.length <= bytes.length / 11 && said.aliases.length <= 8)
     }),
     { numRuns: 1500 },
@@ -210,7 +210,7 @@ test('no record is an absence where somebody stands for it, and a referral where
       questions: [{ type: 'A', name: 'a.test' }],
       authorities: [...authorities],
     })
-    assert.deepEqual(readAnswer(message, query), said, `${flags} ${authorities.map(({ type }) => type)}`)
+    assert.deepEqual(parseReply(message, query), said, `${flags} ${authorities.map(({ type }) => type)}`)
   }
 })
 
@@ -220,12 +220,12 @@ test('a response code is kept for what it means', () => {
   for (const [code, meaning] of Object.entries(codes)) {
     const message = encode({ type: 'response', flags: Number(code), questions: [{ type: 'A', name: 'a.test' }] })
     const said = meaning === 'unknown' ? { outcome: meaning } : { outcome: 'failed', why: meaning }
-    assert.deepEqual(readAnswer(message, query), said, code)
+    assert.deepEqual(parseReply(message, query), said, code)
   }
   const option = { type: 'OPT', name: '.', extendedRcode: 1, options: [] } as unknown as Answer
   const questions = [{ type: 'A', name: 'a.test' } as const]
   const badVersion = encode({ type: 'response', flags: RECURSION_AVAILABLE, questions, additionals: [option] })
-  assert.deepEqual(readAnswer(badVersion, query), { outcome: 'unknown' })
+  assert.deepEqual(parseReply(badVersion, query), { outcome: 'unknown' })
 })
 
 test('names that are pointers to pointers cost no more than their labels', () => {
@@ -239,5 +239,5 @@ test('names that are pointers to pointers cost no more than their labels', () =>
   head[11] = 0
   const filling = Buffer.from([0, 0, 16, 0, 1, 0, 0, 0, 0, chain.length >> 8, chain.length & 255])
   const message = Buffer.concat([head, filling, chain, ...records])
-  assert.deepEqual(readAnswer(message, query), { outcome: 'failed', why: 'malformed' })
+  assert.deepEqual(parseReply(message, query), { outcome: 'failed', why: 'malformed' })
 })

@@ -3,37 +3,37 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { type DnsHeard, type DnsServer, startDns } from '../../lab/dns.ts'
+import { type DnsHeard, type LabDnsServer, startDnsServer } from '../../lab/dns.ts'
 import type { DnsHost, DnsTable } from '../../lab/dns-table.ts'
-import { always, ofShare } from '../../lab/lies.ts'
-import { openCrawler } from '../../src/crawl/crawl.ts'
+import { answerAlways, answerShare } from '../../lab/lies.ts'
+import { createProber } from '../../src/crawl/crawl.ts'
 import type { Resolver } from '../../src/crawl/dns.ts'
-import type { Answer } from '../../src/crawl/visit.ts'
-import type { Web } from '../../src/crawl/web.ts'
+import type { DnsAnswer } from '../../src/crawl/visit.ts'
+import type { WebProber } from '../../src/crawl/web.ts'
 import { observe } from '../../src/observe/observe.ts'
 import { parseName } from '../../src/words/name.ts'
 import { resolverOf } from './dns-lab.ts'
 
 const HERE: DnsHost = { A: ['192.0.2.1'], MX: [{ priority: 1, mail_server: 'mx.test' }] }
 const TABLE: DnsTable = { 'here.test': HERE, 'empty.test': {}, 'broken.test': 'servfail', '.': { NS: ['ns.test'] } }
-const NXDOMAIN: Answer = { outcome: 'nxdomain' }
-const SERVFAIL: Answer = { outcome: 'failed', why: 'servfail' }
-const found: Answer = { outcome: 'records', records: ['192.0.2.1'], aliases: [] }
-const NO_WEB: Web = { look: async () => null, close: async () => {} }
+const NXDOMAIN: DnsAnswer = { outcome: 'nxdomain' }
+const SERVFAIL: DnsAnswer = { outcome: 'failed', why: 'servfail' }
+const found: DnsAnswer = { outcome: 'records', records: ['192.0.2.1'], aliases: [] }
+const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }
 
 /** So many servers with one table, a resolver that asks them all, and who heard what. */
 async function several(t: TestContext, count: number, table = TABLE) {
   const heard: (DnsHeard & { by: number })[] = []
-  const start = (_: unknown, by: number) => startDns(table, (question) => heard.push({ ...question, by }))
+  const start = (_: unknown, by: number) => startDnsServer(table, (question) => heard.push({ ...question, by }))
   const servers = await Promise.all(Array.from({ length: count }, start))
   t.after(() => Promise.allSettled(servers.map((server) => server.close())))
   const resolver = await resolverOf(t, servers, { timeout: 300, attempts: 3 })
-  return { resolver, servers: servers as [DnsServer, DnsServer, DnsServer], heard }
+  return { resolver, servers: servers as [LabDnsServer, LabDnsServer, LabDnsServer], heard }
 }
 
 async function visit(resolver: Resolver, name: string) {
-  const crawler = openCrawler({ resolver, web: NO_WEB, now: () => 0 })
-  const { dns } = observe(await crawler.visit(parseName(name)!))
+  const crawler = createProber({ resolver, web: NO_WEB, now: () => 0 })
+  const { dns } = observe(await crawler.probe(parseName(name)!))
   return dns
 }
 
@@ -47,8 +47,8 @@ test('a name that two resolvers deny is missing, and a visit asks one question m
 
 test('a name that only one of two resolvers denies was not looked at, whichever is asked first', async (t) => {
   const { resolver, servers } = await several(t, 2)
-  servers[0].lie(always('nxdomain'))
-  const answers = await Promise.all(Array.from({ length: 8 }, () => resolver.ask('here.test', 'A')))
+  servers[0].override(answerAlways('nxdomain'))
+  const answers = await Promise.all(Array.from({ length: 8 }, () => resolver.resolve('here.test', 'A')))
   assert.deepEqual(new Set(answers.map((answer) => answer?.outcome)), new Set([undefined, 'records']))
   assert.ok(resolver.disagreements() > 0)
   for (const name of ['here.test', 'empty.test', 'broken.test']) {
@@ -60,40 +60,40 @@ test('a name that only one of two resolvers denies was not looked at, whichever 
 
 test('of three resolvers that disagree two decide', async (t) => {
   const { resolver, servers } = await several(t, 3)
-  servers[1].lie(always('nxdomain'))
-  for (const _ of servers) assert.deepEqual(await resolver.ask('here.test', 'A'), found)
-  servers[2].lie(always('nxdomain'))
+  servers[1].override(answerAlways('nxdomain'))
+  for (const _ of servers) assert.deepEqual(await resolver.resolve('here.test', 'A'), found)
+  servers[2].override(answerAlways('nxdomain'))
   for (let left = 6; left > 0; left--) {
-    const answer = await resolver.ask('here.test', 'A')
+    const answer = await resolver.resolve('here.test', 'A')
     assert.ok(answer?.outcome !== undefined, 'two say the same, whatever it is')
   }
 })
 
 test('a host that is denied for one type only, by all alike, lacks that type', async (t) => {
   const { resolver } = await several(t, 2, { 'odd.test': { A: ['192.0.2.1'], AAAA: 'nxdomain' } })
-  assert.deepEqual(await resolver.ask('odd.test', 'AAAA'), NXDOMAIN)
+  assert.deepEqual(await resolver.resolve('odd.test', 'AAAA'), NXDOMAIN)
   const dns = await visit(resolver, 'odd.test')
   assert.deepEqual([dns?.status, dns?.records.A?.length, dns?.records.AAAA], ['ok', 1, []])
 })
 
 test('a failure is one where two resolvers fail; the answer of one is enough', async (t) => {
   const { resolver, servers } = await several(t, 2)
-  for (const _ of servers) assert.deepEqual(await resolver.ask('broken.test', 'A'), SERVFAIL)
+  for (const _ of servers) assert.deepEqual(await resolver.resolve('broken.test', 'A'), SERVFAIL)
   assert.equal(resolver.disagreements(), 0)
-  servers[0].lie(always('servfail'))
-  for (const _ of servers) assert.deepEqual(await resolver.ask('here.test', 'A'), found)
+  servers[0].override(answerAlways('servfail'))
+  for (const _ of servers) assert.deepEqual(await resolver.resolve('here.test', 'A'), found)
   assert.equal(resolver.disagreements(), 1)
-  for (const _ of servers) assert.equal(await resolver.ask('nobody.test', 'A'), null, 'NXDOMAIN of one alone')
+  for (const _ of servers) assert.equal(await resolver.resolve('nobody.test', 'A'), null, 'NXDOMAIN of one alone')
 })
 
 test('beside a resolver that has died, or is gone, the other one alone denies nothing and fails at nothing', async (t) => {
   const { resolver, servers } = await several(t, 2)
   const expectNothing = async () => {
     const names = ['nobody.test', 'broken.test', 'here.test'].flatMap((name) => [name, name])
-    const answers = await Promise.all(names.map((name) => resolver.ask(name, 'A')))
+    const answers = await Promise.all(names.map((name) => resolver.resolve(name, 'A')))
     assert.deepEqual(answers, [null, null, null, null, found, found])
   }
-  servers[0].lie(always('silent'))
+  servers[0].override(answerAlways('silent'))
   await expectNothing()
   await servers[0].close()
   await expectNothing()
@@ -101,37 +101,37 @@ test('beside a resolver that has died, or is gone, the other one alone denies no
 
 test('a server that is left out is not asked, and asked again when it is not', async (t) => {
   const { resolver, servers, heard } = await several(t, 2)
-  resolver.leaveOut([servers[0]])
-  for (const _ of servers) assert.deepEqual(await resolver.ask('here.test', 'A'), found)
-  assert.equal(await resolver.ask('nobody.test', 'A'), null)
+  resolver.exclude([servers[0]])
+  for (const _ of servers) assert.deepEqual(await resolver.resolve('here.test', 'A'), found)
+  assert.equal(await resolver.resolve('nobody.test', 'A'), null)
   assert.deepEqual(new Set(heard.map(({ by }) => by)), new Set([1]))
-  resolver.leaveOut(servers)
-  assert.equal(await resolver.ask('here.test', 'A'), null)
-  resolver.leaveOut([])
-  assert.deepEqual(await resolver.ask('nobody.test', 'A'), NXDOMAIN)
+  resolver.exclude(servers)
+  assert.equal(await resolver.resolve('here.test', 'A'), null)
+  resolver.exclude([])
+  assert.deepEqual(await resolver.resolve('nobody.test', 'A'), NXDOMAIN)
 })
 
 test('the only resolver is asked again, however often it is named', async (t) => {
   const { servers, heard } = await several(t, 1)
   const resolver = await resolverOf(t, [servers[0], { address: servers[0].address, port: servers[0].port }])
-  assert.deepEqual(await resolver.ask('nobody.test', 'A'), NXDOMAIN)
-  assert.deepEqual(await resolver.ask('broken.test', 'A'), SERVFAIL)
+  assert.deepEqual(await resolver.resolve('nobody.test', 'A'), NXDOMAIN)
+  assert.deepEqual(await resolver.resolve('broken.test', 'A'), SERVFAIL)
   assert.equal(heard.length, 5, 'twice for what is missing, three times for what fails')
 })
 
 test('the only resolver, where it denies a name and then does not, is believed neither', async (t) => {
   const { resolver, servers, heard } = await several(t, 1)
-  servers[0].lie(() => (heard.length % 3 === 1 ? 'nxdomain' : undefined))
-  assert.equal(await resolver.ask('here.test', 'A'), null)
+  servers[0].override(() => (heard.length % 3 === 1 ? 'nxdomain' : undefined))
+  assert.equal(await resolver.resolve('here.test', 'A'), null)
   assert.ok(heard.length >= 2)
 })
 
 test('silence is the word of one resolver, however often it is asked', async (t) => {
   const { resolver, servers, heard } = await several(t, 2, { ...TABLE, 'mute.test': 'silent' })
-  assert.deepEqual(await resolver.ask('mute.test', 'A'), { outcome: 'failed', why: 'timeout' })
-  resolver.leaveOut([servers[0]])
+  assert.deepEqual(await resolver.resolve('mute.test', 'A'), { outcome: 'failed', why: 'timeout' })
+  resolver.exclude([servers[0]])
   heard.length = 0
-  assert.equal(await resolver.ask('mute.test', 'A'), null)
+  assert.equal(await resolver.resolve('mute.test', 'A'), null)
   assert.equal(heard.filter(({ host }) => host === 'mute.test').length, 3)
 })
 
@@ -141,9 +141,9 @@ test('whatever a lying resolver beside an honest one denies or fails at, no visi
   const lies = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom('nxdomain', 'servfail', 'refused'))
   await fc.assert(
     fc.asyncProperty(lies, fc.constantFrom(0, 1), fc.constantFrom(...hosts), async ([share, said], liar, host) => {
-      servers[0].lie(null)
-      servers[1].lie(null)
-      servers[liar]!.lie(ofShare(share, said as DnsHost))
+      servers[0].override(null)
+      servers[1].override(null)
+      servers[liar]!.override(answerShare(share, said as DnsHost))
       const dns = await visit(resolver, host)
       assert.ok(dns === null || (dns.status === 'ok' && dns.records.A?.length !== 0 && dns.records.MX?.length !== 0))
     }),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDns } from '../../lab/dns.ts'
+import { startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
 import { openResolver, parseServer, systemServers } from '../../src/crawl/dns.ts'
 import type { RECORD_TYPES } from '../../src/words/record.ts'
@@ -37,7 +37,7 @@ function recordsOf(records: unknown, aliases: readonly string[] = []) {
 
 test('each of the seven types comes as an observation file writes it', async (t) => {
   const { resolver } = await askLab(t, { ...FULL, 'alias.test': { CNAME: ['full.test'] } })
-  const ask = (type: (typeof RECORD_TYPES)[number]) => resolver.ask('full.test', type)
+  const ask = (type: (typeof RECORD_TYPES)[number]) => resolver.resolve('full.test', type)
   assert.deepEqual(await ask('A'), recordsOf(['192.0.2.1', '192.0.2.200']))
   assert.deepEqual(await ask('AAAA'), recordsOf(['2001:db8::1', '::ffff:192.0.2.1']))
   assert.deepEqual(
@@ -54,25 +54,25 @@ test('each of the seven types comes as an observation file writes it', async (t)
   assert.deepEqual(await ask('NS'), recordsOf(['ns1.full.test', 'a\\.b.full.test', '\\000\\255.full.test']))
   const { mailbox, ...soa } = SOA
   assert.deepEqual(await ask('SOA'), recordsOf([{ ...soa, admin_email: 'john.doe@full.test' }]))
-  assert.deepEqual(await resolver.ask('alias.test', 'CNAME'), recordsOf(['full.test']))
+  assert.deepEqual(await resolver.resolve('alias.test', 'CNAME'), recordsOf(['full.test']))
 })
 
 test('a name that does not exist is told from one that has no record of the type', async (t) => {
   const { resolver } = await askLab(t, FULL)
-  assert.deepEqual(await resolver.ask('nobody.test', 'A'), { outcome: 'nxdomain' })
-  assert.deepEqual(await resolver.ask('full.test', 'CNAME'), recordsOf([]))
+  assert.deepEqual(await resolver.resolve('nobody.test', 'A'), { outcome: 'nxdomain' })
+  assert.deepEqual(await resolver.resolve('full.test', 'CNAME'), recordsOf([]))
 })
 
 test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read are kept apart', async (t) => {
   const table = { a: 'servfail', b: 'refused', c: 'lame', d: 'malformed' } as const
   const { resolver } = await askLab(t, { ...table, mixed: { A: 'servfail', AAAA: ['::1'] } })
   for (const [host, why] of Object.entries(table)) {
-    assert.deepEqual(await resolver.ask(host, 'A'), { outcome: 'failed', why })
+    assert.deepEqual(await resolver.resolve(host, 'A'), { outcome: 'failed', why })
   }
-  assert.deepEqual(await resolver.ask('mixed', 'A'), { outcome: 'failed', why: 'servfail' })
-  assert.deepEqual(await resolver.ask('mixed', 'AAAA'), recordsOf(['::1']))
+  assert.deepEqual(await resolver.resolve('mixed', 'A'), { outcome: 'failed', why: 'servfail' })
+  assert.deepEqual(await resolver.resolve('mixed', 'AAAA'), recordsOf(['::1']))
   const silent = await askLab(t, { e: 'silent' }, { timeout: 200, attempts: 3 })
-  assert.deepEqual(await silent.resolver.ask('e', 'A'), { outcome: 'failed', why: 'timeout' })
+  assert.deepEqual(await silent.resolver.resolve('e', 'A'), { outcome: 'failed', why: 'timeout' })
   assert.deepEqual(
     silent.heard.map(({ host }) => host),
     ['e', 'e', 'e', '.'],
@@ -82,7 +82,7 @@ test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read a
 
 test('the silence of a resolver that answers nothing at all says nothing of a name', async (t) => {
   const { resolver, heard } = await askLab(t, { a: 'silent', b: 'silent', '.': 'silent' }, { timeout: 20, attempts: 2 })
-  assert.deepEqual(await Promise.all([resolver.ask('a', 'A'), resolver.ask('b', 'A')]), [null, null])
+  assert.deepEqual(await Promise.all([resolver.resolve('a', 'A'), resolver.resolve('b', 'A')]), [null, null])
   assert.ok(heard.some(({ host }) => host === '.'))
 })
 
@@ -93,27 +93,27 @@ test('aliases are followed to the records at their end, and named in their order
     'c.test': { A: ['192.0.2.3'], MX: [{ priority: 1, mail_server: 'mx.test' }] },
     'dangling.test': { CNAME: ['nobody.test'] },
   })
-  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
-  assert.deepEqual(await resolver.ask('a.test', 'TXT'), recordsOf([], ['b.test', 'c.test']))
-  assert.deepEqual(await resolver.ask('a.test', 'CNAME'), recordsOf(['b.test']))
-  assert.deepEqual(await resolver.ask('dangling.test', 'A'), recordsOf([], ['nobody.test']))
+  assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
+  assert.deepEqual(await resolver.resolve('a.test', 'TXT'), recordsOf([], ['b.test', 'c.test']))
+  assert.deepEqual(await resolver.resolve('a.test', 'CNAME'), recordsOf(['b.test']))
+  assert.deepEqual(await resolver.resolve('dangling.test', 'A'), recordsOf([], ['nobody.test']))
 })
 
 test('where the server stops at an alias, addresses are asked of its target', async (t) => {
   const { resolver, heard } = await askLab(t, {
-    'a.test': { CNAME: ['b.test'], stops: true },
-    'b.test': { CNAME: ['c.test'], stops: true },
+    'a.test': { CNAME: ['b.test'], omitsTarget: true },
+    'b.test': { CNAME: ['c.test'], omitsTarget: true },
     'c.test': { A: ['192.0.2.3'] },
-    'dangling.test': { CNAME: ['nobody.test'], stops: true },
-    'broken.test': { CNAME: ['fails.test'], stops: true },
+    'dangling.test': { CNAME: ['nobody.test'], omitsTarget: true },
+    'broken.test': { CNAME: ['fails.test'], omitsTarget: true },
     'fails.test': 'servfail',
   })
-  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
+  assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
   assert.equal(heard.length, 3)
-  assert.deepEqual(await resolver.ask('dangling.test', 'A'), recordsOf([], ['nobody.test']))
-  assert.deepEqual(await resolver.ask('broken.test', 'A'), { outcome: 'failed', why: 'servfail' })
+  assert.deepEqual(await resolver.resolve('dangling.test', 'A'), recordsOf([], ['nobody.test']))
+  assert.deepEqual(await resolver.resolve('broken.test', 'A'), { outcome: 'failed', why: 'servfail' })
   heard.length = 0
-  assert.deepEqual(await resolver.ask('broken.test', 'MX'), recordsOf([], ['fails.test']))
+  assert.deepEqual(await resolver.resolve('broken.test', 'MX'), recordsOf([], ['fails.test']))
   assert.equal(heard.length, 1)
 })
 
@@ -125,17 +125,17 @@ test('a chain of sixteen aliases is followed, of a longer one nothing is said, a
     table['self.test'] = { CNAME: ['self.test'] }
     const rows = Object.entries(table).map(([host, row]) => [host, stops ? { ...row, stops } : row])
     const { resolver, heard } = await askLab(t, Object.fromEntries(rows))
-    const answer = await resolver.ask('n0.test', 'A')
+    const answer = await resolver.resolve('n0.test', 'A')
     const chain = Array.from({ length: 16 }, (_, link) => `n${link + 1}.test`)
     assert.deepEqual(answer, recordsOf(['192.0.2.8'], chain))
     for (const host of ['n-1.test', 'n-2.test']) {
-      for (const type of ['A', 'AAAA'] as const) assert.equal(await resolver.ask(host, type), null)
+      for (const type of ['A', 'AAAA'] as const) assert.equal(await resolver.resolve(host, type), null)
     }
-    assert.deepEqual(await resolver.ask('n-1.test', 'CNAME'), recordsOf(['n0.test']))
+    assert.deepEqual(await resolver.resolve('n-1.test', 'CNAME'), recordsOf(['n0.test']))
     heard.length = 0
     const why = stops ? 'malformed' : 'servfail'
-    assert.deepEqual(await resolver.ask('loop.test', 'A'), { outcome: 'failed', why })
-    assert.deepEqual(await resolver.ask('self.test', 'A'), { outcome: 'failed', why })
+    assert.deepEqual(await resolver.resolve('loop.test', 'A'), { outcome: 'failed', why })
+    assert.deepEqual(await resolver.resolve('self.test', 'A'), { outcome: 'failed', why })
     assert.ok(heard.length <= 7)
   }
 })
@@ -145,12 +145,12 @@ test('an answer that was cut off is asked for over TCP', async (t) => {
     'cut.test': { A: ['192.0.2.1'], truncated: true },
     'many.test': { A: Array.from({ length: 900 }, (_, index) => `192.0.${index >> 8}.${index & 255}`) },
   })
-  assert.deepEqual(await resolver.ask('cut.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(await resolver.resolve('cut.test', 'A'), recordsOf(['192.0.2.1']))
   assert.deepEqual(
     heard.map(({ over }) => over),
     ['udp', 'tcp'],
   )
-  const many = await resolver.ask('many.test', 'A')
+  const many = await resolver.resolve('many.test', 'A')
   assert.equal(many?.outcome === 'records' && many.records.length, 900)
 })
 
@@ -159,8 +159,8 @@ test('the next server is asked where one fails, and what says most is kept', asy
   const good = await askLab(t, { 'a.test': { A: ['192.0.2.1'] }, 'b.test': 'servfail' })
   const servers = [bad.server, good.server]
   const resolver = await resolverOf(t, servers, { timeout: 500, attempts: 2 })
-  for (const _ of servers) assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.1']))
-  for (const _ of servers) assert.deepEqual(await resolver.ask('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
+  for (const _ of servers) assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
+  for (const _ of servers) assert.deepEqual(await resolver.resolve('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
 })
 
 test('a server that does not know EDNS is asked without it', async (t) => {
@@ -171,7 +171,7 @@ test('a server that does not know EDNS is asked without it', async (t) => {
     socket.send(message, from.port, from.address)
   })
   const resolver = await resolverOf(t, [server])
-  assert.deepEqual(await resolver.ask('a.test', 'A'), { outcome: 'nxdomain' })
+  assert.deepEqual(await resolver.resolve('a.test', 'A'), { outcome: 'nxdomain' })
 })
 
 test('where the path drops questions with EDNS they are asked without it, from then on at once', async (t) => {
@@ -182,8 +182,8 @@ test('where the path drops questions with EDNS they are asked without it, from t
   })
   const resolver = await resolverOf(t, [server], { timeout: 100 })
   assert.deepEqual(resolver.withoutEdns(), [])
-  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.1']))
-  assert.deepEqual(await resolver.ask('b.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(await resolver.resolve('b.test', 'A'), recordsOf(['192.0.2.1']))
   assert.deepEqual(heard, [true, false, false])
   assert.deepEqual(
     resolver.withoutEdns().map(({ port }) => port),
@@ -200,54 +200,54 @@ test('where EDNS passes the last attempt is made without it all the same, and th
   })
   const resolver = await resolverOf(t, [server], { timeout: 100, attempts: 3 })
   for (const host of ['a.test', 'b.test', 'c.test']) {
-    assert.deepEqual(await resolver.ask(host, 'A'), recordsOf(['192.0.2.1']))
+    assert.deepEqual(await resolver.resolve(host, 'A'), recordsOf(['192.0.2.1']))
   }
   assert.deepEqual(heard, [true, true, true, false, true])
   assert.deepEqual(resolver.withoutEdns(), [])
 })
 
 test('what could not be asked for a reason of ours is null: nobody there, no host, closed', async (t) => {
-  const gone = await startDns({})
+  const gone = await startDnsServer({})
   await gone.close()
   const alone = await resolverOf(t, [gone])
-  assert.equal(await alone.ask('a.test', 'A'), null)
-  const answers = await Promise.all(Array.from({ length: 50 }, () => alone.ask('a.test', 'AAAA')))
+  assert.equal(await alone.resolve('a.test', 'A'), null)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => alone.resolve('a.test', 'AAAA')))
   assert.deepEqual(new Set(answers), new Set([null]))
   const none = await resolverOf(t, [])
-  assert.equal(await none.ask('a.test', 'A'), null)
+  assert.equal(await none.resolve('a.test', 'A'), null)
   const silent = await askLab(t, { 'a.test': 'silent' })
   for (const host of ['', 'a..test', '.a', `${'x'.repeat(64)}.test`, `${'x.'.repeat(127)}xx`]) {
-    assert.equal(await silent.resolver.ask(host, 'A'), null, host)
+    assert.equal(await silent.resolver.resolve(host, 'A'), null, host)
   }
-  const waiting = silent.resolver.ask('a.test', 'A')
+  const waiting = silent.resolver.resolve('a.test', 'A')
   await silent.resolver.close()
   assert.equal(await waiting, null)
-  assert.equal(await silent.resolver.ask('a.test', 'A'), null)
+  assert.equal(await silent.resolver.resolve('a.test', 'A'), null)
 })
 
 test('a resolver that is closed while its sockets open leaves nothing behind', async () => {
   const resolver = await openResolver({ servers: [{ address: LOOPBACK, port: 9 }] })
-  const asked = resolver.ask('a.test', 'A')
+  const asked = resolver.resolve('a.test', 'A')
   await resolver.close()
   assert.equal(await asked, null)
 })
 
 test('a resolver that is closed while a socket gives way to another leaves nothing behind', async (t) => {
   const { resolver } = await askLab(t, { 'a.test': 'silent' }, { sockets: 1 })
-  await resolver.ask('nobody.test', 'A')
-  const asked = Array.from({ length: 4200 }, () => resolver.ask('a.test', 'A'))
+  await resolver.resolve('nobody.test', 'A')
+  const asked = Array.from({ length: 4200 }, () => resolver.resolve('a.test', 'A'))
   await resolver.close()
   assert.deepEqual(new Set(await Promise.all(asked)), new Set([null]))
 })
 
 test('answers in turn begin anew with another table', async (t) => {
-  const table: DnsTable = { 'a.test': { A: { turns: [['192.0.2.1'], []] } } }
+  const table: DnsTable = { 'a.test': { A: { rotation: [['192.0.2.1'], []] } } }
   const { resolver, server } = await askLab(t, table)
   for (const records of [['192.0.2.1'], [], ['192.0.2.1']]) {
-    assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(records))
+    assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(records))
   }
   server.change(table)
-  assert.deepEqual(await resolver.ask('a.test', 'A'), recordsOf(['192.0.2.1']))
+  assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
 })
 
 test('a resolver is an address with or without a port', () => {

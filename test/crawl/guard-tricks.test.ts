@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { before, mock, type TestContext, test } from 'node:test'
 import type { Resolver } from '../../src/crawl/dns.ts'
-import { makeGuard, parseRange } from '../../src/crawl/guard.ts'
-import { openWeb } from '../../src/crawl/web.ts'
-import type { Address } from '../../src/words/address.ts'
+import { makeGuard, parseAddressRange } from '../../src/crawl/guard.ts'
+import { createWebProber } from '../../src/crawl/web.ts'
+import type { IpAddress } from '../../src/words/address.ts'
 import { AGENT, type Answerer, answer, Internet, named, page, paths } from './internet.ts'
 
 /** Where sockets were sent, as `host:port`. */
@@ -113,7 +113,7 @@ const ANSWERS = `
   .filter((word) => word !== '')
 
 /** Where the pages stand that lead inside, and what all other names answer unless a test says otherwise. */
-const OUTSIDE = '127.0.0.77' as Address
+const OUTSIDE = '127.0.0.77' as IpAddress
 const INSIDE = '127.0.0.99'
 
 /** How a page leads somewhere: by Location, by refresh, and by the Location of its robots.txt. */
@@ -136,9 +136,9 @@ async function dialledFor(
     lead(targets[Number(digits)] ?? assert.fail(request))(request, socket)
   }, OUTSIDE)
   const resolver = resolverOf((host) => (/^t\d+\.example$/.test(host) ? OUTSIDE : inside()))
-  const web = internet.web({ connect: 500 }, resolver)
+  const web = internet.web({ connectMs: 500 }, resolver)
   const before = dialled.length
-  for (const index of targets.keys()) await web.look(named(`t${index}.example`), { addresses: [OUTSIDE] })
+  for (const index of targets.keys()) await web.probe(named(`t${index}.example`), { addresses: [OUTSIDE] })
   const all = dialled.splice(before)
   assert.ok(all.length >= targets.length, 'every page was asked for')
   return all.filter((door) => door !== `${OUTSIDE}:${internet.stands[0]?.port}`)
@@ -146,7 +146,7 @@ async function dialledFor(
 
 function resolverOf(addressOf: (host: string) => string): Resolver {
   return {
-    async ask(host, type) {
+    async resolve(host, type) {
       const address = addressOf(host)
       const records = (type === 'AAAA') === address.includes(':') ? [address] : []
       return { outcome: 'records', records, aliases: ['localhost'] }
@@ -183,7 +183,7 @@ test('a name that answers otherwise each time is connected to where it was vette
       resolverOf(() => (turn++ % 4 < 2 ? OUTSIDE : INSIDE)),
     )
     const before = dialled.length
-    await web.look(named('flip.example'), { addresses: [OUTSIDE] })
+    await web.probe(named('flip.example'), { addresses: [OUTSIDE] })
     const all = new Set(dialled.splice(before))
     assert.deepEqual(all, new Set([`${OUTSIDE}:${internet.stands[0]?.port}`]))
   }
@@ -192,10 +192,10 @@ test('a name that answers otherwise each time is connected to where it was vette
 test('without the guard names would lead inside, and that would be seen', async (t) => {
   const internet = new Internet(t)
   await internet.plain(paths({ '/': answer(302, { location: 'http://inside.example/' }) }), OUTSIDE)
-  const open = makeGuard({ stands: internet.stands, opened: [parseRange('127.0.0.0/8')!] })
-  const web = openWeb({ resolver: resolverOf(() => INSIDE), guard: open, userAgent: AGENT, limits: { connect: 500 } })
+  const open = makeGuard({ portMappings: internet.stands, allowed: [parseAddressRange('127.0.0.0/8')!] })
+  const web = createWebProber({ resolver: resolverOf(() => INSIDE), guard: open, userAgent: AGENT, limits: { connectMs: 500 } })
   t.after(() => web.close())
   const before = dialled.length
-  await web.look(named('t0.example'), { addresses: [OUTSIDE] })
+  await web.probe(named('t0.example'), { addresses: [OUTSIDE] })
   assert.ok(dialled.splice(before).includes(`${INSIDE}:80`))
 })

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { kindOf, makeGuard, parseRange, type Range } from '../../src/crawl/guard.ts'
-import { isLookedAt, targetOf } from '../../src/crawl/web-target.ts'
-import { type Address, family, parseAddress, unpackAddress } from '../../src/words/address.ts'
+import { classifyRange, makeGuard, parseAddressRange, type AddressRange } from '../../src/crawl/guard.ts'
+import { isProbeable, resolveRedirect } from '../../src/crawl/web-target.ts'
+import { type IpAddress, addressFamily, parseAddress, unpackAddress } from '../../src/words/address.ts'
 
 const guard = makeGuard()
 
@@ -76,15 +76,15 @@ const invert = (quad: string): string =>
     .split('.')
     .map((byte) => 255 - Number(byte))
     .join('.')
-const at = (text: string): Address => parseAddress(text) ?? assert.fail(`${text} is no address`)
-const range = (text: string): Range => parseRange(text) ?? assert.fail(`${text} is no range`)
+const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${text} is no address`)
+const range = (text: string): AddressRange => parseAddressRange(text) ?? assert.fail(`${text} is no range`)
 
 /** Where a spelling gets the crawler: as a record of DNS, and as the host of a redirect that is an address. */
 function reached(spelling: string): unknown[] {
   const record = parseAddress(spelling)
-  const url = targetOf(`http://${spelling}/`, new URL('http://example.com/'))
+  const url = resolveRedirect(`http://${spelling}/`, new URL('http://example.com/'))
   const host = url === null ? null : parseAddress(url.hostname.replace(/^\[(.*)\]$/, '$1'))
-  assert.ok(host === null || url === null || !isLookedAt(url))
+  assert.ok(host === null || url === null || !isProbeable(url))
   return [record, host].flatMap((address) =>
     address === null ? [] : [guard.vet(address, 80), guard.vet(address, 443)],
   )
@@ -112,7 +112,7 @@ test('addresses of the public internet are connected to where they are, on ports
 test('no other port is connected to', () => {
   for (const port of [-1, 0, 1, 22, 25, 53, 79, 81, 444, 8080, 8443, 65535, 65616, 80.5, Number.NaN]) {
     assert.equal(guard.vet(at('93.184.216.34'), port), null)
-    assert.equal(makeGuard({ opened: [range('127.0.0.0/8')] }).vet(at('127.0.0.1'), port), null)
+    assert.equal(makeGuard({ allowed: [range('127.0.0.0/8')] }).vet(at('127.0.0.1'), port), null)
   }
 })
 
@@ -122,7 +122,7 @@ test('a mapped address is the IPv4 address, a NAT64 address is judged by the one
 })
 
 test('a stand opens one address for one port of the web, and nothing beside it', () => {
-  const own = makeGuard({ stands: [{ address: at('127.0.0.5'), port: 34_567, standsFor: 443 }] })
+  const own = makeGuard({ portMappings: [{ address: at('127.0.0.5'), port: 34_567, publicPort: 443 }] })
   assert.deepEqual(own.vet(at('127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, own: true })
   assert.deepEqual(own.vet(at('::ffff:127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, own: true })
   for (const [text, port] of [
@@ -133,31 +133,31 @@ test('a stand opens one address for one port of the web, and nothing beside it',
     ['64:ff9b::7f00:5', 443],
   ] as const)
     assert.equal(own.vet(at(text), port), null)
-  assert.throws(() => makeGuard({ stands: [{ address: at('127.0.0.5'), port: 1, standsFor: 8080 }] }), RangeError)
+  assert.throws(() => makeGuard({ portMappings: [{ address: at('127.0.0.5'), port: 1, publicPort: 8080 }] }), RangeError)
 })
 
 test("the operator's ranges are opened, the address of one thing in them closed, also where it listens everywhere", () => {
   const opened = [range('127.0.0.0/8'), range('::1')]
-  const own = makeGuard({ opened, closed: [{ address: at('127.0.0.1'), port: 80 }] })
+  const own = makeGuard({ allowed: opened, blocked: [{ address: at('127.0.0.1'), port: 80 }] })
   assert.deepEqual(own.vet(at('127.0.0.2'), 80), { address: '127.0.0.2', port: 80, own: true })
   assert.deepEqual(own.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, own: true })
   assert.deepEqual(own.vet(at('::1'), 80), { address: '::1', port: 80, own: true })
   for (const text of ['127.0.0.1', '::ffff:127.0.0.1', '10.0.0.1', '::2']) assert.equal(own.vet(at(text), 80), null)
   for (const anywhere of ['0.0.0.0', '::']) {
-    const closed = makeGuard({ opened, closed: [{ address: at(anywhere), port: 80 }] })
+    const closed = makeGuard({ allowed: opened, blocked: [{ address: at(anywhere), port: 80 }] })
     for (const text of ['127.0.0.1', '127.9.9.9', '::1']) assert.equal(closed.vet(at(text), 80), null)
     assert.deepEqual(closed.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, own: true })
     assert.deepEqual(closed.vet(at('93.184.216.34'), 80), { address: '93.184.216.34', port: 80 })
   }
-  const stands = [{ address: at('127.0.0.7'), port: 8080, standsFor: 80 }]
+  const stands = [{ address: at('127.0.0.7'), port: 8080, publicPort: 80 }]
   const listener = [{ address: at('127.0.0.7'), port: 8080 }]
-  assert.equal(makeGuard({ stands, closed: listener }).vet(at('127.0.0.7'), 80), null)
+  assert.equal(makeGuard({ portMappings: stands, blocked: listener }).vet(at('127.0.0.7'), 80), null)
 })
 
 test('an address whose owner wants no visits is not connected to, in whatever form, though it is opened or a stand', () => {
-  const isLeftOut = (address: Address) => ['127.0.0.5', '93.184.216.34', '2001:db9::1'].includes(address)
-  const stands = [{ address: at('127.0.0.5'), port: 8080, standsFor: 80 }]
-  const left = makeGuard({ isLeftOut, stands, opened: [range('127.0.0.0/8')] })
+  const isLeftOut = (address: IpAddress) => ['127.0.0.5', '93.184.216.34', '2001:db9::1'].includes(address)
+  const stands = [{ address: at('127.0.0.5'), port: 8080, publicPort: 80 }]
+  const left = makeGuard({ isOptedOut: isLeftOut, portMappings: stands, allowed: [range('127.0.0.0/8')] })
   for (const text of words(
     '127.0.0.5 ::ffff:127.0.0.5 93.184.216.34 ::ffff:93.184.216.34 64:ff9b::5db8:d822 2001:db9::1',
   )) {
@@ -171,14 +171,14 @@ test('no range and no stand opens link-local addresses, metadata of clouds, the 
   const texts = words(
     '169.254.0.0 169.254.169.254 169.254.255.255 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1 2001:0:a9fe:a9fe::1 2001::5601:5601 ::a9fe:a9fe 0.0.0.0 :: ::ffff:0.0.0.0 64:ff9b:1::1 fd00:ec2::254 fe80::1 ff02::1 224.0.0.1 255.255.255.255 100.100.100.200 168.63.129.16',
   )
-  const stands = texts.map((text) => ({ address: at(text), port: 80, standsFor: 80 }))
-  const open = makeGuard({ opened: all })
+  const stands = texts.map((text) => ({ address: at(text), port: 80, publicPort: 80 }))
+  const open = makeGuard({ allowed: all })
   assert.deepEqual(
     texts.filter((text) => open.vet(at(text), 80) !== null),
     [],
   )
   const never = texts.filter((text) => !/^(64:ff9b::|2002|2001|::a9)/.test(text))
-  const stood = makeGuard({ stands })
+  const stood = makeGuard({ portMappings: stands })
   assert.deepEqual(
     never.filter((text) => stood.vet(at(text), 80) !== null),
     [],
@@ -187,22 +187,22 @@ test('no range and no stand opens link-local addresses, metadata of clouds, the 
 })
 
 test('a range of one family opens nothing of the other', () => {
-  assert.equal(makeGuard({ opened: [range('::/0')] }).vet(at('10.0.0.1'), 80), null)
-  assert.equal(makeGuard({ opened: [range('0.0.0.0/0')] }).vet(at('fd00::1'), 80), null)
+  assert.equal(makeGuard({ allowed: [range('::/0')] }).vet(at('10.0.0.1'), 80), null)
+  assert.equal(makeGuard({ allowed: [range('0.0.0.0/0')] }).vet(at('fd00::1'), 80), null)
 })
 
 test('a range is an address and a prefix length, with no bit behind it', () => {
-  assert.deepEqual(parseRange('127.0.0.0/8'), { base: '127.0.0.0', bits: 8 })
-  assert.deepEqual(parseRange('::1/128'), { base: '::1', bits: 128 })
-  assert.deepEqual(parseRange('10.0.0.1'), { base: '10.0.0.1', bits: 32 })
-  assert.deepEqual(parseRange('0.0.0.0/0'), { base: '0.0.0.0', bits: 0 })
-  assert.deepEqual(parseRange('172.16.0.0/12'), { base: '172.16.0.0', bits: 12 })
+  assert.deepEqual(parseAddressRange('127.0.0.0/8'), { base: '127.0.0.0', bits: 8 })
+  assert.deepEqual(parseAddressRange('::1/128'), { base: '::1', bits: 128 })
+  assert.deepEqual(parseAddressRange('10.0.0.1'), { base: '10.0.0.1', bits: 32 })
+  assert.deepEqual(parseAddressRange('0.0.0.0/0'), { base: '0.0.0.0', bits: 0 })
+  assert.deepEqual(parseAddressRange('172.16.0.0/12'), { base: '172.16.0.0', bits: 12 })
   for (const text of words(
     '127.0.0.1/8 172.24.0.0/12 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/08 10.0.0.0/ 10.0.0.0/8/8 10.0.0.0/255.0.0.0 /8 10/8 ::1/129 fd00::1/8 ::ffff:10.0.0.0/104 example.com',
   ))
-    assert.equal(parseRange(text), null, text)
-  assert.equal(parseRange(''), null)
-  assert.equal(parseRange(' 10.0.0.0/8'), null)
+    assert.equal(parseAddressRange(text), null, text)
+  assert.equal(parseAddressRange(''), null)
+  assert.equal(parseAddressRange(' 10.0.0.0/8'), null)
 })
 
 test('whatever address is vetted, what is connected to is that address or the IPv4 address that it maps', () => {
@@ -222,7 +222,7 @@ test('whatever address is vetted, what is connected to is that address or the IP
       if (address.startsWith('::ffff:')) assert.equal(`::ffff:${vetted.address}`, address)
       else assert.equal(vetted.address, address)
       const first = packed[1]!
-      if (family(vetted.address) === 4)
+      if (addressFamily(vetted.address) === 4)
         assert.ok(!vetted.address.startsWith('127.') && !vetted.address.startsWith('10.'))
       else assert.ok((first >= 0x20 && first <= 0x3f) || vetted.address.startsWith('64:ff9b::'))
     }),
@@ -235,12 +235,12 @@ test('a range is told by what it holds: what stays closed, special addresses alo
     ['special', '10.0.0.0/8', '127.91.0.0/16', '::1', 'fd00::/8', '2001:db8:1::/48'],
     ['public', '0.0.0.0/0', '8.0.0.0/7', '93.184.216.34', '::/0', '2000::/3', '2606:2800::/32'],
   ] as const) {
-    for (const text of texts) assert.equal(kindOf(parseRange(text) as Range), kind, text)
+    for (const text of texts) assert.equal(classifyRange(parseAddressRange(text) as AddressRange), kind, text)
   }
 })
 
 test('without a contact only what is opened is connected to, in whatever form it is written', () => {
-  const strict = makeGuard({ opened: [range('127.0.0.0/8'), range('192.0.2.7')], onlyOpened: true })
+  const strict = makeGuard({ allowed: [range('127.0.0.0/8'), range('192.0.2.7')], onlyAllowed: true })
   for (const address of [
     '93.184.216.34',
     '2606:2800:220:1::1',
@@ -250,5 +250,5 @@ test('without a contact only what is opened is connected to, in whatever form it
   ])
     assert.equal(strict.vet(at(address), 443), null, address)
   for (const address of ['127.0.0.1', '192.0.2.7']) assert.notEqual(strict.vet(at(address), 443), null, address)
-  assert.notEqual(makeGuard({ opened: [range('127.0.0.0/8')] }).vet(at('93.184.216.34'), 443), null)
+  assert.notEqual(makeGuard({ allowed: [range('127.0.0.0/8')] }).vet(at('93.184.216.34'), 443), null)
 })

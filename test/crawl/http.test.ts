@@ -12,13 +12,13 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import fc from 'fast-check'
-import { encodingOf, unpacker } from '../../src/crawl/http-body.ts'
-import { MOST_HOPS, type WebSeen } from '../../src/crawl/visit.ts'
+import { parseContentEncoding, makeBodyDecoder } from '../../src/crawl/http-body.ts'
+import { MAX_REDIRECT_HOPS, type WebProbeResult } from '../../src/crawl/visit.ts'
 import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
 import { AGENT, type Answerer, answer, endless, HOME, Internet, PAGE, page, paths } from './internet.ts'
 
 /** The bare chain of a look at `example.com`, whose port 80 answers so and whose port 443 refuses. */
-async function look(t: TestContext, converse: Answerer, limits: Partial<WebLimits> = {}): Promise<WebSeen['bare']> {
+async function look(t: TestContext, converse: Answerer, limits: Partial<WebLimits> = {}): Promise<WebProbeResult['bare']> {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(converse)
   await internet.refuse(443)
@@ -98,7 +98,7 @@ test('two layers, in one field or in two, and an encoding that is not spoken lea
   assert.equal(await text(t, raw(two, twice)), null)
   assert.equal(await text(t, page(brotliCompressSync(gzipSync(PAGE)), { 'content-encoding': 'gzip,br' })), null)
   assert.equal(await text(t, page(PAGE, { 'content-encoding': 'compress' })), null)
-  assert.equal(encodingOf('gzip, x-gzip'), 'unreadable')
+  assert.equal(parseContentEncoding('gzip, x-gzip'), 'unreadable')
 })
 
 /** What comes out of a body of this encoding, and how many pieces of it were taken. */
@@ -108,7 +108,7 @@ async function unpack(
 ): Promise<{ out: number; taken: number }> {
   let out = 0
   let taken = 0
-  const unpacking = unpacker(encoding, WEB_LIMITS, (chunk) => {
+  const unpacking = makeBodyDecoder(encoding, WEB_LIMITS, (chunk) => {
     out += chunk.length
   })
   for (; taken < body.length && !unpacking.done; taken += 16_384) {
@@ -202,7 +202,7 @@ test('a body that drips is read as far as it came', async (t) => {
       const drip = setInterval(() => socket.write('<p>drop</p>'), 20)
       socket.on('close', () => clearInterval(drip))
     },
-    { body: 300 },
+    { bodyMs: 300 },
   )
   assert.match(read ?? '', /^Words of the page.\ndrop/)
 })
@@ -302,7 +302,7 @@ test('a head that drips, also in 1xx answers, and one that never comes are silen
         const drip = setInterval(() => socket.write(piece), 60)
         socket.on('close', () => clearInterval(drip))
       },
-      { head: 200 },
+      { headMs: 200 },
     )
     assert.deepEqual(chain, silent, piece)
   }
@@ -374,8 +374,8 @@ test('heads that are torn, doubled, shuffled or full of noise never make a look 
   await fc.assert(
     fc.asyncProperty(heads, async (head) => {
       response = head
-      const seen = await web.look('example.com' as never, { addresses: [HOME as never] })
-      assert.ok(seen !== null && seen.bare.hops.length <= MOST_HOPS + 1)
+      const seen = await web.probe('example.com' as never, { addresses: [HOME as never] })
+      assert.ok(seen !== null && seen.bare.hops.length <= MAX_REDIRECT_HOPS + 1)
     }),
     { numRuns: 300 },
   )

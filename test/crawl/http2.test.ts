@@ -157,10 +157,10 @@ for (const [what, { first, again }] of Object.entries(FLOODS)) {
     server.on('tlsClientError', () => {})
     await internet.stand(server, 443, HOME)
     const seen = await internet.look('example.com', {
-      head: 600_000,
-      body: 600_000,
-      robots: 600_000,
-      visit: 600_000,
+      headMs: 600_000,
+      bodyMs: 600_000,
+      robotsMs: 600_000,
+      probeMs: 600_000,
       drainBytes: 20_000,
       headBytes: 20_000,
       wireBytes: 20_000,

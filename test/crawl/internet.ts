@@ -7,19 +7,19 @@ import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { generate } from 'selfsigned'
 import type { Resolver } from '../../src/crawl/dns.ts'
-import { type Guard, makeGuard, type Stand } from '../../src/crawl/guard.ts'
-import type { WebSeen } from '../../src/crawl/visit.ts'
-import { openWeb, type Web } from '../../src/crawl/web.ts'
+import { type Guard, makeGuard, type PortMapping } from '../../src/crawl/guard.ts'
+import type { WebProbeResult } from '../../src/crawl/visit.ts'
+import { createWebProber, type WebProber } from '../../src/crawl/web.ts'
 import type { WebLimits } from '../../src/crawl/web-limits.ts'
-import { type Address, parseAddress } from '../../src/words/address.ts'
-import { type Name, parseName } from '../../src/words/name.ts'
+import { type IpAddress, parseAddress } from '../../src/words/address.ts'
+import { type DomainName, parseName } from '../../src/words/name.ts'
 
 export type KeyAndCertificate = { key: string; cert: string }
 /** What a server says on each connection; `request` is all it was sent by the end of a head. */
 export type Answerer = (request: string, socket: Socket) => void
 
 export const AGENT = 'domaindex/0.1 (+https://domaindex.example)'
-export const HOME = '127.0.0.1' as Address
+export const HOME = '127.0.0.1' as IpAddress
 
 const EC = { keyType: 'ec', algorithm: 'sha256' } as const
 
@@ -53,7 +53,7 @@ export async function certify(
 export const authority = await makeAuthority()
 
 export class Internet {
-  readonly stands: Stand[] = []
+  readonly stands: PortMapping[] = []
   /** Every connection that was taken, as `address:port it stands for`. */
   readonly taken: string[] = []
   readonly asked: string[] = []
@@ -62,7 +62,7 @@ export class Internet {
   readonly #names = new Map<string, readonly string[] | (() => readonly string[])>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
-  readonly #webs: Web[] = []
+  readonly #webs: WebProber[] = []
 
   constructor(t: Pick<TestContext, 'after'>) {
     t.after(() => this.#close())
@@ -104,7 +104,7 @@ export class Internet {
     await new Promise<void>((resolve) => server.listen(0, address, resolve))
     this.#servers.push(server)
     const { port } = server.address() as { port: number }
-    this.stands.push({ address: parseAddress(address)!, port, standsFor })
+    this.stands.push({ address: parseAddress(address)!, port, publicPort: standsFor })
     return this
   }
 
@@ -117,7 +117,7 @@ export class Internet {
 
   get resolver(): Resolver {
     return {
-      ask: async (host, type) => {
+      resolve: async (host, type) => {
         this.asked.push(`${host} ${type}`)
         const addresses = this.#names.get(host)
         if (addresses === undefined) return { outcome: 'nxdomain' }
@@ -130,7 +130,7 @@ export class Internet {
   }
 
   get guard(): Guard {
-    return makeGuard({ stands: this.stands })
+    return makeGuard({ portMappings: this.stands })
   }
 
   /** Resolves when no connection is open any more. */
@@ -138,17 +138,17 @@ export class Internet {
     while (this.#sockets.size > 0) await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
   }
 
-  web(limits: Partial<WebLimits> = {}, resolver: Resolver = this.resolver): Web {
-    const web = openWeb({ resolver, guard: this.guard, roots: this.roots, userAgent: AGENT, limits })
+  web(limits: Partial<WebLimits> = {}, resolver: Resolver = this.resolver): WebProber {
+    const web = createWebProber({ resolver, guard: this.guard, roots: this.roots, userAgent: AGENT, limits })
     this.#webs.push(web)
     return web
   }
 
   /** Looks at a name with the addresses that it has. */
-  async look(host: string, limits?: Partial<WebLimits>): Promise<WebSeen | null> {
+  async look(host: string, limits?: Partial<WebLimits>): Promise<WebProbeResult | null> {
     const known = this.#names.get(host) ?? []
     const addresses = (typeof known === 'function' ? known() : known).map((text) => parseAddress(text)!)
-    return this.web(limits).look(named(host), { addresses })
+    return this.web(limits).probe(named(host), { addresses })
   }
 
   #converse(socket: Socket, answer: Answerer): void {
@@ -171,7 +171,7 @@ export class Internet {
   }
 }
 
-export function named(host: string): Name {
+export function named(host: string): DomainName {
   const name = parseName(host)
   if (name === null) throw new TypeError(`${host} is no name`)
   return name

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { OptOutFault, openOptOut } from '../../src/crawl/opt-out.ts'
-import { type Address, parseAddress } from '../../src/words/address.ts'
-import type { Name } from '../../src/words/name.ts'
+import { OptOutListError, openOptOutList } from '../../src/crawl/opt-out.ts'
+import { type IpAddress, parseAddress } from '../../src/words/address.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { folderOf } from '../commands/run.ts'
 import { named } from './internet.ts'
 
-const at = (text: string): Address => parseAddress(text) ?? assert.fail(`${text} is no address`)
+const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${text} is no address`)
 
 /** A list in a file, on a clock that is moved by hand. */
 function listOf(t: TestContext, text: string) {
@@ -18,12 +18,12 @@ function listOf(t: TestContext, text: string) {
   const file = path('opt-out')
   const clock = { now: 0 }
   const said: string[] = []
-  const open = () => openOptOut(file, { ticks: () => clock.now, say: (words) => said.push(words) })
+  const open = () => openOptOutList(file, { nowMs: () => clock.now, log: (words) => said.push(words) })
   writeFileSync(file, text)
   return { file, clock, said, open, write: (changed: string) => writeFileSync(file, changed) }
 }
 
-const namesOn = (list: { hasName(name: Name): boolean }, ...texts: string[]): string[] =>
+const namesOn = (list: { hasName(name: DomainName): boolean }, ...texts: string[]): string[] =>
   texts.filter((text) => list.hasName(named(text)))
 
 test('a name is on it with its www., a suffix with everything under it and itself; case, spacing and comments do not matter', (t) => {
@@ -71,7 +71,7 @@ test('a line that is none is refused at the start with its number, and so is a f
     'a b.com',
   ]) {
     write(`example.com\n\n${line}\n`)
-    assert.throws(open, (error) => error instanceof OptOutFault && error.message.includes(`${file}, line 3: `), line)
+    assert.throws(open, (error) => error instanceof OptOutListError && error.message.includes(`${file}, line 3: `), line)
   }
   write(`10.0.0.1\n`.repeat(10_001))
   assert.throws(open, /holds 10001 ranges, at most 10000/)

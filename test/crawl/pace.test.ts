@@ -3,32 +3,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makePace, type Pace, type Places, RATES, ROUND_SECONDS, rateOf } from '../../src/crawl/pace.ts'
-import { type Address, packedHex, parseAddress } from '../../src/words/address.ts'
+import { makePolitenessLimiter, type PolitenessLimiter, type RateLimitTargets, RATE_BOUNDS, FULL_CYCLE_SECONDS, probeRateFor } from '../../src/crawl/pace.ts'
+import { type IpAddress, packToHex, parseAddress } from '../../src/words/address.ts'
 
-const at = (text: string): Address => parseAddress(text) ?? assert.fail(`${text} is no address`)
+const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${text} is no address`)
 const ONE = at('192.0.2.1')
 const SERVERS = 'a.ns.example b.ns.example'
 
 /** A pace on a clock that is moved by hand. */
 function paceOf(kept?: number) {
   const clock = { now: 1_000 }
-  return { clock, pace: makePace({ ticks: () => clock.now, ...(kept === undefined ? {} : { kept }) }) }
+  return { clock, pace: makePolitenessLimiter({ nowMs: () => clock.now, ...(kept === undefined ? {} : { maxTargets: kept }) }) }
 }
 
 /** The moments of so many turns that are asked for at once. */
-const turnsOf = (pace: Pace, places: Places, count: number): number[] =>
-  Array.from({ length: count }, () => pace.take(places))
+const turnsOf = (pace: PolitenessLimiter, places: RateLimitTargets, count: number): number[] =>
+  Array.from({ length: count }, () => pace.acquire(places))
 
 test('the rate grows with the names that are known there, from the least to the most', () => {
-  for (const [kind, { least, most }] of Object.entries(RATES) as [
-    keyof typeof RATES,
+  for (const [kind, { least, most }] of Object.entries(RATE_BOUNDS) as [
+    keyof typeof RATE_BOUNDS,
     { least: number; most: number },
   ][]) {
-    assert.equal(rateOf(kind, 0), least)
-    assert.equal(rateOf(kind, ROUND_SECONDS * (least + most)), most)
-    const names = ROUND_SECONDS * ((least + most) / 2)
-    assert.equal(names / rateOf(kind, names), ROUND_SECONDS, 'all of them have their turn in ten days')
+    assert.equal(probeRateFor(kind, 0), least)
+    assert.equal(probeRateFor(kind, FULL_CYCLE_SECONDS * (least + most)), most)
+    const names = FULL_CYCLE_SECONDS * ((least + most) / 2)
+    assert.equal(names / probeRateFor(kind, names), FULL_CYCLE_SECONDS, 'all of them have their turn in ten days')
   }
 })
 
@@ -38,24 +38,24 @@ test('one visit a second goes to an address, five to a /24 and a /48, twenty to 
   const neighbours = (network: string) => Array.from({ length: 6 }, (_, index) => at(`${network}${index + 10}`))
   for (const network of ['198.51.100.', '2001:db8:0:', '2001:db9:0:1:']) {
     const waits = neighbours(network.endsWith(':') ? `${network}:` : network).map((one) =>
-      pace.take({ addresses: [one] }),
+      pace.acquire({ addresses: [one] }),
     )
     assert.deepEqual(waits, [0, 200, 400, 600, 800, 1000], network)
   }
-  assert.equal(pace.take({ addresses: [at('198.51.101.10')] }), 0, 'the network beside it')
-  assert.equal(pace.take({ addresses: [at('2001:db8:1::10')] }), 0, 'the network beside it')
-  assert.deepEqual(turnsOf(pace, { servers: SERVERS }, 3), [0, 50, 100])
+  assert.equal(pace.acquire({ addresses: [at('198.51.101.10')] }), 0, 'the network beside it')
+  assert.equal(pace.acquire({ addresses: [at('2001:db8:1::10')] }), 0, 'the network beside it')
+  assert.deepEqual(turnsOf(pace, { nameServers: SERVERS }, 3), [0, 50, 100])
 })
 
 test('an address counts as what it comes to, however it is written', () => {
   const { pace } = paceOf()
   const forms = ['192.0.2.1', '::ffff:192.0.2.1', '64:ff9b::c000:201']
   assert.deepEqual(
-    forms.map((form) => pace.take({ addresses: [at(form)] })),
+    forms.map((form) => pace.acquire({ addresses: [at(form)] })),
     [0, 1000, 2000],
   )
   assert.equal(
-    pace.take({ addresses: [at('64:ff9b::cb00:7101')] }),
+    pace.acquire({ addresses: [at('64:ff9b::cb00:7101')] }),
     0,
     'another address behind NAT64 is another network',
   )
@@ -64,42 +64,42 @@ test('an address counts as what it comes to, however it is written', () => {
 test('asking takes nothing', () => {
   const { pace } = paceOf()
   const places = { addresses: [ONE], servers: SERVERS }
-  assert.deepEqual([pace.wait(places), pace.wait(places), pace.take(places)], [0, 0, 0])
-  assert.deepEqual([pace.wait(places), pace.wait(places), pace.take(places)], [1000, 1000, 1000])
+  assert.deepEqual([pace.wait(places), pace.wait(places), pace.acquire(places)], [0, 0, 0])
+  assert.deepEqual([pace.wait(places), pace.wait(places), pace.acquire(places)], [1000, 1000, 1000])
 })
 
 test('a visit to several places waits for the last of them, and others go on in the gaps before', () => {
   const { pace } = paceOf()
   turnsOf(pace, { addresses: [ONE] }, 3)
-  assert.equal(pace.take({ addresses: [ONE], servers: SERVERS }), 3000)
-  assert.equal(pace.take({ servers: SERVERS }), 0)
-  assert.equal(pace.take({ addresses: [at('192.0.2.2')] }), 200, 'between the turns of its neighbour')
+  assert.equal(pace.acquire({ addresses: [ONE], nameServers: SERVERS }), 3000)
+  assert.equal(pace.acquire({ nameServers: SERVERS }), 0)
+  assert.equal(pace.acquire({ addresses: [at('192.0.2.2')] }), 200, 'between the turns of its neighbour')
 })
 
 test('what is learnt changes the rate: of the address, of its network by all of its addresses, of name servers', () => {
   const { pace } = paceOf()
   const two = at('192.0.2.2')
-  pace.learn({ address: ONE }, 2 * ROUND_SECONDS)
+  pace.setNameCount({ address: ONE }, 2 * FULL_CYCLE_SECONDS)
   assert.deepEqual(turnsOf(pace, { addresses: [ONE] }, 3), [0, 500, 1000])
-  pace.learn({ address: two }, 8 * ROUND_SECONDS)
-  pace.learn({ address: ONE }, 12 * ROUND_SECONDS)
+  pace.setNameCount({ address: two }, 8 * FULL_CYCLE_SECONDS)
+  pace.setNameCount({ address: ONE }, 12 * FULL_CYCLE_SECONDS)
   const { pace: other } = paceOf()
   for (const [address, rounds] of [
     [ONE, 3],
     [two, 8],
     [ONE, 12],
   ] as const)
-    other.learn({ address }, rounds * ROUND_SECONDS)
-  const neighbours = [3, 4, 5].map((last) => other.take({ addresses: [at(`192.0.2.${last}`)] }))
+    other.setNameCount({ address }, rounds * FULL_CYCLE_SECONDS)
+  const neighbours = [3, 4, 5].map((last) => other.acquire({ addresses: [at(`192.0.2.${last}`)] }))
   assert.deepEqual(neighbours, [0, 50, 100], 'twenty rounds are known in the network')
-  other.learn({ servers: SERVERS }, 100 * ROUND_SECONDS)
-  assert.deepEqual(turnsOf(other, { servers: SERVERS }, 3), [0, 10, 20])
+  other.setNameCount({ nameServers: SERVERS }, 100 * FULL_CYCLE_SECONDS)
+  assert.deepEqual(turnsOf(other, { nameServers: SERVERS }, 3), [0, 10, 20])
 })
 
 test('an address that asked to be left alone is left alone until then, and its neighbours are not', () => {
   const { pace, clock } = paceOf()
-  pace.rest(ONE, 60_000)
-  pace.rest(ONE, 10_000)
+  pace.backOff(ONE, 60_000)
+  pace.backOff(ONE, 10_000)
   assert.equal(pace.wait({ addresses: [at('::ffff:192.0.2.1')] }), 60_000)
   assert.equal(pace.wait({ addresses: [at('192.0.2.2')] }), 0)
   clock.now += 60_000
@@ -108,13 +108,13 @@ test('an address that asked to be left alone is left alone until then, and its n
 
 test('memory is bounded, and a network remembers no more than its addresses', () => {
   const { pace } = paceOf(6)
-  pace.learn({ address: ONE }, 50 * ROUND_SECONDS)
-  for (let last = 2; last < 40; last++) pace.take({ addresses: [at(`198.51.${last}.1`)], servers: `ns${last}.example` })
+  pace.setNameCount({ address: ONE }, 50 * FULL_CYCLE_SECONDS)
+  for (let last = 2; last < 40; last++) pace.acquire({ addresses: [at(`198.51.${last}.1`)], nameServers: `ns${last}.example` })
   assert.deepEqual(turnsOf(pace, { addresses: [ONE] }, 2), [0, 1000], 'what was learnt is forgotten')
-  pace.learn({ address: at('192.0.2.2') }, 10 * ROUND_SECONDS)
+  pace.setNameCount({ address: at('192.0.2.2') }, 10 * FULL_CYCLE_SECONDS)
   const servers = 'x'.repeat(10_000)
-  assert.deepEqual([pace.take({ servers: `${servers}1` }), pace.take({ servers: `${servers}2` })], [0, 0])
-  assert.equal(pace.wait({ servers: `${servers}1` }), 50)
+  assert.deepEqual([pace.acquire({ nameServers: `${servers}1` }), pace.acquire({ nameServers: `${servers}2` })], [0, 0])
+  assert.equal(pace.wait({ nameServers: `${servers}1` }), 50)
 })
 
 /** A few addresses of two networks a family, and two sets of name servers, so that they meet often. */
@@ -123,7 +123,7 @@ const anAddress = fc.constantFrom(
     at,
   ),
 )
-const somePlaces: fc.Arbitrary<Places> = fc.record(
+const somePlaces: fc.Arbitrary<RateLimitTargets> = fc.record(
   {
     addresses: fc.uniqueArray(anAddress, { minLength: 1, maxLength: 3 }),
     servers: fc.constantFrom(SERVERS, 'c.ns.example'),
@@ -140,9 +140,9 @@ const steps = fc.array(
 )
 
 /** What a visit to these places counts for: each with the milliseconds that lie between two visits. */
-function spotsOf({ addresses = [], servers }: Places, parts: number): [string, number][] {
+function spotsOf({ addresses = [], nameServers: servers }: RateLimitTargets, parts: number): [string, number][] {
   const spots = addresses.flatMap((address): [string, number][] => {
-    const digits = packedHex(address)
+    const digits = packToHex(address)
     return [
       [digits, 1000 * parts],
       [digits.slice(0, address.includes(':') ? 14 : 8), 200 * parts],
@@ -155,17 +155,17 @@ test('in no window are there more visits than allowed, nobody is visited while a
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 5 }), (all, parts) => {
       const { pace, clock } = paceOf()
-      pace.divide(parts)
+      pace.setLiveCrawlers(parts)
       const visits = new Map<string, number[]>()
       const rests = new Map<string, number>()
       for (const step of all) {
         if ('pass' in step) clock.now += step.pass
         else if ('rest' in step) {
-          pace.rest(step.rest, step.for)
+          pace.backOff(step.rest, step.for)
           rests.set(step.rest, Math.max(rests.get(step.rest) ?? 0, clock.now + step.for))
         } else {
           const asked = pace.wait(step.take)
-          const turn = clock.now + pace.take(step.take)
+          const turn = clock.now + pace.acquire(step.take)
           assert.equal(turn, clock.now + asked)
           const { addresses = [] } = step.take
           const rested = Math.max(clock.now, ...addresses.map((address) => rests.get(address) ?? 0))
@@ -193,9 +193,9 @@ test('crawlers that divide the pace among them have the pace of the installation
       const seconds = 60
       const visits = Array.from({ length: live }, () => {
         const { pace } = paceOf()
-        pace.divide(live)
+        pace.setLiveCrawlers(live)
         let count = 0
-        while (pace.take(places) < seconds * 1000) count++
+        while (pace.acquire(places) < seconds * 1000) count++
         return count
       }).reduce((sum, count) => sum + count, 0)
       assert.ok(visits >= seconds && visits <= seconds + live, `${visits} in ${seconds} s`)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pageReader, type ReadPage } from '../../src/crawl/page.ts'
-import { TokenReader } from '../../src/crawl/page-tokens.ts'
+import { createPageReader, type ParsedPage } from '../../src/crawl/page.ts'
+import { HtmlTokenizer } from '../../src/crawl/page-tokens.ts'
 
 const MEBIBYTE = 1024 * 1024
 const CHUNK = 4096
@@ -48,14 +48,14 @@ const HOSTILE: Record<string, (times: number) => string> = {
   'spaces in a refresh': (times) => `<meta http-equiv=refresh content="1${' '.repeat(times)}x">`,
 }
 
-function read(html: string | Uint8Array, size = CHUNK): ReadPage {
-  const reader = pageReader({ contentType: 'text/html', url: 'https://example.com/' })
+function read(html: string | Uint8Array, size = CHUNK): ParsedPage {
+  const reader = createPageReader({ contentType: 'text/html', url: 'https://example.com/' })
   const bytes = Buffer.from(html)
   for (let at = 0; at < bytes.length; at += size) reader.write(bytes.subarray(at, at + size))
   return reader.end()
 }
 
-function assertBounded({ page, refresh }: ReadPage): void {
+function assertBounded({ page, refresh }: ParsedPage): void {
   assert.ok(page.links.length <= 2000)
   for (const { name, target } of page.links) assert.ok(target.length <= 2048 && name.length <= 128 && target !== '')
   assert.ok(page.text.reduce((sum, piece) => sum + piece.length, 0) <= 256 * 1024)
@@ -77,10 +77,10 @@ function workOf(html: string): number {
       work += 1 + data.length
     },
     isForeign: () => false,
-    rawName: () => null,
+    rawTextElement: () => null,
     doctype: () => {},
   }
-  const reader = new TokenReader(listener, false)
+  const reader = new HtmlTokenizer(listener, false)
   for (let at = 0; at < html.length; at += CHUNK) reader.write(html.slice(at, at + CHUNK))
   reader.end()
   return work
@@ -196,7 +196,7 @@ test('any bytes under any charset are read', () => {
   )
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 3000 }), charset, (bytes, label) => {
-      const reader = pageReader({ contentType: `text/html; charset=${label}`, url: 'https://example.com/' })
+      const reader = createPageReader({ contentType: `text/html; charset=${label}`, url: 'https://example.com/' })
       reader.write(bytes.subarray(0, 100))
       reader.write(bytes.subarray(100))
       assertBounded(reader.end())

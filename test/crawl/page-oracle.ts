@@ -1,7 +1,7 @@
 /** The words and links of a page as parse5 builds its tree: what the reader is held against. */
 
 import { type DefaultTreeAdapterMap, parse } from 'parse5'
-import { pageReader } from '../../src/crawl/page.ts'
+import { createPageReader } from '../../src/crawl/page.ts'
 
 type Node = DefaultTreeAdapterMap['childNode'] | DefaultTreeAdapterMap['document']
 type Element = DefaultTreeAdapterMap['element']
@@ -42,7 +42,7 @@ export function oracle(html: string): Read {
 
 /** The same as the crawler reads it, in pieces of `size` bytes. */
 export function read(html: string | Uint8Array, size = 4096): Read {
-  const reader = pageReader({ contentType: 'text/html; charset=utf-8', url: 'https://example.com/' })
+  const reader = createPageReader({ contentType: 'text/html; charset=utf-8', url: 'https://example.com/' })
   const bytes = Buffer.from(html)
   for (let at = 0; at < bytes.length; at += size) reader.write(bytes.subarray(at, at + size))
   const { page } = reader.end()

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pageReader } from '../../src/crawl/page.ts'
+import { createPageReader } from '../../src/crawl/page.ts'
 
 const URL_OF_PAGE = 'https://www.example.com/start'
 
 /** Reads a page in pieces of `size` bytes. */
 function read(html: string | Uint8Array, { contentType = 'text/html', size = 7 } = {}) {
-  const reader = pageReader({ contentType, url: URL_OF_PAGE })
+  const reader = createPageReader({ contentType, url: URL_OF_PAGE })
   const bytes = typeof html === 'string' ? Buffer.from(html) : html
   for (let at = 0; at < bytes.length; at += size) reader.write(bytes.subarray(at, at + size))
   return reader.end()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
-import { fairTime, waitFor } from '../../src/crawl/patience.ts'
+import { stallAdjustedNow, setStallTolerantTimeout } from '../../src/crawl/patience.ts'
 
 const SOON = 20
 const PAUSE = 100
@@ -17,7 +17,7 @@ test('what came in while the process stood still is heard before the time-out', 
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   const heard = await new Promise((resolve) => {
-    const stop = waitFor(SOON, () => resolve('nothing'))
+    const stop = setStallTolerantTimeout(SOON, () => resolve('nothing'))
     socket.once('connect', () => {
       stop()
       resolve('the connection')
@@ -31,14 +31,14 @@ test('what came in while the process stood still is heard before the time-out', 
 
 test('where nothing comes in, the time-out comes', async () => {
   await new Promise<void>((resolve) => {
-    waitFor(1, resolve)
+    setStallTolerantTimeout(1, resolve)
   })
 })
 
 test('a wait that was stopped is over, also between its time and its call', async () => {
   const calls: string[] = []
-  const stopEarly = waitFor(SOON, () => calls.push('stopped before its time'))
-  const stopLate = waitFor(SOON, () => calls.push('stopped after its time'))
+  const stopEarly = setStallTolerantTimeout(SOON, () => calls.push('stopped before its time'))
+  const stopLate = setStallTolerantTimeout(SOON, () => calls.push('stopped after its time'))
   stopEarly()
   await new Promise<void>((resolve) => {
     setTimeout(() => {
@@ -52,9 +52,9 @@ test('a wait that was stopped is over, also between its time and its call', asyn
 
 test('a wait is prolonged by the time in which the process could do nothing, and the fair clock stands still in it', async () => {
   const calls: string[] = []
-  const began = fairTime()
+  const began = stallAdjustedNow()
   const ended = new Promise<void>((resolve) => {
-    waitFor(10 * SOON, () => {
+    setStallTolerantTimeout(10 * SOON, () => {
       calls.push('late')
       resolve()
     })
@@ -65,6 +65,6 @@ test('a wait is prolonged by the time in which the process could do nothing, and
     await new Promise(setImmediate)
   }
   assert.deepEqual(calls, [], 'though its time was over long ago')
-  assert.ok(fairTime() - began < 10 * SOON)
+  assert.ok(stallAdjustedNow() - began < 10 * SOON)
   await ended
 })

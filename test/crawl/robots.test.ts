@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Reply } from '../../src/crawl/http-exchange.ts'
-import { allows, openRobots } from '../../src/crawl/robots.ts'
+import type { HttpResponse } from '../../src/crawl/http-exchange.ts'
+import { robotsAllow, createRobotsCache } from '../../src/crawl/robots.ts'
 import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
 import { AGENT, answer, authority, certify, endless, HOME, Internet, page, paths } from './internet.ts'
 
 const ORIGIN = 'http://example.com'
-const may = (...lines: string[]): boolean => allows(lines.join('\n'), ORIGIN, AGENT)
+const may = (...lines: string[]): boolean => robotsAllow(lines.join('\n'), ORIGIN, AGENT)
 
 /** Whether the start page was read where robots.txt is answered so, and what else was seen. */
 async function look(
@@ -60,10 +60,10 @@ test('the longest rule counts, of equals the one that allows', () => {
 })
 
 test('comments, odd spacing, other lines, a byte order mark and line ends of any sort do not disturb', () => {
-  assert.equal(allows('\ufeffUser-agent : *\r\n  Disallow:/ # all', ORIGIN, AGENT), false)
+  assert.equal(robotsAllow('\ufeffUser-agent : *\r\n  Disallow:/ # all', ORIGIN, AGENT), false)
   assert.equal(may('user-agent: domaindex # us', 'sitemap: x', 'crawl-delay: 3', 'disallow: / # all'), false)
   assert.equal(may('user-agent: domaindex', 'sitemap: x', 'user-agent: other', 'disallow: /'), false)
-  assert.equal(allows('user-agent: *\rdisallow: /', ORIGIN, AGENT), false)
+  assert.equal(robotsAllow('user-agent: *\rdisallow: /', ORIGIN, AGENT), false)
   assert.equal(may('disallow: /'), true, 'a rule before any group')
   assert.equal(may('<html><body>user-agent: *', 'disallow: /</body></html>'), true)
   assert.equal(may('user-agent: __proto__', 'disallow: /', 'user-agent: constructor', 'disallow: /'), true)
@@ -73,14 +73,14 @@ test('a hostile robots.txt is read in linear time', () => {
   const half = WEB_LIMITS.robotsBytes / 2
   const agents = 'user-agent: a\nuser-agent: b\n'.repeat(half / 28)
   const rules = 'allow: /a\nallow: /b\n'.repeat(half / 20)
-  assert.equal(allows(agents + rules + DISALLOW, ORIGIN, AGENT), false)
+  assert.equal(robotsAllow(agents + rules + DISALLOW, ORIGIN, AGENT), false)
   const ours = 'user-agent: *\nuser-agent: domaindex\nuser-agent: a\n'.repeat(half / 49)
-  assert.equal(allows(ours + rules + DISALLOW, ORIGIN, AGENT), true)
-  assert.equal(allows(`${ours + rules}disallow: /`, ORIGIN, AGENT), false)
+  assert.equal(robotsAllow(ours + rules + DISALLOW, ORIGIN, AGENT), true)
+  assert.equal(robotsAllow(`${ours + rules}disallow: /`, ORIGIN, AGENT), false)
   assert.equal(may('user-agent: *', `disallow: /${'*a'.repeat(half)}`), true)
   assert.equal(may('user-agent: *', `disallow: ${'*'.repeat(half)}`), false)
-  assert.equal(allows(`${' '.repeat(half)}\n${DISALLOW}`, ORIGIN, AGENT), false)
-  assert.equal(allows(`user-agent${'\t'.repeat(half)}\n${DISALLOW}`, ORIGIN, AGENT), false)
+  assert.equal(robotsAllow(`${' '.repeat(half)}\n${DISALLOW}`, ORIGIN, AGENT), false)
+  assert.equal(robotsAllow(`user-agent${'\t'.repeat(half)}\n${DISALLOW}`, ORIGIN, AGENT), false)
 })
 
 test('where it disallows `/` status and redirects are judged and the body is not read', async (t) => {
@@ -92,9 +92,9 @@ test('4xx allows all, 5xx and what does not answer nothing (RFC 9309, 2.3.1.3 an
   for (const status of [400, 401, 403, 404, 410, 429]) assert.equal(await look(t, answer(status)), true, `${status}`)
   for (const status of [500, 503]) assert.equal(await look(t, answer(status)), false, `${status}`)
   assert.equal(await look(t, Buffer.from('noise')), false)
-  assert.equal(await look(t, Buffer.alloc(0), {}, { robots: 200 }), false, 'no answer in time')
+  assert.equal(await look(t, Buffer.alloc(0), {}, { robotsMs: 200 }), false, 'no answer in time')
   assert.equal(
-    await look(t, Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nuser'), {}, { body: 200 }),
+    await look(t, Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nuser'), {}, { bodyMs: 200 }),
     false,
     'half of it',
   )
@@ -118,41 +118,41 @@ test('at most 5 redirects are followed, to whatever host (RFC 9309, 2.3.1.2)', a
 })
 
 test('a redirect that leads nowhere is no robots.txt', async () => {
-  const robots = openRobots({ userAgent: AGENT, limits: WEB_LIMITS })
+  const robots = createRobotsCache({ userAgent: AGENT, limits: WEB_LIMITS })
   const asked: string[] = []
   const get = async (url: URL) => {
     asked.push(url.href)
-    return { status: 301, field: () => null, hold() {}, drop() {}, read: async () => 'whole' as const }
+    return { status: 301, header: () => null, pause() {}, discard() {}, read: async () => 'whole' as const }
   }
   assert.equal(await robots.mayFetch(ORIGIN, get), true)
   assert.deepEqual(asked, [`${ORIGIN}/robots.txt`])
 })
 
 test('a Location outside ASCII is read as UTF-8, as that of a page is', async () => {
-  const robots = openRobots({ userAgent: AGENT, limits: WEB_LIMITS })
+  const robots = createRobotsCache({ userAgent: AGENT, limits: WEB_LIMITS })
   const asked: string[] = []
   const location = Buffer.from('/bücher.txt').toString('latin1') // as a field comes
   const get = async (url: URL) => {
     asked.push(url.href)
     const status = url.pathname === '/robots.txt' ? 301 : 404
-    return { status, field: () => location, hold() {}, drop() {}, read: async () => 'whole' as const }
+    return { status, header: () => location, pause() {}, discard() {}, read: async () => 'whole' as const }
   }
   assert.equal(await robots.mayFetch(ORIGIN, get), true)
   assert.deepEqual(asked.slice(0, 2), [`${ORIGIN}/robots.txt`, `${ORIGIN}/b%C3%BCcher.txt`])
 })
 
 test('after its time nothing more is asked for robots.txt', async () => {
-  const robots = openRobots({ userAgent: AGENT, limits: { ...WEB_LIMITS, robots: 20 } })
+  const robots = createRobotsCache({ userAgent: AGENT, limits: { ...WEB_LIMITS, robotsMs: 20 } })
   const asked: string[] = []
-  let give: (reply: Reply) => void = () => {}
+  let give: (reply: HttpResponse) => void = () => {}
   const get = (url: URL) => {
     asked.push(url.href)
-    return new Promise<Reply>((resolve) => {
+    return new Promise<HttpResponse>((resolve) => {
       give = resolve
     })
   }
   assert.equal(await robots.mayFetch(ORIGIN, get), false)
-  give({ status: 302, field: () => '/later.txt', hold() {}, drop() {}, read: async () => 'whole' })
+  give({ status: 302, header: () => '/later.txt', pause() {}, discard() {}, read: async () => 'whole' })
   await new Promise(setImmediate)
   assert.deepEqual(asked, [`${ORIGIN}/robots.txt`])
 })
@@ -196,13 +196,13 @@ test('by https robots.txt is asked first, over the connection of the page', asyn
 test('an answer is remembered for a day, the oldest forgotten first; what did not answer is asked again', async () => {
   let now = 0
   const limits = { ...WEB_LIMITS, robotsKept: 2 }
-  const robots = openRobots({ userAgent: AGENT, limits, now: () => now })
+  const robots = createRobotsCache({ userAgent: AGENT, limits, now: () => now })
   const asked: string[] = []
   const ask = (origin: string, silent = false) =>
     robots.mayFetch(origin, async (url) => {
       asked.push(url.href)
       if (silent) return 'silent'
-      return { status: 404, field: () => null, hold() {}, drop() {}, read: async () => 'whole' as const }
+      return { status: 404, header: () => null, pause() {}, discard() {}, read: async () => 'whole' as const }
     })
   const times = async (...origins: string[]) => {
     asked.length = 0
@@ -212,7 +212,7 @@ test('an answer is remembered for a day, the oldest forgotten first; what did no
   assert.equal(await ask('http://a.com', true), false)
   assert.equal(await times('http://a.com', 'http://a.com', 'https://a.com', 'http://a.com'), 2)
   assert.equal(await times('http://b.com', 'http://a.com', 'https://a.com'), 2)
-  now += WEB_LIMITS.robotsLife - 1
+  now += WEB_LIMITS.robotsCacheMs - 1
   assert.equal(await times('http://a.com'), 0)
   now += 1
   assert.equal(await times('http://a.com'), 1)

@@ -6,7 +6,7 @@ import { before, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import fc from 'fast-check'
 import { generate } from 'selfsigned'
-import { judgeFailed } from '../../src/crawl/tls.ts'
+import { certificateAfterFailure } from '../../src/crawl/tls.ts'
 
 const NAMES = ['a.example', '*.b.example', 'xn--bcher-kva.example']
 let der = Buffer.alloc(0)
@@ -27,7 +27,7 @@ function verdict(bytes: Buffer, host: string) {
   } catch {
     return null // OpenSSL does not let it through the handshake
   }
-  return judgeFailed(socketWith({ raw: bytes }), host, 'usual')
+  return certificateAfterFailure(socketWith({ raw: bytes }), host, 'usual')
 }
 
 test('a name of the certificate is valid, another one is not', () => {
@@ -45,7 +45,7 @@ test('a certificate that cannot be read is for other names', () => {
       throw new Error('Operation failed')
     },
   }
-  assert.deepEqual(judgeFailed(socketWith(shown), 'a.example', 'usual'), {
+  assert.deepEqual(certificateAfterFailure(socketWith(shown), 'a.example', 'usual'), {
     kind: 'shown',
     error: 'ERR_TLS_CERT_ALTNAME_INVALID',
   })

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { connect, createServer, type SecureVersion } from 'node:tls'
 import fc from 'fast-check'
-import { certificateIn } from '../../src/crawl/tls-session.ts'
+import { certificateFromSession } from '../../src/crawl/tls-session.ts'
 import { authority, certify } from './internet.ts'
 
 const few = await certify(['example.com'], authority)
@@ -19,13 +19,13 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   for (const [what, identity] of Object.entries({ 'of one name': few, 'of many names': many })) {
     test(`the session of ${version} holds the certificate ${what} as it was shown`, async (t) => {
       const { session, shown } = await sessionWith(t.after.bind(t), identity, version)
-      assert.deepEqual(certificateIn(session), shown)
+      assert.deepEqual(certificateFromSession(session), shown)
     })
   }
 }
 
 test('no session has no certificate, and bytes of any kind give some of them or none', () => {
-  assert.equal(certificateIn(undefined), null)
+  assert.equal(certificateFromSession(undefined), null)
   const head = fc.constantFrom([0x30, 0x82], [0xa3, 0x82], [0xa3], [0x30, 0x82, 0, 6, 0xa3])
   const bytes = fc.array(fc.oneof(head, fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 8 })), {
     maxLength: 12,
@@ -35,7 +35,7 @@ test('no session has no certificate, and bytes of any kind give some of them or 
       const given = Buffer.from(pieces.flat())
       const framed = Buffer.from([0x30, 0x82, given.length >> 8, given.length & 255, ...given])
       for (const each of [given, framed]) {
-        const found = certificateIn(each)
+        const found = certificateFromSession(each)
         assert.ok(found === null || each.includes(found))
       }
     }),

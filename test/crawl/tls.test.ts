@@ -6,7 +6,7 @@ import { createSecureServer as createHttp2Server, type ServerHttp2Stream } from 
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
-import type { Certificate } from '../../src/crawl/visit.ts'
+import type { CertificateResult } from '../../src/crawl/visit.ts'
 import {
   answer,
   authority,
@@ -28,7 +28,7 @@ async function verdict(
   t: TestContext,
   identity: KeyAndCertificate & TlsOptions,
   host = 'example.com',
-): Promise<Certificate | undefined> {
+): Promise<CertificateResult | undefined> {
   const internet = new Internet(t).name(host, HOME)
   await internet.secure(site, identity)
   const seen = await internet.look(host)
@@ -36,7 +36,7 @@ async function verdict(
   return seen?.certificate
 }
 
-const shown = (error: string | null): Certificate => ({ kind: 'shown', error })
+const shown = (error: string | null): CertificateResult => ({ kind: 'shown', error })
 
 test('a certificate that the system trusts for the name is valid', async (t) => {
   assert.deepEqual(await verdict(t, valid), shown(null))
@@ -129,7 +129,7 @@ test('a server that shows its certificate and then hangs up, resets or says noth
       const internet = new Internet(t).name('example.com', HOME)
       await internet.refuse(80)
       await internet.stand(createServer(showing(chain, end)), 443, HOME)
-      const seen = await internet.look('example.com', { handshake: 300 })
+      const seen = await internet.look('example.com', { handshakeMs: 300 })
       assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)])
     })
   }
@@ -167,7 +167,7 @@ test('without a listener, without TLS, and where the handshake hangs or ends bef
       const internet = new Internet(t).name('example.com', HOME)
       await internet.refuse(80)
       await internet.stand(createServer(converse), 443, HOME)
-      const seen = await internet.look('example.com', { handshake: 200 })
+      const seen = await internet.look('example.com', { handshakeMs: 200 })
       assert.deepEqual(seen?.bare, { hops: [], end: 'silent', page: null })
       assert.deepEqual(seen?.certificate, { kind: 'none' })
     })
@@ -192,7 +192,7 @@ test('a handshake that the end of the visit breaks off has shown nothing either 
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(site)
   await internet.stand(createServer(), 443, HOME)
-  const seen = await internet.look('example.com', { visit: 300 })
+  const seen = await internet.look('example.com', { probeMs: 300 })
   assert.deepEqual(seen?.certificate, { kind: 'unseen' })
 })
 

@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openCrawler } from '../../src/crawl/crawl.ts'
+import { createProber } from '../../src/crawl/crawl.ts'
 import { type Guard, makeGuard } from '../../src/crawl/guard.ts'
-import { makePace, type Pace, type Places } from '../../src/crawl/pace.ts'
-import { openRests } from '../../src/crawl/rests.ts'
-import { restAsked } from '../../src/crawl/retry-after.ts'
-import { Turns } from '../../src/crawl/turns.ts'
-import { openWeb } from '../../src/crawl/web.ts'
+import { makePolitenessLimiter, type PolitenessLimiter, type RateLimitTargets } from '../../src/crawl/pace.ts'
+import { createBackoffTracker } from '../../src/crawl/rests.ts'
+import { requestedBackoff } from '../../src/crawl/retry-after.ts'
+import { ProbeRateLimiter } from '../../src/crawl/turns.ts'
+import { createWebProber } from '../../src/crawl/web.ts'
 import { WEB_LIMITS, type WebLimits } from '../../src/crawl/web-limits.ts'
-import { type Address, parseAddress } from '../../src/words/address.ts'
-import type { Name } from '../../src/words/name.ts'
+import { type IpAddress, parseAddress } from '../../src/words/address.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { AGENT, answer, authority, certify, HOME, Internet, named, page, paths } from './internet.ts'
 
-const at = (text: string): Address => parseAddress(text)!
+const at = (text: string): IpAddress => parseAddress(text)!
 const SECOND = '127.0.0.2'
 const SITE = paths({ '/': page(), '/robots.txt': answer(404) })
 const EVERYTHING = 1e12
@@ -22,31 +22,31 @@ const EVERYTHING = 1e12
 /** Servers whose addresses are not the operator's own, so that visits wait there, on a clock that is moved by hand. */
 class Others extends Internet {
   readonly clock = { now: 0 }
-  readonly turns: Places[] = []
-  readonly rests: [Address, number][] = []
-  readonly held: Address[] = []
+  readonly turns: RateLimitTargets[] = []
+  readonly rests: [IpAddress, number][] = []
+  readonly held: IpAddress[] = []
   readonly optedOut = new Set<string>()
-  readonly #pace = makePace({ ticks: () => this.clock.now })
+  readonly #pace = makePolitenessLimiter({ nowMs: () => this.clock.now })
 
-  get pace(): Pace {
-    const take = (places: Places): number => {
+  get pace(): PolitenessLimiter {
+    const take = (places: RateLimitTargets): number => {
       this.turns.push(places)
-      return this.#pace.take(places)
+      return this.#pace.acquire(places)
     }
-    const rest = (address: Address, milliseconds: number): void => {
+    const rest = (address: IpAddress, milliseconds: number): void => {
       this.rests.push([address, milliseconds])
-      this.#pace.rest(address, milliseconds)
+      this.#pace.backOff(address, milliseconds)
     }
-    return { ...this.#pace, take, rest }
+    return { ...this.#pace, acquire: take, backOff: rest }
   }
 
   /** Twenty turns a second there. */
   hurry(address: string): void {
-    this.#pace.learn({ address: at(address) }, EVERYTHING)
+    this.#pace.setNameCount({ address: at(address) }, EVERYTHING)
   }
 
   override get guard(): Guard {
-    const own = makeGuard({ stands: this.stands, isLeftOut: (address) => this.optedOut.has(address) })
+    const own = makeGuard({ portMappings: this.stands, isOptedOut: (address) => this.optedOut.has(address) })
     return {
       vet(address, port) {
         const door = own.vet(address, port)
@@ -58,12 +58,12 @@ class Others extends Internet {
   /** A web over all of them. */
   paced(t: TestContext, limits: Partial<WebLimits> = {}) {
     const { resolver, guard, pace, optedOut } = this
-    const optOut = { hasName: (name: Name) => optedOut.has(name) }
-    const web = openWeb({ resolver, guard, pace, optOut, roots: [authority.cert], userAgent: AGENT, limits })
+    const optOut = { hasName: (name: DomainName) => optedOut.has(name) }
+    const web = createWebProber({ resolver, guard, politeness: pace, optOut, roots: [authority.cert], userAgent: AGENT, limits })
     t.after(() => web.close())
-    const onHeld = (address: Address): void => void this.held.push(address)
+    const onHeld = (address: IpAddress): void => void this.held.push(address)
     const look = (host: string, addresses: string[] = [HOME], turns: string[] = []) =>
-      web.look(named(host), { addresses: addresses.map(at), turns: turns.map(at), onHeld })
+      web.probe(named(host), { addresses: addresses.map(at), granted: turns.map(at), onDeferred: onHeld })
     return { web, look }
   }
 }
@@ -83,7 +83,7 @@ test('a visit that was given its turn takes none', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(SITE)
   await internet.refuse(443)
-  internet.pace.rest(at(HOME), 60_000)
+  internet.pace.backOff(at(HOME), 60_000)
   assert.equal((await internet.paced(t).look('example.com', [HOME], [`::ffff:${HOME}`]))?.bare.end, 'answered')
   assert.deepEqual(internet.turns, [])
 })
@@ -92,13 +92,13 @@ test('a visit whose first turn is not near is held: nothing is connected to, and
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(SITE)
   await internet.refuse(443)
-  for (let turn = 0; turn < 3; turn++) internet.pace.take({ addresses: [at(HOME)] })
+  for (let turn = 0; turn < 3; turn++) internet.pace.acquire({ addresses: [at(HOME)] })
   assert.equal(await internet.paced(t).look('example.com'), null)
   assert.deepEqual([internet.held, internet.taken], [[HOME], []])
-  const crawler = openCrawler({ resolver: internet.resolver, web: internet.paced(t).web, now: () => 1 })
-  const { web, held } = await crawler.visit(named('example.com'))
+  const crawler = createProber({ resolver: internet.resolver, web: internet.paced(t).web, now: () => 1 })
+  const { web, deferredAt: held } = await crawler.probe(named('example.com'))
   assert.deepEqual([web, held], [null, HOME])
-  const visit = await crawler.visit(named('example.com'), [at(HOME)])
+  const visit = await crawler.probe(named('example.com'), [at(HOME)])
   assert.deepEqual([visit.web?.bare.end, 'held' in visit], ['answered', false])
 })
 
@@ -107,7 +107,7 @@ test('a turn that is near is waited for', async (t) => {
   await internet.plain(SITE)
   await internet.refuse(443)
   internet.hurry(HOME)
-  for (let turn = 0; turn < 2; turn++) internet.pace.take({ addresses: [at(HOME)] })
+  for (let turn = 0; turn < 2; turn++) internet.pace.acquire({ addresses: [at(HOME)] })
   let isLater = false
   setTimeout(() => {
     isLater = true
@@ -126,10 +126,10 @@ test('a visit that waited for its turn at an address that came to rest meanwhile
       left = takes++ === 0 ? rest : 0
       return 5
     }
-    const pace = { wait: () => left, take, restOf: () => left }
-    const turns = new Turns({ pace, limits: { firstTurn: 1_000, turns: 1_000 }, given: [] })
+    const pace = { wait: () => left, acquire: take, backoffRemaining: () => left }
+    const turns = new ProbeRateLimiter({ politeness: pace, limits: { firstRateLimitWaitMs: 1_000, totalRateLimitWaitMs: 1_000 }, granted: [] })
     const door = { address: at(HOME), port: 80 }
-    assert.deepEqual([await turns.at(door), takes], [isOver, isOver ? 2 : 1])
+    assert.deepEqual([await turns.acquire(door), takes], [isOver, isOver ? 2 : 1])
   }
 })
 
@@ -140,7 +140,7 @@ test('of the addresses of a host the one whose turn comes first is taken', async
     await internet.refuse(443, address)
   }
   for (const address of [HOME, SECOND]) internet.hurry(address)
-  for (let turn = 0; turn < 10; turn++) internet.pace.take({ addresses: [at(HOME)] })
+  for (let turn = 0; turn < 10; turn++) internet.pace.acquire({ addresses: [at(HOME)] })
   assert.equal((await internet.paced(t).look('example.com', [HOME, SECOND]))?.bare.end, 'answered')
   assert.deepEqual([...new Set(internet.taken)], [`${SECOND}:80`])
   assert.deepEqual(internet.held, [])
@@ -149,7 +149,7 @@ test('of the addresses of a host the one whose turn comes first is taken', async
 test('where one address is not waited for and no other answers the visit is held', async (t) => {
   const internet = new Others(t).name('example.com', HOME, SECOND)
   for (const address of [HOME, SECOND]) for (const port of [80, 443]) await internet.refuse(port, address)
-  internet.pace.rest(at(HOME), 60_000)
+  internet.pace.backOff(at(HOME), 60_000)
   internet.hurry(SECOND)
   assert.equal(await internet.paced(t).look('example.com', [HOME, SECOND]), null)
   assert.deepEqual(internet.held, [HOME])
@@ -162,11 +162,11 @@ test('on the way a visit waits longer; a chain that is held anywhere leaves the 
   for (const address of [HOME, SECOND]) await internet.refuse(443, address)
   internet.hurry(HOME)
   internet.hurry(SECOND)
-  const { look } = internet.paced(t, { firstTurn: 40, turns: 200 })
-  for (let turn = 0; turn < 3; turn++) internet.pace.take({ addresses: [at(SECOND)] })
+  const { look } = internet.paced(t, { firstRateLimitWaitMs: 40, totalRateLimitWaitMs: 200 })
+  for (let turn = 0; turn < 3; turn++) internet.pace.acquire({ addresses: [at(SECOND)] })
   assert.deepEqual((await look('example.com'))?.bare.hops.length, 2)
   internet.clock.now += 10_000
-  internet.pace.rest(at(SECOND), 1_000)
+  internet.pace.backOff(at(SECOND), 1_000)
   assert.equal(await look('example.com'), null)
   assert.deepEqual(internet.held, [SECOND])
 })
@@ -175,10 +175,10 @@ test('a visit whose time is up while it waits, or after it has waited, is held',
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(() => {})
   await internet.refuse(443)
-  internet.pace.take({ addresses: [at(HOME)] })
-  assert.equal(await internet.paced(t, { visit: 50 }).look('example.com'), null)
+  internet.pace.acquire({ addresses: [at(HOME)] })
+  assert.equal(await internet.paced(t, { probeMs: 50 }).look('example.com'), null)
   internet.clock.now += 1_950
-  assert.equal(await internet.paced(t, { visit: 300 }).look('example.com'), null)
+  assert.equal(await internet.paced(t, { probeMs: 300 }).look('example.com'), null)
   assert.deepEqual([internet.held, internet.taken], [[HOME, HOME], [`${HOME}:80`]])
 })
 
@@ -187,11 +187,11 @@ test("the operator's own addresses are not waited for, nor do they rest", async 
   await internet.plain((_, socket) => void socket.write(answer(429, { 'retry-after': '9' })))
   await internet.refuse(443)
   const { resolver, stands, pace } = internet
-  const web = openWeb({ resolver, guard: makeGuard({ stands }), pace, userAgent: AGENT })
+  const web = createWebProber({ resolver, guard: makeGuard({ portMappings: stands }), politeness: pace, userAgent: AGENT })
   t.after(() => web.close())
-  pace.rest(at(HOME), 60_000)
+  pace.backOff(at(HOME), 60_000)
   internet.rests.length = 0
-  const seen = await web.look(named('example.com'), { addresses: [at(HOME)] })
+  const seen = await web.probe(named('example.com'), { addresses: [at(HOME)] })
   assert.deepEqual([seen?.bare.hops[0]?.status, internet.turns, internet.rests], [429, [], []])
 })
 
@@ -216,7 +216,7 @@ test('429, and 503 with Retry-After, let the address rest, and the visit sees wh
 
 test('Retry-After is read as seconds or as a date of any of the three spellings, and nothing else', () => {
   const now = Date.UTC(2026, 10, 20, 8, 0, 0)
-  const asked = (status: number, text: string | null) => restAsked({ status, field: () => text }, now)
+  const asked = (status: number, text: string | null) => requestedBackoff({ status, header: () => text }, now)
   assert.equal(asked(429, ' 120 '), 120_000)
   assert.equal(asked(503, '0'), 0)
   for (const date of ['Fri, 20 Nov 2026 08:02:00 GMT', 'Friday, 20-Nov-26 08:02:00 GMT', 'Fri Nov 20 08:02:00 2026'])
@@ -240,10 +240,10 @@ test('Retry-After is read as seconds or as a date of any of the three spellings,
 
 test('how long an address may rest grows with the visits in a row that are asked to stay away', () => {
   const rests: number[] = []
-  const opened = openRests({ rest: (_, milliseconds) => rests.push(milliseconds) }, () => 0)
+  const opened = createBackoffTracker({ backOff: (_, milliseconds) => rests.push(milliseconds) }, () => 0)
   const visit = (...statuses: number[]): void => {
-    const { heard, end } = opened.beginVisit()
-    for (const status of statuses) heard(at('192.0.2.1'), { status, field: () => '604800' })
+    const { recordResponse: heard, end } = opened.beginProbe()
+    for (const status of statuses) heard(at('192.0.2.1'), { status, header: () => '604800' })
     end()
   }
   visit(429)
@@ -254,7 +254,7 @@ test('how long an address may rest grows with the visits in a row that are asked
   visit(429)
   const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
   assert.deepEqual(rests, [minute, hour, day, day, day, minute])
-  assert.ok(WEB_LIMITS.turns < minute)
+  assert.ok(WEB_LIMITS.totalRateLimitWaitMs < minute)
 })
 
 test('a host on the opt-out list is neither asked for nor connected to: not as a start, a www., a redirect or a robots.txt', async (t) => {

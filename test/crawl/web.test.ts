@@ -79,14 +79,14 @@ test('a name that is closed to us is seen where its www. answers', async (t) => 
 test('where www. cannot be resolved for a reason of ours and nothing answered the web is left out', async (t) => {
   const internet = new Internet(t)
   for (const port of [80, 443]) await internet.refuse(port)
-  const web = internet.web({}, { ask: async () => null, close: async () => {} })
-  assert.equal(await web.look('example.com' as never, { addresses: [HOME] }), null)
+  const web = internet.web({}, { resolve: async () => null, close: async () => {} })
+  assert.equal(await web.probe('example.com' as never, { addresses: [HOME] }), null)
 })
 
 test('where a family was not asked for a reason of ours and nothing answered the web is left out', async (t) => {
   const internet = new Internet(t).name('www.example.com', WWW)
   for (const address of [HOME, WWW]) for (const port of [80, 443]) await internet.refuse(port, address)
-  const look = (unknown: boolean) => internet.web().look('example.com' as never, { addresses: [HOME], unknown })
+  const look = (unknown: boolean) => internet.web().probe('example.com' as never, { addresses: [HOME], isIncomplete: unknown })
   assert.equal(await look(true), null)
   assert.equal((await look(false))?.bare.end, 'silent')
 })
@@ -94,7 +94,7 @@ test('where a family was not asked for a reason of ours and nothing answered the
 test('a name that no URL can carry is left out', async (t) => {
   const web = new Internet(t).web()
   for (const name of ['a.xn--a', '1.0xa', 'a.0x7f'])
-    assert.equal(await web.look(name as never, { addresses: [HOME] }), null, name)
+    assert.equal(await web.probe(name as never, { addresses: [HOME] }), null, name)
 })
 
 test('the next address is tried where one refuses, at most 4 of them, the families in turn', async (t) => {
@@ -120,7 +120,7 @@ test('an address that is not tried for a reason of ours makes silence a thing th
 test('a server that takes connections and says nothing is silent, in time', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   for (const port of [80, 443]) await internet.stand(createServer(), port, HOME)
-  const seen = await internet.look('example.com', { handshake: 200, head: 200 })
+  const seen = await internet.look('example.com', { handshakeMs: 200, headMs: 200 })
   assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', { kind: 'none' }])
 })
 
@@ -128,7 +128,7 @@ test('the bound of the visit ends all that is under way', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(() => {})
   await internet.refuse(443)
-  const seen = await internet.look('example.com', { visit: 100, head: 60_000 })
+  const seen = await internet.look('example.com', { probeMs: 100, headMs: 60_000 })
   assert.equal(seen?.bare.end, 'silent')
   await internet.idle()
 })
@@ -141,11 +141,11 @@ test('closing ends all connections, and a look that is under way sees nothing', 
   })
   await internet.plain(() => asked())
   const web = internet.web({})
-  const looking = web.look('example.com' as never, { addresses: [HOME] })
+  const looking = web.probe('example.com' as never, { addresses: [HOME] })
   await heard
   await web.close()
   assert.equal(await looking, null)
-  assert.equal(await web.look('example.com' as never, { addresses: [HOME] }), null)
+  assert.equal(await web.probe('example.com' as never, { addresses: [HOME] }), null)
   await internet.idle()
 })
 
@@ -154,7 +154,7 @@ test('no connection outlives its visit', async (t) => {
   await internet.plain(paths({ '/': answer(301, { location: 'https://example.com/' }) }))
   await internet.secure(SITE, await certify(['example.com'], authority))
   const web = internet.web()
-  const visits = Array.from({ length: 20 }, () => web.look('example.com' as never, { addresses: [HOME] }))
+  const visits = Array.from({ length: 20 }, () => web.probe('example.com' as never, { addresses: [HOME] }))
   for (const seen of await Promise.all(visits)) assert.equal(seen?.bare.page?.text[0], 'Words of the page.')
   await internet.idle()
   assert.equal(internet.taken.length, 40)

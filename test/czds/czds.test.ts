@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { Czds } from '../../src/czds/czds.ts'
-import { type Fetched, fetchZones } from '../../src/czds/fetch.ts'
+import { CzdsClient } from '../../src/czds/czds.ts'
+import { type ZoneFetchResult, fetchZones } from '../../src/czds/fetch.ts'
 import { folderOf } from '../commands/run.ts'
 import { zoneOf } from '../nightly/registrations/world.ts'
 import { breakOff, czdsServer, PASSWORD, status, USER, type Zone } from './server.ts'
@@ -31,7 +31,7 @@ async function world(t: TestContext, zones: Record<string, Zone>, password = PAS
   const waits: number[] = []
   const { signal } = new AbortController()
   const account = { user: USER, password, accounts: server.base, zones: server.base, agent: 'domaindex/0' }
-  const czds = new Czds(account, signal, async (milliseconds) => void waits.push(milliseconds))
+  const czds = new CzdsClient(account, signal, async (milliseconds) => void waits.push(milliseconds))
   t.after(async () => {
     await czds.close()
     rmSync(folder, { recursive: true })
@@ -41,7 +41,7 @@ async function world(t: TestContext, zones: Record<string, Zone>, password = PAS
     folder,
     waits,
     read: (file: string) => readFileSync(join(folder, file)),
-    fetch: (wanted: readonly string[] | null = null): Promise<Fetched[]> =>
+    fetch: (wanted: readonly string[] | null = null): Promise<ZoneFetchResult[]> =>
       fetchZones({
         czds,
         folder,
@@ -54,7 +54,7 @@ async function world(t: TestContext, zones: Record<string, Zone>, password = PAS
   }
 }
 
-const outcomes = (fetched: readonly Fetched[]): string[] => fetched.map(({ zone, outcome }) => `${zone} ${outcome}`)
+const outcomes = (fetched: readonly ZoneFetchResult[]): string[] => fetched.map(({ zone, outcome }) => `${zone} ${outcome}`)
 
 test('all zones of the account are fetched, one at a time, with one token, under their name and day', async (t) => {
   const zones = {

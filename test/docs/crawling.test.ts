@@ -3,26 +3,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
-import { SHOWN } from '../../lab/lab.ts'
-import { define } from '../../src/commands/crawl.ts'
-import { VISIT_MILLISECONDS } from '../../src/crawl/crawl.ts'
-import { RATES, ROUND_SECONDS } from '../../src/crawl/pace.ts'
-import { MOST_HOPS } from '../../src/crawl/visit.ts'
+import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
+import { defineCrawl } from '../../src/commands/crawl.ts'
+import { PROBE_TIMEOUT_MS } from '../../src/crawl/crawl.ts'
+import { RATE_BOUNDS, FULL_CYCLE_SECONDS } from '../../src/crawl/pace.ts'
+import { MAX_REDIRECT_HOPS } from '../../src/crawl/visit.ts'
 import { WEB_LIMITS } from '../../src/crawl/web-limits.ts'
 import { readPage, tableOf } from './markdown.ts'
 
 const page = readPage('crawling.md')
 const command = new Command('crawl')
-define(command)
+defineCrawl(command)
 
 const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`
 const size = (bytes: number): string => (bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`)
 
 test('the bounds are those in force', () => {
-  const { connect, handshake, head, headBytes, body, wireBytes, decodedBytes, ratio, ratioFrom, robots, robotsBytes } =
+  const { connectMs: connect, handshakeMs: handshake, headMs: head, headBytes, bodyMs: body, wireBytes, decodedBytes, ratio, ratioFrom, robotsMs: robots, robotsBytes } =
     WEB_LIMITS
   const expected: Record<string, string[]> = {
-    'a whole visit': [seconds(VISIT_MILLISECONDS), seconds(WEB_LIMITS.visit)],
+    'a whole visit': [seconds(PROBE_TIMEOUT_MS), seconds(WEB_LIMITS.probeMs)],
     'a TCP connection': [seconds(connect)],
     'a TLS handshake': [seconds(handshake)],
     'the head of an answer': [seconds(head), size(headBytes)],
@@ -34,15 +34,15 @@ test('the bounds are those in force', () => {
       size(ratioFrom),
     ],
     'robots.txt': [seconds(robots), size(robotsBytes)],
-    'addresses tried of a host': [String(WEB_LIMITS.addresses)],
-    'a turn at an address': [seconds(WEB_LIMITS.firstTurn), seconds(WEB_LIMITS.turns)],
+    'addresses tried of a host': [String(WEB_LIMITS.maxAddresses)],
+    'a turn at an address': [seconds(WEB_LIMITS.firstRateLimitWaitMs), seconds(WEB_LIMITS.totalRateLimitWaitMs)],
     'visits in flight': [`\`--parallel\`, ${command.opts().parallel}`],
   }
   const documented = new Map(boundsOf())
   for (const [what, bounds] of Object.entries(expected)) {
     for (const bound of bounds) assert.ok(documented.get(what)?.includes(bound), `${what}: ${bound}`)
   }
-  assert.match(page, new RegExp(`are followed, ${MOST_HOPS} at most`))
+  assert.match(page, new RegExp(`are followed, ${MAX_REDIRECT_HOPS} at most`))
 })
 
 test('the pace is the one in force', () => {
@@ -52,9 +52,9 @@ test('the pace is the one in force', () => {
   ])
   assert.deepEqual(
     rows,
-    [RATES.address, RATES.network, RATES.servers].map(({ least, most }) => [least, most]),
+    [RATE_BOUNDS.address, RATE_BOUNDS.network, RATE_BOUNDS.servers].map(({ min: least, max: most }) => [least, most]),
   )
-  assert.equal(ROUND_SECONDS, 10 * 86_400, 'ten days')
+  assert.equal(FULL_CYCLE_SECONDS, 10 * 86_400, 'ten days')
 })
 
 function boundsOf(): [string, string][] {
@@ -70,5 +70,5 @@ test('every option is in the docs, and every option in them is one', () => {
 
 test('README shows what the demo asks about', () => {
   const readme = readPage('../README.md')
-  assert.ok(readme.includes(`"query":"${SHOWN}"`))
+  assert.ok(readme.includes(`"query":"${SHOWCASE_DOMAIN}"`))
 })

@@ -4,27 +4,27 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
 import { REGISTRATION_FORMATS } from '../../src/commands/import/registrations.ts'
-import { define } from '../../src/commands/import.ts'
-import { FORMATS } from '../../src/observe/formats/formats.ts'
+import { defineImport } from '../../src/commands/import.ts'
+import { IMPORT_FORMATS } from '../../src/observe/formats/formats.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { read } from '../observe/formats/reading.ts'
 import { codes, readPage, sections, tableOf } from './markdown.ts'
 
 const page = readPage('formats.md')
 const command = new Command('import')
-define(command)
+defineImport(command)
 
 test('every format is in the table, with an example that uses it', () => {
   const rows = tableOf(page, 'format')
   assert.deepEqual(
     rows.map(([format]) => codes(format!)[0]),
-    ['observations', ...Object.keys(FORMATS), ...REGISTRATION_FORMATS],
+    ['observations', ...Object.keys(IMPORT_FORMATS), ...REGISTRATION_FORMATS],
   )
   for (const [format, , example] of rows.slice(1))
     assert.match(example!, new RegExp(`^\`domaindex import --format ${codes(format!)[0]} \\S+\`$`))
   assert.deepEqual(
     tableOf(sections(page, 2).get('What each gives')!, 'format').map(([format]) => codes(format!)[0]),
-    Object.keys(FORMATS),
+    Object.keys(IMPORT_FORMATS),
   )
 })
 
@@ -42,13 +42,13 @@ test('the modules of zdns that are kept are those that it names', () => {
   const data = { answers: [], exchanges: [], servers: [], ipv4_addresses: [], authorities: [{ type: 'SOA' }] }
   for (const module of modules) {
     const results = { [module]: { status: 'NOERROR', timestamp: '2026-01-01T00:00:00Z', data } }
-    assert.equal(read(FORMATS.zdns, [JSON.stringify({ name: 'example.com', results })]).observations.length, 1, module)
+    assert.equal(read(IMPORT_FORMATS.zdns, [JSON.stringify({ name: 'example.com', results })]).observations.length, 1, module)
   }
 })
 
 test('the rows of passive DNS in it are the states that it says', () => {
   const rows = page.match(/^\{"rrname".*$/gm)!
-  const seen = read(FORMATS.cof, rows).observations as { observed_at: string; dns: { A: string[] } }[]
+  const seen = read(IMPORT_FORMATS.cof, rows).observations as { observed_at: string; dns: { A: string[] } }[]
   const states = seen.filter(({ dns }, index) => String(dns.A) !== String(seen[index - 1]?.dns.A))
   assert.deepEqual(
     states.map(({ observed_at, dns }) => [Date.parse(observed_at) / 1000, dns.A]),

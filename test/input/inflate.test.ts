@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { progressLine } from '../../src/commands/progress.ts'
-import { inflate } from '../../src/input/inflate.ts'
-import { LINE_BYTES, lineCutter, lineText } from '../../src/input/lines.ts'
+import { decompress } from '../../src/input/inflate.ts'
+import { MAX_LINE_BYTES, createLineSplitter, lineText } from '../../src/input/lines.ts'
 
 const PLAIN = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index} ${Math.sin(index)}\n`).join(''))
 
@@ -18,7 +18,7 @@ async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 async function inflated(bytes: Buffer, size = 10_000, path = '-'): Promise<[Buffer, string]> {
   const parts: Buffer[] = []
   try {
-    for await (const part of inflate(pieces(bytes, size), path)) parts.push(Buffer.from(part))
+    for await (const part of decompress(pieces(bytes, size), path)) parts.push(Buffer.from(part))
     return [Buffer.concat(parts), '']
   } catch (error) {
     return [Buffer.concat(parts), (error as Error).message]
@@ -84,12 +84,12 @@ test('lines are cut at newlines, however the bytes come in pieces', () => {
   const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\n')))
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 50 }), (given, size) => {
-      const cutter = lineCutter()
+      const cutter = createLineSplitter()
       const bytes = Buffer.from(given.map((text) => `${text}\n`).join(''))
       const lines: (string | null)[] = []
       for (let from = 0; from < bytes.length; from += size) {
         const piece = Buffer.from(bytes.subarray(from, from + size))
-        for (const line of cutter.take(piece)) lines.push(lineText(line, 2))
+        for (const line of cutter.split(piece)) lines.push(lineText(line, 2))
         piece.fill(0) // it is read into again
       }
       assert.deepEqual([lines, cutter.rest()], [given, null])
@@ -99,17 +99,17 @@ test('lines are cut at newlines, however the bytes come in pieces', () => {
 
 test('a line at the bound is whole, a longer one keeps 4 KiB and its length', () => {
   for (const [length, kept] of [
-    [LINE_BYTES, LINE_BYTES],
-    [LINE_BYTES + 1, 4096],
-    [LINE_BYTES * 5, 4096],
+    [MAX_LINE_BYTES, MAX_LINE_BYTES],
+    [MAX_LINE_BYTES + 1, 4096],
+    [MAX_LINE_BYTES * 5, 4096],
   ] as const) {
     for (const size of [4096, 300_000, length + 2]) {
-      const cutter = lineCutter()
+      const cutter = createLineSplitter()
       const bytes = Buffer.alloc(length + 2, 'a')
       bytes[length] = 10
       const lines = []
       for (let from = 0; from < bytes.length; from += size)
-        lines.push(...cutter.take(bytes.subarray(from, from + size)))
+        lines.push(...cutter.split(bytes.subarray(from, from + size)))
       assert.deepEqual([lines.length, lines[0]?.length, lines[0]?.bytes.length], [1, length, kept])
       assert.equal(cutter.rest()?.length, 1)
     }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { InputFault } from '../../src/input/fault.ts'
-import { sorter } from '../../src/input/runs.ts'
+import { InputError } from '../../src/input/fault.ts'
+import { createExternalSorter } from '../../src/input/runs.ts'
 import { folderOf } from '../commands/run.ts'
 
 const texts = fc.array(
@@ -19,7 +19,7 @@ test('texts come back in order, whatever fits into memory, and nothing is left o
   inTemporary(path('temporary'), () =>
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 5000 }), (given, memory) => {
-        const sorted = sorter(memory)
+        const sorted = createExternalSorter(memory)
         for (const text of given) sorted.add(text)
         assert.deepEqual(readdirSync(path('temporary')), [])
         assert.deepEqual([...sorted.sorted()], given.toSorted())
@@ -32,7 +32,7 @@ test('texts longer than a buffer come back whole', (t) => {
   const { path } = folderOf(t)
   const given = Array.from({ length: 30 }, (_, index) => String.fromCharCode(97 + (index % 26)).repeat(300_000 + index))
   inTemporary(path('.'), () => {
-    const sorted = sorter(1)
+    const sorted = createExternalSorter(1)
     for (const text of given) sorted.add(text)
     assert.deepEqual([...sorted.sorted()], given.toSorted())
   })
@@ -43,9 +43,9 @@ test('a temporary folder that cannot be used is named, with what to do', (t) => 
   rmSync(path('nowhere'), { force: true })
   inTemporary(path('nowhere'), () => {
     assert.throws(
-      () => sorter(1).add('x'),
+      () => createExternalSorter(1).add('x'),
       (error) =>
-        error instanceof InputFault &&
+        error instanceof InputError &&
         /nowhere cannot be used: no such file.*; TMPDIR names another$/.test(error.message),
     )
   })

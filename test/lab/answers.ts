@@ -1,8 +1,8 @@
 /** The API's answers over HTTP, each compared with what a plain model says after the same observations. */
 
 import assert from 'node:assert/strict'
-import type { Address } from '../../src/words/address.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { IpAddress } from '../../src/words/address.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { formatInstant } from '../../src/words/time.ts'
 import { rowsOf } from '../spec/walks.ts'
@@ -14,12 +14,12 @@ const yes = (is: boolean) => (is ? 'yes' : 'no')
 /** `token`: of an account whose plan may ask everything. */
 export function answersOf(world: World, token: string, model: Model) {
   return {
-    async lookup(query: Name): Promise<void> {
+    async lookup(query: DomainName): Promise<void> {
       const { body } = await world.ask('lookup', { token, query })
       assert.deepEqual(body, { meta: { query, rcode: 200, msg: 'ok' }, result: characteristics(model, query) })
     },
 
-    async redirect(query: Name): Promise<void> {
+    async redirect(query: DomainName): Promise<void> {
       const rows = await rowsOf(world, 'redirect', { token, query })
       assert.deepEqual(
         rows,
@@ -28,7 +28,7 @@ export function answersOf(world: World, token: string, model: Model) {
     },
 
     /** By domain: its neighbours. */
-    async neighbours(query: Name): Promise<void> {
+    async neighbours(query: DomainName): Promise<void> {
       const addresses = model.addresses(query)
       if (addresses.length === 0) return expectNothing(query)
       const { body } = await world.ask('reverseip', { token, query, limit: 1 })
@@ -37,13 +37,13 @@ export function answersOf(world: World, token: string, model: Model) {
     },
 
     /** By address: everybody there. */
-    async tenants(query: Address): Promise<void> {
+    async tenants(query: IpAddress): Promise<void> {
       const rows = model.neighbours([query], null)
       if (rows.length === 0) return expectNothing(query)
       assert.deepEqual(await rowsOf(world, 'reverseip', { token, query }), rows)
     },
 
-    async dnshistory(query: Name): Promise<void> {
+    async dnshistory(query: DomainName): Promise<void> {
       const { body } = await world.ask('dnshistory', { token, query })
       assert.deepEqual((body as { result: unknown }).result, history(model, query))
     },
@@ -55,7 +55,7 @@ export function answersOf(world: World, token: string, model: Model) {
   }
 }
 
-function characteristics(model: Model, name: Name): Record<string, unknown> {
+function characteristics(model: Model, name: DomainName): Record<string, unknown> {
   const { dns: _, web: __, ip, ...said } = model.lookup(name)!
   return {
     has_website: yes(said.has_website),
@@ -73,7 +73,7 @@ function characteristics(model: Model, name: Name): Record<string, unknown> {
   }
 }
 
-function history(model: Model, name: Name): Record<string, unknown> {
+function history(model: Model, name: DomainName): Record<string, unknown> {
   const states = RECORD_TYPES.map((type) => [
     type,
     model.history(name, type).map(({ first_seen, records }) => ({

@@ -1,13 +1,13 @@
 /** The real crawl of the lab: resolver, guard, web servers and observers as the service has them. */
 
 import type { Lab } from '../../lab/lab.ts'
-import { type Crawler, openCrawler } from '../../src/crawl/crawl.ts'
+import { type Prober, createProber } from '../../src/crawl/crawl.ts'
 import { openResolver } from '../../src/crawl/dns.ts'
 import { makeGuard } from '../../src/crawl/guard.ts'
-import { openWeb } from '../../src/crawl/web.ts'
+import { createWebProber } from '../../src/crawl/web.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import type { Instant } from '../../src/words/time.ts'
 
 const IN_FLIGHT = 24
@@ -36,12 +36,12 @@ const SILENT: ReadonlySet<string> = new Set([
 ])
 
 /** Visits these names of the lab; `at` is the time that the visits carry. */
-export async function crawl(lab: Lab, given: readonly Name[], at: Instant): Promise<Map<Name, Observation>> {
+export async function crawl(lab: Lab, given: readonly DomainName[], at: Instant): Promise<Map<DomainName, Observation>> {
   const [patient, brief] = await Promise.all([open(lab, at, false), open(lab, at, true)])
   const names = given.filter((name) => !SILENT.has(name))
-  const seen = new Map<Name, Observation>()
-  const visit = async (crawler: Crawler, name: Name) => {
-    seen.set(name, observe(await crawler.visit(name)))
+  const seen = new Map<DomainName, Observation>()
+  const visit = async (crawler: Prober, name: DomainName) => {
+    seen.set(name, observe(await crawler.probe(name)))
   }
   const worker = async () => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) {
@@ -54,18 +54,18 @@ export async function crawl(lab: Lab, given: readonly Name[], at: Instant): Prom
   return seen
 }
 
-async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Crawler> {
+async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Prober> {
   const servers = [lab.resolver]
   const { answer } = BRIEF
   const resolver = await openResolver(
     isBrief ? { servers, timeout: BRIEF.dns, attempts: 2, pause: 100 } : { servers, pause: 100 },
   )
-  const web = openWeb({
+  const web = createWebProber({
     resolver,
-    guard: makeGuard({ stands: lab.stands }),
+    guard: makeGuard({ portMappings: lab.portMappings }),
     roots: [lab.root],
     userAgent: 'domaindex/test (+https://crawler.example)',
-    limits: isBrief ? { handshake: answer, head: answer, body: answer, robots: answer } : LONG,
+    limits: isBrief ? { handshakeMs: answer, headMs: answer, bodyMs: answer, robotsMs: answer } : LONG,
   })
-  return openCrawler({ resolver, web, now: () => at, milliseconds: VISIT })
+  return createProber({ resolver, web, now: () => at, timeoutMs: VISIT })
 }

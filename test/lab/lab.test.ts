@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { SHOWN } from '../../lab/lab.ts'
+import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import { MACHINES } from '../../lab/machines.ts'
 import { namesOf, ROWS } from '../../lab/scenarios.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import type { Address } from '../../src/words/address.ts'
+import type { IpAddress } from '../../src/words/address.ts'
 import { makeWorld, NOON } from '../spec/world.ts'
 import { Model } from '../store/model.ts'
 import { answersOf } from './answers.ts'
@@ -45,12 +45,12 @@ describe('the API answers what the rows imply', async () => {
   }
 
   test('everybody at an address is listed there', async () => {
-    for (const address of Object.keys(MACHINES)) await asking.tenants(address as Address)
+    for (const address of Object.keys(MACHINES)) await asking.tenants(address as IpAddress)
   })
 
   test('the domain that is shown has something of everything', () => {
-    assert.ok(model.redirects(SHOWN).length >= 5)
-    assert.ok(model.lookup(SHOWN)!.reverse_ip_count >= 5)
-    assert.equal(model.history(SHOWN, 'A').length, 3)
+    assert.ok(model.redirects(SHOWCASE_DOMAIN).length >= 5)
+    assert.ok(model.lookup(SHOWCASE_DOMAIN)!.reverse_ip_count >= 5)
+    assert.equal(model.history(SHOWCASE_DOMAIN, 'A').length, 3)
   })
 })

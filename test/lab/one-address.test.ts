@@ -8,10 +8,10 @@ const visits = await visitLab('one', 1)
 describeVisits(visits)
 
 test('nothing of IPv4 listens elsewhere than on 127.0.0.1', () => {
-  const elsewhere = visits.stands.filter(({ address, at = address }) => at !== '127.0.0.1' && at !== '::1')
+  const elsewhere = visits.stands.filter(({ address, connectTo: at = address }) => at !== '127.0.0.1' && at !== '::1')
   assert.deepEqual(elsewhere, [])
   assert.equal(
-    new Set(visits.stands.map(({ address, at = address, port }) => `${at} ${port}`)).size,
+    new Set(visits.stands.map(({ address, connectTo: at = address, port }) => `${at} ${port}`)).size,
     visits.stands.length,
   )
 })

@@ -1,15 +1,15 @@
 /** What the rows of the lab say, as observations in canonical form. */
 
-import type { Row } from '../../lab/row.ts'
+import type { LabRow } from '../../lab/row.ts'
 import { stateOf } from '../../lab/scenarios.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { formatInstant, type Instant } from '../../src/words/time.ts'
 
 /** What a visit of the domain must give in this state of the lab. */
-export function observationOf(row: Row, domain: Name, state: number, at: Instant): Observation {
-  const { ssl, ...gives } = stateOf(row, domain, state).gives
+export function observationOf(row: LabRow, domain: DomainName, state: number, at: Instant): Observation {
+  const { ssl, ...gives } = stateOf(row, domain, state).expected
   const given = { domain, observed_at: `${formatInstant(at)}Z`, ...gives }
   const observation = parseObservation(JSON.stringify(given))
   if (typeof observation === 'string') throw new Error(`${row.name}: ${observation}`)

@@ -6,7 +6,7 @@ import { startLab } from '../../lab/lab.ts'
 import { namesOf, ROWS } from '../../lab/scenarios.ts'
 import type { LabAddresses } from '../../lab/sockets.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { NOON } from '../spec/world.ts'
 import { crawl } from './crawls.ts'
 import { observationOf } from './rows.ts'
@@ -14,7 +14,7 @@ import { observationOf } from './rows.ts'
 type Row = (typeof ROWS)[number]
 
 /** One crawl: the state of the lab, the time that its visits carry, the rows that it visits and what it saw. */
-export type LabCrawl = { state: 0 | 1; at: number; rows: readonly Row[]; seen: ReadonlyMap<Name, Observation> }
+export type LabCrawl = { state: 0 | 1; at: number; rows: readonly Row[]; seen: ReadonlyMap<DomainName, Observation> }
 
 const changing = ROWS.filter((row) => namesOf(row).some((name) => row.states(name).length > 1))
 
@@ -37,14 +37,14 @@ export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.
     lab.change()
   }
   await lab.close()
-  const hasSixth = lab.stands.some(({ address }) => address === '::1')
-  return { crawls, stands: lab.stands, isSeen: (row: Row) => hasSixth || row.name !== SIXTH_ONLY }
+  const hasSixth = lab.portMappings.some(({ address }) => address === '::1')
+  return { crawls, stands: lab.portMappings, isSeen: (row: Row) => hasSixth || row.name !== SIXTH_ONLY }
 }
 
 export function describeVisits({ crawls, isSeen }: Awaited<ReturnType<typeof visitLab>>): void {
   describe('a visit gives what its row says', () => {
     for (const row of ROWS) {
-      test(`${row.name}: ${row.shows}`, { skip: !isSeen(row) && 'this computer has no IPv6' }, () => {
+      test(`${row.name}: ${row.description}`, { skip: !isSeen(row) && 'this computer has no IPv6' }, () => {
         for (const [index, { state, at, rows, seen }] of crawls.entries()) {
           for (const name of rows.includes(row) ? namesOf(row) : []) {
             assert.deepEqual(seen.get(name), observationOf(row, name, state, at), `visit ${index + 1} of ${name}`)

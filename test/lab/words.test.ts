@@ -64,7 +64,7 @@ test('no name of the lab can ever exist', () => {
 
 test('every row says what it shows, and gives an observation in the form of files', () => {
   for (const row of ROWS) {
-    assert.match(row.shows, /^[A-Z0-9].*\.$/, row.name)
+    assert.match(row.description, /^[A-Z0-9].*\.$/, row.name)
     for (const name of namesOf(row)) for (const state of [0, 1]) observationOf(row, name, state, 0)
   }
 })

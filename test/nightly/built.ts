@@ -2,30 +2,30 @@
 
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
-import type { Run } from '../../src/nightly/build.ts'
+import type { BuildContext } from '../../src/nightly/build.ts'
 import { buildDaily, type DailyBuild } from '../../src/nightly/daily.ts'
-import { type FileName, fileName, type Manifest } from '../../src/nightly/shelf.ts'
-import type { Name } from '../../src/words/name.ts'
+import { type FileName, fileName, type FileManifest } from '../../src/nightly/shelf.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { addDays, type Day } from '../../src/words/time.ts'
 import type { World } from '../spec/world.ts'
 import { readAll, sha256 } from './shelf-conformance.ts'
 
 export const DAY = '2026-11-19' as Day
 
-export function runOf(given: Partial<Run> = {}): Run {
-  return { signal: new AbortController().signal, stands: async () => {}, onRows: () => {}, threads: 1, ...given }
+export function runOf(given: Partial<BuildContext> = {}): BuildContext {
+  return { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads: 1, ...given }
 }
 
 /** Names in the batches that are given. */
-export async function* batchesOf(...batches: readonly string[][]): AsyncGenerator<Name[]> {
-  yield* batches as Name[][]
+export async function* batchesOf(...batches: readonly string[][]): AsyncGenerator<DomainName[]> {
+  yield* batches as DomainName[][]
 }
 
-type Given = Partial<Omit<DailyBuild, 'names'>> & { run?: Partial<Run> }
+type Given = Partial<Omit<DailyBuild, 'names'>> & { run?: Partial<BuildContext> }
 
 export function makeDaily({ shelf, store, clock }: World, day: Day, names: readonly string[], given: Given = {}) {
   const { run, ...rest } = given
-  const frontier = store.frontier
+  const frontier = store.observations
   const build = { shelf, frontier, bounds: { least: 0.2, most: 5, floor: 5 }, release: false, now: clock.now, ...rest }
   return buildDaily(day, { ...build, names: batchesOf([...names]) }, runOf(run))
 }
@@ -37,7 +37,7 @@ export const some = (count: number, word = 'name'): string[] =>
 /** Makes the files of the days before DAY, of these many rows, the last one the day before. */
 export async function makeDays(world: World, rows: readonly number[]): Promise<void> {
   for (const [place, count] of rows.entries())
-    await makeDaily(world, addDays(DAY, place - rows.length), some(count, `day${place}`), { bounds: null })
+    await makeDaily(world, addDays(DAY, place - rows.length), some(count, `day${place}`), { qualityBounds: null })
 }
 
 /** The unpacked content of a file, which is as its manifest says. */
@@ -54,7 +54,7 @@ export async function textOf({ shelf }: World, name: FileName = fileName('daily'
 }
 
 /** What a manifest tells of the content of a daily file. */
-export const figures = ({ rows, first, last, ratio, listed_before, held }: Manifest) => ({
+export const figures = ({ rows, first, last, ratio, listed_before, held }: FileManifest) => ({
   rows,
   first,
   last,

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { BuildFault } from '../../src/nightly/fault.ts'
-import { judge } from '../../src/nightly/gate.ts'
+import { checkQuality } from '../../src/nightly/gate.ts'
 import { fileName } from '../../src/nightly/shelf.ts'
 import { addDays, type Day } from '../../src/words/time.ts'
 import { assertWhole, fetchFile, post } from '../spec/files.ts'
@@ -13,7 +13,7 @@ import { makeWorld, type World } from '../spec/world.ts'
 import { DAY, figures, makeDaily, makeDays, some, textOf } from './built.ts'
 
 const PREMIUM = { periods: ['premium:2026-01-01..'] }
-const BOUNDS = { least: 0.2, most: 5, floor: 5 }
+const BOUNDS = { min: 0.2, max: 5, minDifference: 5 }
 
 async function fetchDay(world: World, token: string, date: Day = DAY) {
   return fetchFile(world, '/v1.0/daily', post({ token, date }))
@@ -64,7 +64,7 @@ test('a late list makes the day anew, under another tag; the same names again ch
 
 test('names that were forgotten are left out', async () => {
   const world = await makeWorld()
-  await world.store.frontier.forget('name000001.example' as never)
+  await world.store.observations.forget('name000001.example' as never)
   const { manifest } = await makeDaily(world, DAY, some(3))
   assert.equal(await textOf(world), 'name000000.example\nname000002.example\n')
   assert.equal(manifest.rows, 2)
@@ -86,8 +86,8 @@ test('counting names of earlier days agrees with sets, whatever the days hold', 
   const list = fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map((n) => `n${n}.example`)).map((names) => names.sort())
   const property = fc.asyncProperty(fc.array(list, { maxLength: 4 }), list, async (days, names) => {
     for (const kind of await world.shelf.list('daily')) await world.shelf.remove(kind.name)
-    for (const [place, day] of days.entries()) await makeDaily(world, addDays(DAY, -1 - place), day, { bounds: null })
-    const { manifest } = await makeDaily(world, DAY, names, { bounds: null })
+    for (const [place, day] of days.entries()) await makeDaily(world, addDays(DAY, -1 - place), day, { qualityBounds: null })
+    const { manifest } = await makeDaily(world, DAY, names, { qualityBounds: null })
     assert.equal(manifest.listed_before, names.filter((name) => days.flat().includes(name)).length)
   })
   await fc.assert(property, { numRuns: 10 })
@@ -130,7 +130,7 @@ test('without bounds every day is handed out, also one that was held back before
   const world = await makeWorld()
   await makeDays(world, Array(14).fill(10))
   await makeDaily(world, DAY, some(99))
-  const { manifest, isNew } = await makeDaily(world, DAY, some(99), { bounds: null })
+  const { manifest, isNew } = await makeDaily(world, DAY, some(99), { qualityBounds: null })
   assert.deepEqual([isNew, manifest.held, manifest.ratio], [true, null, 9.9])
 })
 
@@ -139,28 +139,28 @@ const onDays = (rows: (before: number) => number, first = 1) =>
 
 test('rows are compared with the median of the same weekday in the 8 weeks before, and the bounds themselves are within', () => {
   const files = onDays((before) => (before % 7 !== 0 ? 7777 : before <= 28 ? 1000 : before <= 56 ? 2000 : 9999))
-  assert.deepEqual(judge(DAY, 1500, files, BOUNDS), { ratio: 1, held: null })
-  assert.deepEqual(judge(DAY, 300, files, BOUNDS), { ratio: 0.2, held: null })
-  assert.deepEqual(judge(DAY, 7500, files, BOUNDS), { ratio: 5, held: null })
-  assert.notEqual(judge(DAY, 7501, files, BOUNDS).held, null)
-  assert.notEqual(judge(DAY, 299, files, BOUNDS).held, null)
-  assert.deepEqual(judge(DAY, 9999, files, null), { ratio: 6.666, held: null }, 'switched off')
+  assert.deepEqual(checkQuality(DAY, 1500, files, BOUNDS), { ratio: 1, held: null })
+  assert.deepEqual(checkQuality(DAY, 300, files, BOUNDS), { ratio: 0.2, held: null })
+  assert.deepEqual(checkQuality(DAY, 7500, files, BOUNDS), { ratio: 5, held: null })
+  assert.notEqual(checkQuality(DAY, 7501, files, BOUNDS).held, null)
+  assert.notEqual(checkQuality(DAY, 299, files, BOUNDS).held, null)
+  assert.deepEqual(checkQuality(DAY, 9999, files, null), { ratio: 6.666, held: null }, 'switched off')
 })
 
 test('a day that has no file of the same weekday in the 8 weeks before is not held back', () => {
   const old = onDays(() => 10_000, 57)
-  assert.deepEqual(judge(DAY, 1, old, BOUNDS), { ratio: null, held: null })
+  assert.deepEqual(checkQuality(DAY, 1, old, BOUNDS), { ratio: null, held: null })
   const others = onDays(() => 10_000).filter((_, n) => (n + 1) % 7 !== 0)
-  assert.deepEqual(judge(DAY, 1, others, BOUNDS), { ratio: null, held: null })
+  assert.deepEqual(checkQuality(DAY, 1, others, BOUNDS), { ratio: null, held: null })
 })
 
 test('a day that is out of bounds is not held back while it differs from the median by no more than the floor', () => {
-  const bounds = { ...BOUNDS, floor: 500 }
+  const bounds = { ...BOUNDS, minDifference: 500 }
   const files = onDays(() => 100)
-  assert.equal(judge(DAY, 600, files, bounds).held, null)
-  assert.notEqual(judge(DAY, 601, files, bounds).held, null)
+  assert.equal(checkQuality(DAY, 600, files, bounds).held, null)
+  assert.notEqual(checkQuality(DAY, 601, files, bounds).held, null)
   assert.equal(
-    judge(
+    checkQuality(
       DAY,
       0,
       onDays(() => 500),
@@ -169,7 +169,7 @@ test('a day that is out of bounds is not held back while it differs from the med
     null,
   )
   assert.notEqual(
-    judge(
+    checkQuality(
       DAY,
       0,
       onDays(() => 501),
@@ -178,8 +178,8 @@ test('a day that is out of bounds is not held back while it differs from the med
     null,
   )
   const empty = onDays(() => 0)
-  assert.deepEqual(judge(DAY, 500, empty, bounds), { ratio: null, held: null })
-  assert.match(judge(DAY, 501, empty, bounds).held ?? '', /is 0: above 5 times that/)
+  assert.deepEqual(checkQuality(DAY, 500, empty, bounds), { ratio: null, held: null })
+  assert.match(checkQuality(DAY, 501, empty, bounds).held ?? '', /is 0: above 5 times that/)
 })
 
 const GOV = new URL('../../../shared/data/gov-daily/gov_new_domains_to2025.tsv', import.meta.url)
@@ -196,7 +196,7 @@ test('of the real days of the .gov zone none is held back, whether or not days w
   const every = onEveryDay(known[0]!.date, known.at(-1)!.date, counts)
   assert.ok(known.length > 400 && every.length > 700, `${known.length} of ${every.length} days`)
   for (const days of [known, every]) {
-    const held = days.filter(({ date, rows }) => judge(date, rows, days, { least: 0.2, most: 5, floor: 500 }).held)
+    const held = days.filter(({ date, rows }) => checkQuality(date, rows, days, { min: 0.2, max: 5, minDifference: 500 }).held)
     assert.deepEqual(held, [])
   }
 })
@@ -213,7 +213,7 @@ test('a build whose work is another process’s by now, or that is given up, pub
   const lost = async () => {
     throw new Error('lost')
   }
-  await assert.rejects(makeDaily(world, DAY, some(6), { run: { stands: lost } }), /lost/)
+  await assert.rejects(makeDaily(world, DAY, some(6), { run: { requireLock: lost } }), /lost/)
   await assert.rejects(makeDaily(world, DAY, some(6), { run: { signal: AbortSignal.abort() } }), /abort/)
   assert.equal((await world.shelf.manifest(fileName('daily', DAY)))!.rows, 5)
 })
@@ -221,7 +221,7 @@ test('a build whose work is another process’s by now, or that is given up, pub
 test('free space is checked first, in words that say what to do', async () => {
   const world = await makeWorld()
   const shelf = { ...world.shelf, room: async () => 2 ** 20 }
-  await assert.rejects(makeDaily(world, DAY, some(5), { shelf }), (error) => {
+  await assert.rejects(makeDaily(world, DAY, some(5), { fileStore: shelf }), (error) => {
     assert.ok(error instanceof BuildFault)
     assert.match(
       error.message,

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Run } from '../../src/nightly/build.ts'
-import { buildFollowup, queueFollowup } from '../../src/nightly/followup.ts'
+import type { BuildContext } from '../../src/nightly/build.ts'
+import { buildFollowup, requestFollowupProbes } from '../../src/nightly/followup.ts'
 import { fileName } from '../../src/nightly/shelf.ts'
 import { buildSnapshots } from '../../src/nightly/snapshot.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { addDays } from '../../src/words/time.ts'
 import { assertWhole, fetchFile, post } from '../spec/files.ts'
 import { look, NXDOMAIN, ok, SERVFAIL, site } from '../spec/observations.ts'
@@ -19,11 +19,11 @@ const FILE = fileName('followup-7', DAY)
 
 function makeFollowup(
   { shelf, store, clock }: Pick<World, 'shelf' | 'store' | 'clock'>,
-  given: Partial<Run> = {},
+  given: Partial<BuildContext> = {},
   after: 7 | 30 = 7,
 ) {
-  const { frontier, wishes } = store
-  return buildFollowup(DAY, after, { shelf, frontier, wishes, now: clock.now }, runOf(given))
+  const { observations: frontier, crawlRequests: wishes } = store
+  return buildFollowup(DAY, after, { fileStore: shelf, observations: frontier, crawlRequests: wishes, now: clock.now }, runOf(given))
 }
 
 function account(network: string, username: string) {
@@ -85,8 +85,8 @@ test('the enriched snapshot says the same of a name in the columns that both fil
     ['a', 'b', 'c', 'd', 'e'].map((word) => `${word}.example`),
   )
   await makeFollowup(world)
-  const { shelf, store } = world
-  const build = { shelf, listing: store.listing, date: DAY, kept: 1 }
+  const { shelf: fileStore, store } = world
+  const build = { fileStore: fileStore, listing: store.listing, date: DAY, keepCount: 1 }
   const [, enriched] = await buildSnapshots(build, runOf())
   const followup = (await textOf(world, FILE)).replace(/,(social_networks)?,(social_accounts)?$/gm, '')
   assert.equal(followup, await textOf(world, enriched!.name))
@@ -112,18 +112,18 @@ test('the names of a day are wanted from the crawler, and no longer once the fil
   const names = some(2_500)
   await makeDaily(world, DAY, names)
   const { shelf, store } = world
-  assert.equal(await queueFollowup(DAY, { shelf, wishes: store.wishes }, runOf()), 2_500)
-  assert.equal(await queueFollowup(DAY, { shelf, wishes: store.wishes }, runOf()), 2_500)
-  assert.equal(await store.wishes.count('followup'), 2_500)
-  await store.wishes.want('followup', ['other.example' as Name])
+  assert.equal(await requestFollowupProbes(DAY, { shelf, wishes: store.crawlRequests }, runOf()), 2_500)
+  assert.equal(await requestFollowupProbes(DAY, { shelf, wishes: store.crawlRequests }, runOf()), 2_500)
+  assert.equal(await store.crawlRequests.count('followup'), 2_500)
+  await store.crawlRequests.add('followup', ['other.example' as DomainName])
   await makeFollowup(world)
-  assert.equal(await store.wishes.count('followup'), 1)
+  assert.equal(await store.crawlRequests.count('followup'), 1)
 })
 
 test('a forgotten name is in no follow-up file', async () => {
   const world = await makeWorld()
   await makeDaily(world, DAY, some(3))
-  await world.store.frontier.forget('name000000.example' as Name)
+  await world.store.observations.forget('name000000.example' as DomainName)
   const { manifest } = await makeFollowup(world)
   assert.deepEqual([manifest.rows, manifest.first], [2, 'name000001.example'])
 })

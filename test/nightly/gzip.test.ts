@@ -5,14 +5,14 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { constants, crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
-import { type GzipOptions, gzip } from '../../src/nightly/gzip.ts'
+import { type GzipOptions, gzipParallel } from '../../src/nightly/gzip.ts'
 import { bytes, pieces } from './shelf-conformance.ts'
 
 const hasGzip = spawnSync('gzip', ['--version']).status === 0
 
 async function zipped(source: AsyncIterable<Uint8Array>, options: GzipOptions): Promise<Buffer> {
   const all: Uint8Array[] = []
-  for await (const piece of gzip(source, options)) all.push(piece)
+  for await (const piece of gzipParallel(source, options)) all.push(piece)
   return Buffer.concat(all)
 }
 
@@ -93,7 +93,7 @@ test('a source is read no further than a few blocks a thread before what is writ
     }
   }
   let taken = 0
-  for await (const _ of gzip(endless(), { level: 1, threads: 2, block: 10_000 })) {
+  for await (const _ of gzipParallel(endless(), { level: 1, threads: 2, block: 10_000 })) {
     assert.ok(read <= taken + 6, `${read} blocks read, ${taken} written`)
     if (++taken === 50) break
   }
@@ -112,7 +112,7 @@ test('a source that fails, and a reader that gives up, leave no thread behind', 
   }
   await assert.rejects(zipped(broken(), { level: 4, threads: 3, block: 10_000 }), /the source broke/)
   assert.equal(threads(), before)
-  for await (const _ of gzip(pieces(bytes(300_000)), { level: 4, threads: 3, block: 10_000 })) {
+  for await (const _ of gzipParallel(pieces(bytes(300_000)), { level: 4, threads: 3, block: 10_000 })) {
     assert.ok(threads() > before)
     break
   }

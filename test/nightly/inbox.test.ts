@@ -16,7 +16,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Inbox, inboxAt, labelOf, type Report, takeInbox } from '../../src/nightly/inbox.ts'
+import { type Inbox, openInbox, labelOfFile, type InboxReport, processInbox } from '../../src/nightly/inbox.ts'
 import { makeWorld, zoneOf } from './registrations/world.ts'
 
 /** The time of the files, and one at which they have lain still long enough. */
@@ -29,7 +29,7 @@ async function inboxOf(t: TestContext) {
   mkdirSync(folder)
   const controller = new AbortController()
   const { signal } = controller
-  const glimpses: Inbox['glimpses'] = new Map()
+  const glimpses: Inbox['seenFiles'] = new Map()
   const ticks = { now: 0 }
   return {
     ...world,
@@ -39,14 +39,14 @@ async function inboxOf(t: TestContext) {
       writeFileSync(join(folder, file), content)
       utimesSync(join(folder, file), WRITTEN, WRITTEN)
     },
-    take: (now = LATER, onReport: (report: Report) => void = () => {}) => {
-      const inbox = { folder, root: world.root, store: world.store, signal, glimpses }
-      return takeInbox({ ...inbox, now: async () => now * 1000, ticks: () => ticks.now, onReport })
+    take: (now = LATER, onReport: (report: InboxReport) => void = () => {}) => {
+      const inbox = { folder, root: world.root, store: world.store, signal, seenFiles: glimpses }
+      return processInbox({ ...inbox, now: async () => now * 1000, monotonicMs: () => ticks.now, onReport })
     },
     ticks,
     glimpses,
     in: (place: string) => (existsSync(join(folder, place)) ? readdirSync(join(folder, place)).sort() : []),
-    report: (path: string): Report => JSON.parse(readFileSync(join(folder, `${path}.report.json`), 'utf8')),
+    report: (path: string): InboxReport => JSON.parse(readFileSync(join(folder, `${path}.report.json`), 'utf8')),
   }
 }
 
@@ -58,7 +58,7 @@ test("a file's name says what it is", () => {
     ['2026-11-19.names.gz', 'names', null, '2026-11-19'],
     ['OURS-2026-11-19.names', 'names', 'ours', '2026-11-19'],
   ] as const)
-    assert.deepEqual(labelOf(file), { file, kind, name, day })
+    assert.deepEqual(labelOfFile(file), { file, kind, name, day })
   for (const file of [
     '2026-11-19.zone.gz',
     'com-2026-02-30.zone',
@@ -68,7 +68,7 @@ test("a file's name says what it is", () => {
     'done',
     'com-2026-11-19.zone.bz2',
   ])
-    assert.equal(labelOf(file), null, file)
+    assert.equal(labelOfFile(file), null, file)
 })
 
 test('zones and lists are taken once, the oldest day first, and lie in done with a report', async (t) => {
@@ -174,7 +174,7 @@ test('the time is that of the file system, and what told it is gone', async (t) 
   const { inbox, put } = await inboxOf(t)
   put('2026-11-10.names', '')
   writeFileSync(join(inbox, 'before'), '')
-  const told = await inboxAt(inbox).now()
+  const told = await openInbox(inbox).now()
   writeFileSync(join(inbox, 'after'), '')
   const [before, after] = ['before', 'after'].map((file) => statSync(join(inbox, file)).mtimeMs)
   assert.ok(before! <= told && told <= after!, `${before} ${told} ${after}`)
@@ -221,11 +221,11 @@ test('a file that was being taken by a process that is no more is taken by the n
 test('where the store fails, the file is back in the inbox', async (t) => {
   const { put, take, inbox, in: lies, store } = await inboxOf(t)
   put('2026-11-10.names', 'a.example\n')
-  const { visits } = store.frontier
-  Object.assign(store.frontier, { visits: () => Promise.reject(new Error('away')) })
+  const { crawlStates: visits } = store.observations
+  Object.assign(store.observations, { visits: () => Promise.reject(new Error('away')) })
   await assert.rejects(take(), /away/)
   assert.deepEqual([readdirSync(inbox).sort(), lies('taking')], [['2026-11-10.names', 'taking'], []])
-  Object.assign(store.frontier, { visits })
+  Object.assign(store.observations, { visits })
   assert.equal((await take())[0]!.outcome, 'done')
 })
 
@@ -233,17 +233,17 @@ test('a file that is replaced while it is taken never takes the place of the new
   const { put, take, inbox, in: lies, report, store, registered } = await inboxOf(t)
   const file = '2026-11-10.names'
   put(file, 'old.example\n')
-  const { visits } = store.frontier
+  const { crawlStates: visits } = store.observations
   const replace = (): Promise<never> => {
     put(file, 'new.example\n')
     return Promise.reject(new Error('away'))
   }
-  Object.assign(store.frontier, { visits: replace })
+  Object.assign(store.observations, { visits: replace })
   await assert.rejects(take(), /away/)
   assert.equal(readFileSync(join(inbox, file), 'utf8'), 'new.example\n')
   assert.deepEqual(lies('taking'), [])
   assert.equal((report(`failed/${file}`) as { reason: string }).reason, 'a newer file of its name has come')
-  Object.assign(store.frontier, { visits })
+  Object.assign(store.observations, { visits })
   assert.equal((await take())[0]!.outcome, 'done')
   assert.deepEqual(await registered('2026-11-10'), ['new.example'])
 })
@@ -252,19 +252,19 @@ test('a file that grows while it is taken is taken again', async (t) => {
   const { put, take, inbox, in: lies, store, registered } = await inboxOf(t)
   const file = 'ours-2026-11-10.names'
   put(file, 'a.example\n')
-  const { visits } = store.frontier
+  const { crawlStates: visits } = store.observations
   const grow: typeof visits = (names) => {
     const [claimed] = lies('taking')
     writeFileSync(join(inbox, 'taking', claimed!), 'a.example\nb.example\n')
     utimesSync(join(inbox, 'taking', claimed!), WRITTEN, WRITTEN)
     return visits(names)
   }
-  Object.assign(store.frontier, { visits: grow })
+  Object.assign(store.observations, { visits: grow })
   assert.deepEqual(
     (await take()).map(({ outcome }) => outcome),
     ['left'],
   )
-  Object.assign(store.frontier, { visits })
+  Object.assign(store.observations, { visits })
   assert.deepEqual(
     (await take()).map(({ outcome }) => outcome),
     ['done'],

@@ -2,14 +2,14 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { doStep, lookAround, type Works } from '../../src/nightly/deeds.ts'
-import { type Night, runNights } from '../../src/nightly/night.ts'
-import { planOf, type Step } from '../../src/nightly/plan.ts'
-import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
-import { type Clock, holderName } from '../../src/store/duty.ts'
+import { runStep, readPlanInputs, type JobDependencies } from '../../src/nightly/deeds.ts'
+import { type JobScheduler, runJobScheduler } from '../../src/nightly/night.ts'
+import { planJobs, type JobStep } from '../../src/nightly/plan.ts'
+import { openFolderFileStore } from '../../src/nightly/shelf-folder.ts'
+import { type WaitClock, processHolderName } from '../../src/store/duty.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { type Instant, parseDay } from '../../src/words/time.ts'
 import { batchesOf } from './built.ts'
 
@@ -17,7 +17,7 @@ export const TIMES = [3600]
 export const CUTOFF = 12 * 3600
 
 /** Lists in a folder: `2026-11-19.names`, sorted, changed when the file was. */
-function listsOf(folder: string): Works['sources'] {
+function listsOf(folder: string): JobDependencies['registrations'] {
   const path = (entry: string): string => join(folder, entry)
   return {
     days: async () =>
@@ -29,7 +29,7 @@ function listsOf(folder: string): Works['sources'] {
       batchesOf(
         readFileSync(path(`${day}.names`), 'utf8')
           .split('\n')
-          .filter(Boolean) as Name[],
+          .filter(Boolean) as DomainName[],
       ),
   }
 }
@@ -38,18 +38,18 @@ export async function openInstallation(
   folder: string,
   now: () => Instant,
   url = `sqlite:${join(folder, 'store.db')}`,
-): Promise<{ works: Works; store: Store }> {
+): Promise<{ works: JobDependencies; store: Store }> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now })
-  const shelf = openShelfFolder(join(folder, 'files'))
-  const works: Works = {
+  const shelf = openFolderFileStore(join(folder, 'files'))
+  const works: JobDependencies = {
     store,
-    shelf,
-    sources: listsOf(join(folder, 'lists')),
-    bounds: { least: 0.2, most: 5, floor: 5 },
+    fileStore: shelf,
+    registrations: listsOf(join(folder, 'lists')),
+    qualityBounds: { min: 0.2, max: 5, minDifference: 5 },
     threads: 1,
-    takeInbox: async () => ({ rows: 0 }),
-    inboxAgain: () => null,
-    buildSnapshots: async ({ stands }) => {
+    processInbox: async () => ({ rows: 0 }),
+    inboxRecheckAt: () => null,
+    buildSnapshots: async ({ requireLock: stands }) => {
       await stands()
       return { rows: 0 }
     },
@@ -58,7 +58,7 @@ export async function openInstallation(
 }
 
 /** Real time passes in no test. */
-export const still: Clock = {
+export const still: WaitClock = {
   wait: (_, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) resolve()
@@ -66,35 +66,35 @@ export const still: Clock = {
     }),
 }
 
-type Given = Partial<Pick<Night, 'clock' | 'tell' | 'make' | 'holder'>>
+type Given = Partial<Pick<JobScheduler, 'clock' | 'events' | 'run' | 'holder'>>
 
-export function nightOf(works: Works, given: Given = {}): Night {
+export function nightOf(works: JobDependencies, given: Given = {}): JobScheduler {
   return {
     store: works.store,
-    holder: holderName(),
+    holder: processHolderName(),
     clock: still,
-    look: async () => ({ ...(await lookAround(works)), times: TIMES, cutoff: CUTOFF }),
-    make: (step, hand) => doStep(works, step, hand, { onRows: () => {} }),
-    tell: { made() {}, failed() {} },
+    readInputs: async () => ({ ...(await readPlanInputs(works)), times: TIMES, followupWait: CUTOFF }),
+    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    events: { done() {}, failed() {} },
     ...given,
   }
 }
 
 /** Does what is to be done now, and returns what was done or failed. */
-export async function runNight(works: Works, given: Given = {}): Promise<string[]> {
+export async function runNight(works: JobDependencies, given: Given = {}): Promise<string[]> {
   const done: string[] = []
   const ended = new AbortController()
-  const words = ({ job, date }: Step): string => `${job} ${date}`
+  const words = ({ job, date }: JobStep): string => `${job} ${date}`
   const night = nightOf(works, given)
   const look = async () => {
-    const known = await night.look()
-    if (planOf(known).step === null) ended.abort()
+    const known = await night.readInputs()
+    if (planJobs(known).step === null) ended.abort()
     return known
   }
-  const tell: Night['tell'] = {
-    made: (step, outcome) => void done.push([words(step), outcome.words ?? []].flat().join(': ')),
+  const tell: JobScheduler['events'] = {
+    done: (step, outcome) => void done.push([words(step), outcome.message ?? []].flat().join(': ')),
     failed: (step, error) => void done.push(`${step && words(step)} failed: ${(error as Error).message}`),
   }
-  await runNights({ ...night, look, tell }, ended.signal)
+  await runJobScheduler({ ...night, readInputs: look, events: tell }, ended.signal)
   return done
 }

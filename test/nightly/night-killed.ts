@@ -20,16 +20,16 @@ syncBuiltinESMExports()
 
 const { openInstallation, runNight } = await import('./installation.ts')
 const { works, store } = await openInstallation(folder, () => Number(now))
-await store.schedule.beat('crawler', '{}')
-const { take, begin, end, release } = store.jobs
+await store.schedule.heartbeat('crawler', '{}')
+const { acquireLock: take, startRun: begin, endRun: end, releaseLock: release } = store.jobs
 const taken: typeof take = (duty, holder) => {
   isCounting = duty === 'daily' || duty === 'followup' // what is done for others has no files
   return counted(take)(duty, holder)
 }
 Object.assign(store.jobs, { take: taken, begin: counted(begin), end: counted(end), release: counted(release) })
-const { want, fulfil } = store.wishes
-Object.assign(store.wishes, { want: counted(want), fulfil: counted(fulfil) })
+const { add: want, complete: fulfil } = store.crawlRequests
+Object.assign(store.crawlRequests, { want: counted(want), fulfil: counted(fulfil) })
 await runNight(works)
-await store.schedule.beat('crawler', null)
+await store.schedule.heartbeat('crawler', null)
 await runNight(works)
 await store.close()

@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { doStep } from '../../src/nightly/deeds.ts'
-import { type InHand, withNotes } from '../../src/nightly/duty.ts'
-import { runNights } from '../../src/nightly/night.ts'
-import { STOPPED } from '../../src/nightly/plan.ts'
-import { DIED, HOLD_SECONDS } from '../../src/store/jobs.ts'
-import type { Name } from '../../src/words/name.ts'
-import { addDays, type Day, type Instant, startOf } from '../../src/words/time.ts'
+import { runStep } from '../../src/nightly/deeds.ts'
+import { type JobLock, withJobLock } from '../../src/nightly/duty.ts'
+import { runJobScheduler } from '../../src/nightly/night.ts'
+import { STOPPED_MESSAGE } from '../../src/nightly/plan.ts'
+import { PROCESS_DIED_MESSAGE, LOCK_SECONDS } from '../../src/store/jobs.ts'
+import type { DomainName } from '../../src/words/name.ts'
+import { addDays, type Day, type Instant, startOfDay } from '../../src/words/time.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { DAY, some } from './built.ts'
 import { nightOf, openInstallation, runNight, still } from './installation.ts'
@@ -22,7 +22,7 @@ import { contentOf } from './shelf-conformance.ts'
 
 const KILLED = fileURLToPath(new URL('night-killed.ts', import.meta.url))
 /** The night after DAY. */
-const NIGHT = startOf(addDays(DAY, 1)) + 3700
+const NIGHT = startOfDay(addDays(DAY, 1)) + 3700
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-night-'))
@@ -35,7 +35,7 @@ function putList(
   folder: string,
   day: Day,
   names: readonly string[],
-  changed: Instant = startOf(addDays(day, 1)),
+  changed: Instant = startOfDay(addDays(day, 1)),
 ): void {
   const path = join(folder, 'lists', `${day}.names`)
   writeFileSync(path, names.join('\n'))
@@ -68,12 +68,12 @@ test('a night makes the day before and both follow-ups, and notes each run', asy
     runs.map(({ job, date }) => `${job} ${date}`),
     done,
   )
-  assert.ok(runs.every(({ ended, error }) => ended !== null && error === null))
+  assert.ok(runs.every(({ endedAt: ended, error }) => ended !== null && error === null))
   assert.deepEqual(
     runs.filter(({ job }) => job === 'daily').map(({ rows }) => rows),
     [3, 2, 1],
   )
-  assert.deepEqual(await store.jobs.holders(), [])
+  assert.deepEqual(await store.jobs.lockHolders(), [])
   assert.deepEqual(await runNight(works), [], 'once')
   clock.now += 86_400
   putList(folder, addDays(DAY, 1), some(4))
@@ -86,15 +86,15 @@ test('on PostgreSQL a night makes the same files', { skip: noPostgres }, async (
   const folder = folderOf(t)
   for (const before of [0, 7]) putList(folder, addDays(DAY, -before), some(1_200))
   const { works, store } = await openInstallation(folder, () => NIGHT, url)
-  await store.schedule.beat('crawler', '{}')
-  await store.frontier.forget('name000000.example' as Name)
+  await store.schedule.heartbeat('crawler', '{}')
+  await store.observations.forget('name000000.example' as DomainName)
   const done = await runNight(works)
   assert.deepEqual(done.slice(1, -1), ['daily 2026-11-12', 'daily 2026-11-19', 'queue-7 2026-11-12'])
-  await store.schedule.beat('crawler', null)
+  await store.schedule.heartbeat('crawler', null)
   assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
-  const [followup] = await works.shelf.list('followup-7')
+  const [followup] = await works.fileStore.list('followup-7')
   assert.deepEqual([followup!.rows, followup!.older_than_24h], [1_199, 1_199])
-  assert.deepEqual([await store.wishes.count('followup'), await store.jobs.holders()], [0, []])
+  assert.deepEqual([await store.crawlRequests.count('followup'), await store.jobs.lockHolders()], [0, []])
   await store.close()
 })
 
@@ -108,7 +108,7 @@ test('a day that changed is made anew the next night; one that only was touched 
   clock.now += 86_400
   const done = await runNight(works)
   assert.deepEqual(done.slice(1, 3), ['daily 2026-11-18: 2026-11-18 is as it was', 'daily 2026-11-19'])
-  const [before, day] = await works.shelf.list('daily')
+  const [before, day] = await works.fileStore.list('daily')
   assert.deepEqual([before!.revision, day!.revision, day!.rows], [1, 2, 4])
 })
 
@@ -128,20 +128,20 @@ test('a day that is held back is told with what to do, and once', async (t) => {
 test('with a crawler that lives, names are queued and the file waits for them', async (t) => {
   const { works, store, folder, clock } = await open(t)
   putList(folder, addDays(DAY, -7), some(3))
-  await store.schedule.beat('crawler', '{}')
+  await store.schedule.heartbeat('crawler', '{}')
   assert.deepEqual((await runNight(works)).slice(2), ['queue-7 2026-11-12', 'snapshot 2026-11-20'])
-  assert.deepEqual(await store.wishes.count('followup'), 3)
-  await store.wishes.fulfil('followup', some(3) as never)
+  assert.deepEqual(await store.crawlRequests.count('followup'), 3)
+  await store.crawlRequests.complete('followup', some(3) as never)
   clock.now += 60
-  await store.schedule.beat('crawler', '{}')
+  await store.schedule.heartbeat('crawler', '{}')
   assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
 })
 
 test('a step that fails is noted and told, and the others are done', async (t) => {
   const { works, store, folder } = await open(t)
   putList(folder, DAY, some(2))
-  const shelf = { ...works.shelf, room: async () => 5 }
-  const done = await runNight({ ...works, shelf })
+  const shelf = { ...works.fileStore, room: async () => 5 }
+  const done = await runNight({ ...works, fileStore: shelf })
   assert.match(done[1]!, /^daily 2026-11-19 failed: the daily file of 2026-11-19 needs .* MiB free: make room/)
   assert.equal(done.at(-1), 'snapshot 2026-11-20')
   const run = (await store.jobs.runs(0)).find(({ job }) => job === 'daily')!
@@ -160,31 +160,31 @@ test('one process works and the others stand by, until it ends', async (t) => {
       ended.abort()
     },
   }
-  const other = await store.jobs.take('night', 'another process')
-  await runNights(nightOf(works, { clock }), ended.signal)
+  const other = await store.jobs.acquireLock('night', 'another process')
+  await runJobScheduler(nightOf(works, { clock }), ended.signal)
   assert.deepEqual([waits, (await store.jobs.runs(0)).length], [[20_000], 0])
-  await store.jobs.release(other!)
+  await store.jobs.releaseLock(other!)
   assert.ok((await runNight(works)).includes('daily 2026-11-19'))
 })
 
 test('a process that was silent too long and lost its duty publishes nothing', async (t) => {
   const { works, store, folder, clock } = await open(t)
   putList(folder, DAY, some(2))
-  const take = async (hand: InHand): Promise<void> => {
-    clock.now += HOLD_SECONDS
-    assert.notEqual(await store.jobs.take('daily', 'faster'), null)
-    await doStep(works, { job: 'daily', date: DAY }, hand, { onRows: () => {} })
+  const take = async (hand: JobLock): Promise<void> => {
+    clock.now += LOCK_SECONDS
+    assert.notEqual(await store.jobs.acquireLock('daily', 'faster'), null)
+    await runStep(works, { job: 'daily', date: DAY }, hand, { onRows: () => {} })
   }
-  const work = withNotes(
+  const work = withJobLock(
     'daily',
     { jobs: store.jobs, holder: 'slow', clock: still },
     new AbortController().signal,
     take,
   )
   await assert.rejects(work, /daily: another process has taken it over$/)
-  assert.deepEqual(await works.shelf.list('daily'), [])
+  assert.deepEqual(await works.fileStore.list('daily'), [])
   assert.deepEqual(
-    (await store.jobs.holders()).map(({ holder }) => holder),
+    (await store.jobs.lockHolders()).map(({ holder }) => holder),
     ['faster'],
   )
 })
@@ -196,17 +196,17 @@ test('a night that is stopped gives up what it builds, notes that, and goes on w
   const stopping = {
     ...works,
     sources: {
-      ...works.sources,
+      ...works.registrations,
       registered(day: Day) {
         stop.abort()
-        return works.sources.registered(day)
+        return works.registrations.registered(day)
       },
     },
   }
-  await runNights(nightOf(stopping), stop.signal)
+  await runJobScheduler(nightOf(stopping), stop.signal)
   const [, run] = await store.jobs.runs(0)
-  assert.deepEqual([run!.job, run!.error, await store.jobs.holders()], ['daily', STOPPED, []])
-  assert.deepEqual(await works.shelf.list('daily'), [])
+  assert.deepEqual([run!.job, run!.error, await store.jobs.lockHolders()], ['daily', STOPPED_MESSAGE, []])
+  assert.deepEqual(await works.fileStore.list('daily'), [])
   assert.deepEqual(await runNight(works), ['daily 2026-11-19', 'snapshot 2026-11-20'])
 })
 
@@ -229,20 +229,20 @@ test('kill -9 at every step of a night: no half file is seen, and the next run m
     const isWhole = await runKilled(folder, step)
     const { works, store } = await openInstallation(folder, () => NIGHT + 300)
     for (const kind of ['daily', 'followup-7'] as const)
-      for (const { name, rows } of await works.shelf.list(kind)) {
+      for (const { name, rows } of await works.fileStore.list(kind)) {
         assert.equal(rows, 300)
-        await contentOf(works.shelf, name)
+        await contentOf(works.fileStore, name)
       }
-    await store.schedule.beat('crawler', null)
+    await store.schedule.heartbeat('crawler', null)
     await runNight(works)
-    const [daily, followup] = [await works.shelf.list('daily'), await works.shelf.list('followup-7')]
+    const [daily, followup] = [await works.fileStore.list('daily'), await works.fileStore.list('followup-7')]
     assert.deepEqual([daily.length, followup.length], [1, 1], `step ${step}`)
     const entries = ['daily', 'followup-7'].flatMap((kind) => readdirSync(join(folder, 'files', kind)))
     assert.equal(entries.length, 4, `step ${step}: ${entries}`)
     const runs = await store.jobs.runs(0)
-    assert.ok(runs.every(({ ended }) => ended !== null))
-    assert.ok(runs.filter(({ error }) => error !== null).every(({ error }) => error === DIED))
-    assert.equal(await store.wishes.count('followup'), 0)
+    assert.ok(runs.every(({ endedAt: ended }) => ended !== null))
+    assert.ok(runs.filter(({ error }) => error !== null).every(({ error }) => error === PROCESS_DIED_MESSAGE))
+    assert.equal(await store.crawlRequests.count('followup'), 0)
     await store.close()
     return isWhole
   }

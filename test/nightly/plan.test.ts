@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Known, LATE_DAYS, planOf, STOPPED, type Step } from '../../src/nightly/plan.ts'
-import { FILE_KINDS, type FileKind, fileName, type Manifest } from '../../src/nightly/shelf.ts'
-import type { Job, Run } from '../../src/store/jobs.ts'
-import { addDays, type Day, dayOf, type Instant, parseInstant, startOf } from '../../src/words/time.ts'
+import { type PlanInputs, MAX_FOLLOWUP_DELAY_DAYS, planJobs, STOPPED_MESSAGE, type JobStep } from '../../src/nightly/plan.ts'
+import { FILE_KINDS, type FileKind, fileName, type FileManifest } from '../../src/nightly/shelf.ts'
+import type { Job, JobRun } from '../../src/store/jobs.ts'
+import { addDays, type Day, dayOf, type Instant, parseInstant, startOfDay } from '../../src/words/time.ts'
 
 const HOUR = 3600
 const DAY = 86_400
@@ -20,27 +20,27 @@ class Paper {
   now: Instant = START
   times = [ONE]
   days = new Map<Day, Instant>()
-  files = new Map<FileKind, Map<Day, Manifest>>(FILE_KINDS.map((kind) => [kind, new Map()]))
-  runs: Run[] = []
-  crawl = { lives: false, wanted: 0 }
+  files = new Map<FileKind, Map<Day, FileManifest>>(FILE_KINDS.map((kind) => [kind, new Map()]))
+  runs: JobRun[] = []
+  crawl = { isRunning: false, requested: 0 }
   cutoff = 12 * HOUR
   inboxAgain: Instant | null = null
   held = new Set<Day>()
   failing = new Set<Job>()
 
-  known(): Known {
+  known(): PlanInputs {
     const files = Object.fromEntries([...this.files].map(([kind, files]) => [kind, [...files.values()]])) as never
     const days = [...this.days].map(([day, changed]) => ({ day, changed }))
     const { now, times, runs, crawl, cutoff, inboxAgain } = this
-    return { now, times, days, files, runs, crawl, cutoff, inboxAgain }
+    return { now, times, days, files, runs, crawl, followupWait: cutoff, inboxRecheckAt: inboxAgain }
   }
 
   put(kind: FileKind, date: Day, generated = this.now): void {
     const held = this.held.has(date) ? 'held' : null
-    this.files.get(kind)!.set(date, { name: fileName(kind, date), kind, date, generated, held } as Manifest)
+    this.files.get(kind)!.set(date, { name: fileName(kind, date), kind, date, generated, held } as FileManifest)
   }
 
-  run({ job, date }: Step, given: Partial<Run> = {}): void {
+  run({ job, date }: JobStep, given: Partial<JobRun> = {}): void {
     const times = { began: this.now, ended: this.now + 1 }
     this.runs.push({ number: this.runs.length, job, date, holder: 'a', ...times, rows: 1, error: null, ...given })
   }
@@ -48,7 +48,7 @@ class Paper {
   /** What is done until there is nothing more to do now. */
   act(): string[] {
     const done: string[] = []
-    for (let { step } = planOf(this.known()); step !== null; { step } = planOf(this.known())) {
+    for (let { step } = planJobs(this.known()); step !== null; { step } = planJobs(this.known())) {
       const { job, date } = step
       done.push(`${job} ${date}`)
       assert.ok(done.length < 5_000, 'it comes to an end')
@@ -56,7 +56,7 @@ class Paper {
       else {
         this.run(step)
         if (job === 'daily' || job.startsWith('followup')) this.put(job as FileKind, date!)
-        if (job.startsWith('queue')) this.crawl.wanted += 10
+        if (job.startsWith('queue')) this.crawl.requested += 10
       }
       this.now++
     }
@@ -69,7 +69,7 @@ class Paper {
   }
 
   wait(): Instant {
-    const { step, again } = planOf(this.known())
+    const { step, recheckAt: again } = planJobs(this.known())
     assert.equal(step, null)
     assert.ok(again > this.now, 'the time to look again is ahead')
     this.now = again
@@ -81,7 +81,7 @@ test('a night goes from the inbox to yesterday’s file, the follow-ups and the 
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)
   paper.days.set(TODAY, START - 50)
-  for (const day of [addDays(TODAY, -8), addDays(TODAY, -31)]) paper.put('daily', day, startOf(addDays(day, 1)))
+  for (const day of [addDays(TODAY, -8), addDays(TODAY, -31)]) paper.put('daily', day, startOfDay(addDays(day, 1)))
   paper.put('followup-7', addDays(TODAY, -31), START - 20 * DAY)
   assert.deepEqual(paper.act(), [
     'inbox null',
@@ -122,7 +122,7 @@ test('files that were left in the inbox are looked at again in the same round, a
   assert.equal(paper.wait(), paper.inboxAgain)
   paper.days.set(YESTERDAY, paper.now)
   const again = paper.now
-  assert.equal(planOf(paper.known()).step?.job, 'inbox')
+  assert.equal(planJobs(paper.known()).step?.job, 'inbox')
   paper.run({ job: 'inbox', date: null })
   paper.inboxAgain = null
   paper.now++
@@ -133,7 +133,7 @@ test('files that were left in the inbox are looked at again in the same round, a
 
 test('what the inbox brings is made in the same round, and what comes later in the next', () => {
   const paper = new Paper()
-  paper.run({ job: 'inbox', date: null }, { ended: START + 2 * HOUR })
+  paper.run({ job: 'inbox', date: null }, { endedAt: START + 2 * HOUR })
   paper.now = START + 2 * HOUR
   paper.days.set(YESTERDAY, START + 2 * HOUR - 1)
   assert.deepEqual(paper.made(), ['daily 2026-11-19'])
@@ -160,14 +160,14 @@ test('a day that was made anew without a change is not made again', () => {
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)
   paper.put('daily', YESTERDAY, START - 5 * DAY)
-  paper.run({ job: 'daily', date: YESTERDAY }, { began: START - 99, ended: START - 98 })
+  paper.run({ job: 'daily', date: YESTERDAY }, { startedAt: START - 99, endedAt: START - 98 })
   assert.deepEqual(paper.made(), [])
 })
 
 test('missed nights are caught up, the oldest day first', () => {
   const paper = new Paper()
   const days = Array.from({ length: 40 }, (_, n) => addDays(TODAY, n - 40))
-  for (const day of days.toReversed()) paper.days.set(day, startOf(day) + 80_000)
+  for (const day of days.toReversed()) paper.days.set(day, startOfDay(day) + 80_000)
   const made = paper.made()
   assert.deepEqual(
     made.slice(0, 40),
@@ -180,8 +180,8 @@ test('missed nights are caught up, the oldest day first', () => {
 
 test('follow-ups that are 35 days late, or later, are not made', () => {
   const paper = new Paper()
-  const late = addDays(TODAY, -8 - LATE_DAYS)
-  for (const day of [late, addDays(late, 1)]) paper.put('daily', day, startOf(addDays(day, 1)))
+  const late = addDays(TODAY, -8 - MAX_FOLLOWUP_DELAY_DAYS)
+  for (const day of [late, addDays(late, 1)]) paper.put('daily', day, startOfDay(addDays(day, 1)))
   assert.deepEqual(
     paper.made().filter((words) => words.startsWith('followup-7')),
     [`followup-7 ${addDays(late, 1)}`],
@@ -195,9 +195,9 @@ test('a follow-up exists from the night after day +7 and +30 on, not before', ()
   ] as const) {
     const paper = new Paper()
     paper.put('daily', YESTERDAY)
-    paper.now = startOf(YESTERDAY) + (after + 1) * DAY + ONE - 100
+    paper.now = startOfDay(YESTERDAY) + (after + 1) * DAY + ONE - 100
     assert.ok(!paper.made().some((words) => words.startsWith(kind)))
-    paper.now = startOf(YESTERDAY) + (after + 1) * DAY + ONE
+    paper.now = startOfDay(YESTERDAY) + (after + 1) * DAY + ONE
     assert.ok(paper.made().includes(`${kind} ${YESTERDAY}`))
   }
 })
@@ -205,12 +205,12 @@ test('a follow-up exists from the night after day +7 and +30 on, not before', ()
 test('with a crawler the names are queued first, and the file waits until all were visited', () => {
   const paper = new Paper()
   const day = addDays(TODAY, -8)
-  paper.put('daily', day, startOf(addDays(day, 1)))
-  paper.crawl.lives = true
+  paper.put('daily', day, startOfDay(addDays(day, 1)))
+  paper.crawl.isRunning = true
   assert.deepEqual(paper.made(), [`queue-7 ${day}`])
   assert.ok(paper.wait() <= START + 120, 'it looks again soon')
   assert.deepEqual(paper.made(), [])
-  paper.crawl.wanted = 0
+  paper.crawl.requested = 0
   assert.deepEqual(paper.made(), [`followup-7 ${day}`])
 })
 
@@ -218,10 +218,10 @@ test('at the cut-off the file is written from what is known, and at once where n
   for (const ends of [true, false]) {
     const paper = new Paper()
     const day = addDays(TODAY, -8)
-    paper.put('daily', day, startOf(addDays(day, 1)))
-    paper.crawl.lives = true
+    paper.put('daily', day, startOfDay(addDays(day, 1)))
+    paper.crawl.isRunning = true
     assert.deepEqual(paper.made(), [`queue-7 ${day}`])
-    if (ends) paper.crawl.lives = false
+    if (ends) paper.crawl.isRunning = false
     else {
       paper.now = START + 12 * HOUR
       assert.deepEqual(paper.made(), [])
@@ -233,8 +233,8 @@ test('at the cut-off the file is written from what is known, and at once where n
 
 test('a follow-up that is a day late or later waits for no crawler: a long outage floods nobody', () => {
   const paper = new Paper()
-  for (let days = 8; days < 30; days++) paper.put('daily', addDays(TODAY, -days), startOf(addDays(TODAY, 1 - days)))
-  paper.crawl.lives = true
+  for (let days = 8; days < 30; days++) paper.put('daily', addDays(TODAY, -days), startOfDay(addDays(TODAY, 1 - days)))
+  paper.crawl.isRunning = true
   const made = paper.made()
   assert.deepEqual(made.at(-1), `queue-7 ${addDays(TODAY, -8)}`)
   assert.equal(made.filter((words) => words.startsWith('followup-7')).length, 21)
@@ -243,7 +243,7 @@ test('a follow-up that is a day late or later waits for no crawler: a long outag
 test('a snapshot does not wait for the crawler', () => {
   const paper = new Paper()
   paper.put('daily', addDays(TODAY, -8), START - 7 * DAY)
-  paper.crawl.lives = true
+  paper.crawl.isRunning = true
   assert.equal(paper.act().at(-1), 'snapshot 2026-11-20')
 })
 
@@ -251,7 +251,7 @@ test('a day that is held back has no follow-up until it is released; one that wa
   const paper = new Paper()
   const day = addDays(TODAY, -8)
   paper.held.add(day)
-  paper.put('daily', day, startOf(addDays(day, 1)))
+  paper.put('daily', day, startOfDay(addDays(day, 1)))
   assert.deepEqual(paper.made(), [])
   paper.held.clear()
   paper.put('daily', day, paper.now)
@@ -279,7 +279,7 @@ test('a step that fails is tried three times in a round, and holds up no other',
 
 test('a run that was stopped in order is no failure, and is made again at once', () => {
   const paper = new Paper()
-  for (let n = 0; n < 5; n++) paper.run({ job: 'inbox', date: null }, { error: STOPPED })
+  for (let n = 0; n < 5; n++) paper.run({ job: 'inbox', date: null }, { error: STOPPED_MESSAGE })
   assert.equal(paper.act()[0], 'inbox null')
 })
 
@@ -294,20 +294,20 @@ test('whatever nights are missed and whatever changes, in the end every day is m
     const paper = new Paper()
     for (const { hours, day, crawls, visits } of events) {
       paper.days.set(addDays(dayOf(paper.now), -day), paper.now)
-      paper.crawl.lives = crawls
+      paper.crawl.isRunning = crawls
       paper.act()
-      if (visits) paper.crawl.wanted = 0
+      if (visits) paper.crawl.requested = 0
       paper.now += hours * HOUR
     }
-    paper.crawl.lives = false
+    paper.crawl.isRunning = false
     paper.now += 2 * DAY
     paper.act()
     for (const [day, changed] of paper.days) {
       const made = paper.files.get('daily')!.get(day)
       assert.ok(made !== undefined && made.generated > changed, day)
     }
-    for (const { job, date, began } of paper.runs)
-      if (job === 'daily') assert.ok(began >= startOf(addDays(date!, 1)) + ONE, 'no day is made before its night')
+    for (const { job, date, startedAt: began } of paper.runs)
+      if (job === 'daily') assert.ok(began >= startOfDay(addDays(date!, 1)) + ONE, 'no day is made before its night')
   })
   fc.assert(property, { numRuns: 100 })
 })

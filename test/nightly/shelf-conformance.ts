@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { type Description, type Opened, parseFileName, type Shelf } from '../../src/nightly/shelf.ts'
+import { type FileDescription, type OpenedFile, parseFileName, type FileStore } from '../../src/nightly/shelf.ts'
 
 export type ShelfEngine = {
   name: string
   /** An empty shelf that is gone after the test; each call of `another` is the view of another process. */
-  open(test: TestContext): Promise<{ shelf: Shelf; another(): Shelf }>
+  open(test: TestContext): Promise<{ shelf: FileStore; another(): FileStore }>
 }
 
 export const NAME = nameOf('2026-11-19.txt.gz')
@@ -21,7 +21,7 @@ export function nameOf(text: string) {
   return parsed.name
 }
 
-export function description(generated = GENERATED): Description {
+export function description(generated = GENERATED): FileDescription {
   return { generated, rows: 1, plain_bytes: 3, plain_sha256: 'ab', first: null, last: null, held: null }
 }
 
@@ -36,7 +36,7 @@ export const bytes = (length: number, seed = 1): Uint8Array =>
 export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
 /** The bytes of a range; the pieces are good until the next one is asked for, so they are copied. */
-export async function readAll(opened: Opened, start = 0, end = opened.manifest.bytes): Promise<Buffer> {
+export async function readAll(opened: OpenedFile, start = 0, end = opened.manifest.bytes): Promise<Buffer> {
   const read: Buffer[] = []
   for await (const piece of opened.read(start, end)) {
     assert.ok(piece.length > 0 && piece.length <= 131_072)
@@ -46,7 +46,7 @@ export async function readAll(opened: Opened, start = 0, end = opened.manifest.b
 }
 
 /** The content of a file; null where there is none. It must be as its manifest says. */
-export async function contentOf(shelf: Shelf, name = NAME): Promise<Buffer | null> {
+export async function contentOf(shelf: FileStore, name = NAME): Promise<Buffer | null> {
   const opened = await shelf.open(name)
   if (opened === null) return null
   const content = await readAll(opened)
@@ -62,10 +62,10 @@ export function shelfConformance(engine: ShelfEngine): void {
   }
 
   on('says how much may still be written, before the first file and after it', async ({ shelf }) => {
-    const before = await shelf.room()
+    const before = await shelf.freeBytes()
     assert.ok(before > 0)
     await shelf.publish(NAME, pieces(bytes(10)), () => description())
-    assert.ok((await shelf.room()) > 0)
+    assert.ok((await shelf.freeBytes()) > 0)
   })
 
   on('an empty shelf has no file, no manifest and an empty list', async ({ shelf }) => {
@@ -143,7 +143,7 @@ export function shelfConformance(engine: ShelfEngine): void {
   })
 }
 
-type On = (sentence: string, deed: (world: { shelf: Shelf; another(): Shelf }) => Promise<void>) => void
+type On = (sentence: string, deed: (world: { shelf: FileStore; another(): FileStore }) => Promise<void>) => void
 
 function replacing(on: On): void {
   on(

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseFileName } from '../../src/nightly/shelf.ts'
-import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
+import { openFolderFileStore } from '../../src/nightly/shelf-folder.ts'
 import { bytes, contentOf, description, NAME, nameOf, pieces, shelfConformance } from './shelf-conformance.ts'
 
 const KILLED = fileURLToPath(new URL('shelf-killed.ts', import.meta.url))
@@ -24,7 +24,7 @@ shelfConformance({
   name: 'folder',
   async open(t) {
     const folder = join(folderOf(t), 'files')
-    return { shelf: openShelfFolder(folder), another: () => openShelfFolder(folder) }
+    return { shelf: openFolderFileStore(folder), another: () => openFolderFileStore(folder) }
   },
 })
 
@@ -45,7 +45,7 @@ for (const former of [true, false]) {
     const outcomes = new Set<number | undefined>()
     const tryStep = async (step: number): Promise<boolean> => {
       const folder = folderOf(t)
-      const shelf = openShelfFolder(folder)
+      const shelf = openFolderFileStore(folder)
       if (former) await shelf.publish(NAME, pieces(bytes(1_000)), () => description())
       const isWhole = await publishKilled(folder, step)
       const length = (await contentOf(shelf))?.length
@@ -70,7 +70,7 @@ test('what another machine writes is left alone for a day', async (t) => {
   for (const name of ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']) writeFileSync(left(name), 'half')
   const longAgo = Date.now() / 1000 - 90_000
   utimesSync(left('bbbbbbbbbbbb'), longAgo, longAgo)
-  await openShelfFolder(folder).publish(NAME, pieces(bytes(1)), () => description())
+  await openFolderFileStore(folder).publish(NAME, pieces(bytes(1)), () => description())
   const entries = readdirSync(join(folder, 'daily'))
   assert.equal(entries.length, 3)
   assert.ok(entries.includes('2026-11-18.txt.gz.elsewhere.1.aaaaaaaaaaaa'))
@@ -80,7 +80,7 @@ test('files that are not ours stay where they are', async (t) => {
   const folder = folderOf(t)
   mkdirSync(join(folder, 'daily'))
   for (const name of ['README', 'x.json', '.keep']) writeFileSync(join(folder, 'daily', name), 'x')
-  const shelf = openShelfFolder(folder)
+  const shelf = openFolderFileStore(folder)
   await shelf.publish(NAME, pieces(bytes(1)), () => description())
   assert.equal((await shelf.list('daily')).length, 1)
   assert.equal(readdirSync(join(folder, 'daily')).length, 5)
@@ -88,7 +88,7 @@ test('files that are not ours stay where they are', async (t) => {
 
 test('data that was damaged, or is gone, is a fault that names the file and says what to do', async (t) => {
   const folder = folderOf(t)
-  const shelf = openShelfFolder(folder)
+  const shelf = openFolderFileStore(folder)
   await shelf.publish(NAME, pieces(bytes(10)), () => description())
   const data = join(folder, 'daily', readdirSync(join(folder, 'daily')).find((name) => !name.endsWith('.json'))!)
   truncateSync(data, 9)

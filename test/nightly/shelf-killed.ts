@@ -25,7 +25,7 @@ const functions = promises as unknown as Functions
 for (const name of ['open', 'rename', 'rm', 'mkdir']) functions[name] = counted(functions[name]!)
 syncBuiltinESMExports()
 
-const { openShelfFolder } = await import('../../src/nightly/shelf-folder.ts')
+const { openFolderFileStore: openShelfFolder } = await import('../../src/nightly/shelf-folder.ts')
 const source = pieces(bytes(100_000, 2), bytes(100_000, 2), bytes(100_000, 2))
 await openShelfFolder(folder).publish(NAME, source, () => description())
 console.log(steps)

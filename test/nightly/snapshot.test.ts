@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Run } from '../../src/nightly/build.ts'
+import type { BuildContext } from '../../src/nightly/build.ts'
 import { BuildFault } from '../../src/nightly/fault.ts'
 import { type FileKind, fileName } from '../../src/nightly/shelf.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../src/nightly/snapshot.ts'
@@ -32,10 +32,10 @@ b.example,no,no,,yes,m.b.example,nocert,v4only
 known.example,no,no,,no,,nocert,
 `
 
-type Given = Partial<SnapshotBuild> & { run?: Partial<Run> }
+type Given = Partial<SnapshotBuild> & { run?: Partial<BuildContext> }
 
 function make({ shelf, store }: World, { run, ...rest }: Given = {}) {
-  return buildSnapshots({ shelf, listing: store.listing, date: null, kept: 7, ...rest }, runOf(run))
+  return buildSnapshots({ fileStore: shelf, listing: store.listing, date: null, keepCount: 7, ...rest }, runOf(run))
 }
 
 const datesOf = async ({ shelf }: World, kind: FileKind): Promise<Day[]> =>
@@ -78,10 +78,10 @@ test('an empty store gives an empty list, and a table without rows', async () =>
 
 test('of each edition the newest stay, as many as are kept; one that is built anew replaces its former self', async () => {
   const world = await makeWorld()
-  for (const date of [0, 1, 2, 3, 3].map((days) => addDays(TODAY, days))) await make(world, { date, kept: 3 })
+  for (const date of [0, 1, 2, 3, 3].map((days) => addDays(TODAY, days))) await make(world, { date, keepCount: 3 })
   const kept = [1, 2, 3].map((days) => addDays(TODAY, days))
   for (const kind of ['snapshot', 'enriched'] as const) assert.deepEqual(await datesOf(world, kind), kept)
-  await make(world, { date: addDays(TODAY, -9), kept: 1 })
+  await make(world, { date: addDays(TODAY, -9), keepCount: 1 })
   assert.deepEqual(await datesOf(world, 'snapshot'), [addDays(TODAY, -9)], 'what was just built is no old one')
 })
 
@@ -93,7 +93,7 @@ test('a build whose work is another process’s by now, or that is given up, lea
   const lost = async () => {
     throw new Error('lost')
   }
-  await assert.rejects(make(world, { run: { stands: lost } }), /lost/)
+  await assert.rejects(make(world, { run: { requireLock: lost } }), /lost/)
   const given = new AbortController()
   const onRows = () => given.abort(new Error('given up'))
   await assert.rejects(make(world, { run: { signal: given.signal, onRows } }), /given up/)
@@ -109,7 +109,7 @@ test('free space is checked before a file is begun, by the size of the former on
   const list = async (kind: FileKind) =>
     kind === 'enriched' ? former.map((manifest) => ({ ...manifest, bytes: 2 ** 30 })) : world.shelf.list(kind)
   const shelf = { ...world.shelf, list, room: async () => 2 ** 30 }
-  await assert.rejects(make(world, { shelf, date: addDays(TODAY, 1) }), (error) => {
+  await assert.rejects(make(world, { fileStore: shelf, date: addDays(TODAY, 1) }), (error) => {
     assert.ok(error instanceof BuildFault)
     assert.match(error.message, /^the enriched file of 2026-11-21 needs 1293 MiB, .* has 1024 MiB free: make room/)
     return true

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Certificate } from '../../src/crawl/visit.ts'
-import { verdictOn } from '../../src/observe/certificate.ts'
+import type { CertificateResult } from '../../src/crawl/visit.ts'
+import { sslVerdict } from '../../src/observe/certificate.ts'
 import type { WebPart } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
@@ -15,7 +15,7 @@ const DNS = { A: answered('192.0.2.1'), AAAA: answered() }
 const NXDOMAIN = { outcome: 'nxdomain' } as const
 const FAILED = { outcome: 'failed', why: 'timeout' } as const
 const START = page([anchor('https://x.com/example')], ['Hello', 'world'])
-const SHOWN: Certificate = { kind: 'shown', error: null }
+const SHOWN: CertificateResult = { kind: 'shown', error: null }
 
 test('a visit of a website becomes an observation of all its parts', () => {
   const bare = { ...chain('answered', 'http://example.com/ 301', 'https://example.com/ 200'), page: START }
@@ -68,9 +68,9 @@ for (const [certificate, verdict] of [
   [{ kind: 'shown', error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'invalid'],
   [{ kind: 'shown', error: '' }, 'invalid'],
   [{ kind: 'unseen' }, null],
-] satisfies [Certificate, string | null][]) {
+] satisfies [CertificateResult, string | null][]) {
   test(`a certificate ${JSON.stringify(certificate)} is ${verdict ?? 'not judged'}`, () => {
-    assert.equal(verdictOn(certificate), verdict)
+    assert.equal(sslVerdict(certificate), verdict)
   })
 }
 
@@ -86,7 +86,7 @@ test('where the web cannot be judged the certificate is kept, which no file of o
 })
 
 test('a certificate with any complaint of the verifier is invalid', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (error) => verdictOn({ kind: 'shown', error }) === 'invalid'))
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (error) => sslVerdict({ kind: 'shown', error }) === 'invalid'))
 })
 
 test('an observation is such as an import takes, and comes back the same', () => {

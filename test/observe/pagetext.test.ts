@@ -3,32 +3,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pageText } from '../../src/observe/pagetext.ts'
+import { startPageText } from '../../src/observe/pagetext.ts'
 
 const KIBIBYTE = 1024
 
 test('the pieces stand in one line with one space between them', () => {
   assert.equal(
-    pageText(['  Hello \n\t world', 'again\u00a0\u00a0and  ', '\u0000', 'again']),
+    startPageText(['  Hello \n\t world', 'again\u00a0\u00a0and  ', '\u0000', 'again']),
     'Hello world again and again',
   )
 })
 
 test('marks of where a word may break are dropped', () => {
-  assert.equal(pageText(['Donau\u00addampf\u200bschiff']), 'Donaudampfschiff')
+  assert.equal(startPageText(['Donau\u00addampf\u200bschiff']), 'Donaudampfschiff')
 })
 
 test('a page without text has none', () => {
-  for (const pieces of [[], [''], [' \n ', '\u200b']]) assert.equal(pageText(pieces), null)
+  for (const pieces of [[], [''], [' \n ', '\u200b']]) assert.equal(startPageText(pieces), null)
 })
 
 test('at most 64 KiB of UTF-8 are kept, in whole characters', () => {
-  assert.equal(pageText(['\u{1f600}'.repeat(20 * KIBIBYTE)]), '\u{1f600}'.repeat(16 * KIBIBYTE))
-  assert.equal(Buffer.byteLength(pageText([`a${'é'.repeat(64 * KIBIBYTE)}`]) ?? ''), 64 * KIBIBYTE - 1)
+  assert.equal(startPageText(['\u{1f600}'.repeat(20 * KIBIBYTE)]), '\u{1f600}'.repeat(16 * KIBIBYTE))
+  assert.equal(Buffer.byteLength(startPageText([`a${'é'.repeat(64 * KIBIBYTE)}`]) ?? ''), 64 * KIBIBYTE - 1)
 })
 
 test('half a character becomes the replacement character', () => {
-  assert.equal(pageText(['a\ud83d', 'b']), 'a\ufffd b')
+  assert.equal(startPageText(['a\ud83d', 'b']), 'a\ufffd b')
 })
 
 test('any pieces give a well-formed text of at most 64 KiB that stays as it is', () => {
@@ -38,10 +38,10 @@ test('any pieces give a well-formed text of at most 64 KiB that stays as it is',
   )
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
-      const text = pageText(pieces)
+      const text = startPageText(pieces)
       if (text === null) return
       assert.ok(text.isWellFormed() && Buffer.byteLength(text) <= 64 * KIBIBYTE && text !== '')
-      assert.equal(pageText([text]), text)
+      assert.equal(startPageText([text]), text)
     }),
     { numRuns: 300 },
   )

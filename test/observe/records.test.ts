@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Answer, DnsSeen, Failure } from '../../src/crawl/visit.ts'
-import { dnsPart } from '../../src/observe/records.ts'
+import type { DnsAnswer, DnsProbeResult, DnsFailure } from '../../src/crawl/visit.ts'
+import { toDnsPart } from '../../src/observe/records.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
 import { answered } from './visits.ts'
 
 const NXDOMAIN = { outcome: 'nxdomain' } as const
-const failed = (why: Failure) => ({ outcome: 'failed', why }) as const
+const failed = (why: DnsFailure) => ({ outcome: 'failed', why }) as const
 const NONE = answered()
 const A = answered('192.0.2.1')
 
@@ -32,28 +32,28 @@ for (const [what, seen, status] of [
   ['nothing was answered for a reason of ours', {}, null],
   ['one failed and the other was lost', { A: failed('timeout'), MX: NONE }, null],
   ['the addresses were lost and the rest failed', { MX: failed('servfail') }, null],
-] satisfies [string, DnsSeen, string | null][]) {
-  test(`the status is ${status ?? 'not told'} where ${what}`, () => assert.equal(dnsPart(seen)?.status ?? null, status))
+] satisfies [string, DnsProbeResult, string | null][]) {
+  test(`the status is ${status ?? 'not told'} where ${what}`, () => assert.equal(toDnsPart(seen)?.status ?? null, status))
 }
 
 test('a type that failed or was not asked is left out, one that is absent is an empty list', () => {
-  const part = dnsPart({ A, MX: failed('timeout'), TXT: NONE })
+  const part = toDnsPart({ A, MX: failed('timeout'), TXT: NONE })
   assert.deepEqual(part?.records, { A: [{ ipv4_address: '192.0.2.1' }], TXT: [] })
 })
 
 test('that a family has no address is not said where the other family was lost: its name may have one', () => {
-  const part = dnsPart({ AAAA: NONE, MX: NONE })
+  const part = toDnsPart({ AAAA: NONE, MX: NONE })
   assert.deepEqual([part?.status, part?.records], ['ok', { MX: [] }])
-  assert.deepEqual(dnsPart({ A })?.records, { A: [{ ipv4_address: '192.0.2.1' }] })
-  assert.deepEqual(dnsPart({ A: failed('timeout'), AAAA: NONE })?.records, { AAAA: [] })
+  assert.deepEqual(toDnsPart({ A })?.records, { A: [{ ipv4_address: '192.0.2.1' }] })
+  assert.deepEqual(toDnsPart({ A: failed('timeout'), AAAA: NONE })?.records, { AAAA: [] })
 })
 
 test('a type whose server says that the name does not exist, while others know it, is absent', () => {
-  assert.deepEqual(dnsPart({ A, MX: NXDOMAIN })?.records.MX, [])
+  assert.deepEqual(toDnsPart({ A, MX: NXDOMAIN })?.records.MX, [])
 })
 
 test('records stand once each, in canonical order and form', () => {
-  const part = dnsPart({
+  const part = toDnsPart({
     A: answered('192.0.2.10', '192.0.2.9', '192.0.2.10'),
     AAAA: answered('2001:0DB8::0001'),
     MX: answered(
@@ -77,7 +77,7 @@ test('records stand once each, in canonical order and form', () => {
 
 test('of more than 256 addresses the first in canonical order are kept', () => {
   const given = Array.from({ length: 600 }, (_, at) => `192.0.${at >> 8}.${at & 255}`)
-  const kept = dnsPart({ A: answered(...given.toReversed()) })?.records.A
+  const kept = toDnsPart({ A: answered(...given.toReversed()) })?.records.A
   assert.deepEqual(
     kept?.map(({ ipv4_address }) => ipv4_address),
     given.slice(0, 256),
@@ -86,7 +86,7 @@ test('of more than 256 addresses the first in canonical order are kept', () => {
 
 test('of more than 500 records the first in canonical order are kept', () => {
   const given = Array.from({ length: 700 }, (_, at) => `ns${String(at).padStart(3, '0')}.example`)
-  const kept = dnsPart({ A, NS: answered(...given.toReversed()) })?.records.NS
+  const kept = toDnsPart({ A, NS: answered(...given.toReversed()) })?.records.NS
   assert.deepEqual(
     kept?.map(({ nameserver }) => nameserver),
     given.slice(0, 500),
@@ -95,7 +95,7 @@ test('of more than 500 records the first in canonical order are kept', () => {
 
 test('of more than 64 KiB of records the first in canonical order are kept, as many as fit', () => {
   const given = Array.from({ length: 400 }, (_, at) => [String(at).padStart(3, '0') + 'x'.repeat(250)])
-  const kept = dnsPart({ A, TXT: answered(...given.toReversed()) })?.records.TXT ?? []
+  const kept = toDnsPart({ A, TXT: answered(...given.toReversed()) })?.records.TXT ?? []
   const bytes = Buffer.byteLength(JSON.stringify(kept))
   assert.deepEqual(
     kept.map(({ parts }) => parts),
@@ -105,13 +105,13 @@ test('of more than 64 KiB of records the first in canonical order are kept, as m
 })
 
 test('a record that cannot be read is dropped, and a type of which none can be read is left out', () => {
-  const part = dnsPart({ A: answered('192.0.2.1', 'nonsense'), NS: answered('a b') })
+  const part = toDnsPart({ A: answered('192.0.2.1', 'nonsense'), NS: answered('a b') })
   assert.deepEqual(part?.records, { A: [{ ipv4_address: '192.0.2.1' }] })
 })
 
 test('with nxdomain and servfail no records are told', () => {
-  assert.deepEqual(dnsPart({ A: NXDOMAIN, NS: answered('ns.example') })?.records, {})
-  assert.deepEqual(dnsPart({ A: failed('timeout'), AAAA: failed('timeout'), NS: answered('ns.example') })?.records, {})
+  assert.deepEqual(toDnsPart({ A: NXDOMAIN, NS: answered('ns.example') })?.records, {})
+  assert.deepEqual(toDnsPart({ A: failed('timeout'), AAAA: failed('timeout'), NS: answered('ns.example') })?.records, {})
 })
 
 test('whatever was answered, a part comes out whose records are within their bounds', () => {
@@ -120,15 +120,15 @@ test('whatever was answered, a part comes out whose records are within their bou
     fc.array(fc.string()),
     fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.double())),
   )
-  const answer: fc.Arbitrary<Answer> = fc.oneof(
+  const answer: fc.Arbitrary<DnsAnswer> = fc.oneof(
     fc.constant(NXDOMAIN),
-    fc.constantFrom<Failure>('servfail', 'refused', 'lame', 'timeout', 'malformed').map(failed),
+    fc.constantFrom<DnsFailure>('servfail', 'refused', 'lame', 'timeout', 'malformed').map(failed),
     fc.array(given).map((records) => answered(...records)),
   )
   const seen = fc.record(Object.fromEntries(RECORD_TYPES.map((type) => [type, answer])), { requiredKeys: [] })
   fc.assert(
     fc.property(seen, (each) => {
-      const part = dnsPart(each as DnsSeen)
+      const part = toDnsPart(each as DnsProbeResult)
       for (const set of Object.values(part?.records ?? {})) assert.ok(set.length <= 500)
     }),
     { numRuns: 150 },

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { accountAt } from '../../src/observe/social-address.ts'
-import { CREATORS_NETWORKS } from '../../src/observe/social-creators.ts'
+import { socialAccountAt } from '../../src/observe/social-address.ts'
+import { CREATOR_NETWORKS } from '../../src/observe/social-creators.ts'
 import { LARGE_NETWORKS } from '../../src/observe/social-networks.ts'
 import { OTHER_NETWORKS } from '../../src/observe/social-others.ts'
 
-const NETWORKS = [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATORS_NETWORKS]
-const read = (address: string) => accountAt(address, 'https://site.example/')
+const NETWORKS = [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATOR_NETWORKS]
+const read = (address: string) => socialAccountAt(address, 'https://site.example/')
 
 /** What people call themselves, what ids look like (a number, 22 characters), and what is neither. */
 const plain = fc.string({ unit: fc.constantFrom(...'abcdeXYZ0159'), minLength: 2, maxLength: 20 })

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { PageLink } from '../../src/crawl/visit.ts'
+import type { StartPageLink } from '../../src/crawl/visit.ts'
 import { socialAccounts } from '../../src/observe/social.ts'
-import { accountAt } from '../../src/observe/social-address.ts'
+import { socialAccountAt } from '../../src/observe/social-address.ts'
 import { anchor, DOMAIN, name, page } from './visits.ts'
 
 const BASE = 'https://example.com/'
-const read = (address: string) => accountAt(address, BASE)
+const read = (address: string) => socialAccountAt(address, BASE)
 
 for (const [network, rows] of Object.entries({
   facebook: [
@@ -364,7 +364,7 @@ test('accounts stand in page order, each url once, with the spelling that came f
 })
 
 test('rel=me, twitter:site, meta and JSON-LD name accounts too', () => {
-  const links: PageLink[] = [
+  const links: StartPageLink[] = [
     { from: 'meta', name: 'twitter:site', target: '@one' },
     { from: 'link', name: 'me', target: 'https://social.unknown.example/@two' },
     { from: 'meta', name: 'article:publisher', target: 'https://www.facebook.com/three' },

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Chain, End } from '../../src/crawl/visit.ts'
-import { type Website, website } from '../../src/observe/website.ts'
+import type { RedirectChain, ChainEnd } from '../../src/crawl/visit.ts'
+import { type WebsiteVerdict, judgeWebsite } from '../../src/observe/website.ts'
 import { CLOSED, chain, DOMAIN, name, page, SILENT, web } from './visits.ts'
 
-function look(bare: Chain, www: Chain | null = null, domain = DOMAIN): Website {
-  const found = website(web(bare, www), domain)
+function look(bare: RedirectChain, www: RedirectChain | null = null, domain = DOMAIN): WebsiteVerdict {
+  const found = judgeWebsite(web(bare, www), domain)
   assert.ok(found !== null)
   return found
 }
@@ -38,7 +38,7 @@ test('where a public suffix lies between, another name under it is another domai
   assert.deepEqual([found.has_website, found.redirects_to], [false, 'b.github.io'])
 })
 
-for (const end of ['answered', 'silent', 'closed'] satisfies End[]) {
+for (const end of ['answered', 'silent', 'closed'] satisfies ChainEnd[]) {
   test(`a chain that ends ${end} on another registrable domain redirects to it and is no website`, () => {
     const last = end === 'answered' ? 'https://www.other.co.uk/ 200' : 'https://www.other.co.uk/'
     const found = look(chain(end, 'http://example.com/ 301', last))
@@ -84,7 +84,7 @@ test('a chain that is sent to an address has left the domain and redirects to no
 })
 
 test('a chain that ends closed on its own domain says nothing of the web', () => {
-  assert.equal(website(web(chain('closed', 'http://example.com/ 301', 'https://example.com:8443/')), DOMAIN), null)
+  assert.equal(judgeWebsite(web(chain('closed', 'http://example.com/ 301', 'https://example.com:8443/')), DOMAIN), null)
 })
 
 test('redirect_to_https: the chain from http passes to https on a host of the registrable domain', () => {
@@ -156,7 +156,7 @@ test('a name that answers neither bare nor as www. has no website', () => {
 })
 
 test('where nothing answers and a start is closed to us, nothing is said of the web', () => {
-  for (const seen of [web(CLOSED), web(CLOSED, SILENT), web(SILENT, CLOSED)]) assert.equal(website(seen, DOMAIN), null)
+  for (const seen of [web(CLOSED), web(CLOSED, SILENT), web(SILENT, CLOSED)]) assert.equal(judgeWebsite(seen, DOMAIN), null)
 })
 
 test('where a start is closed to us and another answers, that one counts, and only_with_www is not claimed', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { name } from '../store/conformance/world.ts'
 import { answers } from './answers.ts'
 import { openSqliteAt, type Pages, World } from './world.ts'
@@ -22,7 +22,7 @@ test('a page that has just come is found by who still goes by the rarities from 
   inWorld(async (world) => {
     await world.say({ 'a.example': 'bread cake', 'b.example': 'sea' })
     await world.index()
-    const retrieval = openRetrieval(world.store, () => 0, 0)
+    const retrieval = openSimilarityService(world.store, () => 0, 0)
     assert.deepEqual(await retrieval.similar(name('a.example'), 5), [])
     await world.say({ 'c.example': 'bread tea' })
     await world.index()
@@ -46,13 +46,13 @@ test('pages that many others were closer than, which now say something else, are
     await world.index()
     await world.say(pages('moved', 200, (at) => `maps${at} of paper${at}`))
     await world.index()
-    assert.equal((await world.store.indexing.gone(0, 10_000, 10_000)).length, 200, 'whose postings are still there')
+    assert.equal((await world.store.similarIndex.tombstones(0, 10_000, 10_000)).length, 200, 'whose postings are still there')
     assert.equal((await world.names('asker.example'))?.length, 20)
   }))
 
 test('while the index moves A is as like B as B is like A, whichever process is asked, and both say what the index says', () =>
   inWorld(async (world) => {
-    const processes = [openRetrieval(world.store), openRetrieval(world.store)] as const
+    const processes = [openSimilarityService(world.store), openSimilarityService(world.store)] as const
     const similarity = async (at: number, from: string, to: string) =>
       (await processes[at]!.similar(name(from), 100))?.find(({ target }) => target === to)?.similarity
     await world.say({ 'a.example': 'bread cake tea sea sand', 'b.example': 'bread cake tea maps of paper' })

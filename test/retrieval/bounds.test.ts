@@ -2,31 +2,31 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
-import { QUERY } from '../../src/similar/choice.ts'
-import type { Similar, Wanted } from '../../src/store/similar.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
+import { QUERY_LIMITS } from '../../src/similar/choice.ts'
+import type { SimilarReader, PostingsRead } from '../../src/store/similar.ts'
 import { name } from '../store/conformance/world.ts'
 import { World } from './world.ts'
 
 /** What a query asked of the store. */
-type Work = { calls: string[]; wanted: Wanted[]; rows: number; vectors: number; wordings: number; limits: number[] }
+type Work = { calls: string[]; wanted: PostingsRead[]; rows: number; vectors: number; wordings: number; limits: number[] }
 
-function counted(similar: Similar): { similar: Similar; work: Work } {
+function counted(similar: SimilarReader): { similar: SimilarReader; work: Work } {
   const work: Work = { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] }
-  const noted = <Key extends keyof Similar>(key: Key, note: (...args: Parameters<Similar[Key]>) => void) =>
-    (async (...args: Parameters<Similar[Key]>) => {
+  const noted = <Key extends keyof SimilarReader>(key: Key, note: (...args: Parameters<SimilarReader[Key]>) => void) =>
+    (async (...args: Parameters<SimilarReader[Key]>) => {
       work.calls.push(key)
       note(...args)
       return (similar[key] as (...all: unknown[]) => unknown)(...args)
-    }) as unknown as Similar[Key]
+    }) as unknown as SimilarReader[Key]
   return {
     work,
     similar: {
       page: noted('page', () => {}),
-      wordingOf: noted('wordingOf', () => {}),
+      findDocument: noted('wordingOf', () => {}),
       segments: noted('segments', () => {}),
       frequencies: noted('frequencies', () => {}),
-      followed: noted('followed', () => {}),
+      indexedUntil: noted('indexedUntil', () => {}),
       vectors: noted('vectors', (wordings) => {
         work.vectors += wordings.length
       }),
@@ -75,7 +75,7 @@ async function grow(to: number): Promise<void> {
 
 async function check(limit: number): Promise<void> {
   const { similar, work } = counted(world.store.similar)
-  const retrieval = openRetrieval({ similar }, () => 0)
+  const retrieval = openSimilarityService({ similar }, () => 0)
   await retrieval.similar(name(domainOf(1)), limit) // learns the rarities
   Object.assign(work, { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] })
   const rows = await retrieval.similar(name(domainOf(0)), limit)
@@ -87,12 +87,12 @@ async function check(limit: number): Promise<void> {
   assert.equal(times.wordingOf, undefined)
   assert.equal(times.frequencies, undefined)
   assert.ok((times.vectors?.length ?? 0) <= 4 && (times.names?.length ?? 0) <= 3, work.calls.join(' '))
-  assert.ok(work.wanted.length <= QUERY.words)
-  assert.ok(work.wanted.reduce((sum, { rows }) => sum + rows, 0) <= QUERY.rows)
-  assert.ok(work.rows <= QUERY.rows + segments * QUERY.words, `${work.rows} rows`)
+  assert.ok(work.wanted.length <= QUERY_LIMITS.terms)
+  assert.ok(work.wanted.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
+  assert.ok(work.rows <= QUERY_LIMITS.rows + segments * QUERY_LIMITS.terms, `${work.rows} rows`)
   assert.ok(work.rows > 500, 'these words are frequent')
-  assert.ok(work.vectors <= QUERY.cosines)
-  assert.ok(work.wordings <= 1 + QUERY.cosines && work.limits.every((most) => most <= limit + 1))
+  assert.ok(work.vectors <= QUERY_LIMITS.cosines)
+  assert.ok(work.wordings <= 1 + QUERY_LIMITS.cosines && work.limits.every((most) => most <= limit + 1))
 }
 
 test('a query reads so many words, rows, vectors and names at most, among a thousand pages and among more', async () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
 import { name } from '../store/conformance/world.ts'
 import { inWorld } from './inside.ts'
 
@@ -11,7 +11,7 @@ test('a page that says one word once more than another one of a thousand is 0.99
     const said = (breads: number): string => 'bread '.repeat(breads) + 'cake '.repeat(500)
     await world.say({ 'b.example': said(500), 'a.example': said(501), 'c.example': said(500), 'd.example': 'sea' })
     await world.index()
-    assert.deepEqual(await openRetrieval(world.store).similar(name('b.example'), 5), [
+    assert.deepEqual(await openSimilarityService(world.store).similar(name('b.example'), 5), [
       { target: 'c.example', similarity: 1 },
       { target: 'a.example', similarity: 0.9999 },
     ])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openRetrieval } from '../../src/retrieval/retrieval.ts'
-import type { Similar } from '../../src/store/similar.ts'
+import { openSimilarityService } from '../../src/retrieval/retrieval.ts'
+import type { SimilarReader } from '../../src/store/similar.ts'
 import { name } from '../store/conformance/world.ts'
 import { inWorld } from './inside.ts'
 
@@ -18,7 +18,7 @@ test('nothing of a query that failed halfway is among the candidates of the next
     await world.index()
     const read: number[] = []
     let isDamaged = false
-    const similar: Similar = Object.assign(Object.create(world.store.similar), {
+    const similar: SimilarReader = Object.assign(Object.create(world.store.similar), {
       async postings(wanted) {
         const rows = await world.store.similar.postings(wanted)
         return isDamaged ? [...rows.slice(0, -1), rows.at(-1)!.fill(0)] : rows
@@ -27,8 +27,8 @@ test('nothing of a query that failed halfway is among the candidates of the next
         read.push(...wordings)
         return world.store.similar.vectors(wordings)
       },
-    } satisfies Partial<Similar>)
-    const retrieval = openRetrieval({ similar }, () => 0)
+    } satisfies Partial<SimilarReader>)
+    const retrieval = openSimilarityService({ similar }, () => 0)
     const expected = await retrieval.similar(name('c.example'), 5)
     assert.deepEqual([expected?.map(({ target }) => target), read.splice(0).length], [['d.example'], 1])
     isDamaged = true

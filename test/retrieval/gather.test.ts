@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FRESH, fresh } from '../../src/retrieval/gather.ts'
-import type { Wording } from '../../src/store/similar.ts'
+import { MAX_SEGMENT_DOCUMENTS, readNewDocuments } from '../../src/retrieval/gather.ts'
+import type { StoredDocument } from '../../src/store/similar.ts'
 
 /** A store with wordings from 1 to `count`, each with a vector of so many bytes. */
 function storeOf(count: number, bytes: number) {
   const vector = new Uint8Array(bytes)
   return {
-    async wordings(after: number, limit: number): Promise<Wording[]> {
+    async documents(after: number, limit: number): Promise<StoredDocument[]> {
       const size = Math.max(0, Math.min(limit, count - after))
-      return Array.from({ length: size }, (_, at) => ({ wording: after + 1 + at, vector }))
+      return Array.from({ length: size }, (_, at) => ({ document: after + 1 + at, vector }))
     },
   }
 }
@@ -21,14 +21,14 @@ async function takenOf(
   bytes: number,
   after = 0,
 ): Promise<[first: number, count: number, isFull: boolean]> {
-  const { wordings, isFull } = await fresh(storeOf(count, bytes), after)
-  return [wordings[0]?.wording ?? 0, wordings.length, isFull]
+  const { documents, isFull } = await readNewDocuments(storeOf(count, bytes), after)
+  return [documents[0]?.document ?? 0, documents.length, isFull]
 }
 
 test('a new segment takes the wordings that follow, as many as it has room for', async () => {
   assert.deepEqual(await takenOf(0, 600), [0, 0, false])
   assert.deepEqual(await takenOf(100, 600, 30), [31, 70, false])
-  assert.deepEqual(await takenOf(10_000, 600, 30), [31, FRESH, true])
+  assert.deepEqual(await takenOf(10_000, 600, 30), [31, MAX_SEGMENT_DOCUMENTS, true])
 })
 
 test('pages of very many words come into segments of fewer pages', async () => {

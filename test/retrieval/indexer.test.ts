@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexOnce, keepIndex } from '../../src/retrieval/indexer.ts'
-import { HOLD_SECONDS } from '../../src/store/jobs.ts'
+import { indexOnce, runIndexer } from '../../src/retrieval/indexer.ts'
+import { LOCK_SECONDS } from '../../src/store/jobs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Patience, watched } from './indexing.ts'
 import { found, inWorld, pagesFrom, UNFINISHED } from './inside.ts'
@@ -49,7 +49,7 @@ test('killed before any of its writes, the next one ends with the right answers 
       await live(world, killed)
       await world.assertExact(100)
       assert.deepEqual(found(world, UNFINISHED), [], `killed before write ${killed}`)
-      assert.deepEqual(await world.store.indexing.pending(10), [])
+      assert.deepEqual(await world.store.similarIndex.pending(10), [])
     })
 })
 
@@ -66,13 +66,13 @@ test('what is noted as gone that no segment holds any more, since the last one w
       if (write === 'strike') throw new Killed()
     })
     await assert.rejects(world.index(store), Killed)
-    const noted = await world.store.indexing.gone(0, Number.MAX_SAFE_INTEGER, 100)
+    const noted = await world.store.similarIndex.tombstones(0, Number.MAX_SAFE_INTEGER, 100)
     assert.equal(noted.length, 20)
     await world.assertExact(100)
     await world.say({ 'page0.example': 'subject2 newest' })
     await world.index()
     await world.assertExact(100)
-    assert.deepEqual(await world.store.indexing.gone(0, noted.at(-1)!, 100), [])
+    assert.deepEqual(await world.store.similarIndex.tombstones(0, noted.at(-1)!, 100), [])
   })
 })
 
@@ -84,17 +84,17 @@ test('whoever loses the duty writes nothing more, and the next one goes on', asy
       const ALL = ['page', 'reading', 'wording', 'segment', 'posting', 'frequency', 'mark']
         .map((table) => `select '${table}', count(*) from ${table}`)
         .join(' union all ')
-      let [before, hold]: [unknown[], Awaited<ReturnType<Store['jobs']['take']>>] = [[], null]
+      let [before, hold]: [unknown[], Awaited<ReturnType<Store['jobs']['acquireLock']>>] = [[], null]
       const store = watched(world.store, async (place) => {
         if (place !== robbed) return
-        world.clock.now += HOLD_SECONDS
-        hold = await other.jobs.take('index', 'another one')
+        world.clock.now += LOCK_SECONDS
+        hold = await other.jobs.acquireLock('index', 'another one')
         before = found(world, ALL)
       })
       await assert.rejects(world.index(store), /another process has taken it over/)
       assert.notEqual(hold, null)
       assert.deepEqual(found(world, ALL), before)
-      await other.jobs.release(hold!)
+      await other.jobs.releaseLock(hold!)
       await world.index(other)
       assert.deepEqual(found(world, UNFINISHED), [])
       await world.assertExact(100, 3)
@@ -107,14 +107,14 @@ test('while one keeps the index another stands by, and takes over when the first
     const written: string[] = []
     const [first, next] = [new AbortController(), new AbortController()]
     const [clock, standing] = [new Patience(), new Patience()]
-    const kept = keepIndex({ store: world.store, holder: 'first', clock, tell: QUIET }, first.signal)
+    const kept = runIndexer({ store: world.store, holder: 'first', clock, reporter: QUIET }, first.signal)
     await clock.waits(500)
-    const stood = keepIndex({ store: second, holder: 'second', clock: standing, tell: QUIET }, next.signal)
+    const stood = runIndexer({ store: second, holder: 'second', clock: standing, reporter: QUIET }, next.signal)
     await standing.waits(5000)
     await world.say(pagesFrom(0, 30))
     clock.pass(500)
     await clock.waits(500)
-    assert.deepEqual(await world.store.indexing.pending(1), [])
+    assert.deepEqual(await world.store.similarIndex.pending(1), [])
     standing.pass(5000)
     await standing.waits(5000)
     assert.deepEqual(written, [])
@@ -124,10 +124,10 @@ test('while one keeps the index another stands by, and takes over when the first
     standing.pass(5000)
     await standing.waits(500)
     assert.ok(written.length > 0)
-    assert.deepEqual(await world.store.indexing.pending(1), [])
+    assert.deepEqual(await world.store.similarIndex.pending(1), [])
     next.abort()
     await stood
-    assert.deepEqual(await world.store.jobs.holders(), [])
+    assert.deepEqual(await world.store.jobs.lockHolders(), [])
   })
 })
 
@@ -140,12 +140,12 @@ test('a fault of the store is told, and it goes on after a while', async () => {
     })
     await world.say(pagesFrom(0, 3))
     const tell = { progress: () => {}, failed: (error: unknown) => failed.push(error) }
-    const kept = keepIndex({ store, holder: 'keeper', clock, tell }, stop.signal)
+    const kept = runIndexer({ store, holder: 'keeper', clock, reporter: tell }, stop.signal)
     await clock.waits(10_000)
     assert.deepEqual(failed.map(String), ['Error: away'])
     clock.pass(10_000)
     await clock.waits(500)
-    assert.deepEqual(await world.store.indexing.pending(1), [])
+    assert.deepEqual(await world.store.similarIndex.pending(1), [])
     stop.abort()
     await kept
   })
@@ -154,10 +154,10 @@ test('a fault of the store is told, and it goes on after a while', async () => {
 test('indexing once does nothing where another process has the duty', async () => {
   await inWorld(async (world) => {
     await world.say(pagesFrom(0, 3))
-    await world.store.jobs.take('index', 'another one')
-    const index = { store: world.store, holder: 'a test', clock: STILL, tell: QUIET }
+    await world.store.jobs.acquireLock('index', 'another one')
+    const index = { store: world.store, holder: 'a test', clock: STILL, reporter: QUIET }
     assert.equal(await indexOnce(index, new AbortController().signal), null)
-    assert.equal((await world.store.indexing.pending(10)).length, 3)
+    assert.equal((await world.store.similarIndex.pending(10)).length, 3)
   })
 })
 
@@ -166,8 +166,8 @@ test('a stop is heard while pages wait', async () => {
     await world.say(pagesFrom(0, 1100))
     const stop = new AbortController()
     setImmediate(() => stop.abort())
-    const index = { store: world.store, holder: 'a test', clock: STILL, tell: QUIET }
+    const index = { store: world.store, holder: 'a test', clock: STILL, reporter: QUIET }
     const done = await indexOnce(index, stop.signal)
-    assert.ok(done !== null && done.filed < 1100, `${done?.filed} filed`)
+    assert.ok(done !== null && done.indexed < 1100, `${done?.indexed} filed`)
   })
 })

@@ -1,7 +1,7 @@
 /** The indexer's writes in a test's hands: counted, stopped before any of them, and a clock that waits as long as the test says. */
 
-import type { Clock } from '../../src/store/duty.ts'
-import type { Indexing } from '../../src/store/similar.ts'
+import type { WaitClock } from '../../src/store/duty.ts'
+import type { SimilarIndexStore } from '../../src/store/similar.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** The writes of the port, each of which says its hold. */
@@ -13,9 +13,9 @@ export function watched(store: Store, before: (place: number, write: Write) => P
   let place = 0
   const indexing: Record<string, unknown> = {}
   for (const key of ['pending', 'wordings', 'rows', 'gone'] as const)
-    indexing[key] = store.indexing[key].bind(store.indexing)
+    indexing[key] = store.similarIndex[key].bind(store.similarIndex)
   for (const key of WRITES) {
-    const write = store.indexing[key].bind(store.indexing) as (...args: unknown[]) => Promise<unknown>
+    const write = store.similarIndex[key].bind(store.similarIndex) as (...args: unknown[]) => Promise<unknown>
     indexing[key] = async (...args: unknown[]) => {
       await before(++place, key)
       return write(...args)
@@ -24,13 +24,13 @@ export function watched(store: Store, before: (place: number, write: Write) => P
   return {
     similar: store.similar,
     jobs: store.jobs,
-    indexing: indexing as unknown as Indexing,
+    indexing: indexing as unknown as SimilarIndexStore,
     now: () => store.now(),
   } as unknown as Store
 }
 
 /** Whoever waits goes on when the test says that its time has come. */
-export class Patience implements Clock {
+export class Patience implements WaitClock {
   private readonly waiting: { milliseconds: number; resolve: () => void }[] = []
   private readonly expected: { milliseconds: number; resolve: () => void }[] = []
 

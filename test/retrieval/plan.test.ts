@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { mergeOf } from '../../src/retrieval/plan.ts'
+import { segmentsToMerge } from '../../src/retrieval/plan.ts'
 import type { Segment } from '../../src/store/similar.ts'
 
 const PACES = ['busy', 'idle'] as const
@@ -13,16 +13,16 @@ function segmentsOf(sizes: readonly number[]): Segment[] {
   return sizes.map((wordings, at) => {
     const first = last + 1
     last += Math.max(1, wordings)
-    return { segment: at + 1, first, last, wordings }
+    return { segment: at + 1, first, last, documents: wordings }
   })
 }
 
-const sizesOf = (segments: readonly Segment[]) => segments.map(({ wordings }) => wordings)
+const sizesOf = (segments: readonly Segment[]) => segments.map(({ documents: wordings }) => wordings)
 const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0)
 
 /** The sizes once all that is to be merged was merged, and how many wordings were written for it. */
 function settle(sizes: readonly number[], pace: 'busy' | 'idle'): { sizes: number[]; written: number } {
-  const merged = sizesOf(mergeOf(segmentsOf(sizes), pace))
+  const merged = sizesOf(segmentsToMerge(segmentsOf(sizes), pace))
   if (merged.length === 0) return { sizes: [...sizes], written: 0 }
   const after = settle([...sizes.slice(0, sizes.length - merged.length), sum(merged)], pace)
   return { sizes: after.sizes, written: after.written + sum(merged) }
@@ -46,7 +46,7 @@ test('what is merged are the last segments, two of them at least', () => {
   fc.assert(
     fc.property(sizes, fc.constantFrom(...PACES), (all, pace) => {
       const segments = segmentsOf(all)
-      const merged = mergeOf(segments, pace)
+      const merged = segmentsToMerge(segments, pace)
       assert.notEqual(merged.length, 1)
       assert.deepEqual(merged, segments.slice(segments.length - merged.length))
     }),
@@ -69,8 +69,8 @@ test('idle, each segment is more than four times as large as all that follow; wh
 
 test('where there are too many, some are merged whatever their sizes', () => {
   const growing = Array.from({ length: 40 }, (_, at) => Math.ceil(1.34 ** (40 - at) * 100))
-  assert.equal(mergeOf(segmentsOf(growing.slice(-31)), 'busy').length, 0)
-  assert.equal(mergeOf(segmentsOf(growing.slice(-32)), 'busy').length, 16)
+  assert.equal(segmentsToMerge(segmentsOf(growing.slice(-31)), 'busy').length, 0)
+  assert.equal(segmentsToMerge(segmentsOf(growing.slice(-32)), 'busy').length, 16)
 })
 
 test('segments stay few while they come in full ones, and each wording is written some times only', () => {

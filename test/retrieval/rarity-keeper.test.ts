@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { learn } from '../../src/retrieval/learn.ts'
-import { AT_ONCE, keepRarities, type Learnt, type RarityKeeper } from '../../src/retrieval/rarity-keeper.ts'
-import { emptyFrequencies, packFrequencies, ROW_WORDS } from '../../src/similar/frequencies.ts'
-import { WORDS } from '../../src/similar/vector.ts'
-import type { FrequencyRow, Segment, Similar } from '../../src/store/similar.ts'
+import { buildIdfTable } from '../../src/retrieval/learn.ts'
+import { MAX_SYNCHRONOUS_DOCUMENTS, createIdfCache, type CurrentIdf, type IdfCache } from '../../src/retrieval/rarity-keeper.ts'
+import { emptyDocumentFrequencies, packDocumentFrequencies, MAX_ROW_TERMS } from '../../src/similar/frequencies.ts'
+import { TERM_COUNT } from '../../src/similar/vector.ts'
+import type { FrequencyRow, Segment, SimilarReader } from '../../src/store/similar.ts'
 
 type Counts = ReadonlyMap<number, number>
 
 /** Segments in memory, of which each read gives few rows of few words. */
-class Index implements Pick<Similar, 'segments' | 'frequencies'> {
+class Index implements Pick<SimilarReader, 'segments' | 'frequencies'> {
   private readonly parts = new Map<number, { wordings: number; rows: FrequencyRow[] }>()
   reads = 0
   /** Called before each read. */
@@ -24,7 +24,7 @@ class Index implements Pick<Similar, 'segments' | 'frequencies'> {
     const rows: FrequencyRow[] = []
     for (let from = 0; from < sorted.length; from += 3) {
       const end = Math.min(sorted.length, from + 3)
-      const packed = packFrequencies({ size: sorted.length, words: words!, counts: numbers! }, from, end)
+      const packed = packDocumentFrequencies({ size: sorted.length, terms: words!, counts: numbers! }, from, end)
       rows.push({ last: words![end - 1]!, counts: packed })
     }
     this.parts.set(segment, { wordings, rows })
@@ -35,7 +35,7 @@ class Index implements Pick<Similar, 'segments' | 'frequencies'> {
   }
 
   async segments(): Promise<Segment[]> {
-    return [...this.parts].map(([segment, { wordings }]) => ({ segment, first: segment, last: segment, wordings }))
+    return [...this.parts].map(([segment, { wordings }]) => ({ segment, first: segment, last: segment, documents: wordings }))
   }
 
   async frequencies(segment: number, after: number): Promise<FrequencyRow[]> {
@@ -53,7 +53,7 @@ function indexOf(...parts: [wordings: number, counts: Counts][]): Index {
 
 test('a word is as frequent as in all segments together', async () => {
   const counts = fc
-    .uniqueArray(fc.tuple(fc.oneof(fc.nat(30), fc.nat(WORDS - 1)), fc.integer({ min: 1, max: 600 })), {
+    .uniqueArray(fc.tuple(fc.oneof(fc.nat(30), fc.nat(TERM_COUNT - 1)), fc.integer({ min: 1, max: 600 })), {
       selector: ([word]) => word,
       maxLength: 60,
     })
@@ -61,11 +61,11 @@ test('a word is as frequent as in all segments together', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(counts, { maxLength: 5 }), async (parts) => {
       const index = indexOf(...parts.map((each): [number, Counts] => [700, each]))
-      const rarities = await learn(index, await index.segments())
-      assert.equal(rarities.wordings, 700 * parts.length)
+      const rarities = await buildIdfTable(index, await index.segments())
+      assert.equal(rarities.documents, 700 * parts.length)
       for (const word of new Set(parts.flatMap((part) => [...part.keys()]))) {
         const all = parts.reduce((sum, part) => sum + (part.get(word) ?? 0), 0)
-        assert.ok(Math.abs(rarities.pagesOf(word) - all) <= all / 300, `${word}`)
+        assert.ok(Math.abs(rarities.documentFrequencyOf(word) - all) <= all / 300, `${word}`)
       }
     }),
     { numRuns: 50 },
@@ -74,71 +74,71 @@ test('a word is as frequent as in all segments together', async () => {
 
 test('words that are not kept take no memory, however many there are', async () => {
   const words = 2 ** 21
-  const row = emptyFrequencies(ROW_WORDS)
+  const row = emptyDocumentFrequencies(MAX_ROW_TERMS)
   let [most, first] = [0, 0]
-  const source: Pick<Similar, 'frequencies'> = {
+  const source: Pick<SimilarReader, 'frequencies'> = {
     async frequencies(_, after, limit) {
       most = Math.max(most, process.memoryUsage().arrayBuffers)
       first ||= most
-      return Array.from({ length: Math.min(limit, (words - after - 1) / ROW_WORDS) }, (_, at) => {
-        for (let place = 0; place < ROW_WORDS; place++) row.words[place] = after + 1 + at * ROW_WORDS + place
+      return Array.from({ length: Math.min(limit, (words - after - 1) / MAX_ROW_TERMS) }, (_, at) => {
+        for (let place = 0; place < MAX_ROW_TERMS; place++) row.terms[place] = after + 1 + at * MAX_ROW_TERMS + place
         row.counts.fill(1)
-        return { last: row.words.at(-1)!, counts: packFrequencies(row, 0, ROW_WORDS) }
+        return { last: row.terms.at(-1)!, counts: packDocumentFrequencies(row, 0, MAX_ROW_TERMS) }
       })
     },
   }
-  const rarities = await learn(source, [{ segment: 1, first: 1, last: 9, wordings: 9 }])
-  assert.equal(rarities.pagesOf(7), 1)
+  const rarities = await buildIdfTable(source, [{ segment: 1, first: 1, last: 9, documents: 9 }])
+  assert.equal(rarities.documentFrequencyOf(7), 1)
   assert.ok(most - first < 2 * words, `${most - first} bytes for ${words} words`)
 })
 
 /** More wordings than an index has that is learnt before the answer. */
-const LARGE = AT_ONCE + 1
+const LARGE = MAX_SYNCHRONOUS_DOCUMENTS + 1
 
 test('they are learnt once for all who wait, and again only when the segments are others', async () => {
   const index = indexOf([10, new Map([[1, 5]])])
-  const keeper = keepRarities(index, () => 0)
-  const [one, other] = await Promise.all([keeper.now(), keeper.now()])
-  assert.equal(one.rarities, other.rarities)
+  const keeper = createIdfCache(index, () => 0)
+  const [one, other] = await Promise.all([keeper.current(), keeper.current()])
+  assert.equal(one.idfTable, other.idfTable)
   const { reads } = index
-  assert.equal((await keeper.now()).rarities, one.rarities)
+  assert.equal((await keeper.current()).idfTable, one.idfTable)
   assert.equal(index.reads, reads)
 })
 
 test('of a small index they are those of now at every moment, however often it moves', async () => {
   const index = indexOf()
-  const [one, other] = [keepRarities(index, () => 0), keepRarities(index, () => 0)]
+  const [one, other] = [createIdfCache(index, () => 0), createIdfCache(index, () => 0)]
   for (let segment = 1; segment <= 20; segment++) {
-    index.put(segment, AT_ONCE / 20, new Map([[1, 5]]))
-    const { rarities, isCurrent } = await (segment % 3 === 0 ? other : one).now()
-    assert.deepEqual([rarities.wordings, rarities.pagesOf(1), isCurrent], [(segment * AT_ONCE) / 20, 5 * segment, true])
+    index.put(segment, MAX_SYNCHRONOUS_DOCUMENTS / 20, new Map([[1, 5]]))
+    const { idfTable: rarities, isCurrent } = await (segment % 3 === 0 ? other : one).current()
+    assert.deepEqual([rarities.documents, rarities.documentFrequencyOf(1), isCurrent], [(segment * MAX_SYNCHRONOUS_DOCUMENTS) / 20, 5 * segment, true])
   }
 })
 
 test('of a large index the former ones are given while they are learnt again, and said not to be current', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
   let now = 0
-  const keeper = keepRarities(index, () => now)
-  const former = await keeper.now()
+  const keeper = createIdfCache(index, () => now)
+  const former = await keeper.current()
   assert.equal(former.isCurrent, true)
   index.put(2, 10, new Map([[1, 4]]))
   const { reads } = index
-  assert.equal((await keeper.now()).rarities, former.rarities)
+  assert.equal((await keeper.current()).idfTable, former.idfTable)
   assert.equal(index.reads, reads, 'not yet')
   now = 1_000
-  const meanwhile = await keeper.now()
-  assert.deepEqual([meanwhile.rarities === former.rarities, meanwhile.isCurrent], [true, false])
-  const { rarities } = await current(keeper)
-  assert.deepEqual([rarities.pagesOf(1), rarities.wordings], [9, LARGE + 10])
+  const meanwhile = await keeper.current()
+  assert.deepEqual([meanwhile.idfTable === former.idfTable, meanwhile.isCurrent], [true, false])
+  const { idfTable: rarities } = await current(keeper)
+  assert.deepEqual([rarities.documentFrequencyOf(1), rarities.documents], [9, LARGE + 10])
 })
 
 test('where nobody watches, a large index that has more than doubled is learnt before the answer', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
-  const keeper = keepRarities(index, () => 0)
-  await keeper.now()
+  const keeper = createIdfCache(index, () => 0)
+  await keeper.current()
   index.put(2, LARGE + 1, new Map([[1, 4]]))
-  const { rarities, isCurrent } = await keeper.now()
-  assert.deepEqual([rarities.wordings, rarities.pagesOf(1), isCurrent], [2 * LARGE + 1, 9, true])
+  const { idfTable: rarities, isCurrent } = await keeper.current()
+  assert.deepEqual([rarities.documents, rarities.documentFrequencyOf(1), isCurrent], [2 * LARGE + 1, 9, true])
 })
 
 /** A clock that goes to where it is wanted, and lets all who wait for that moment go on before it goes further. */
@@ -173,14 +173,14 @@ function steered() {
 /** Two processes over one index, that look at it a little apart. */
 async function twoProcesses(index: Index) {
   const [clock, late, ending] = [steered(), 300, new AbortController()]
-  const keepers = [keepRarities(index, clock.now), keepRarities(index, clock.now)] as const
+  const keepers = [createIdfCache(index, clock.now), createIdfCache(index, clock.now)] as const
   const lagging = (milliseconds: number, signal: AbortSignal) => clock.wait(milliseconds + late, signal)
-  const watches = [keepers[0].watch(clock, ending.signal), keepers[1].watch({ wait: lagging }, ending.signal)]
+  const watches = [keepers[0].refresh(clock, ending.signal), keepers[1].refresh({ wait: lagging }, ending.signal)]
   await clock.go(3_000)
   return {
     clock,
     /** The wordings that each goes by. */
-    seen: () => Promise.all(keepers.map(async (keeper) => (await keeper.now()).rarities.wordings)),
+    seen: () => Promise.all(keepers.map(async (keeper) => (await keeper.current()).idfTable.documents)),
     async end(): Promise<void> {
       ending.abort()
       await Promise.all(watches)
@@ -243,9 +243,9 @@ test('a very large index is learnt again the more seldom, the larger it is', asy
   await end()
 })
 
-async function current(keeper: RarityKeeper): Promise<Learnt> {
+async function current(keeper: IdfCache): Promise<CurrentIdf> {
   for (;;) {
-    const now = await keeper.now()
+    const now = await keeper.current()
     if (now.isCurrent) return now
     await new Promise(setImmediate)
   }
@@ -254,7 +254,7 @@ async function current(keeper: RarityKeeper): Promise<Learnt> {
 test('where segments go while they are read, whenever that is, they are learnt from what is there then', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 6] as const))
   const whole = indexOf([10, words], [10, words])
-  await learn(whole, await whole.segments())
+  await buildIdfTable(whole, await whole.segments())
   for (let read = 1; read <= whole.reads; read++) {
     const index = indexOf([10, words], [10, words])
     index.before = () => {
@@ -263,25 +263,25 @@ test('where segments go while they are read, whenever that is, they are learnt f
       index.drop(2)
       index.put(3, 20, new Map([...words].map(([word, count]) => [word, 2 * count])))
     }
-    const { rarities } = await keepRarities(index, () => 0).now()
-    for (const word of words.keys()) assert.equal(rarities.pagesOf(word), 12, `read ${read}`)
-    assert.equal(rarities.wordings, 20)
+    const { idfTable: rarities } = await createIdfCache(index, () => 0).current()
+    for (const word of words.keys()) assert.equal(rarities.documentFrequencyOf(word), 12, `read ${read}`)
+    assert.equal(rarities.documents, 20)
   }
 })
 
 test('where those that go hold less than a hundredth of the wordings, they are not learnt anew', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 300] as const))
   const whole = indexOf([LARGE, words], [5, new Map([[3, 1]])])
-  await learn(whole, await whole.segments())
+  await buildIdfTable(whole, await whole.segments())
   const index = indexOf([LARGE, words], [5, new Map([[3, 1]])])
   index.before = () => {
     index.drop(1 + index.reads)
     index.put(2 + index.reads, 5, new Map([[3, 1]]))
   }
-  const { rarities, isCurrent } = await keepRarities(index, () => 0).now()
+  const { idfTable: rarities, isCurrent } = await createIdfCache(index, () => 0).current()
   assert.ok(index.reads <= whole.reads, `${index.reads} reads`)
-  for (const word of words.keys()) assert.equal(rarities.pagesOf(word), 300)
-  assert.deepEqual([rarities.wordings, isCurrent], [LARGE + 5, false])
+  for (const word of words.keys()) assert.equal(rarities.documentFrequencyOf(word), 300)
+  assert.deepEqual([rarities.documents, isCurrent], [LARGE + 5, false])
 })
 
 test('what could not be learnt is learnt by the next who asks', async () => {
@@ -289,8 +289,8 @@ test('what could not be learnt is learnt by the next who asks', async () => {
   index.before = () => {
     throw new Error('away')
   }
-  const keeper = keepRarities(index, () => 0)
-  await assert.rejects(keeper.now(), /away/)
+  const keeper = createIdfCache(index, () => 0)
+  await assert.rejects(keeper.current(), /away/)
   index.before = () => {}
-  assert.equal((await keeper.now()).rarities.pagesOf(1), 5)
+  assert.equal((await keeper.current()).idfTable.documentFrequencyOf(1), 5)
 })

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Gone } from '../../src/retrieval/gone.ts'
-import { KEPT } from '../../src/retrieval/segment-writer.ts'
-import { ROW_POSTINGS, unpackRow, wordAt } from '../../src/similar/postings.ts'
-import { WORDS } from '../../src/similar/vector.ts'
-import { LEVELS, levelOf } from '../../src/similar/weights.ts'
+import { Tombstones } from '../../src/retrieval/gone.ts'
+import { MAX_POSTINGS_PER_TERM } from '../../src/retrieval/segment-writer.ts'
+import { MAX_ROW_POSTINGS, unpackPostingRow, termOfKey } from '../../src/similar/postings.ts'
+import { TERM_COUNT } from '../../src/similar/vector.ts'
+import { WEIGHT_LEVELS, weightLevelOf } from '../../src/similar/weights.ts'
 import { assertMakes } from '../sample.ts'
 import { raritiesOf } from '../similar/said.ts'
 import {
@@ -23,7 +23,7 @@ import {
 } from './segments.ts'
 
 /** Words of three parts, of which some follow one another. */
-const PARTS = [0, 2 ** 18, WORDS - 40]
+const PARTS = [0, 2 ** 18, TERM_COUNT - 40]
 const ALPHABET = PARTS.flatMap((first) => Array.from({ length: 7 }, (_, at) => first + at))
 
 /** Nobody knows anything of what was there before. */
@@ -101,10 +101,10 @@ class World {
     if (parts.length === 0) return
     const held = new Set(parts.flatMap(({ holds }) => [...holds]))
     const kept = new Set([...held].filter((wording) => this.live.has(wording)))
-    const gone = new Gone()
+    const gone = new Tombstones()
     for (const wording of this.pages.keys()) if (!this.live.has(wording)) gone.add([wording])
     const made = await merged(parts, gone)
-    assert.equal(gone.met, held.size - kept.size, 'only those that segments held are met')
+    assert.equal(gone.found, held.size - kept.size, 'only those that segments held are met')
     this.parts = [...this.parts.slice(0, -parts.length), { ...made, holds: kept }]
   }
 
@@ -119,14 +119,14 @@ function checkRows({ rows }: Made): void {
   const rowsOf = new Map<number, Set<number>>()
   const sizes = new Map<number, number>()
   for (const [at, row] of rows.entries()) {
-    const groups = unpackRow(row.postings)
-    const places = groups.map(({ place }) => place)
-    assert.deepEqual([row.place, row.wording], [places.at(-1), groups.at(-1)!.wordings.at(-1)])
+    const groups = unpackPostingRow(row.postings)
+    const places = groups.map(({ key: place }) => place)
+    assert.deepEqual([row.key, row.document], [places.at(-1), groups.at(-1)!.documents.at(-1)])
     assert.ok(at === 0 || isAfter(row, rows[at - 1]!))
     assert.equal(new Set(places.map((place) => Math.floor(place / 2 ** 22))).size, 1, 'a row is of one part')
-    assert.ok(groups.reduce((sum, { wordings }) => sum + wordings.length, 0) <= ROW_POSTINGS)
-    for (const { place, wordings } of groups) {
-      const word = wordAt(place)
+    assert.ok(groups.reduce((sum, { documents: wordings }) => sum + wordings.length, 0) <= MAX_ROW_POSTINGS)
+    for (const { key: place, documents: wordings } of groups) {
+      const word = termOfKey(place)
       rowsOf.set(word, (rowsOf.get(word) ?? new Set()).add(at))
       sizes.set(word, (sizes.get(word) ?? 0) + wordings.length)
     }
@@ -227,13 +227,13 @@ test('a posting has the level of how much of the page its word is, by rarities k
     const length = Math.hypot(...[...page].map(([word, count]) => countOf(count) * rarityOf(word)))
     for (const [word, count] of page) {
       const posting = postingsOf(made, word).find((posting) => posting.wording === wording)
-      assert.equal(posting?.level, levelOf(countOf(count) / length), `${word} of ${wording}`)
+      assert.equal(posting?.level, weightLevelOf(countOf(count) / length), `${word} of ${wording}`)
     }
   }
 })
 
 test('of a word that very many have, those are kept to which it matters most, and its frequency is that of all', async () => {
-  const [FEW, HALF] = [1000, KEPT / 2]
+  const [FEW, HALF] = [1000, MAX_POSTINGS_PER_TERM / 2]
   /** A word that all say beside others: the later, the fewer, so that it matters the more to a page. */
   const pageAt = (at: number): Page =>
     new Map([[5, 1], ...Array.from({ length: 1 + (at % 9) * 10 }, (_, other) => [100 * (at + 1) + other, 40] as const)])
@@ -246,9 +246,9 @@ test('of a word that very many have, those are kept to which it matters most, an
   ])
   const all = parts.flatMap((part) => postingsOf(part, 5))
   assert.equal(all.length, 2 * HALF + FEW)
-  const whole = await merged(parts, new Gone())
+  const whole = await merged(parts, new Tombstones())
   checkRows(whole)
-  const best = all.toSorted((a, b) => b.level - a.level || a.wording - b.wording).slice(0, KEPT)
+  const best = all.toSorted((a, b) => b.level - a.level || a.wording - b.wording).slice(0, MAX_POSTINGS_PER_TERM)
   assert.deepEqual(postingsOf(whole, 5), best)
   assert.ok(new Set(all.map(({ level }) => level)).size > 2)
   assert.equal((await frequenciesOf(whole)).get(5), 2 * HALF + FEW)
@@ -258,8 +258,8 @@ test('a word of 63 postings is never cut, wherever it begins; of more, rows are 
   for (const before of [1, 63, 64, 65, 66, 127, 128, 129]) {
     const { made, writer } = writing()
     const group = (word: number, size: number) => ({
-      place: word * LEVELS,
-      wordings: Float64Array.from({ length: size }, (_, at) => at + 1),
+      key: word * WEIGHT_LEVELS,
+      documents: Float64Array.from({ length: size }, (_, at) => at + 1),
     })
     for (const [word, size] of [before, 63, 1, 63, 63, 64, 300, 2].entries()) {
       writer.add(word, [group(word, size)], size)

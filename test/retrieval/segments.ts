@@ -1,32 +1,32 @@
 /** Segments in memory, made by what makes those of a store, and read word by word as a store's are. */
 
-import { FRESH, gather } from '../../src/retrieval/gather.ts'
-import type { Gone } from '../../src/retrieval/gone.ts'
-import { wordsOf } from '../../src/retrieval/learn.ts'
-import { merge, type Source } from '../../src/retrieval/merge.ts'
+import { MAX_SEGMENT_DOCUMENTS, gatherPostings } from '../../src/retrieval/gather.ts'
+import type { Tombstones } from '../../src/retrieval/gone.ts'
+import { termCursor } from '../../src/retrieval/learn.ts'
+import { mergeSegments, type SegmentSource } from '../../src/retrieval/merge.ts'
 import { SegmentWriter } from '../../src/retrieval/segment-writer.ts'
-import { findPostings, placeOf, ROW_POSTINGS } from '../../src/similar/postings.ts'
-import type { Rarities } from '../../src/similar/rarities.ts'
-import { packVector } from '../../src/similar/vector.ts'
-import { LEVELS } from '../../src/similar/weights.ts'
-import type { FrequencyRow, PostingRow, Wording } from '../../src/store/similar.ts'
+import { readPostingsOfTerm, postingKeyOf, MAX_ROW_POSTINGS } from '../../src/similar/postings.ts'
+import type { IdfTable } from '../../src/similar/rarities.ts'
+import { packTermVector } from '../../src/similar/vector.ts'
+import { WEIGHT_LEVELS } from '../../src/similar/weights.ts'
+import type { FrequencyRow, PostingRow, StoredDocument } from '../../src/store/similar.ts'
 
 /** Words with their counts. */
 export type Page = ReadonlyMap<number, number>
 export type Made = { rows: PostingRow[]; frequencies: FrequencyRow[] }
 export type Posting = { wording: number; level: number }
 
-export function wordingOf(wording: number, page: Page): Wording {
+export function wordingOf(wording: number, page: Page): StoredDocument {
   const sorted = [...page].sort(([a], [b]) => a - b)
   const [words, counts] = [0, 1].map((place) => Uint32Array.from(sorted, (pair) => pair[place]!))
-  return { wording, vector: packVector({ size: page.size, words: words!, counts: counts! }) }
+  return { document: wording, vector: packTermVector({ size: page.size, terms: words!, counts: counts! }) }
 }
 
 /** A segment of new wordings, ascending, at most as many as one has. */
-export async function flushed(wordings: readonly Wording[], known: Rarities): Promise<Made> {
-  if (wordings.length > FRESH) throw new Error('too many for one segment')
+export async function flushed(wordings: readonly StoredDocument[], known: IdfTable): Promise<Made> {
+  if (wordings.length > MAX_SEGMENT_DOCUMENTS) throw new Error('too many for one segment')
   const { made, writer } = writing()
-  for (const { word, groups, count } of gather(wordings, known)) {
+  for (const { term: word, groups, count } of gatherPostings(wordings, known)) {
     writer.add(word, groups, count)
     if (writer.isFull) await writer.flush()
   }
@@ -34,9 +34,9 @@ export async function flushed(wordings: readonly Wording[], known: Rarities): Pr
   return made
 }
 
-export async function merged(parts: readonly Made[], gone: Gone): Promise<Made> {
+export async function merged(parts: readonly Made[], gone: Tombstones): Promise<Made> {
   const { made, writer } = writing()
-  for await (const _ of merge(
+  for await (const _ of mergeSegments(
     sourceOf(parts),
     parts.map((_, at) => at),
     gone,
@@ -57,7 +57,7 @@ export function writing(): { made: Made; writer: SegmentWriter } {
 }
 
 /** Segments numbered by their place; a read gives three rows at most, so that there are several. */
-function sourceOf(parts: readonly Made[]): Source {
+function sourceOf(parts: readonly Made[]): SegmentSource {
   const few = <Row>(rows: Row[], limit: number) => rows.slice(0, Math.min(3, limit))
   return {
     frequencies: async (segment, after, limit) =>
@@ -81,19 +81,19 @@ export function isAfter(a: Key, b: Key): boolean {
 
 /** The postings of a word in the order stored. */
 export function postingsOf({ rows }: Made, word: number): Posting[] {
-  const read = rows.filter(({ place }) => place >= placeOf(word, LEVELS - 1))
-  const room = ROW_POSTINGS * read.length
-  const found = { size: 0, wordings: new Float64Array(room), levels: new Uint8Array(room) }
-  findPostings(Buffer.concat(read.map(({ postings }) => postings)), word, found)
-  return Array.from({ length: found.size }, (_, at) => ({ wording: found.wordings[at]!, level: found.levels[at]! }))
+  const read = rows.filter(({ key: place }) => place >= postingKeyOf(word, WEIGHT_LEVELS - 1))
+  const room = MAX_ROW_POSTINGS * read.length
+  const found = { size: 0, documents: new Float64Array(room), levels: new Uint8Array(room) }
+  readPostingsOfTerm(Buffer.concat(read.map(({ postings }) => postings)), word, found)
+  return Array.from({ length: found.size }, (_, at) => ({ wording: found.documents[at]!, level: found.levels[at]! }))
 }
 
 /** How many wordings have each word. */
 export async function frequenciesOf(part: Made): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
-  const walk = await wordsOf(sourceOf([part]), 0)
-  while (walk.word < Number.POSITIVE_INFINITY) {
-    counts.set(walk.word, walk.count)
+  const walk = await termCursor(sourceOf([part]), 0)
+  while (walk.term < Number.POSITIVE_INFINITY) {
+    counts.set(walk.term, walk.count)
     await walk.next()
   }
   return counts

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { filingOf } from '../../src/retrieval/filing.ts'
+import { documentOfPage } from '../../src/retrieval/filing.ts'
 import { MOST_SEGMENTS } from '../../src/retrieval/plan.ts'
 import { SegmentWriter } from '../../src/retrieval/segment-writer.ts'
-import { Indexer } from '../../src/retrieval/work.ts'
-import { placeOf } from '../../src/similar/postings.ts'
-import { withDuty } from '../../src/store/duty.ts'
+import { SimilarIndexer } from '../../src/retrieval/work.ts'
+import { postingKeyOf } from '../../src/similar/postings.ts'
+import { withNamedLock } from '../../src/store/duty.ts'
 import type { Store } from '../../src/store/store.ts'
 import { name } from '../store/conformance/world.ts'
 import { watched } from './indexing.ts'
@@ -16,9 +16,9 @@ import { found, inWorld, pagesFrom, UNFINISHED } from './inside.ts'
 import { STILL, type World } from './world.ts'
 
 /** `work` with an indexer that has the duty. */
-async function withIndexer({ store }: Pick<World, 'store'>, work: (indexer: Indexer) => Promise<void>): Promise<void> {
+async function withIndexer({ store }: Pick<World, 'store'>, work: (indexer: SimilarIndexer) => Promise<void>): Promise<void> {
   const parts = { jobs: store.jobs, holder: 'a test', clock: STILL }
-  assert.ok(await withDuty('index', parts, new AbortController().signal, (hand) => work(new Indexer(store, hand))))
+  assert.ok(await withNamedLock('index', parts, new AbortController().signal, (hand) => work(new SimilarIndexer(store, hand))))
 }
 
 /** That everything that was observed before then can be found by who asks. */
@@ -28,7 +28,7 @@ async function assertFollowed(world: World, until: number, observed: ReadonlyMap
     if (at >= until) continue
     const page = await world.store.similar.page(name(domain))
     assert.ok(page !== null && 'wording' in page, `${domain} of ${at} waits though all until ${until} is followed`)
-    const inOne = segments.some(({ first, last }) => first <= page.wording! && page.wording! <= last)
+    const inOne = segments.some(({ first, last }) => first <= page.document! && page.document! <= last)
     assert.ok(inOne, `${domain} is in no segment`)
   }
 }
@@ -53,13 +53,13 @@ test('it never says to have followed further than it has, and says so soon when 
               for (const domain of Object.keys(pagesFrom(pages, deed))) observed.set(domain, world.clock.now)
               pages += deed
             }
-            const until = await world.store.similar.followed()
+            const until = await world.store.similar.indexedUntil()
             if (until !== null) await assertFollowed(world, until, observed)
           }
           world.clock.now += 60
           const then = world.clock.now
           for (let steps = 0; steps < 12; steps++) await indexer.step()
-          assert.equal(await world.store.similar.followed(), then)
+          assert.equal(await world.store.similar.indexedUntil(), then)
           await assertFollowed(world, then, observed)
         })
       }),
@@ -74,35 +74,35 @@ test('while pages wait it lags behind', async () => {
     const observed = world.clock.now
     await withIndexer(world, async (indexer) => {
       await indexer.step()
-      assert.ok(indexer.progress.waiting)
+      assert.ok(indexer.progress.hasPending)
       world.clock.now += 100
       await indexer.step()
-      assert.ok(((await world.store.similar.followed()) ?? 0) <= observed)
+      assert.ok(((await world.store.similar.indexedUntil()) ?? 0) <= observed)
       while (await indexer.step());
       await indexer.step()
-      assert.equal(await world.store.similar.followed(), observed + 100)
-      assert.deepEqual([indexer.progress.filed, indexer.progress.waiting], [700, false])
+      assert.equal(await world.store.similar.indexedUntil(), observed + 100)
+      assert.deepEqual([indexer.progress.indexed, indexer.progress.hasPending], [700, false])
     })
   })
 })
 
 test('where there are so many segments that nothing is filed, some are merged until it goes on', async () => {
   await inWorld(async (world) => {
-    const hold = (await world.store.jobs.take('index', 'a test'))!
+    const hold = (await world.store.jobs.acquireLock('index', 'a test'))!
     const sizes: number[] = []
     /** None is at most a third of those that follow, the 256 pages of the first step among them. */
     for (let following = 256; sizes.length < MOST_SEGMENTS - 1; following += sizes.at(-1)!)
       sizes.push(Math.floor(following / 3) + 5)
     for (const [at, wordings] of sizes.toReversed().entries()) {
-      const segment = (await world.store.indexing.begin(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
-      await world.store.indexing.publish(hold, segment, wordings)
+      const segment = (await world.store.similarIndex.beginSegment(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
+      await world.store.similarIndex.publishSegment(hold, segment, wordings)
     }
-    await world.store.jobs.release(hold)
+    await world.store.jobs.releaseLock(hold)
     await world.say(
       Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`page${at}.example`, `subject${at % 50} own${at}`])),
     )
     await world.index()
-    assert.deepEqual(await world.store.indexing.pending(1), [])
+    assert.deepEqual(await world.store.similarIndex.pending(1), [])
     assert.equal((await world.names('page0.example'))?.length, 11)
   })
 })
@@ -111,13 +111,13 @@ test('what no segment has makes none as long as there are as many as there may b
   await inWorld(async (world) => {
     const texts = Array.from({ length: 40 }, (_, at) => [`page${at}.example`, `subject own${at}`])
     await world.say(Object.fromEntries(texts))
-    const hold = (await world.store.jobs.take('index', 'a test'))!
-    await world.store.indexing.file(hold, (await world.store.indexing.pending(100)).map(filingOf))
+    const hold = (await world.store.jobs.acquireLock('index', 'a test'))!
+    await world.store.similarIndex.filePages(hold, (await world.store.similarIndex.pending(100)).map(documentOfPage))
     for (let at = 0; at < MOST_SEGMENTS; at++) {
-      const segment = (await world.store.indexing.begin(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
-      await world.store.indexing.publish(hold, segment, 1000)
+      const segment = (await world.store.similarIndex.beginSegment(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
+      await world.store.similarIndex.publishSegment(hold, segment, 1000)
     }
-    await world.store.jobs.release(hold)
+    await world.store.jobs.releaseLock(hold)
     const counts: number[] = []
     const store = watched(world.store, async () => {
       counts.push((await world.store.similar.segments()).length)
@@ -129,24 +129,24 @@ test('what no segment has makes none as long as there are as many as there may b
 })
 
 /** Two segments, of 64 wordings and of one that follows them, which all have the same words: a row for each when they are one. */
-async function writeLarge({ indexing, jobs }: Store, words: number): Promise<void> {
-  const hold = (await jobs.take('index', 'a test'))!
-  await indexing.file(hold, (await indexing.pending(100)).map(filingOf))
+async function writeLarge({ similarIndex: indexing, jobs }: Store, words: number): Promise<void> {
+  const hold = (await jobs.acquireLock('index', 'a test'))!
+  await indexing.filePages(hold, (await indexing.pending(100)).map(documentOfPage))
   for (const [first, last] of [
     [1, 64],
     [65, 65],
   ] as const) {
-    const segment = (await indexing.begin(hold, first, last))!
+    const segment = (await indexing.beginSegment(hold, first, last))!
     const wordings = Float64Array.from({ length: last - first + 1 }, (_, at) => first + at)
-    const writer = new SegmentWriter(async (...rows) => void (await indexing.write(hold, segment, ...rows)))
+    const writer = new SegmentWriter(async (...rows) => void (await indexing.writeRows(hold, segment, ...rows)))
     for (let word = 0; word < words; word++) {
-      writer.add(word, [{ place: placeOf(word, 5), wordings }], wordings.length)
+      writer.add(word, [{ key: postingKeyOf(word, 5), documents: wordings }], wordings.length)
       if (writer.isFull) await writer.flush()
     }
     await writer.end()
-    await indexing.publish(hold, segment, 5000)
+    await indexing.publishSegment(hold, segment, 5000)
   }
-  await jobs.release(hold)
+  await jobs.releaseLock(hold)
 }
 
 test('while a large merge goes on, what comes in is filed, and merged beside it', async () => {
@@ -159,7 +159,7 @@ test('while a large merge goes on, what comes in is filed, and merged beside it'
       for (const page of [100, 101, 102]) {
         await world.say(pagesFrom(page, 1))
         await indexer.step()
-        assert.deepEqual(await world.store.indexing.pending(1), [])
+        assert.deepEqual(await world.store.similarIndex.pending(1), [])
       }
       const segments = (await world.store.similar.segments()).map(({ segment }) => segment)
       assert.deepEqual([segments.slice(0, -1), segments.length], [large, large.length + 1])

@@ -5,10 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
-import { openRetrieval, type Retrieval, type SimilarRow } from '../../src/retrieval/retrieval.ts'
-import { unpackRow } from '../../src/similar/postings.ts'
+import { openSimilarityService, type SimilarityService, type SimilarRow } from '../../src/retrieval/retrieval.ts'
+import { unpackPostingRow } from '../../src/similar/postings.ts'
 import { termsOf } from '../../src/similar/terms.ts'
-import type { Clock } from '../../src/store/duty.ts'
+import type { WaitClock } from '../../src/store/duty.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Opened, Clock as StoreClock } from '../store/conformance/engine.ts'
@@ -21,7 +21,7 @@ import { nearest } from './exact.ts'
 export type Pages = { readonly [name: string]: string | null }
 
 /** Nothing that a test waits for takes a clock: it goes on when the work ends. */
-export const STILL: Clock = {
+export const STILL: WaitClock = {
   wait: (_, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) resolve()
@@ -43,7 +43,7 @@ export class World {
   private readonly texts = new Map<number, string>()
   /** Names that never come back. */
   private readonly forgotten = new Set<string>()
-  private retrieval: Retrieval | null = null
+  private retrieval: SimilarityService | null = null
 
   constructor(opened: Opened, clock: StoreClock) {
     this.opened = opened
@@ -74,7 +74,7 @@ export class World {
   }
 
   async forget(domain: string): Promise<void> {
-    await this.store.frontier.forget(name(domain))
+    await this.store.observations.forget(name(domain))
     this.forgotten.add(domain)
     this.live.delete(domain)
   }
@@ -84,7 +84,7 @@ export class World {
     const tell = { progress: () => {}, failed: assert.ifError }
     this.retrieval = null
     try {
-      assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, tell }, new AbortController().signal))
+      assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, reporter: tell }, new AbortController().signal))
     } finally {
       await this.noteTexts()
     }
@@ -93,12 +93,12 @@ export class World {
   private async noteTexts(): Promise<void> {
     for (const [domain, text] of this.live) {
       const page = await this.store.similar.page(name(domain))
-      if (page && 'wording' in page && page.wording !== null) this.texts.set(page.wording, text)
+      if (page && 'wording' in page && page.document !== null) this.texts.set(page.document, text)
     }
   }
 
   ask(domain: string, limit = 100): Promise<SimilarRow[] | null> {
-    this.retrieval ??= openRetrieval(this.store)
+    this.retrieval ??= openSimilarityService(this.store)
     return this.retrieval.similar(name(domain), limit)
   }
 
@@ -119,13 +119,13 @@ export class World {
 
   /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
   private async counted(): Promise<string[]> {
-    const { indexing, similar } = this.store
+    const { similarIndex: indexing, similar } = this.store
     const segments = await similar.segments()
     const held = new Set<number>()
     for (const { segment } of segments)
       for (const { postings } of await indexing.rows(segment, null, 100_000))
-        for (const { wordings } of unpackRow(postings)) for (const wording of wordings) held.add(wording)
-    const said = segments.reduce((sum, { wordings }) => sum + wordings, 0)
+        for (const { documents: wordings } of unpackPostingRow(postings)) for (const wording of wordings) held.add(wording)
+    const said = segments.reduce((sum, { documents: wordings }) => sum + wordings, 0)
     assert.equal(said, held.size, 'segments say how many wordings they hold')
     return [...held].map((wording) => this.texts.get(wording)!)
   }

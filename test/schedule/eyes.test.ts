@@ -2,32 +2,32 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDns } from '../../lab/dns.ts'
-import { always } from '../../lab/lies.ts'
-import { openEyes } from '../../src/commands/crawl/eyes.ts'
+import { startDnsServer } from '../../lab/dns.ts'
+import { answerAlways } from '../../lab/lies.ts'
+import { openProbeSystem } from '../../src/commands/crawl/eyes.ts'
 import { makeGuard } from '../../src/crawl/guard.ts'
 import { rawUdp, withoutEdns } from '../crawl/dns-lab.ts'
 
 test('a resolver that is left out is named, also where it was wrong from the start, and so is its return', async () => {
-  const dns = [await startDns({ 'zone.example': { NS: ['ns.example'] } }), await startDns({})]
+  const dns = [await startDnsServer({ 'zone.example': { NS: ['ns.example'] } }), await startDnsServer({})]
   const said: string[] = []
-  const eyes = await openEyes({
+  const eyes = await openProbeSystem({
     servers: dns.map(({ address, port }) => ({ address, port })),
     guard: makeGuard(),
     userAgent: 'domaindex/test',
-    plan: { zones: [], missing: 'example', ipv4only: null, addresses: [] },
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
     optOut: { hasName: () => false },
     now: () => 0,
-    say: (news) => void said.push(news),
+    log: (news) => void said.push(news),
   })
-  dns[1]!.lie(always({ A: ['192.0.2.1'] }))
-  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.look()).sees, true)
+  dns[1]!.override(answerAlways({ A: ['192.0.2.1'] }))
+  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
   const [news] = said
   assert.match(news!, new RegExp(`^left out: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
-  assert.deepEqual([said.length, eyes.leftOut()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
-  dns[1]!.lie(null)
-  await eyes.look()
-  assert.deepEqual([said.slice(1), eyes.leftOut().resolvers], [['nothing is left out any more'], 0])
+  assert.deepEqual([said.length, eyes.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
+  dns[1]!.override(null)
+  await eyes.runSelfCheck()
+  assert.deepEqual([said.slice(1), eyes.exclusions().resolvers], [['nothing is left out any more'], 0])
   await eyes.close()
   for (const each of dns) await each.close()
 })
@@ -41,18 +41,18 @@ test('a path that drops EDNS is named once, with what to do, and nothing is left
     socket.send(message, from.port, from.address)
   })
   const said: string[] = []
-  const eyes = await openEyes({
+  const eyes = await openProbeSystem({
     servers: [{ address: server.address, port: server.port }],
     guard: makeGuard(),
     userAgent: 'domaindex/test',
-    plan: { zones: [], missing: 'example', ipv4only: null, addresses: [] },
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
     optOut: { hasName: () => false },
     now: () => 0,
     patience: 100,
-    say: (news) => void said.push(news),
+    log: (news) => void said.push(news),
   })
   t.after(() => eyes.close())
-  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.look()).sees, true)
+  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
   assert.equal(said.length, 1)
   assert.match(
     said[0]!,

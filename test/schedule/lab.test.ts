@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Lab, startLab } from '../../lab/lab.ts'
-import { always } from '../../lab/lies.ts'
-import { CLOCK } from '../../src/commands/clock.ts'
-import { openEyes } from '../../src/commands/crawl/eyes.ts'
+import { answerAlways } from '../../lab/lies.ts'
+import { SYSTEM_CLOCK } from '../../src/commands/clock.ts'
+import { openProbeSystem } from '../../src/commands/crawl/eyes.ts'
 import { makeGuard } from '../../src/crawl/guard.ts'
-import { TIMES } from '../../src/schedule/crawl.ts'
-import { Figures } from '../../src/schedule/figures.ts'
-import { crawlOn } from '../../src/schedule/loop.ts'
-import { SHARES } from '../../src/schedule/turns.ts'
+import { CRAWL_TIMINGS } from '../../src/schedule/crawl.ts'
+import { CrawlStats } from '../../src/schedule/figures.ts'
+import { runCrawlScheduler } from '../../src/schedule/loop.ts'
+import { DEFAULT_SHARES } from '../../src/schedule/turns.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { RECORD_TYPES } from '../../src/words/record.ts'
@@ -34,7 +34,7 @@ const NAMES = [
 ]
 /** Everything comes up again after a second. */
 const RHYTHM = { soonest: 1, first: 1, latest: 1 }
-const QUICK = { ...TIMES, look: 50, beat: 500, slice: 300, sweeps: { least: 0, most: 1 } }
+const QUICK = { ...CRAWL_TIMINGS, probe: 50, beat: 500, slice: 300, sweeps: { least: 0, most: 1 } }
 /** Milliseconds for those that never answer, which are waited for in full. */
 const PATIENCE = 400
 /** So often the resolvers lie, until something is thrown away for it. */
@@ -43,39 +43,39 @@ const ROUNDS = 5
 async function crawlLab(t: TestContext, lab: Lab) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-lab-'))
   const store = await openStore(`sqlite:${join(folder, 'store.db')}`, { access: 'write', ledger: 'own', secret: null })
-  const eyes = await openEyes({
+  const eyes = await openProbeSystem({
     servers: lab.resolvers.map(({ address, port }) => ({ address, port })),
-    guard: makeGuard({ stands: lab.stands }),
+    guard: makeGuard({ portMappings: lab.portMappings }),
     userAgent: 'domaindex/test',
-    plan: lab.controls,
+    plan: lab.selfCheckPlan,
     optOut: { hasName: () => false },
     now: () => Math.floor(Date.now() / 1000),
     roots: [lab.root],
     timeout: PATIENCE,
     patience: PATIENCE,
   })
-  const figures = new Figures()
+  const figures = new CrawlStats()
   const stop = new AbortController()
   const said: string[] = []
   const faults: unknown[] = []
   const deeds: (() => void)[] = []
-  const visit: typeof eyes.visit = async (...given) => {
-    const seen = await eyes.visit(...given)
+  const visit: typeof eyes.probe = async (...given) => {
+    const seen = await eyes.probe(...given)
     for (const deed of deeds.splice(0)) deed()
     return seen
   }
   const crawl = {
-    ...{ store, holder: 'one', figures, optOut: { hasName: () => false }, rhythm: RHYTHM, shares: SHARES },
-    ...{ rate: null, parallel: 32, times: QUICK, clock: CLOCK, random: Math.random },
-    visit,
+    ...{ store, holder: 'one', stats: figures, optOut: { hasName: () => false }, intervals: RHYTHM, shares: DEFAULT_SHARES },
+    ...{ rate: null, parallel: 32, timings: QUICK, clock: SYSTEM_CLOCK, random: Math.random },
+    probe: visit,
     isOwn: eyes.isOwn,
-    look: eyes.look,
-    pace: eyes.pace,
+    probe: eyes.runSelfCheck,
+    politeness: eyes.politeness,
     onFault: (error: unknown) => void faults.push(error),
-    say: (news: string) => void said.push(news),
+    log: (news: string) => void said.push(news),
   }
   await know(store, NAMES, (await store.now()) - 60)
-  const crawling = crawlOn(crawl, stop.signal)
+  const crawling = runCrawlScheduler(crawl, stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
     await crawling
@@ -112,36 +112,36 @@ test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses
   const lab = await startLab()
   const { store, figures, said, faults, end, afterVisit } = await crawlLab(t, lab)
   const rounds = async (count: number): Promise<void> => {
-    const { saved } = figures.slices
-    await until(() => figures.slices.saved >= saved + count)
+    const { saved } = figures.batches
+    await until(() => figures.batches.saved >= saved + count)
   }
-  const all = () => Object.values(figures.visits.due).reduce((sum, count) => sum + count)
+  const all = () => Object.values(figures.probes.due).reduce((sum, count) => sum + count)
   await until(() => all() >= 2 * NAMES.length)
   await rounds(2)
   const before = await factsOf(store)
   assert.ok(before.every(({ lookup }) => lookup.ip !== null))
   const blindOnce = async (lie: 'silent' | 'nxdomain'): Promise<void> => {
     await afterVisit(() => {
-      for (const resolver of lab.resolvers) resolver.lie(always(lie))
+      for (const resolver of lab.resolvers) resolver.override(answerAlways(lie))
     })
-    await until(() => figures.trouble !== null)
+    await until(() => figures.notReadyReason !== null)
     assert.equal(figures.pause?.reason, 'blind')
-    assert.match(figures.trouble!, /^resolver /)
-    for (const resolver of lab.resolvers) resolver.lie(null)
-    await until(() => figures.trouble === null)
+    assert.match(figures.notReadyReason!, /^resolver /)
+    for (const resolver of lab.resolvers) resolver.override(null)
+    await until(() => figures.notReadyReason === null)
     await rounds(3)
     assert.deepEqual(await factsOf(store), before, lie)
   }
   await blindOnce('silent')
   // no visit may have waited to be saved just then
-  for (let round = 0; round < ROUNDS && (round === 0 || figures.slices.thrown === 0); round++)
+  for (let round = 0; round < ROUNDS && (round === 0 || figures.batches.discarded === 0); round++)
     await blindOnce('nxdomain')
-  assert.ok(figures.slices.thrown > 0)
-  if (lab.stands.some(({ address }) => address === '::1')) {
+  assert.ok(figures.batches.discarded > 0)
+  if (lab.portMappings.some(({ address }) => address === '::1')) {
     const { length } = said
-    await lab.sever(6)
+    await lab.disconnectFamily(6)
     await until(() => said.slice(length).some((news) => news.includes('IPv6')))
-    await until(() => figures.trouble === null)
+    await until(() => figures.notReadyReason === null)
     await rounds(4)
     assert.deepEqual(await factsOf(store), before, 'IPv6')
   }

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Visit } from '../../src/crawl/visit.ts'
-import type { Sight } from '../../src/schedule/crawl.ts'
+import type { ProbeResult } from '../../src/crawl/visit.ts'
+import type { SelfCheckOutcome } from '../../src/schedule/crawl.ts'
 import { LEASE_SECONDS } from '../../src/store/schedule.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type Name, rangeOf } from '../../src/words/name.ts'
+import { type DomainName, slotRangeOf } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
 import { BEGIN, know, makeWorld } from './world.ts'
 
@@ -26,13 +26,13 @@ test('a crawler that cannot renew its leases begins no visit while one stands fo
     renew: () => new Promise(() => {}),
     async lease(...given) {
       const leases = await world.store.schedule.lease(...given)
-      for (const { range } of leases) leased.set(range, world.clock.ticks() / 1000)
+      for (const { range } of leases) leased.set(range, world.clock.monotonicMs() / 1000)
       return leases
     },
   })
   const ages: number[] = []
-  const visit = (name: Name, holder: string): Promise<Visit> => {
-    ages.push(world.clock.ticks() / 1000 - leased.get(rangeOf(name))!)
+  const visit = (name: DomainName, holder: string): Promise<ProbeResult> => {
+    ages.push(world.clock.monotonicMs() / 1000 - leased.get(slotRangeOf(name))!)
     return world.visit(name, holder)
   }
   const crawler = world.start('one', { store, visit, rate: 1 })
@@ -54,10 +54,10 @@ test('leases are renewed while visits in flight last, also where the store was a
     },
   })
   const ends: number[] = []
-  const visit = async (name: Name, holder: string): Promise<Visit> => {
+  const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
     const seen = await world.visit(name, holder)
     await world.clock.wait(80_000)
-    ends.push(world.clock.ticks() / 1000)
+    ends.push(world.clock.monotonicMs() / 1000)
     return seen
   }
   const one = world.start('one', { store, visit, other: { onFault() {} } })
@@ -77,19 +77,19 @@ test('leases are renewed while visits in flight last, also where the store was a
 test('what was seen of a range that is another crawler’s by then is dropped, and its wish stays', async (t) => {
   const world = await makeWorld(t)
   const asked = named('asked.example')
-  await world.store.wishes.want('asked', [asked])
+  await world.store.crawlRequests.add('asked', [asked])
   const store = withSchedule(world.store, { renew: async (leases) => [...leases] })
-  const visit = async (name: Name, holder: string): Promise<Visit> => {
+  const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
     const seen = await world.visit(name, holder)
     await world.clock.wait(LEASE_SECONDS * 1000)
-    assert.equal((await world.store.schedule.lease('thief', 1, [rangeOf(asked)])).length, 1)
+    assert.equal((await world.store.schedule.lease('thief', 1, [slotRangeOf(asked)])).length, 1)
     return seen
   }
   const crawler = world.start('one', { store, visit })
   await world.minutes(2)
   assert.equal(world.visits.length, 1)
-  const [row] = await world.store.frontier.visits([asked])
-  assert.deepEqual([row!.version, await world.store.wishes.count('asked')], [0, 1])
+  const [row] = await world.store.observations.crawlStates([asked])
+  assert.deepEqual([row!.version, await world.store.crawlRequests.count('asked')], [0, 1])
   assert.deepEqual(await world.store.schedule.outcomes(0), [])
   world.bury('one', crawler)
 })
@@ -98,20 +98,20 @@ test('a visit that a span left behind is not begun again while it lasts', async 
   const world = await makeWorld(t)
   const slow = named('n0.example')
   await know(world.store, [slow])
-  let sight: Sight = { sees: true }
+  let sight: SelfCheckOutcome = { passed: true }
   let [under, most] = [0, 0]
-  const visit = async (name: Name, holder: string): Promise<Visit> => {
+  const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
     most = Math.max(most, ++under)
     const seen = await world.visit(name, holder)
     await world.clock.wait(200_000)
     under--
     return seen
   }
-  const crawler = world.start('one', { visit, other: { look: async () => sight } })
+  const crawler = world.start('one', { visit, other: { runSelfCheck: async () => sight } })
   await world.clock.run(10_000)
-  sight = { sees: false, why: 'no resolver answers' }
+  sight = { passed: false, reason: 'no resolver answers' }
   await world.minutes(1)
-  sight = { sees: true }
+  sight = { passed: true }
   await world.minutes(6)
   assert.ok(world.visits.length > 1, 'it is visited again when the first visit is over')
   assert.equal(most, 1)
@@ -122,14 +122,14 @@ test('leases that a store could not take back are given back when it is there ag
   const world = await makeWorld(t)
   await know(world.store, namesOf(20))
   let isAway = false
-  const { save } = world.store.frontier
+  const { save } = world.store.observations
   const failing = async (): Promise<never> => {
     throw new Error('the server closed the connection')
   }
   const { schedule } = world.store
   const store: Store = {
     ...withSchedule(world.store, { release: (leases) => (isAway ? failing() : schedule.release(leases)) }),
-    frontier: { ...world.store.frontier, save: (...given) => (isAway ? failing() : save(...given)) },
+    observations: { ...world.store.observations, save: (...given) => (isAway ? failing() : save(...given)) },
   }
   const crawler = world.start('one', { store, other: { onFault() {} } })
   await world.clock.run(800)
@@ -138,7 +138,7 @@ test('leases that a store could not take back are given back when it is there ag
   assert.equal(crawler.figures.pause?.reason, 'store')
   isAway = false
   await world.clock.run(20_000)
-  const rows = await world.store.frontier.visits(namesOf(20).map(named))
+  const rows = await world.store.observations.crawlStates(namesOf(20).map(named))
   assert.ok(rows.every(({ clocks }) => clocks[0]! >= BEGIN))
   world.bury('one', crawler)
 })
@@ -146,14 +146,14 @@ test('leases that a store could not take back are given back when it is there ag
 test('while nothing of what was seen can be saved, only so many more visits are begun', async (t) => {
   const world = await makeWorld(t)
   await know(world.store, namesOf(3_500))
-  const crawler = world.start('one', { other: { look: lookOnce() } })
+  const crawler = world.start('one', { other: { runSelfCheck: lookOnce() } })
   await world.minutes(1)
   assert.ok(world.visits.length >= 2_000 && world.visits.length <= 2_000 + 2 * 500 + 256, `${world.visits.length}`)
   world.bury('one', crawler)
 })
 
 /** Sees at first, and never ends to look after that. */
-function lookOnce(): () => Promise<Sight> {
+function lookOnce(): () => Promise<SelfCheckOutcome> {
   let looks = 0
   return () => (looks++ === 0 ? Promise.resolve({ sees: true }) : new Promise(() => {}))
 }

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Running } from '../../bench/simulation/crawler.ts'
-import { RHYTHM } from '../../src/apply/due.ts'
-import { makePace } from '../../src/crawl/pace.ts'
-import type { Visit } from '../../src/crawl/visit.ts'
-import { type Sight, TIMES } from '../../src/schedule/crawl.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/due.ts'
+import { makePolitenessLimiter } from '../../src/crawl/pace.ts'
+import type { ProbeResult } from '../../src/crawl/visit.ts'
+import { type SelfCheckOutcome, CRAWL_TIMINGS } from '../../src/schedule/crawl.ts'
 import { parseAddress } from '../../src/words/address.ts'
-import { type Name, rangeOf } from '../../src/words/name.ts'
+import { type DomainName, slotRangeOf } from '../../src/words/name.ts'
 import { named } from '../crawl/internet.ts'
 import { BEGIN, DAY, know, makeWorld, visited, type World } from './world.ts'
 
@@ -27,9 +27,9 @@ async function fill({ store }: World): Promise<void> {
   await visited(store, DUE, 8 * DAY)
   await visited(store, [NOT_DUE, FOLLOWED], DAY)
   await know(store, [FORGOTTEN])
-  await store.frontier.forget(named(FORGOTTEN))
-  await store.wishes.want('asked', [named(ASKED), named(FORGOTTEN)])
-  await store.wishes.want('followup', [named(FOLLOWED)])
+  await store.observations.forget(named(FORGOTTEN))
+  await store.crawlRequests.add('asked', [named(ASKED), named(FORGOTTEN)])
+  await store.crawlRequests.add('followup', [named(FOLLOWED)])
 }
 
 async function filled(t: TestContext): Promise<World> {
@@ -42,9 +42,9 @@ const namesOf = (world: World): string[] => world.visits.map(({ name }) => name)
 
 /** Everything is done and nobody holds anything. */
 async function expectDone({ store, visits, together }: World): Promise<void> {
-  const done = await store.frontier.visits(WANTED.map(named))
+  const done = await store.observations.crawlStates(WANTED.map(named))
   for (const visit of done) assert.ok(visit.clocks[0]! >= BEGIN && visit.due >= BEGIN + 0.9 * DAY, visit.name)
-  assert.deepEqual([await store.wishes.count('asked'), await store.wishes.count('followup')], [0, 0])
+  assert.deepEqual([await store.crawlRequests.count('asked'), await store.crawlRequests.count('followup')], [0, 0])
   assert.deepEqual(together, [])
   assert.ok(visits.every(({ name }) => WANTED.includes(name)))
   const held = (await store.schedule.ranges()).filter(({ holder }) => holder !== null)
@@ -97,17 +97,17 @@ async function finish({ clock }: World, crawler: Running): Promise<void> {
 test('what was seen since eyes were last good is thrown away, and seen again when they are', async (t) => {
   const world = await filled(t)
   let isBlind = false
-  const look = async (): Promise<Sight> => (isBlind ? { sees: false, why: 'no resolver answers' } : { sees: true })
-  const crawler = world.start('one', { other: { look } })
+  const look = async (): Promise<SelfCheckOutcome> => (isBlind ? { passed: false, reason: 'no resolver answers' } : { passed: true })
+  const crawler = world.start('one', { other: { runSelfCheck: look } })
   await world.clock.run(500)
   assert.ok(world.visits.length > 0)
   isBlind = true
   await world.minutes(1)
   const first = world.visits.length
   assert.deepEqual(crawler.figures.pause, { reason: 'blind', why: 'no resolver answers', since: 2_500 })
-  assert.equal(crawler.figures.trouble, 'no resolver answers')
-  assert.deepEqual([crawler.figures.slices.saved, crawler.figures.slices.thrown], [0, 1])
-  const clocks = (await world.store.frontier.visits(FRESH.map(named))).flatMap((visit) => visit.clocks)
+  assert.equal(crawler.figures.notReadyReason, 'no resolver answers')
+  assert.deepEqual([crawler.figures.batches.saved, crawler.figures.batches.discarded], [0, 1])
+  const clocks = (await world.store.observations.crawlStates(FRESH.map(named))).flatMap((visit) => visit.clocks)
   assert.deepEqual(new Set(clocks), new Set([0]))
   const held = (await world.store.schedule.ranges()).filter(({ holder }) => holder !== null)
   assert.deepEqual(held, [], 'others may go on meanwhile')
@@ -115,7 +115,7 @@ test('what was seen since eyes were last good is thrown away, and seen again whe
   assert.equal(world.visits.length, first, 'nothing is visited meanwhile')
   isBlind = false
   await world.minutes(3)
-  assert.equal(crawler.figures.trouble, null)
+  assert.equal(crawler.figures.notReadyReason, null)
   await finish(world, crawler)
   await expectDone(world)
 })
@@ -158,15 +158,15 @@ test('a name whose owner wants no visits is not visited, not even when it is ask
   await world.minutes(3)
   await finish(world, crawler)
   assert.deepEqual(namesOf(world), WANTED.filter((name) => !out.has(name)).toSorted())
-  const [fresh, due, asked] = await world.store.frontier.visits([FRESH[0]!, DUE[0]!, ASKED].map(named))
-  assert.ok(fresh!.due >= BEGIN + RHYTHM.latest && due!.due >= BEGIN + RHYTHM.latest)
+  const [fresh, due, asked] = await world.store.observations.crawlStates([FRESH[0]!, DUE[0]!, ASKED].map(named))
+  assert.ok(fresh!.due >= BEGIN + DEFAULT_PROBE_INTERVALS.max && due!.due >= BEGIN + DEFAULT_PROBE_INTERVALS.max)
   assert.deepEqual([Math.max(...fresh!.clocks), due!.clocks[0], asked!.version], [0, BEGIN - 8 * DAY, 0])
-  assert.equal(await world.store.wishes.count('asked'), 0)
+  assert.equal(await world.store.crawlRequests.count('asked'), 0)
 })
 
 test('a name that could not be looked at is not written and comes up again soon, without a change to its clocks', async (t) => {
   const world = await filled(t)
-  const before = await world.store.frontier.visits(DUE.map(named))
+  const before = await world.store.observations.crawlStates(DUE.map(named))
   let isDark = true
   const crawler = world.start('one', {
     visit: async (name, holder) => {
@@ -175,14 +175,14 @@ test('a name that could not be looked at is not written and comes up again soon,
     },
   })
   await world.minutes(4)
-  const meanwhile = await world.store.frontier.visits(DUE.map(named))
+  const meanwhile = await world.store.observations.crawlStates(DUE.map(named))
   assert.deepEqual(
     meanwhile.map(({ clocks }) => clocks),
     before.map(({ clocks }) => clocks),
   )
   assert.ok(meanwhile.every(({ due }) => due > BEGIN && due <= BEGIN + 600))
   assert.equal(world.visits.filter(({ name }) => DUE.includes(name)).length, DUE.length)
-  assert.equal(crawler.figures.visits.due.unseen, DUE.length)
+  assert.equal(crawler.figures.probes.due.unseen, DUE.length)
   isDark = false
   await world.minutes(10)
   await finish(world, crawler)
@@ -192,13 +192,13 @@ test('a name that could not be looked at is not written and comes up again soon,
 test('a name that leads to an address that rests is visited again when that does no more, also where it is asked for', async (t) => {
   const world = await filled(t)
   const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
-  const pace = makePace({ ticks: () => world.clock.ticks() })
-  pace.rest(address, 3_600_000)
+  const pace = makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() })
+  pace.backOff(address, 3_600_000)
   const crawler = world.start('one', {
-    other: { pace },
+    other: { politeness: pace },
     visit: async (name, holder) => {
       const visit = await world.visit(name, holder)
-      return dark.includes(name) && pace.wait({ addresses: [address] }) > 0 ? { ...visit, held: address } : visit
+      return dark.includes(name) && pace.wait({ addresses: [address] }) > 0 ? { ...visit, deferredAt: address } : visit
     },
   })
   await world.minutes(59)
@@ -212,7 +212,7 @@ test('a name that leads to an address that rests is visited again when that does
 
 test('a name that can never be looked at is visited more and more seldom, also where it is asked for', async (t) => {
   const world = await filled(t)
-  const dark: Name[] = [DUE[0]!, ASKED].map(named)
+  const dark: DomainName[] = [DUE[0]!, ASKED].map(named)
   let isDark = true
   const crawler = world.start('one', {
     visit: async (name, holder) => {
@@ -229,7 +229,7 @@ test('a name that can never be looked at is visited more and more seldom, also w
       assert.ok(Math.abs(pause - 5 * 2 ** place) <= 2, `${name} after ${pauses}`)
   }
   isDark = false
-  await world.store.wishes.want('asked', [named(ASKED)])
+  await world.store.crawlRequests.add('asked', [named(ASKED)])
   await world.minutes(28)
   await finish(world, crawler)
   await expectDone(world)
@@ -241,7 +241,7 @@ test('a name that leads to an address that is always crowded is visited more and
   const crawler = world.start('one', {
     visit: async (name, holder) => {
       const visit = await world.visit(name, holder)
-      return dark.includes(name) ? { ...visit, held: address } : visit
+      return dark.includes(name) ? { ...visit, deferredAt: address } : visit
     },
   })
   await world.minutes(70)
@@ -258,12 +258,12 @@ test('a name that leads to an address that is always crowded is visited more and
 
 test('a wish of a caller is given up after three visits that saw nothing, one for a file is not', async (t) => {
   const world = await makeWorld(t)
-  await world.store.wishes.want('asked', [named(ASKED)])
-  await world.store.wishes.want('followup', [named(FOLLOWED)])
+  await world.store.crawlRequests.add('asked', [named(ASKED)])
+  await world.store.crawlRequests.add('followup', [named(FOLLOWED)])
   const crawler = world.start('one', {
     visit: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
   })
-  const wishes = async () => [await world.store.wishes.count('asked'), await world.store.wishes.count('followup')]
+  const wishes = async () => [await world.store.crawlRequests.count('asked'), await world.store.crawlRequests.count('followup')]
   await world.minutes(14)
   assert.deepEqual(await wishes(), [1, 1])
   await world.minutes(100)
@@ -274,14 +274,14 @@ test('a wish of a caller is given up after three visits that saw nothing, one fo
 
 test('a wish of a caller whose name never has its turn is given up after a day', async (t) => {
   const world = await makeWorld(t)
-  await world.store.wishes.want('asked', [named(DUE[0]!)])
+  await world.store.crawlRequests.add('asked', [named(DUE[0]!)])
   await visited(world.store, [DUE[0]!], DAY)
-  const pace = { ...makePace({ ticks: () => world.clock.ticks() }), wait: () => 3_600_000 }
-  const crawler = world.start('one', { other: { pace, times: { ...TIMES, look: 600_000 } } })
+  const pace = { ...makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() }), wait: () => 3_600_000 }
+  const crawler = world.start('one', { other: { politeness: pace, timings: { ...CRAWL_TIMINGS, pollMs: 600_000 } } })
   await world.minutes(23 * 60)
-  assert.equal(await world.store.wishes.count('asked'), 1)
+  assert.equal(await world.store.crawlRequests.count('asked'), 1)
   await world.minutes(2 * 60)
-  assert.deepEqual([await world.store.wishes.count('asked'), world.visits.length], [0, 0])
+  assert.deepEqual([await world.store.crawlRequests.count('asked'), world.visits.length], [0, 0])
   await finish(world, crawler)
 })
 
@@ -301,18 +301,18 @@ test('crawlers that are started together share the rate after two seconds', asyn
 test('names that are asked for and cannot be looked at keep no other one waiting, wherever that is', async (t) => {
   const world = await makeWorld(t)
   const all = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`))
-  const inRange = (range: number): Name => all.find((name) => rangeOf(name) === range)!
+  const inRange = (range: number): DomainName => all.find((name) => slotRangeOf(name) === range)!
   const dark = Array.from({ length: 24 }, (_, range) => inRange(range))
-  const visit = async (name: Name, holder: string): Promise<Visit> => {
+  const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
     const visit = await world.visit(name, holder)
     return dark.includes(name) ? { ...visit, dns: null } : visit
   }
-  await world.store.wishes.want('asked', dark)
+  await world.store.crawlRequests.add('asked', dark)
   const crawler = world.start('one', { visit })
   await world.minutes(2)
   const good = [100, 200, 255].map(inRange)
-  await world.store.wishes.want('asked', good)
-  await world.clock.run(world.clock.ticks() + 20_000)
+  await world.store.crawlRequests.add('asked', good)
+  await world.clock.run(world.clock.monotonicMs() + 20_000)
   for (const name of good)
     assert.ok(
       world.visits.some((visit) => visit.name === name),
@@ -324,7 +324,7 @@ test('names that are asked for and cannot be looked at keep no other one waiting
 test('visits that are not over 15 seconds after the end was asked for are dropped, and what is seen is saved', async (t) => {
   const world = await filled(t)
   const never = named(FRESH[0]!)
-  const visit = async (name: Name, holder: string): Promise<Visit> => {
+  const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
     const visit = await world.visit(name, holder)
     if (name === never) await world.clock.wait(1e12)
     return visit
@@ -334,7 +334,7 @@ test('visits that are not over 15 seconds after the end was asked for are droppe
   crawler.stop()
   await world.clock.run(16_000)
   await crawler.ended
-  const [dropped, ...others] = await world.store.frontier.visits(FRESH.map(named))
+  const [dropped, ...others] = await world.store.observations.crawlStates(FRESH.map(named))
   assert.equal(Math.max(...dropped!.clocks), 0)
   assert.ok(others.every(({ clocks }) => clocks[0]! >= BEGIN))
   assert.deepEqual(
@@ -368,9 +368,9 @@ test('a name that was queued while its range is in hand is visited before those 
   await world.clock.run(10_000)
   const held = new Set((await world.store.schedule.ranges()).flatMap(({ range, holder }) => (holder ? [range] : [])))
   const asked = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`)).find((name) =>
-    held.has(rangeOf(name)),
+    held.has(slotRangeOf(name)),
   )!
-  await world.store.wishes.want('asked', [asked])
+  await world.store.crawlRequests.add('asked', [asked])
   await world.clock.run(30_000)
   assert.ok(world.visits.some(({ name }) => name === asked))
   assert.ok(world.visits.length < 60)
@@ -382,8 +382,8 @@ test('visits by which more names are gone than in any hour of the week are not s
   const names = Array.from({ length: 400 }, (_, index) => `n${index}.example`)
   await visited(world.store, names, 8 * DAY)
   const hours = Array.from({ length: 72 }, (_, index) => BEGIN - (BEGIN % 3600) - (index + 4) * 3600)
-  await world.store.schedule.add(
-    hours.map((hour) => ({ hour, kind: 'dns', visits: 1_000, servfail: 0, nxdomain: 5, none: 0 })),
+  await world.store.schedule.addOutcomes(
+    hours.map((hour) => ({ hour, kind: 'dns', probes: 1_000, servfail: 0, nxdomain: 5, noWebsite: 0 })),
   )
   let isLying = true
   const missing = { outcome: 'nxdomain' } as const
@@ -395,13 +395,13 @@ test('visits by which more names are gone than in any hour of the week are not s
   })
   await world.minutes(2)
   assert.equal(crawler.figures.pause?.reason, 'band')
-  assert.match(crawler.figures.trouble!, /^nxdomain is 100\.0 % of /)
+  assert.match(crawler.figures.notReadyReason!, /^nxdomain is 100\.0 % of /)
   assert.equal(world.visits.length, names.length, 'none is visited again before the first trial')
-  const clocks = (await world.store.frontier.visits(names.map(named))).flatMap((visit) => visit.clocks)
+  const clocks = (await world.store.observations.crawlStates(names.map(named))).flatMap((visit) => visit.clocks)
   assert.ok(clocks.every((clock) => clock < BEGIN))
   isLying = false
   await world.minutes(30)
   assert.equal(crawler.figures.pause, null)
-  assert.ok((await world.store.frontier.visits(names.map(named))).every(({ clocks }) => clocks[0]! >= BEGIN))
+  assert.ok((await world.store.observations.crawlStates(names.map(named))).every(({ clocks }) => clocks[0]! >= BEGIN))
   await finish(world, crawler)
 })

@@ -24,8 +24,8 @@ test('two crawlers share the names of one PostgreSQL, and go on when their conne
   )
   await client.end()
   await until(() => new Set(asked).size === NAMES.length)
-  await withStore(async ({ frontier }) => {
-    const isSaved = async () => (await frontier.visits(NAMES.map(named))).every(({ clocks }) => clocks[0]! > 0)
+  await withStore(async ({ observations: frontier }) => {
+    const isSaved = async () => (await frontier.crawlStates(NAMES.map(named))).every(({ clocks }) => clocks[0]! > 0)
     await until(isSaved)
   })
   for (const { child } of crawlers) child.kill('SIGTERM')

@@ -2,7 +2,7 @@
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { TestContext } from 'node:test'
-import { startDns } from '../../lab/dns.ts'
+import { startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
 import { folderOf, outcomeOf } from '../commands/run.ts'
 import { know } from './world.ts'
@@ -38,7 +38,7 @@ export const ENVIRONMENT = {
 /** A store with names that were never visited, a resolver, and processes that are gone after the test. */
 export async function processWorld(t: TestContext, store?: string) {
   const asked: string[] = []
-  const dns = await startDns(TABLE, ({ host, type }) => {
+  const dns = await startDnsServer(TABLE, ({ host, type }) => {
     if (type === 'MX') asked.push(host)
   })
   const folder = folderOf(t)

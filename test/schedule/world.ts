@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { VirtualClock } from '../../bench/simulation/clock.ts'
 import { type CrawlerOptions, type Running, startCrawler } from '../../bench/simulation/crawler.ts'
-import { RHYTHM } from '../../src/apply/due.ts'
-import type { Visit } from '../../src/crawl/visit.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/due.ts'
+import type { ProbeResult } from '../../src/crawl/visit.ts'
 import type { DnsPart, Observation } from '../../src/observe/observation.ts'
-import { TIMES } from '../../src/schedule/crawl.ts'
+import { CRAWL_TIMINGS } from '../../src/schedule/crawl.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import type { Instant } from '../../src/words/time.ts'
 import { named } from '../crawl/internet.ts'
 
@@ -23,7 +23,7 @@ const MINUTE_MILLISECONDS = 60_000
 const VISIT_MILLISECONDS = 1_500
 
 /** One visit: who made it, of whom, and when, in seconds from the beginning. */
-export type Noted = { crawler: string; name: Name; at: number }
+export type Noted = { crawler: string; name: DomainName; at: number }
 
 export type World = Awaited<ReturnType<typeof makeWorld>>
 
@@ -31,7 +31,7 @@ export type World = Awaited<ReturnType<typeof makeWorld>>
 export async function makeWorld(test: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-schedule-'))
   const clock = new VirtualClock()
-  const now = (): Instant => BEGIN + Math.floor(clock.ticks() / 1000)
+  const now = (): Instant => BEGIN + Math.floor(clock.monotonicMs() / 1000)
   const store = await openStore(`sqlite:${join(folder, 'store.db')}`, {
     access: 'write',
     ledger: 'own',
@@ -47,11 +47,11 @@ export async function makeWorld(test: TestContext) {
   }
   test.after(close)
   const visits: Noted[] = []
-  const together: Name[] = []
-  const under = new Map<Name, string>()
+  const together: DomainName[] = []
+  const under = new Map<DomainName, string>()
 
-  const visit = async (name: Name, crawler: string): Promise<Visit> => {
-    visits.push({ crawler, name, at: clock.ticks() / 1000 })
+  const visit = async (name: DomainName, crawler: string): Promise<ProbeResult> => {
+    visits.push({ crawler, name, at: clock.monotonicMs() / 1000 })
     if (under.has(name) && under.get(name) !== crawler) together.push(name)
     under.set(name, crawler)
     const at = now()
@@ -70,19 +70,19 @@ export async function makeWorld(test: TestContext) {
     close,
     /** Starts a crawler; whatever is not said is as in `bench/simulation`. */
     start(holder: string, options: Partial<CrawlerOptions> = {}): Running {
-      return startCrawler({ holder, store, clock, random: () => 0.5, times: TIMES, rate: null, visit, ...options })
+      return startCrawler({ holder, store, clock, random: () => 0.5, times: CRAWL_TIMINGS, rate: null, visit, ...options })
     },
     /** Kills it: what it was visiting it visits no longer. */
     bury(holder: string, { life }: Running): void {
       life.kill()
       for (const [name, who] of under) if (who === holder) under.delete(name)
     },
-    minutes: (count: number) => clock.run(clock.ticks() + count * MINUTE_MILLISECONDS),
+    minutes: (count: number) => clock.run(clock.monotonicMs() + count * MINUTE_MILLISECONDS),
   }
 }
 
 /** What a visit of the fake network finds: an address of its own for each name. */
-export function seen(name: Name, at: Instant): Visit {
+export function seen(name: DomainName, at: Instant): ProbeResult {
   const records = [`20.${name.length}.0.${1 + (name.charCodeAt(0) % 250)}`]
   return {
     domain: name,
@@ -106,6 +106,6 @@ export async function visited(store: Store, names: readonly string[], before: nu
   await ingest(
     store,
     names.map((name): Observation => ({ domain: named(name), observed_at: BEGIN - before, dns, web: null })),
-    { rhythm: RHYTHM },
+    { intervals: DEFAULT_PROBE_INTERVALS },
   )
 }

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { chooseWords, QUERY } from '../../src/similar/choice.ts'
-import { weigh } from '../../src/similar/cosine.ts'
-import type { Rarities } from '../../src/similar/rarities.ts'
-import type { Vector } from '../../src/similar/vector.ts'
+import { chooseQueryTerms, QUERY_LIMITS } from '../../src/similar/choice.ts'
+import { weightDocument } from '../../src/similar/cosine.ts'
+import type { IdfTable } from '../../src/similar/rarities.ts'
+import type { TermVector } from '../../src/similar/vector.ts'
 import { raritiesOf } from './said.ts'
 
 const TOTAL = 10_000_000
@@ -14,11 +14,11 @@ const TOTAL = 10_000_000
 type Said = { pages: number; count: number }
 
 /** A page whose n-th word is said so often, by so many pages. */
-function pageOf(said: readonly Said[]): { vector: Vector; rarities: Rarities } {
+function pageOf(said: readonly Said[]): { vector: TermVector; rarities: IdfTable } {
   const pages = said.map(({ pages }, at) => [wordAt(at), pages] as const).filter(([, pages]) => pages > 0)
   const words = Uint32Array.from(said, (_, at) => wordAt(at))
   return {
-    vector: { size: said.length, words, counts: Uint32Array.from(said, ({ count }) => count) },
+    vector: { size: said.length, terms: words, counts: Uint32Array.from(said, ({ count }) => count) },
     rarities: raritiesOf(TOTAL, pages),
   }
 }
@@ -37,13 +37,13 @@ test('a query reads at most so many words, rows of a word and rows, each once, t
   fc.assert(
     fc.property(said, (all) => {
       const { vector, rarities } = pageOf(all)
-      const page = weigh(vector, rarities)
-      const chosen = chooseWords(page, rarities, true)
-      assert.ok(chosen.length <= QUERY.words)
-      assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= QUERY.rows)
-      assert.ok(chosen.every(({ rows }) => Number.isInteger(rows) && rows >= 1 && rows <= QUERY.rowsOfWord))
-      assert.equal(new Set(chosen.map(({ word }) => word)).size, chosen.length)
-      const weights = chosen.map(({ word }) => page.weights[vector.words.indexOf(word)]!)
+      const page = weightDocument(vector, rarities)
+      const chosen = chooseQueryTerms(page, rarities, true)
+      assert.ok(chosen.length <= QUERY_LIMITS.terms)
+      assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
+      assert.ok(chosen.every(({ rows }) => Number.isInteger(rows) && rows >= 1 && rows <= QUERY_LIMITS.rowsPerTerm))
+      assert.equal(new Set(chosen.map(({ term: word }) => word)).size, chosen.length)
+      const weights = chosen.map(({ term: word }) => page.weights[vector.terms.indexOf(word)]!)
       assert.deepEqual(
         weights,
         weights.toSorted((a, b) => b - a),
@@ -60,7 +60,7 @@ test('words that no other page says are not read, however rare they are', () => 
     { pages: 1, count: 1 },
     { pages: 900, count: 1 },
   ])
-  const words = chooseWords(weigh(vector, rarities), rarities, true).map(({ word }) => word)
+  const words = chooseQueryTerms(weightDocument(vector, rarities), rarities, true).map(({ term: word }) => word)
   assert.deepEqual(words, [wordAt(1), wordAt(3)])
 })
 
@@ -69,19 +69,19 @@ test('where not all pages are counted, words that one of them says are read too'
     { pages: 1, count: 9 },
     { pages: 2, count: 1 },
   ])
-  const words = chooseWords(weigh(vector, rarities), rarities, false).map(({ word }) => word)
+  const words = chooseQueryTerms(weightDocument(vector, rarities), rarities, false).map(({ term: word }) => word)
   assert.deepEqual(words, [wordAt(0), wordAt(1)])
 })
 
 test('a word is worth as many rows as it has postings, up to a bound, and where none are left it ends', () => {
   const { vector, rarities } = pageOf(Array.from({ length: 128 }, () => ({ pages: 1_000_000, count: 1 })))
-  const many = chooseWords(weigh(vector, rarities), rarities, true)
-  assert.equal(many.length, Math.ceil(QUERY.rows / QUERY.rowsOfWord))
+  const many = chooseQueryTerms(weightDocument(vector, rarities), rarities, true)
+  assert.equal(many.length, Math.ceil(QUERY_LIMITS.rows / QUERY_LIMITS.rowsPerTerm))
   assert.equal(
     many.reduce((sum, { rows }) => sum + rows, 0),
-    QUERY.rows,
+    QUERY_LIMITS.rows,
   )
   const few = pageOf([{ pages: 2, count: 1 }])
-  assert.equal(chooseWords(weigh(few.vector, few.rarities), few.rarities, true)[0]!.rows, 1)
-  assert.deepEqual(chooseWords(weigh(pageOf([]).vector, rarities), rarities, true), [])
+  assert.equal(chooseQueryTerms(weightDocument(few.vector, few.rarities), few.rarities, true)[0]!.rows, 1)
+  assert.deepEqual(chooseQueryTerms(weightDocument(pageOf([]).vector, rarities), rarities, true), [])
 })

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dotOf, lengthOf, weigh } from '../../src/similar/cosine.ts'
-import { emptyVector, type Vector, WORDS } from '../../src/similar/vector.ts'
+import { dotProduct, vectorLength, weightDocument } from '../../src/similar/cosine.ts'
+import { emptyTermVector, type TermVector, TERM_COUNT } from '../../src/similar/vector.ts'
 import { raritiesOf } from './said.ts'
 
 const TOTAL = 1000
 /** Words that meet one another in a table by their lowest bits, and the first and the last there is. */
-const SOME = [0, 1, 2, 3, 5, 1024, 2048, 4096, 65_536, 2 ** 20, 2 ** 20 + 1024, 2 ** 25, WORDS - 1]
+const SOME = [0, 1, 2, 3, 5, 1024, 2048, 4096, 65_536, 2 ** 20, 2 ** 20 + 1024, 2 ** 25, TERM_COUNT - 1]
 const rarities = raritiesOf(
   TOTAL,
   SOME.map((word, at) => [word, 1 + at ** 2] as const),
@@ -21,11 +21,11 @@ const said = fc
   .map((pairs) => new Map(pairs))
 
 /** With room for more than it says, where nonsense stands. */
-function vectorOf(page: Map<number, number>): Vector {
-  const into = emptyVector(page.size + 3)
-  into.words.fill(5)
+function vectorOf(page: Map<number, number>): TermVector {
+  const into = emptyTermVector(page.size + 3)
+  into.terms.fill(5)
   into.counts.fill(9)
-  into.words.set([...page.keys()].sort((a, b) => a - b))
+  into.terms.set([...page.keys()].sort((a, b) => a - b))
   into.counts.set([...page].sort(([a], [b]) => a - b).map(([, count]) => count))
   return { ...into, size: page.size }
 }
@@ -38,12 +38,12 @@ const close = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Ma
 test('dot products and lengths are those of maps of words', () => {
   fc.assert(
     fc.property(said, said, (one, other) => {
-      const [page, candidate] = [weigh(vectorOf(one), rarities), vectorOf(other)]
+      const [page, candidate] = [weightDocument(vectorOf(one), rarities), vectorOf(other)]
       const [ones, others] = [weighed(one), weighed(other)]
-      assert.ok(close(dotOf(page, candidate), sum([...ones].map(([word, weight]) => weight * (others.get(word) ?? 0)))))
+      assert.ok(close(dotProduct(page, candidate), sum([...ones].map(([word, weight]) => weight * (others.get(word) ?? 0)))))
       for (const [weights, length] of [
         [ones, page.length],
-        [others, lengthOf(candidate, rarities)],
+        [others, vectorLength(candidate, rarities)],
       ] as const)
         assert.ok(close(length, Math.hypot(...weights.values())), `${length}`)
     }),
@@ -54,14 +54,14 @@ test('dot products and lengths are those of maps of words', () => {
 test('the dot product with itself is the square of the length', () => {
   fc.assert(
     fc.property(said, (one) => {
-      const page = weigh(vectorOf(one), rarities)
-      assert.ok(close(dotOf(page, vectorOf(one)), page.length ** 2))
+      const page = weightDocument(vectorOf(one), rarities)
+      assert.ok(close(dotProduct(page, vectorOf(one)), page.length ** 2))
     }),
   )
 })
 
 test('a table of words stays small, however the words were chosen', () => {
   const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
-  const { words, factors } = weigh(vectorOf(page), rarities).places
+  const { terms: words, factors } = weightDocument(vectorOf(page), rarities).termTable
   assert.ok(words.length + factors.length < 100 * page.size, `${words.length} places for ${page.size} words`)
 })

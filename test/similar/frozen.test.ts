@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { packFrequencies } from '../../src/similar/frequencies.ts'
-import { packRow, placeOf } from '../../src/similar/postings.ts'
+import { packDocumentFrequencies } from '../../src/similar/frequencies.ts'
+import { packPostingRow, postingKeyOf } from '../../src/similar/postings.ts'
 import { termsOf } from '../../src/similar/terms.ts'
-import { digestOfVector, packVector, vectorOf } from '../../src/similar/vector.ts'
+import { vectorDigest, packTermVector, termVectorOf } from '../../src/similar/vector.ts'
 
 /** Of each text: digest, terms in hexadecimal with their counts, packed vector, digest of the vector. */
 const TEXTS: [text: string, digest: string, terms: string, vector: string, key: number][] = [
@@ -53,21 +53,21 @@ test('the terms and the vector of a text in any script', () => {
   for (const [text, ...expected] of TEXTS) {
     const { digest, counts } = termsOf(text)
     const terms = Array.from(counts, (number, at) => number.toString(at % 2 === 0 ? 16 : 10)).join(' ')
-    const packed = packVector(vectorOf(counts))
-    assert.deepEqual([digest, terms, hexOf(packed), digestOfVector(packed)], expected, text)
+    const packed = packTermVector(termVectorOf(counts))
+    assert.deepEqual([digest, terms, hexOf(packed), vectorDigest(packed)], expected, text)
   }
 })
 
 test('a row of postings', () => {
-  const row = packRow([
-    { place: placeOf(5, 15), wordings: Float64Array.of(7, 1_000_000) },
-    { place: placeOf(5, 3), wordings: Float64Array.of(8) },
-    { place: placeOf(90_000, 9), wordings: Float64Array.of(1, 2, 2 ** 33) },
+  const row = packPostingRow([
+    { key: postingKeyOf(5, 15), documents: Float64Array.of(7, 1_000_000) },
+    { key: postingKeyOf(5, 3), documents: Float64Array.of(8) },
+    { key: postingKeyOf(90_000, 9), documents: Float64Array.of(1, 2, 2 ** 33) },
   ])
   assert.equal(hexOf(row), '002d0500000000000184e0000017d40000001a001e84701980000001e0bf152e00000002000000007ffffffe80')
 })
 
 test('a row of frequencies', () => {
   const [words, counts] = [Uint32Array.of(3, 4, 70_000, 2 ** 26 - 1), Uint32Array.of(1, 300, 2, 4096)]
-  assert.equal(hexOf(packFrequencies({ size: 4, words, counts }, 0, 4)), '012e000001e00000002590222d6807f77470004000')
+  assert.equal(hexOf(packDocumentFrequencies({ size: 4, terms: words, counts }, 0, 4)), '012e000001e00000002590222d6807f77470004000')
 })

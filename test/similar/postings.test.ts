@@ -4,34 +4,34 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  type Found,
-  findPostings,
-  type Group,
-  packRow,
-  placeOf,
-  ROW_POSTINGS,
-  unpackRow,
-  wordAt,
+  type PostingBuffer,
+  readPostingsOfTerm,
+  type PostingGroup,
+  packPostingRow,
+  postingKeyOf,
+  MAX_ROW_POSTINGS,
+  unpackPostingRow,
+  termOfKey,
 } from '../../src/similar/postings.ts'
-import { WORDS } from '../../src/similar/vector.ts'
-import { LEVELS } from '../../src/similar/weights.ts'
+import { TERM_COUNT } from '../../src/similar/vector.ts'
+import { WEIGHT_LEVELS } from '../../src/similar/weights.ts'
 
 type Plain = { place: number; wordings: number[] }
 
-const plainOf = (groups: readonly Group[]): Plain[] =>
-  groups.map(({ place, wordings }) => ({ place, wordings: [...wordings] }))
-const groupsOf = (groups: readonly Plain[]): Group[] =>
-  groups.map(({ place, wordings }) => ({ place, wordings: Float64Array.from(wordings) }))
+const plainOf = (groups: readonly PostingGroup[]): Plain[] =>
+  groups.map(({ key: place, documents: wordings }) => ({ place, wordings: [...wordings] }))
+const groupsOf = (groups: readonly Plain[]): PostingGroup[] =>
+  groups.map(({ place, wordings }) => ({ key: place, documents: Float64Array.from(wordings) }))
 
 const wording = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 48 - 1 }))
-const word = fc.oneof(fc.nat(20), fc.nat(WORDS - 1))
+const word = fc.oneof(fc.nat(20), fc.nat(TERM_COUNT - 1))
 
 /** The groups of a row: places ascending, wordings ascending, 128 wordings at most. */
 const row = fc
-  .array(fc.tuple(word, fc.nat(LEVELS - 1), fc.uniqueArray(wording, { minLength: 1, maxLength: 40 })), { minLength: 1 })
+  .array(fc.tuple(word, fc.nat(WEIGHT_LEVELS - 1), fc.uniqueArray(wording, { minLength: 1, maxLength: 40 })), { minLength: 1 })
   .map((all) => {
-    const byPlace = new Map(all.map(([word, level, wordings]) => [placeOf(word, level), wordings]))
-    let left = ROW_POSTINGS
+    const byPlace = new Map(all.map(([word, level, wordings]) => [postingKeyOf(word, level), wordings]))
+    let left = MAX_ROW_POSTINGS
     return [...byPlace]
       .sort(([a], [b]) => a - b)
       .flatMap(([place, wordings]) => {
@@ -42,23 +42,23 @@ const row = fc
   })
 const rows = fc.array(row, { minLength: 1, maxLength: 6 })
 
-function roomFor(size: number): Found {
-  return { size: 0, wordings: new Float64Array(size), levels: new Uint8Array(size) }
+function roomFor(size: number): PostingBuffer {
+  return { size: 0, documents: new Float64Array(size), levels: new Uint8Array(size) }
 }
 
-const postingsOf = ({ size, wordings, levels }: Found) =>
+const postingsOf = ({ size, documents: wordings, levels }: PostingBuffer) =>
   Array.from({ length: size }, (_, at) => ({ wording: wordings[at], level: levels[at] }))
 
 test('the levels of a word follow one another, the highest first, before those of the next word', () => {
   fc.assert(
-    fc.property(fc.nat(WORDS - 2), (word) => {
-      const places = Array.from({ length: LEVELS }, (_, at) => placeOf(word, LEVELS - 1 - at))
+    fc.property(fc.nat(TERM_COUNT - 2), (word) => {
+      const places = Array.from({ length: WEIGHT_LEVELS }, (_, at) => postingKeyOf(word, WEIGHT_LEVELS - 1 - at))
       assert.deepEqual(
         places,
         places.map((_, at) => places[0]! + at),
       )
-      assert.equal(places.at(-1)! + 1, placeOf(word + 1, LEVELS - 1))
-      assert.ok(places.every((place) => wordAt(place) === word && place < 2 ** 30))
+      assert.equal(places.at(-1)! + 1, postingKeyOf(word + 1, WEIGHT_LEVELS - 1))
+      assert.ok(places.every((place) => termOfKey(place) === word && place < 2 ** 30))
     }),
   )
 })
@@ -66,7 +66,7 @@ test('the levels of a word follow one another, the highest first, before those o
 test('a row is read as it was packed', () => {
   fc.assert(
     fc.property(row, (groups) => {
-      assert.deepEqual(plainOf(unpackRow(packRow(groupsOf(groups)))), groups)
+      assert.deepEqual(plainOf(unpackPostingRow(packPostingRow(groupsOf(groups)))), groups)
     }),
     { numRuns: 300 },
   )
@@ -76,13 +76,13 @@ test('of rows one after another, exactly the postings of the word are found', ()
   fc.assert(
     fc.property(rows, fc.nat(), (all, chosen) => {
       const groups = all.flat()
-      const word = wordAt(groups[chosen % groups.length]!.place) + (chosen % 7 === 0 ? 1 : 0)
-      const found = roomFor(all.length * ROW_POSTINGS)
-      findPostings(Buffer.concat(all.map((row) => packRow(groupsOf(row)))), word, found)
+      const word = termOfKey(groups[chosen % groups.length]!.place) + (chosen % 7 === 0 ? 1 : 0)
+      const found = roomFor(all.length * MAX_ROW_POSTINGS)
+      readPostingsOfTerm(Buffer.concat(all.map((row) => packPostingRow(groupsOf(row)))), word, found)
       const expected = groups
-        .filter(({ place }) => wordAt(place) === word)
+        .filter(({ place }) => termOfKey(place) === word)
         .flatMap(({ place, wordings }) =>
-          wordings.map((wording) => ({ wording, level: LEVELS - 1 - (place % LEVELS) })),
+          wordings.map((wording) => ({ wording, level: WEIGHT_LEVELS - 1 - (place % WEIGHT_LEVELS) })),
         )
       assert.deepEqual(postingsOf(found), expected)
     }),
@@ -92,30 +92,30 @@ test('of rows one after another, exactly the postings of the word are found', ()
 
 test('no more postings are found than there is room for, and what was found before is kept', () => {
   fc.assert(
-    fc.property(row, fc.nat(ROW_POSTINGS), (groups, room) => {
+    fc.property(row, fc.nat(MAX_ROW_POSTINGS), (groups, room) => {
       const found = roomFor(room + 1)
-      found.wordings[0] = 77
+      found.documents[0] = 77
       found.size = 1
       const { place, wordings } = groups[0]!
-      findPostings(packRow(groupsOf(groups)), wordAt(place), found)
-      assert.equal(found.wordings[0], 77)
-      assert.equal(found.wordings.length, room + 1)
+      readPostingsOfTerm(packPostingRow(groupsOf(groups)), termOfKey(place), found)
+      assert.equal(found.documents[0], 77)
+      assert.equal(found.documents.length, room + 1)
       assert.ok(found.size <= room + 1)
-      if (wordings.length <= room) assert.deepEqual([...found.wordings.subarray(1, wordings.length + 1)], wordings)
+      if (wordings.length <= room) assert.deepEqual([...found.documents.subarray(1, wordings.length + 1)], wordings)
     }),
   )
 })
 
 test('a row of 128 postings of one word takes some 15 bits each where every 8,191st page says it', () => {
-  const wordings = Float64Array.from({ length: ROW_POSTINGS }, (_, at) => 1 + at * 8191)
-  assert.ok(packRow([{ place: placeOf(5, 9), wordings }]).length < 260)
+  const wordings = Float64Array.from({ length: MAX_ROW_POSTINGS }, (_, at) => 1 + at * 8191)
+  assert.ok(packPostingRow([{ key: postingKeyOf(5, 9), documents: wordings }]).length < 260)
 })
 
 /** Bytes of rows, some of them changed, some of them missing. */
 const damaged = fc
   .tuple(rows, fc.array(fc.tuple(fc.nat(), fc.nat(7)), { maxLength: 6 }), fc.double({ min: 0, max: 1, noNaN: true }))
   .map(([all, flips, part]) => {
-    const bytes = Buffer.concat(all.map((row) => packRow(groupsOf(row))))
+    const bytes = Buffer.concat(all.map((row) => packPostingRow(groupsOf(row))))
     for (const [at, bit] of flips) bytes[at % bytes.length]! ^= 1 << bit
     return bytes.subarray(0, Math.ceil(part * bytes.length))
   })
@@ -126,8 +126,8 @@ test('damaged rows end in an error or wrong numbers, soon and in little room', (
       const found = roomFor(200)
       let most = 0
       try {
-        findPostings(bytes, word, found)
-        for (const { wordings } of unpackRow(bytes)) most += wordings.length
+        readPostingsOfTerm(bytes, word, found)
+        for (const { documents: wordings } of unpackPostingRow(bytes)) most += wordings.length
       } catch (error) {
         assert.ok(error instanceof RangeError, String(error))
       }

@@ -1,15 +1,15 @@
 /** Rarities of words of which a test says how many wordings have them. */
 
-import { Histogram, Rarities } from '../../src/similar/rarities.ts'
+import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/rarities.ts'
 
 /** Any odd number. */
 export const FACTOR = 40_503_019
 
-export function raritiesOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): Rarities {
+export function raritiesOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): IdfTable {
   const said = [...pages]
-  const histogram = new Histogram()
+  const histogram = new DocumentFrequencyHistogram()
   for (const [, count] of said) histogram.add(count)
-  const rarities = new Rarities(all, histogram, FACTOR)
-  for (const [word, count] of said) rarities.put(word, count)
+  const rarities = new IdfTable(all, histogram, FACTOR)
+  for (const [word, count] of said) rarities.add(word, count)
   return rarities
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Scores } from '../../src/similar/scores.ts'
+import { ScoreAccumulator } from '../../src/similar/scores.ts'
 
 /** Few wordings and few scores, so that there are sums and ties; eighths, so that sums are exact. */
 const additions = fc.array(
@@ -14,10 +14,10 @@ const additions = fc.array(
   { maxLength: 120 },
 )
 
-const scores = new Scores()
+const scores = new ScoreAccumulator()
 
 function takeBest(limit: number): number[] {
-  const best = scores.best(limit)
+  const best = scores.topDocuments(limit)
   scores.clear()
   return best
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { formatPeriod } from '../../src/accounts/period.ts'
-import { startOf } from '../../src/words/time.ts'
+import { startOfDay } from '../../src/words/time.ts'
 import { days, marked, subscriptions } from '../accounts/calendar.ts'
 import { assertRefused, type ErrorKey } from './errors.ts'
 import { assertWhole, fetchFile, listOf, post, publish } from './files.ts'
@@ -95,7 +95,7 @@ test('the plan of the period holding the date decides on followup', async () => 
 test('over HTTP every date has the state, and its message the days, that a calendar marked day by day gives', async () => {
   await fc.assert(
     fc.asyncProperty(subscriptions, days, days, fc.boolean(), async (who, date, today, followup) => {
-      world.clock.now = startOf(today)
+      world.clock.now = startOfDay(today)
       const { token } = await world.account({ plan: who.plan, periods: who.periods.map(formatPeriod) })
       const seen = await world.ask('daily', { token, date, ...(followup && { followup: 7 }) })
       const state = marked(who, date, today)

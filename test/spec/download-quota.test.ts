@@ -14,7 +14,7 @@ await publish(world, 'domains-2026-11-20.txt.gz', noise(7_000))
 const PATH = '/files/2026-11-18.txt.gz'
 
 const holder = () => world.account({ periods: ['premium:2026-01-01..2026-11-19'], addons: ['export'] })
-const used = ({ account }: Known) => world.store.ledger.used(account.id, dayOf(world.clock.now))
+const used = ({ account }: Known) => world.store.ledger.usedUnits(account.id, dayOf(world.clock.now))
 const bearer = ({ token }: Known, more: Record<string, string> = {}) => {
   return { headers: { Authorization: `Bearer ${token}`, ...more } }
 }
@@ -22,8 +22,8 @@ const statusOf = async (path: string, how: RequestInit) => (await fetchFile(worl
 
 /** Spends units of the free plan's 100 until so many are left. */
 async function leave({ account }: Known, left: number): Promise<void> {
-  const ask = { account: account.id, day: dayOf(world.clock.now), limit: 100, want: 1, holder: 'test' }
-  while (ask.limit - (await world.store.ledger.used(ask.account, ask.day)) > left) await world.store.ledger.take(ask)
+  const ask = { account: account.id, day: dayOf(world.clock.now), limit: 100, requested: 1, holder: 'test' }
+  while (ask.limit - (await world.store.ledger.usedUnits(ask.account, ask.day)) > left) await world.store.ledger.takeQuota(ask)
 }
 
 test('a file costs one call, however often, in whatever ranges and over which path it is fetched that day', async () => {

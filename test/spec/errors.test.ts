@@ -25,8 +25,8 @@ before(async () => {
   await world.ingest(hosted('hub.test', ['192.0.2.1']))
   await world.revoke(ACCOUNTS.revoked)
   const { account } = ACCOUNTS.spent
-  const ask = { account: account.id, day: TODAY as never, limit: 100, want: 1, holder: 'other' }
-  for (let units = 0; units < 100; units++) await world.store.ledger.take(ask)
+  const ask = { account: account.id, day: TODAY as never, limit: 100, requested: 1, holder: 'other' }
+  for (let units = 0; units < 100; units++) await world.store.ledger.takeQuota(ask)
   cursor = metaOf(await world.ask('redirect', { token: ACCOUNTS.paid.token, query: 'hub.test', limit: 1 })).next
 })
 

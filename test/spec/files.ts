@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { type Description, type Manifest, parseFileName } from '../../src/nightly/shelf.ts'
+import { type FileDescription, type FileManifest, parseFileName } from '../../src/nightly/shelf.ts'
 import { type Instant, parseInstant } from '../../src/words/time.ts'
 import type { World } from './world.ts'
 
@@ -17,8 +17,8 @@ export async function publish(
   { shelf }: World,
   text: string,
   content: Uint8Array,
-  given: Partial<Description> = {},
-): Promise<Manifest> {
+  given: Partial<FileDescription> = {},
+): Promise<FileManifest> {
   const { name } = parseFileName(text)!
   const description = {
     generated: BUILT,

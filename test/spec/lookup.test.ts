@@ -149,7 +149,7 @@ test('an unknown suffix passes and yields 404 no_data', async () => {
 test('a forgotten domain is answered like an unknown one', async () => {
   const domain = fresh()
   await world.ingest(look(domain, { web: site() }))
-  await world.store.frontier.forget(domain as never)
+  await world.store.observations.forget(domain as never)
   assertRefused(await ask(domain), 'lookup', 'no_data')
 })
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { LIMITS } from '../../src/accounts/plan.ts'
+import type { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
 import { readPlanFile } from '../../src/accounts/plan-file.ts'
 import { dayOf } from '../../src/words/time.ts'
 import { assertRefused } from './errors.ts'
@@ -66,7 +66,7 @@ test('limits of a file are in force: calls a day, rows a page, states of a recor
   const file = { free: { daily_calls: 2, page_rows: 7, history_states: 3 }, basic: { history_states: null } }
   const limits = readPlanFile(JSON.stringify(file))
   assert.ok(!Array.isArray(limits))
-  await world.serve(world.store, limits as typeof LIMITS)
+  await world.serve(world.store, limits as typeof DEFAULT_PLAN_LIMITS)
   const { token } = await world.account()
   assert.equal(metaOf(await world.ask('redirect', { ...QUERY, token, limit: 50 })).max_limit, 7)
   const history = await world.ask('dnshistory', { ...QUERY, token })

@@ -27,8 +27,8 @@ async function spendAllBut(left: number, { account }: Known, limit: number): Pro
   const { ledger } = world.store
   const ask = { account: account.id, day: '2026-11-20' as never, limit: limit - left, holder: 'another process' }
   const take = async () => {
-    const { granted } = await ledger.take({ ...ask, want: 64 })
-    if (granted > 1) await ledger.settle([{ ...ask, spent: granted, returned: 0 }])
+    const { granted } = await ledger.takeQuota({ ...ask, requested: 64 })
+    if (granted > 1) await ledger.settleQuota([{ ...ask, spent: granted, returned: 0 }])
     return granted
   }
   let granted = 1

@@ -171,7 +171,7 @@ test('a name that was forgotten is gone from every list at once', async () => {
     ...['f0.example', 'f1.example', 'f2.example'].map((name) => says(name, 'Secret recipes, grandmother approved.')),
   )
   assert.deepEqual(await namesFor('f0.example'), ['f1.example', 'f2.example'])
-  await world.store.frontier.forget('f1.example' as never)
+  await world.store.observations.forget('f1.example' as never)
   assert.deepEqual(await namesFor('f0.example'), ['f2.example'])
   assertRefused(await ask({ query: 'f1.example' }), 'similar', 'no_data')
   await world.index()

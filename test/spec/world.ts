@@ -9,16 +9,16 @@ import { after } from 'node:test'
 import { pino } from 'pino'
 import type { Account, NewAccount } from '../../src/accounts/account.ts'
 import { parsePeriod } from '../../src/accounts/period.ts'
-import type { Limits } from '../../src/accounts/plan.ts'
-import { hashToken, keptToken, makeToken, TOKEN_BYTES, type TokenText } from '../../src/accounts/token.ts'
-import { type Api, buildApi } from '../../src/api/api.ts'
-import { Metrics } from '../../src/api/metrics.ts'
-import { CLOCK } from '../../src/commands/clock.ts'
-import type { Shelf } from '../../src/nightly/shelf.ts'
-import { openShelfFolder } from '../../src/nightly/shelf-folder.ts'
+import type { PlanLimitTable } from '../../src/accounts/plan.ts'
+import { hashToken, newTokenRecord, makeToken, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
+import { type Api, createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { SYSTEM_CLOCK } from '../../src/commands/clock.ts'
+import type { FileStore } from '../../src/nightly/shelf.ts'
+import { openFolderFileStore } from '../../src/nightly/shelf-folder.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
-import { openRetrieval, type Retrieval } from '../../src/retrieval/retrieval.ts'
+import { openSimilarityService, type SimilarityService } from '../../src/retrieval/retrieval.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -31,7 +31,7 @@ export type Parameters = Record<string, unknown>
 export type Seen = { status: number; headers: Headers; text: string; body: unknown }
 export type How = { method?: string; headers?: Record<string, string> }
 export type Wanted = { plan?: Account['plan']; periods?: readonly string[]; addons?: Account['addons'] }
-export type Known = { account: Account; token: TokenText }
+export type Known = { account: Account; token: TokenString }
 
 /** What the world's clock shows at first. */
 export const NOON = parseInstant('2026-11-20T12:00:00Z')!
@@ -41,10 +41,10 @@ export class World {
   readonly clock = { now: NOON, ticks: 0 }
   readonly store: Store
   readonly folder: string
-  readonly shelf: Shelf
+  readonly shelf: FileStore
   readonly #apis: Api[] = []
   readonly #stores: Store[] = []
-  #retrieval: Retrieval
+  #retrieval: SimilarityService
   #address = ''
   #accounts = 0
   #check: ReturnType<typeof validator> = () => {}
@@ -52,9 +52,9 @@ export class World {
   constructor(store: Store, folder: string, clock: { now: Instant; ticks: number }) {
     this.store = store
     this.folder = folder
-    this.shelf = openShelfFolder(join(folder, 'files'))
+    this.shelf = openFolderFileStore(join(folder, 'files'))
     this.clock = clock
-    this.#retrieval = openRetrieval(store)
+    this.#retrieval = openSimilarityService(store)
   }
 
   get address(): string {
@@ -62,18 +62,18 @@ export class World {
   }
 
   /** Starts another API on the same store, which answers from now on. The ones before stay. */
-  async serve(store: Store = this.store, limits?: Limits): Promise<void> {
+  async serve(store: Store = this.store, limits?: PlanLimitTable): Promise<void> {
     const { clock } = this
-    const api = await buildApi({
+    const api = await createApi({
       store,
-      retrieval: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
-      shelf: this.shelf,
+      similarSearch: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
+      fileStore: this.shelf,
       settings: { cors: '*', trustedProxies: [] },
       limits,
       now: () => clock.now,
-      ticks: () => clock.ticks,
+      monotonicMs: () => clock.ticks,
       log: pino({ level: 'silent' }),
-      metrics: new Metrics(),
+      metrics: new ApiMetrics(),
     })
     this.#address = await api.app.listen({ host: '127.0.0.1', port: 0 })
     this.#apis.push(api)
@@ -114,9 +114,9 @@ export class World {
       progress() {},
     }
     const { signal } = new AbortController()
-    const done = await indexOnce({ store: this.store, holder: 'test', clock: CLOCK, tell }, signal)
-    assert.equal(done?.waiting, false)
-    this.#retrieval = openRetrieval(this.store)
+    const done = await indexOnce({ store: this.store, holder: 'test', clock: SYSTEM_CLOCK, reporter: tell }, signal)
+    assert.equal(done?.hasPending, false)
+    this.#retrieval = openSimilarityService(this.store)
   }
 
   /** An account with one token; periods as in `premium:2026-01-01..`. */
@@ -127,20 +127,20 @@ export class World {
     const token = makeToken(randomBytes(TOKEN_BYTES))
     const account = await this.store.ledger
       .as(TESTER)
-      .createAccount(made, this.clock.now, keptToken(token, 'test', null))
+      .createAccount(made, this.clock.now, newTokenRecord(token, 'test', null))
     assert.ok(account !== null, email)
     return { account, token }
   }
 
   /** One more token of an account. */
-  async token(account: Account, expires: Instant | null = null): Promise<TokenText> {
+  async token(account: Account, expires: Instant | null = null): Promise<TokenString> {
     const token = makeToken(randomBytes(TOKEN_BYTES))
-    await this.store.ledger.as(TESTER).createToken(account.id, keptToken(token, 'further', expires), this.clock.now)
+    await this.store.ledger.as(TESTER).createToken(account.id, newTokenRecord(token, 'further', expires), this.clock.now)
     return token
   }
 
   async revoke({ account, token }: Known): Promise<void> {
-    const standing = await this.store.ledger.standing(hashToken(token))
+    const standing = await this.store.ledger.findToken(hashToken(token))
     assert.ok(await this.store.ledger.as(TESTER).revokeToken(account.id, standing!.token.id, this.clock.now))
   }
 

@@ -8,10 +8,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { ingest } from '../../src/store/ingest.ts'
-import { migrations } from '../../src/store/migrations.ts'
+import { readMigrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/open.ts'
-import { madeBy, objectsIn } from '../../src/store/postgres/check/schema.ts'
-import { PARTS } from '../../src/store/postgres/migrate.ts'
+import { objectsCreatedBy, LIST_SCHEMA_OBJECTS } from '../../src/store/postgres/check/schema.ts'
+import { SCHEMA_PARTS } from '../../src/store/postgres/migrate.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TESTER } from '../tester.ts'
 import { dns, seen } from './conformance/world.ts'
@@ -61,14 +61,14 @@ async function fill({ url }: Place): Promise<void> {
     .as(TESTER)
     .createAccount({ ...ANN, periods, addons: ['export'] }, NOW, newToken('laptop', 1))
   const [token] = await ledger.tokens(account!.id)
-  await ledger.note([{ account: account!.id, token: token!.id, endpoint: 'lookup', day: TODAY, calls: 3, last: NOW }])
-  await ledger.take({ account: account!.id, day: TODAY, limit: 25_000, want: 64, holder: 'one' })
+  await ledger.recordUsage([{ account: account!.id, token: token!.id, endpoint: 'lookup', day: TODAY, calls: 3, lastCall: NOW }])
+  await ledger.takeQuota({ account: account!.id, day: TODAY, limit: 25_000, requested: 64, holder: 'one' })
   await ledger.secrets(NOW)
   assert.deepEqual(await found(store), [])
   await store.close()
 }
 
-async function found({ archive }: Store): Promise<string[]> {
+async function found({ maintenance: archive }: Store): Promise<string[]> {
   const words: string[] = []
   let resume: string | null = null
   do {
@@ -189,8 +189,8 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
     await (await openStore(url, OPTIONS)).close()
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    const { rows } = await client.query(objectsIn.text).finally(() => client.end())
-    const made = madeBy(PARTS.flatMap(([, folder]) => migrations(folder).map(({ sql }) => sql)).join('\n'))
+    const { rows } = await client.query(LIST_SCHEMA_OBJECTS.text).finally(() => client.end())
+    const made = objectsCreatedBy(SCHEMA_PARTS.flatMap(([, folder]) => readMigrations(folder).map(({ sql }) => sql)).join('\n'))
     const own = /^(table|index|column) (migration|proof)/
     const implied = /^sequence \w+_(id|number)_seq$/
     const there = rows.map(({ key }) => String(key)).filter((key) => !own.test(key) && !implied.test(key))
@@ -201,5 +201,5 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
 test('SQL of migrations: what is dropped later is not made', () => {
   const sql =
     'create table a (\n  b text primary key\n);\ncreate index c on a (b); -- create index d on a (b)\ndrop index c;'
-  assert.deepEqual([...madeBy(sql).keys()].sort(), ['column a.b', 'index a_pkey', 'table a'])
+  assert.deepEqual([...objectsCreatedBy(sql).keys()].sort(), ['column a.b', 'index a_pkey', 'table a'])
 })

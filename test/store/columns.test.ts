@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NOTHING_KNOWN } from '../../src/apply/known.ts'
+import { NO_FACTS } from '../../src/apply/known.ts'
 import { type FactsRow, packFacts, unpackFacts } from '../../src/store/columns.ts'
 import { name, redirecting } from './conformance/world.ts'
 
 const { text: _, ...facts } = redirecting('target.example')
 const ROW: FactsRow = packFacts({
-  ...NOTHING_KNOWN,
+  ...NO_FACTS,
   web: { ...facts, redirect_host: name('www.target.example'), social_networks: [], digest: null },
 })
 

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { CLOCK } from '../../src/commands/clock.ts'
+import { SYSTEM_CLOCK } from '../../src/commands/clock.ts'
 import { indexOnce } from '../../src/retrieval/indexer.ts'
 import { StoreFault } from '../../src/store/fault.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Fault, Store } from '../../src/store/store.ts'
+import type { CheckFault, Store } from '../../src/store/store.ts'
 import { dns, redirecting, seen, web } from './conformance/world.ts'
 
 const NAMES = 1200
@@ -21,9 +21,9 @@ async function withStore<Result>(path: string, work: (store: Store) => Promise<R
   return work(store).finally(() => store.close())
 }
 
-const checked = (path: string): Promise<Fault[]> =>
-  withStore(path, async ({ archive }) => {
-    const found: Fault[] = []
+const checked = (path: string): Promise<CheckFault[]> =>
+  withStore(path, async ({ maintenance: archive }) => {
+    const found: CheckFault[] = []
     for (let place: string | null = null, turns = 0; turns === 0 || place !== null; turns++) {
       assert.ok(turns < 20_000, 'check does not end')
       const { faults, next }: Awaited<ReturnType<typeof archive.check>> = await archive.check(place)
@@ -52,7 +52,7 @@ async function filled(t: TestContext): Promise<string> {
         ),
       )
     const tell = { progress: () => {} }
-    await indexOnce({ store, holder: 'a test', clock: CLOCK, tell }, new AbortController().signal)
+    await indexOnce({ store, holder: 'a test', clock: SYSTEM_CLOCK, reporter: tell }, new AbortController().signal)
   })
   return path
 }

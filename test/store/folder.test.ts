@@ -6,17 +6,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeFolder } from '../../src/store/sqlite/folder.ts'
+import { createFolder } from '../../src/store/sqlite/folder.ts'
 
 test('a folder is made with those above it, and one that is there stays', async (context) => {
   const base = await mkdtemp(join(tmpdir(), 'domaindex-folder-'))
   context.after(() => rm(base, { recursive: true }))
   const deep = join(base, 'a', 'b', 'c')
-  makeFolder(deep)
-  makeFolder(deep)
+  createFolder(deep)
+  createFolder(deep)
   assert.ok(existsSync(deep))
 })
 
 test('where a file system makes no folders, that is told at once', { skip: !existsSync('/proc/self') }, () => {
-  assert.throws(() => makeFolder('/proc/nowhere/deep'), /ENOENT|EACCES|EPERM/)
+  assert.throws(() => createFolder('/proc/nowhere/deep'), /ENOENT|EACCES|EPERM/)
 })

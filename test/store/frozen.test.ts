@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PARTS } from '../../src/apply/known.ts'
-import { PART_NUMBERS, TYPE_NUMBERS } from '../../src/apply/numbers.ts'
-import { prepare, typesOf } from '../../src/apply/prepare.ts'
-import { clockCodec, FLAG, packClocks, unpackClocks } from '../../src/store/columns.ts'
+import { OBSERVED_PARTS } from '../../src/apply/known.ts'
+import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../src/apply/numbers.ts'
+import { prepareObservation, queriedRecordTypes } from '../../src/apply/prepare.ts'
+import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../src/store/columns.ts'
 import { AGE_DAYS } from '../../src/store/schedule.ts'
-import { canonicalRecords, RECORD_TYPES } from '../../src/words/record.ts'
-import { recordsText } from '../../src/words/record-text.ts'
+import { canonicalRecordSet, RECORD_TYPES } from '../../src/words/record.ts'
+import { encodeRecords } from '../../src/words/record-text.ts'
 import { dns, seen } from './conformance/world.ts'
 
 /** Numbers that were given: a line may be added, and none may change. */
@@ -25,16 +25,16 @@ const FLAGS = {
 const AGES = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180]
 
 test('record types, clocks, flags and ages have the numbers that they always had', () => {
-  assert.deepEqual(TYPE_NUMBERS, TYPES)
+  assert.deepEqual(RECORD_TYPE_NUMBERS, TYPES)
   assert.deepEqual(PART_NUMBERS, CLOCKS)
-  assert.deepEqual(FLAG, FLAGS)
+  assert.deepEqual(FACTS_FLAG, FLAGS)
   assert.deepEqual(AGE_DAYS, AGES)
 })
 
 test('every record type and every clock has a number of its own', () => {
-  assert.deepEqual(Object.keys(TYPE_NUMBERS).sort(), [...RECORD_TYPES].sort())
-  assert.deepEqual(Object.keys(PART_NUMBERS).sort(), [...PARTS].sort())
-  for (const numbers of [TYPE_NUMBERS, PART_NUMBERS])
+  assert.deepEqual(Object.keys(RECORD_TYPE_NUMBERS).sort(), [...RECORD_TYPES].sort())
+  assert.deepEqual(Object.keys(PART_NUMBERS).sort(), [...OBSERVED_PARTS].sort())
+  for (const numbers of [RECORD_TYPE_NUMBERS, PART_NUMBERS])
     assert.equal(new Set(Object.values(numbers)).size, Object.keys(numbers).length)
 })
 
@@ -43,18 +43,18 @@ const MX_CLOCK = 0x01020304
 const STORED = Buffer.from('03010203040800000000', 'hex')
 
 test('clocks are stored as the same bytes as ever', () => {
-  const clocks = PARTS.map((part) => (part === 'MX' ? MX_CLOCK : part === 'web' ? 0 : NEWEST))
+  const clocks = OBSERVED_PARTS.map((part) => (part === 'MX' ? MX_CLOCK : part === 'web' ? 0 : NEWEST))
   assert.deepEqual(packClocks(clocks), { clock: NEWEST, late: STORED })
   assert.deepEqual(unpackClocks(NEWEST, STORED), clocks)
   assert.deepEqual(
-    packClocks(PARTS.map(() => NEWEST)),
+    packClocks(OBSERVED_PARTS.map(() => NEWEST)),
     { clock: NEWEST, late: null },
     'nothing is listed where all are the newest',
   )
 })
 
 test('a release with one more record type reads what this one wrote: the new type was never observed', () => {
-  const [before, after] = [PARTS.slice(0, 3), PARTS.slice(3)]
+  const [before, after] = [OBSERVED_PARTS.slice(0, 3), OBSERVED_PARTS.slice(3)]
   const numbers = [...before, 'CAA' as const, ...after].map((part) => (part === 'CAA' ? 9 : PART_NUMBERS[part]))
   const { pack, unpack } = clockCodec(numbers)
   const clocks = unpack(NEWEST, STORED)
@@ -65,7 +65,7 @@ test('a release with one more record type reads what this one wrote: the new typ
   )
   assert.deepEqual(pack(clocks), { clock: NEWEST, late: STORED }, 'and writes the same bytes')
   const observed = clocks.with(3, NEWEST)
-  assert.deepEqual(unpack(NEWEST, pack(observed).late), observed)
+  assert.deepEqual(unpack(NEWEST, pack(observed).otherClocks), observed)
 })
 
 test('this release passes over the clock of a type that a newer one added', () => {
@@ -74,9 +74,9 @@ test('this release passes over the clock of a type that a newer one added', () =
 })
 
 test('what was asked is a bit for each type, by its number', () => {
-  const { asked } = prepare(seen('a.example', 1, dns({ CNAME: [], MX: [], A: [] })))
+  const { queriedTypes: asked } = prepareObservation(seen('a.example', 1, dns({ CNAME: [], MX: [], A: [] })))
   assert.equal(asked, (1 << 6) | (1 << 2) | (1 << 0))
-  assert.deepEqual(typesOf(asked), ['A', 'MX', 'CNAME'])
+  assert.deepEqual(queriedRecordTypes(asked), ['A', 'MX', 'CNAME'])
 })
 
 /** The kept text of each type, which facts and superseded states hold. */
@@ -106,10 +106,10 @@ const TEXTS: readonly [keyof typeof TYPES, unknown, string][] = [
 
 test('the values of a record are kept in the order that they always had, in whatever order they came', () => {
   for (const [type, given, text] of TEXTS) {
-    const records = canonicalRecords(type, given)
+    const records = canonicalRecordSet(type, given)
     assert.ok(typeof records !== 'string')
-    assert.equal(recordsText(type, records), text)
+    assert.equal(encodeRecords(type, records), text)
     const turned = records.map((record) => Object.fromEntries(Object.entries(record).reverse()))
-    assert.equal(recordsText(type, turned as never), text)
+    assert.equal(encodeRecords(type, turned as never), text)
   }
 })

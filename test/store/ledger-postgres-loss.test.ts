@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { DoubtFault, StoreFault } from '../../src/store/fault.ts'
+import { UncertainWriteFault, StoreFault } from '../../src/store/fault.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
-import { LEDGER_SCHEMA, openLedger } from '../../src/store/postgres/ledger.ts'
-import { migrate } from '../../src/store/postgres/migrate.ts'
+import { POSTGRES_LEDGER_SCHEMA, openPostgresLedger } from '../../src/store/postgres/ledger.ts'
+import { applyPostgresMigrations } from '../../src/store/postgres/migrate.ts'
 import { TESTER } from '../tester.ts'
 import { ANN, made, NOW, newToken, TODAY } from './ledger/engine.ts'
 import { proxyTo } from './postgres-proxy.ts'
 import { noPostgres, type Place, postgresServer } from './postgres-server.ts'
 
-const ask = { account: 1, day: TODAY, limit: 25_000, want: 64, holder: 'one' }
+const ask = { account: 1, day: TODAY, limit: 25_000, requested: 64, holder: 'one' }
 const SECRET = 's'.repeat(32)
 const OTHER = 'o'.repeat(32)
 
@@ -32,10 +32,10 @@ function atEnd(t: TestContext, end: () => Promise<void>): void {
 }
 
 async function open(t: TestContext, url: string, secret: string | null = null) {
-  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   atEnd(t, () => database.close())
-  await migrate(database, 'ledger', LEDGER_SCHEMA)
-  return openLedger(database, { secret, now: () => NOW })
+  await applyPostgresMigrations(database, 'ledger', POSTGRES_LEDGER_SCHEMA)
+  return openPostgresLedger(database, { secret, now: () => NOW })
 }
 
 async function placeOf(t: TestContext, make: () => Promise<Place>): Promise<string> {
@@ -58,20 +58,20 @@ for (const when of ['before', 'after'] as const) {
   const moment = when === 'before' ? 'before the server heard of its commit' : 'after its commit, unanswered'
   test(`a write whose connection is lost ${moment} is written once`, { skip: noPostgres }, async (t) => {
     const { ledger, beside, proxy } = await behindProxy(t)
-    await ledger.take(ask)
+    await ledger.takeQuota(ask)
     proxy.loseCommit(when)
-    await ledger.settle([{ account: 1, day: TODAY, holder: 'one', spent: 10, returned: 20 }])
-    assert.deepEqual(await beside.take({ ...ask, limit: 44 }), { granted: 0, used: 10, held: 34, wait: true })
+    await ledger.settleQuota([{ account: 1, day: TODAY, holder: 'one', spent: 10, returned: 20 }])
+    assert.deepEqual(await beside.takeQuota({ ...ask, limit: 44 }), { granted: 0, used: 10, held: 34, wait: true })
     proxy.loseCommit(when)
-    assert.deepEqual(await ledger.take(ask), { granted: 64, used: 10, held: 98, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask), { granted: 64, used: 10, held: 98, wait: false })
     proxy.loseCommit(when)
     const account = await ledger.as(TESTER).createAccount(ANN, NOW)
     assert.deepEqual(await beside.account(ANN.email), account)
     proxy.loseCommit(when)
     const token = await ledger.as(TESTER).createToken(account!.id, newToken('laptop', 1), NOW)
-    const note = { account: account!.id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 3, last: NOW }
+    const note = { account: account!.id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 3, lastCall: NOW }
     proxy.loseCommit(when)
-    await ledger.note([note])
+    await ledger.recordUsage([note])
     assert.deepEqual(await beside.usage(account!.id, TODAY, TODAY), [
       { day: TODAY, endpoint: 'lookup', token: token.id, calls: 3 },
     ])
@@ -84,29 +84,29 @@ test('a write that nobody can tell of costs what its process held, and gives not
 }, async (t) => {
   const url = await schemaOf(t)
   const beside = await open(t, url)
-  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   atEnd(t, () => database.close())
   let isDoubtful = false
-  const ledger = await openLedger(
+  const ledger = await openPostgresLedger(
     {
       ...database,
       async transaction(work) {
         const result = await database.transaction(work)
-        if (isDoubtful) throw new DoubtFault('the server is out of reach')
+        if (isDoubtful) throw new UncertainWriteFault('the server is out of reach')
         return result
       },
     },
     { secret: null, now: () => NOW },
   )
   const settle = (spent: number, returned: number) =>
-    ledger.settle([{ account: 1, day: TODAY, holder: 'one', spent, returned }])
-  await ledger.take(ask)
+    ledger.settleQuota([{ account: 1, day: TODAY, holder: 'one', spent, returned }])
+  await ledger.takeQuota(ask)
   isDoubtful = true
-  await assert.rejects(settle(10, 20), DoubtFault)
+  await assert.rejects(settle(10, 20), UncertainWriteFault)
   isDoubtful = false
   await settle(10, 20)
-  assert.equal(await beside.used(1, TODAY), 10 + 34)
-  assert.deepEqual(await beside.take({ ...ask, limit: 45, want: 1 }), { granted: 1, used: 45, held: 0, wait: false })
+  assert.equal(await beside.usedUnits(1, TODAY), 10 + 34)
+  assert.deepEqual(await beside.takeQuota({ ...ask, limit: 45, requested: 1 }), { granted: 1, used: 45, held: 0, wait: false })
 })
 
 test('a deadlock is tried again, and what else fails is told by the statement that failed', {
@@ -123,7 +123,7 @@ test('a deadlock is tried again, and what else fails is told by the statement th
     create trigger collide before insert or update on holder for each row execute function collide()`)
   await hand.end()
   const account = await made(ledger)
-  assert.equal((await ledger.take({ ...ask, account: account.id })).granted, 64)
+  assert.equal((await ledger.takeQuota({ ...ask, account: account.id })).granted, 64)
   await assert.rejects(made(ledger, { email: 'a\0@example.com' }), /invalid byte sequence/)
 })
 
@@ -133,7 +133,7 @@ test('a read whose connection is lost is tried once more', { skip: noPostgres },
   proxy.loseAll()
   assert.deepEqual(await ledger.account(ANN.email), account)
   proxy.loseAll()
-  assert.equal((await ledger.take(ask)).granted, 64)
+  assert.equal((await ledger.takeQuota(ask)).granted, 64)
 })
 
 test('another secret than that of the installation is refused with what to do', { skip: noPostgres }, async (t) => {

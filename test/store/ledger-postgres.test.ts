@@ -2,8 +2,8 @@
 
 import { test } from 'node:test'
 import { openDatabase } from '../../src/store/postgres/database.ts'
-import { LEDGER_SCHEMA, openLedger } from '../../src/store/postgres/ledger.ts'
-import { migrate } from '../../src/store/postgres/migrate.ts'
+import { POSTGRES_LEDGER_SCHEMA, openPostgresLedger } from '../../src/store/postgres/ledger.ts'
+import { applyPostgresMigrations } from '../../src/store/postgres/migrate.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
 import { ledgerConformance } from './ledger.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
@@ -20,10 +20,10 @@ const engine: LedgerEngine = {
       await drop()
     }
     const another = async () => {
-      const database = await openDatabase(url, { pool: 2, who: 'test' })
+      const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
       opened.push(database)
-      await migrate(database, 'ledger', LEDGER_SCHEMA)
-      const ledger = await openLedger(database, { secret, now: () => clock.now })
+      await applyPostgresMigrations(database, 'ledger', POSTGRES_LEDGER_SCHEMA)
+      const ledger = await openPostgresLedger(database, { secret, now: () => clock.now })
       opened.push(ledger)
       return ledger
     }

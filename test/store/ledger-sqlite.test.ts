@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { type LedgerOptions, openLedger } from '../../src/store/sqlite/ledger.ts'
+import { type SqliteLedgerOptions, openSqliteLedger } from '../../src/store/sqlite/ledger.ts'
 import type { LedgerAndWishes, LedgerEngine } from './ledger/engine.ts'
 import { endWorkers, workerLedger } from './ledger/worker-ledger.ts'
 import { ledgerConformance } from './ledger.ts'
@@ -13,7 +13,7 @@ type Closable = LedgerAndWishes & { close(): Promise<void> }
 
 after(endWorkers)
 
-function engine(mode: LedgerOptions['ledger']): LedgerEngine {
+function engine(mode: SqliteLedgerOptions['ledger']): LedgerEngine {
   return {
     name: `SQLite, ${mode}`,
     runs: mode === 'own' ? 25 : 5, // the rules are the same, the way to them is not
@@ -27,7 +27,7 @@ function engine(mode: LedgerOptions['ledger']): LedgerEngine {
       }
       const another = async (ledger = mode): Promise<Closable> => {
         if (ledger === 'primary') opened.push(await workerLedger(path, secret))
-        else opened.push(openLedger(path, { ledger, secret, now: () => clock.now }))
+        else opened.push(openSqliteLedger(path, { ledger, secret, now: () => clock.now }))
         return opened.at(-1)!
       }
       try {

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster'
 import { deserialize, serialize } from 'node:v8'
-import { openLedger } from '../../src/store/sqlite/ledger.ts'
+import { openSqliteLedger } from '../../src/store/sqlite/ledger.ts'
 
 /** `values` and `outcome` are structured clones in Base64, so that any channel carries them. */
 export type Order = { call: number; method: string; values: string }
@@ -14,7 +14,7 @@ let ledger: Deeds = {}
 
 const deeds: Deeds = {
   open(path, secret) {
-    ledger = openLedger(path as string, { ledger: 'primary', secret: secret as string | null, now: () => 0 }) as never
+    ledger = openSqliteLedger(path as string, { ledger: 'primary', secret: secret as string | null, now: () => 0 }) as never
   },
   /** A change of an actor: the actor, the method and its values. */
   change: (actor, method, ...values) => (ledger.as!(actor) as Deeds)[method as string]!(...values),

@@ -10,12 +10,12 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { StoreFault } from '../../src/store/fault.ts'
-import { type LedgerOptions, openLedger } from '../../src/store/sqlite/ledger.ts'
+import { type SqliteLedgerOptions, openSqliteLedger } from '../../src/store/sqlite/ledger.ts'
 import { TESTER } from '../tester.ts'
 import { ANN, made, NOW, newToken, TODAY } from './ledger/engine.ts'
 import { forkDriven } from './ledger/worker-ledger.ts'
 
-const ask = { account: 1, day: TODAY, limit: 1_000_000, want: 1, holder: 'one' }
+const ask = { account: 1, day: TODAY, limit: 1_000_000, requested: 1, holder: 'one' }
 
 function newPath(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-ledger-'))
@@ -23,18 +23,18 @@ function newPath(t: TestContext): string {
   return join(folder, 'ledger.db')
 }
 
-const open = (path: string, ledger: LedgerOptions['ledger']) =>
-  openLedger(path, { ledger, secret: null, now: () => NOW })
+const open = (path: string, ledger: SqliteLedgerOptions['ledger']) =>
+  openSqliteLedger(path, { ledger, secret: null, now: () => NOW })
 
 test('all that wait share one commit', async (t) => {
   const path = newPath(t)
   const ledger = open(path, 'thread')
-  await ledger.take(ask)
+  await ledger.takeQuota(ask)
   const before = statSync(`${path}-wal`).size
-  await Promise.all(Array.from({ length: 2_000 }, () => ledger.take(ask)))
+  await Promise.all(Array.from({ length: 2_000 }, () => ledger.takeQuota(ask)))
   const pages = (statSync(`${path}-wal`).size - before) / 4_096
   assert.ok(pages < 20, `${pages} pages were written`)
-  assert.equal(await ledger.used(1, TODAY), 2_001)
+  assert.equal(await ledger.usedUnits(1, TODAY), 2_001)
   await ledger.close()
 })
 
@@ -42,17 +42,17 @@ test('a call that fails takes nothing of its neighbours back', async (t) => {
   const ledger = open(newPath(t), 'own')
   const { id } = await made(ledger)
   const outcomes = await Promise.allSettled([
-    ledger.take(ask),
+    ledger.takeQuota(ask),
     ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW),
     ledger.as(TESTER).createToken(id, newToken('copy', 1), NOW),
-    ledger.take(ask),
+    ledger.takeQuota(ask),
   ])
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
   )
   assert.equal((await ledger.tokens(id)).length, 1)
-  assert.equal(await ledger.used(1, TODAY), 2)
+  assert.equal(await ledger.usedUnits(1, TODAY), 2)
   await ledger.close()
 })
 
@@ -61,12 +61,12 @@ test('what cannot be written is told to everyone who waits, and the ledger goes 
   const ledger = open(path, 'own')
   const other = new DatabaseSync(path)
   other.exec(`create trigger full before insert on budget begin select raise(rollback, 'no room'); end`)
-  const outcomes = await Promise.allSettled([ledger.as(TESTER).createAccount(ANN, NOW), ledger.take(ask)])
+  const outcomes = await Promise.allSettled([ledger.as(TESTER).createAccount(ANN, NOW), ledger.takeQuota(ask)])
   for (const outcome of outcomes) assert.match((outcome as PromiseRejectedResult).reason.message, /no room/)
   assert.equal(await ledger.account(ANN.email), null)
   other.exec('drop trigger full')
   other.close()
-  assert.equal((await ledger.take(ask)).granted, 1)
+  assert.equal((await ledger.takeQuota(ask)).granted, 1)
   await ledger.close()
 })
 
@@ -87,7 +87,7 @@ test('what was acknowledged survives a kill -9', async (t) => {
   }
   const ledger = open(path, 'own')
   assert.ok(acknowledged >= 100)
-  assert.ok((await ledger.used(1, TODAY)) >= acknowledged)
+  assert.ok((await ledger.usedUnits(1, TODAY)) >= acknowledged)
   await ledger.close()
 })
 
@@ -106,10 +106,10 @@ test('a worker whose primary is gone is told so', async (t) => {
 test('a closed ledger says that it is closed', async (t) => {
   const path = newPath(t)
   const ledger = open(path, 'thread')
-  const under = ledger.take(ask)
+  const under = ledger.takeQuota(ask)
   await ledger.close()
   assert.equal((await under).granted, 1)
-  await assert.rejects(ledger.take(ask), /is closed/)
+  await assert.rejects(ledger.takeQuota(ask), /is closed/)
 })
 
 test('a ledger of another release is refused with what to do', async (t) => {

@@ -10,8 +10,8 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { StoreFault } from '../../src/store/fault.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
-import { migrate as migratePostgres } from '../../src/store/postgres/migrate.ts'
-import { migrate as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
+import { applyPostgresMigrations as migratePostgres } from '../../src/store/postgres/migrate.ts'
+import { applySqliteMigrations as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const FIRST = 'create table thing (number integer primary key);'
@@ -31,7 +31,7 @@ async function databaseOf(t: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const database = await openDatabase(url, { pool: 2, who: 'migrating' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'migrating' })
   t.after(async () => {
     await database.close()
     await client.end()
@@ -54,7 +54,7 @@ test('a migration behind a long reader gives its lock up, says so, lets others p
     if (told.length === 2) await client.query('commit')
   }
   const tell = (words: string): void => void told.push(words)
-  const done = await migratePostgres(database, 'facts', folderOf(t, FIRST, SECOND), { tell, wait })
+  const done = await migratePostgres(database, 'facts', folderOf(t, FIRST, SECOND), { report: tell, wait })
   await other.end()
   assert.deepEqual([done.length, told.length], [1, 2])
   assert.match(told[0]!, /^facts\/0002-step\.sql waits for others who use its tables, and tries again \(1 of 150\)$/)

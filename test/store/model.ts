@@ -1,12 +1,12 @@
 /** A plain model of the store in memory: what the contract says, said as simply and as slowly as it can be. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Ip } from '../../src/apply/known.ts'
+import type { IpStatus } from '../../src/apply/known.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
-import type { Outcome } from '../../src/store/ingest.ts'
-import type { Clocked, HistoryState, Lookup, NeighbourRow } from '../../src/store/store.ts'
-import { type Address, compareAddresses } from '../../src/words/address.ts'
-import type { Name } from '../../src/words/name.ts'
+import type { IngestOutcome } from '../../src/store/ingest.ts'
+import type { LastObserved, HistoryState, Lookup, NeighbourRow } from '../../src/store/store.ts'
+import { type IpAddress, compareAddresses } from '../../src/words/address.ts'
+import type { DomainName } from '../../src/words/name.ts'
 import { compareBytewise } from '../../src/words/order.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
 import { formatInstant, type Instant } from '../../src/words/time.ts'
@@ -32,15 +32,15 @@ function unseen(): Domain {
 
 export class Model {
   readonly #now: Instant
-  readonly #domains = new Map<Name, Domain>()
-  readonly #forgotten = new Set<Name>()
+  readonly #domains = new Map<DomainName, Domain>()
+  readonly #forgotten = new Set<DomainName>()
 
   /** `now`: where the store's clock stands. */
   constructor(now: Instant) {
     this.#now = now
   }
 
-  observe(observation: Observation): Outcome {
+  observe(observation: Observation): IngestOutcome {
     const { domain: name, observed_at } = observation
     if (observed_at > this.#now + FIVE_MINUTES) return 'ahead'
     if (this.#forgotten.has(name)) return 'stale'
@@ -53,12 +53,12 @@ export class Model {
     return isDeepStrictEqual(known.facts, domain.facts) ? 'unchanged' : 'applied'
   }
 
-  forget(name: Name): boolean {
+  forget(name: DomainName): boolean {
     this.#forgotten.add(name)
     return this.#domains.delete(name)
   }
 
-  lookup(name: Name): Lookup | null {
+  lookup(name: DomainName): Lookup | null {
     const domain = this.#domains.get(name)
     if (domain === undefined) return null
     const web = domain.facts.web
@@ -82,23 +82,23 @@ export class Model {
     }
   }
 
-  clocks(name: Name): Clocked {
+  clocks(name: DomainName): LastObserved {
     const clocks = this.#domains.get(name)?.clocks ?? {}
     return { dns: clocks.status ?? null, web: clocks.web ?? null }
   }
 
-  redirects(target: Name): Name[] {
+  redirects(target: DomainName): DomainName[] {
     return this.#names().filter((name) => this.#domains.get(name)?.facts.web?.redirects_to === target)
   }
 
-  addresses(name: Name): Address[] {
+  addresses(name: DomainName): IpAddress[] {
     const domain = this.#domains.get(name)
     if (domain?.facts.status !== 'ok') return []
     const records = [...newest(domain.facts, 'A'), ...newest(domain.facts, 'AAAA')]
     return records.map(addressOf).sort(compareAddresses)
   }
 
-  neighbours(addresses: readonly Address[], except: Name | null): NeighbourRow[] {
+  neighbours(addresses: readonly IpAddress[], except: DomainName | null): NeighbourRow[] {
     return addresses.flatMap((address) =>
       this.#names()
         .filter((name) => name !== except && this.addresses(name).includes(address))
@@ -107,16 +107,16 @@ export class Model {
   }
 
   /** Newest first. */
-  history(name: Name, type: RecordType): HistoryState[] {
+  history(name: DomainName, type: RecordType): HistoryState[] {
     const states = this.#domains.get(name)?.facts.states[type] ?? []
     return states.map(({ first_seen, records }) => ({ first_seen, records: JSON.stringify(records) })).reverse()
   }
 
-  #names(): Name[] {
+  #names(): DomainName[] {
     return [...this.#domains.keys()].sort(compareBytewise)
   }
 
-  #since(name: Name, address: Address): string {
+  #since(name: DomainName, address: IpAddress): string {
     const { A, AAAA } = this.#domains.get(name)!.facts.states
     const holding = [...A, ...AAAA].filter(({ records }) => records.some((record) => addressOf(record) === address))
     return formatInstant(Math.min(...holding.map(({ first_seen }) => first_seen)))
@@ -180,7 +180,7 @@ function sameSet(one: readonly AnyRecord[], other: readonly AnyRecord[]): boolea
   return isDeepStrictEqual(texts(one), texts(other))
 }
 
-function ip(facts: Facts): Ip | null {
+function ip(facts: Facts): IpStatus | null {
   if (!facts.resolved) return null
   if (facts.status === 'nxdomain' || facts.status === 'servfail') return facts.status
   const [four, six] = [newest(facts, 'A').length > 0, newest(facts, 'AAAA').length > 0]
@@ -189,7 +189,7 @@ function ip(facts: Facts): Ip | null {
   return six ? 'v6only' : 'noip'
 }
 
-function addressOf(record: AnyRecord): Address {
-  const { ipv4_address, ipv6_address } = record as { ipv4_address?: Address; ipv6_address?: Address }
+function addressOf(record: AnyRecord): IpAddress {
+  const { ipv4_address, ipv6_address } = record as { ipv4_address?: IpAddress; ipv6_address?: IpAddress }
   return (ipv4_address ?? ipv6_address)!
 }

@@ -6,13 +6,13 @@ import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/parse.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Fault, Store } from '../../src/store/store.ts'
-import type { Address } from '../../src/words/address.ts'
+import type { CheckFault, Store } from '../../src/store/store.ts'
+import type { IpAddress } from '../../src/words/address.ts'
 import { hosted } from '../spec/observations.ts'
 import { until } from '../until.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
-const CROWDED = '192.0.2.1' as Address
+const CROWDED = '192.0.2.1' as IpAddress
 const BATCH = 20
 const notOurs = noPostgres || (process.env.DOMAINDEX_TEST_POSTGRES ? 'the server is not ours to restart' : false)
 
@@ -26,8 +26,8 @@ function batchOf(importer: number, batch: number): Observation[] {
   })
 }
 
-async function faultsOf({ archive }: Store): Promise<Fault[]> {
-  const faults: Fault[] = []
+async function faultsOf({ maintenance: archive }: Store): Promise<CheckFault[]> {
+  const faults: CheckFault[] = []
   let place: string | null = null
   do {
     const slice: Awaited<ReturnType<typeof archive.check>> = await archive.check(place)

@@ -43,9 +43,9 @@ async function fileBeside(
   { keeper, hand, hold }: Awaited<ReturnType<typeof worldOf>>,
   meanwhile: () => Promise<unknown>,
 ): Promise<void> {
-  const filings = (await keeper.indexing.pending(10)).map(filingOf)
+  const filings = (await keeper.similarIndex.pending(10)).map(filingOf)
   await hand.query('begin; lock table reading in share row exclusive mode')
-  const filed = keeper.indexing.file(hold, filings)
+  const filed = keeper.similarIndex.filePages(hold, filings)
   await waiting(hand, 1)
   const done = meanwhile()
   await waiting(hand, 2)
@@ -63,12 +63,12 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
   test('a page that a writer has in its hands is left for the next round, and not waited for', async (t) => {
     const { keeper, hand, hold } = await worldOf(t)
     await ingest(keeper, [saying(ONE, 1, 'one'), saying(TWO, 1, 'two')])
-    const filings = (await keeper.indexing.pending(10)).map(filingOf)
+    const filings = (await keeper.similarIndex.pending(10)).map(filingOf)
     await hand.query('begin')
     await hand.query('select 1 from page p join facts f using (part, id) where f.name = $1 for update of p', [ONE])
-    assert.equal(await keeper.indexing.file(hold, filings), true)
+    assert.equal(await keeper.similarIndex.filePages(hold, filings), true)
     assert.deepEqual(
-      (await keeper.indexing.pending(10)).map((page) => page.name),
+      (await keeper.similarIndex.pending(10)).map((page) => page.name),
       [ONE],
     )
     await hand.query('rollback')
@@ -78,7 +78,7 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
   })
 
   const gone = {
-    'a name that is forgotten': (store: Store) => store.frontier.forget(ONE),
+    'a name that is forgotten': (store: Store) => store.observations.forget(ONE),
     'a page whose text goes': (store: Store) => ingest(store, [saying(ONE, 2, null)]),
   }
   for (const [what, write] of Object.entries(gone))
@@ -89,7 +89,7 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
       await fileBeside(world, () => write(other))
       assert.deepEqual([await keeper.similar.page(ONE), await namesOf(keeper, 'both')], [null, [TWO]])
       assert.deepEqual(await faults(keeper), [])
-      await other.frontier.forget(TWO)
+      await other.observations.forget(TWO)
       await fileAll(keeper, hold)
       assert.equal(await wordingOf(keeper, 'both'), null)
     })
@@ -117,12 +117,12 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
         )
     }
     const forget = async (): Promise<void> => {
-      for (const each of names.slice(0, 10)) await other.frontier.forget(name(each))
+      for (const each of names.slice(0, 10)) await other.observations.forget(name(each))
     }
     let writing = true
     const file = async (): Promise<void> => {
       while (writing)
-        assert.equal(await keeper.indexing.file(hold, (await keeper.indexing.pending(15)).map(filingOf)), true)
+        assert.equal(await keeper.similarIndex.filePages(hold, (await keeper.similarIndex.pending(15)).map(filingOf)), true)
     }
     const filed = file()
     await Promise.all([write(keeper, 0), write(other, 1), forget()]).finally(() => {
@@ -132,9 +132,9 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
     await fileAll(keeper, hold)
     assert.deepEqual(await faults(keeper), [])
     for (const each of names.slice(0, 10)) assert.equal(await keeper.similar.page(name(each)), null)
-    const wordings = await keeper.indexing.wordings(0, 100)
+    const wordings = await keeper.similarIndex.documents(0, 100)
     const said = await keeper.similar.names(
-      wordings.map(({ wording }) => wording),
+      wordings.map(({ document: wording }) => wording),
       100,
     )
     const expected = names.slice(10).filter((_, at) => /word/.test(text(10 + at, 13) ?? ''))

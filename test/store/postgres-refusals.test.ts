@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { StoreFault } from '../../src/store/fault.ts'
 import { openStore } from '../../src/store/open.ts'
-import { whyUnfit } from '../../src/store/postgres/open.ts'
-import { inWords } from '../../src/store/postgres/trouble.ts'
+import { unsupportedReason } from '../../src/store/postgres/open.ts'
+import { toStoreFault } from '../../src/store/postgres/trouble.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null, pool: 2 } as const
@@ -36,8 +36,8 @@ test('parameters of a URL that do not fit the server or this machine are told in
 })
 
 test('a server that is too old is refused', () => {
-  assert.match(whyUnfit({ encoding: 'UTF8', version: 14 })!, /^is PostgreSQL 14: 15 or later is needed$/)
-  assert.equal(whyUnfit({ encoding: 'UTF8', version: 15 }), null)
+  assert.match(unsupportedReason({ encoding: 'UTF8', version: 14 })!, /^is PostgreSQL 14: 15 or later is needed$/)
+  assert.equal(unsupportedReason({ encoding: 'UTF8', version: 15 }), null)
 })
 
 test('a database with tables of another program is refused', { skip: noPostgres }, async (t) => {
@@ -77,7 +77,7 @@ test('a server that asks for a password which the URL lacks is told of, and not 
 
 test('a certificate that is not accepted is told with what to do', () => {
   const told = (message: string, code: string) =>
-    (inWords(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
+    (toStoreFault(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
   assert.match(
     told('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
     /name that of its authority by sslrootcert/,

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { AwayFault, StoreFault } from '../../src/store/fault.ts'
+import { StoreUnavailableFault, StoreFault } from '../../src/store/fault.ts'
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts'
-import { penOf } from '../../src/store/postgres/ledger/pen.ts'
-import { PROOFS } from '../../src/store/postgres/proof.ts'
+import { groupCommit } from '../../src/store/postgres/ledger/pen.ts'
+import { CREATE_COMMIT_MARKERS } from '../../src/store/postgres/proof.ts'
 import { until } from '../until.ts'
 import { proxyTo } from './postgres-proxy.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
@@ -20,7 +20,7 @@ async function schemaOf(t: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(PROOFS)
+  await client.query(CREATE_COMMIT_MARKERS)
   t.after(async () => {
     await client.end()
     await drop()
@@ -36,7 +36,7 @@ test('a server that stands still is given up after the silence, by reads and wri
   const { url } = await schemaOf(t)
   const proxy = await proxyTo(url)
   t.after(() => proxy.close())
-  const database = await openDatabase(proxy.url, { pool: 4, who: 'test', silence: 1_500 })
+  const database = await openDatabase(proxy.url, { pool: 4, applicationName: 'test', maxSilence: 1_500 })
   t.after(() => database.close())
   await Promise.all([database.read(ONE), write(database)])
   proxy.freeze(true)
@@ -46,7 +46,7 @@ test('a server that stands still is given up after the silence, by reads and wri
     assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreFault, String(outcome.status))
     assert.match(outcome.reason.message, /nothing answers there|are all in use/)
   }
-  assert.ok(outcomes.some((each) => each.status === 'rejected' && each.reason instanceof AwayFault))
+  assert.ok(outcomes.some((each) => each.status === 'rejected' && each.reason instanceof StoreUnavailableFault))
   proxy.freeze(false)
   assert.deepEqual(await database.read(ONE), [{ one: 1 }])
   await write(database)
@@ -56,24 +56,24 @@ test('a statement may take longer than the silence where it runs once, and answe
   skip: noPostgres,
 }, async (t) => {
   const { url } = await schemaOf(t)
-  const database = await openDatabase(url, { pool: 4, who: 'test', silence: 2_000 })
+  const database = await openDatabase(url, { pool: 4, applicationName: 'test', maxSilence: 2_000 })
   t.after(() => database.close())
   const slow = { name: 'slow', text: 'select 1 as one from pg_sleep(5)' }
   const dripping = { name: 'drip', text: 'select repeat(n::text, 9000) || pg_sleep(0.4) from generate_series(1, 12) n' }
   const [once, drops, silent] = await Promise.allSettled([
-    database.once(({ rows }) => rows(slow)),
+    database.transactionOnce(({ rows }) => rows(slow)),
     database.read(dripping),
     database.readLong(slow),
   ])
   assert.deepEqual(once, { status: 'fulfilled', value: [{ one: 1 }] })
   assert.ok(drops.status === 'fulfilled' && drops.value.length === 12)
-  assert.ok(silent.status === 'rejected' && silent.reason instanceof AwayFault)
+  assert.ok(silent.status === 'rejected' && silent.reason instanceof StoreUnavailableFault)
 })
 
 test('those that wait for a write that fails because the store is away fail with it', async () => {
   const failures = Promise.withResolvers<never>()
   let writes = 0
-  const { send, idle } = penOf<string>(() => {
+  const { send, idle } = groupCommit<string>(() => {
     writes++
     return failures.promise
   })
@@ -81,8 +81,8 @@ test('those that wait for a write that fails because the store is away fail with
   const began = first.catch(() => {})
   while (writes === 0) await new Promise(setImmediate)
   const others = [send('b', null), send('c', 5)]
-  failures.reject(new AwayFault('away'))
-  for (const each of [first, ...others]) await assert.rejects(each, AwayFault)
+  failures.reject(new StoreUnavailableFault('away'))
+  for (const each of [first, ...others]) await assert.rejects(each, StoreUnavailableFault)
   await began
   await idle()
   assert.equal(writes, 1)
@@ -93,7 +93,7 @@ test('a Parse that fails fails alone: neighbours that were sent behind it are an
 }, async (t) => {
   const { url, client } = await schemaOf(t)
   await client.query('create table held (one integer); insert into held values (1)')
-  const database = await openDatabase(url, { pool: 2, who: 'neighbours' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'neighbours' })
   t.after(() => database.close())
   const [{ pid }] = (await database.read<{ pid: number }>({ name: 'pid', text: 'select pg_backend_pid() as pid' })) as [
     { pid: number },
@@ -116,7 +116,7 @@ test('a transaction whose first statement cannot be prepared says why, whatever 
   skip: noPostgres,
 }, async (t) => {
   const { url } = await schemaOf(t)
-  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   t.after(() => database.close())
   const missing = { name: 'missing', text: 'select 1 from nowhere' }
   await assert.rejects(

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import type { Plan } from '../../src/accounts/account.ts'
-import { DoubtFault, StoreFault } from '../../src/store/fault.ts'
+import { UncertainWriteFault, StoreFault } from '../../src/store/fault.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
-import { idsOf } from '../../src/store/postgres/ids.ts'
-import { isCommitted, PROOFS } from '../../src/store/postgres/proof.ts'
-import { inWords } from '../../src/store/postgres/trouble.ts'
+import { idAllocator } from '../../src/store/postgres/ids.ts'
+import { isCommitted, CREATE_COMMIT_MARKERS } from '../../src/store/postgres/proof.ts'
+import { toStoreFault } from '../../src/store/postgres/trouble.ts'
 import { TESTER } from '../tester.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -33,7 +33,7 @@ test('each of two saves at the same time gets as many ids as it asks for, and no
   let block = 0
   const read = async (_: unknown, [blocks]: readonly number[]) =>
     Array.from({ length: blocks! }, () => ({ first: ++block * 1000 }))
-  const take = idsOf(read as never)
+  const take = idAllocator(read as never)
   const kept = await take(100)
   const taken = await Promise.all([take(1900), take(1900), take(500)])
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('each of two saves at the same time gets as many ids as it asks for, and no
 test('no connection is left behind, also of those that were on their way', { skip: noPostgres }, async (t) => {
   const url = await schemaOf(t)
   const who = `domaindex ${process.pid}`
-  const database = await openDatabase(url, { pool: 8, who })
+  const database = await openDatabase(url, { pool: 8, applicationName: who })
   await Promise.all(Array.from({ length: 12 }, () => database.read({ name: 'one', text: 'select 1' })))
   await database.close()
   const client = await clientOf(url)
@@ -61,13 +61,13 @@ test('a commit that another connection still has under way is in doubt, however 
   const url = await schemaOf(t)
   const id = '00000000-0000-4000-8000-000000000000'
   const hanging = await clientOf(url)
-  await hanging.query(PROOFS)
+  await hanging.query(CREATE_COMMIT_MARKERS)
   await hanging.query('begin')
   await hanging.query('insert into proof (id) values ($1)', [id])
   const pool = new pg.Pool({ connectionString: url, lock_timeout: 20 })
   await assert.rejects(
-    isCommitted(() => pool.connect(), { id, spent: [] }),
-    DoubtFault,
+    isCommitted(() => pool.connect(), { id, obsolete: [] }),
+    UncertainWriteFault,
   )
   await pool.end()
   await hanging.end()
@@ -78,7 +78,7 @@ test('a range is read in the order of its key, also where its table was empty wh
 }, async (t) => {
   const url = await schemaOf(t)
   await (await openStore(url, OPTIONS)).close()
-  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   const text = `explain select * from presence where (part, address, name) > (0, '', '') order by part, address, name limit 500`
   const plan = JSON.stringify(await database.read({ name: 'plan', text }))
   await database.close()
@@ -89,9 +89,9 @@ test('a range is read in the order of its key, also where its table was empty wh
 test('a migration may take its time, and nothing else may', { skip: noPostgres }, async (t) => {
   const url = await schemaOf(t)
   await (await openStore(url, OPTIONS)).close()
-  const database = await openDatabase(url, { pool: 2, who: 'test' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   const most = { name: 'most', text: `select current_setting('statement_timeout') as most` }
-  assert.deepEqual(await database.once((session) => session.rows(most)), [{ most: '0' }])
+  assert.deepEqual(await database.transactionOnce((session) => session.rows(most)), [{ most: '0' }])
   assert.deepEqual(await database.transaction((session) => session.rows(most)), [{ most: '1min' }])
   await database.close()
 })
@@ -109,7 +109,7 @@ test('a server that may only be read is told of as such', { skip: noPostgres }, 
 })
 
 test('what no connection or no turn could be had for is said in words', () => {
-  const words = (message: string) => (inWords(new Error(message), 'postgres://u:secret@h/d') as Error).message
+  const words = (message: string) => (toStoreFault(new Error(message), 'postgres://u:secret@h/d') as Error).message
   assert.match(words('timeout expired'), /^postgres:\/\/u@h\/d: nothing answers there/)
   assert.match(words('timeout exceeded when trying to connect'), /all in use: raise DOMAINDEX_POOL$/)
 })

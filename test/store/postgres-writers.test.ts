@@ -147,7 +147,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
       assert.equal((await hand.query('select last_value from tries')).rows[0].last_value, '4')
       await hand.query('update allowed set failures = 1000000')
       const changes = await changesOf(one, [on('b.example', 1, '192.0.2.1', 't.example')])
-      await assert.rejects(one.frontier.save(changes), /planted/)
+      await assert.rejects(one.observations.save(changes), /planted/)
       await agrees()
     })
   }
@@ -159,7 +159,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
       proxy.loseCommit(when)
       assert.deepEqual(await observe(one, on('a.example', 1, '192.0.2.1', 't.example')), ['applied'])
       assert.equal(proxy.lost(), 1)
-      assert.equal((await one.frontier.visits([name('a.example')]))[0]!.version, 1)
+      assert.equal((await one.observations.crawlStates([name('a.example')]))[0]!.version, 1)
       await agrees()
     })
   }

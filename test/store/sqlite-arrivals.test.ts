@@ -37,9 +37,9 @@ test('a walk that was held up loses no name that came meanwhile, and lists none 
         insert into arrival (name) values ('new.example')`)
     },
   } as AbortSignal
-  await (await store.listing.begin({ signal: held })).close()
+  await (await store.listing.start({ signal: held })).close()
   assert.ok(steps >= 2)
-  await (await store.listing.begin({ signal: new AbortController().signal })).close()
+  await (await store.listing.start({ signal: new AbortController().signal })).close()
   const listed = (each: string) => other.prepare('select 1 from listed where name = ?').get(each) !== undefined
   assert.deepEqual([listed('new.example'), listed(name('z-forgotten.example'))], [true, false])
   assert.equal((other.prepare('select count(*) as names from listed').get() as { names: number }).names, MANY + 1)

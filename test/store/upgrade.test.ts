@@ -9,16 +9,16 @@ import { pathToFileURL } from 'node:url'
 import { ingest } from '../../src/store/ingest.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
-import { migrate as migratePostgres, PARTS } from '../../src/store/postgres/migrate.ts'
-import { connect } from '../../src/store/sqlite/connection.ts'
-import { migrate as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
+import { applyPostgresMigrations as migratePostgres, SCHEMA_PARTS } from '../../src/store/postgres/migrate.ts'
+import { connectSqlite } from '../../src/store/sqlite/connection.ts'
+import { applySqliteMigrations as migrateSqlite } from '../../src/store/sqlite/migrate.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type Name, slotOf } from '../../src/words/name.ts'
+import { type DomainName, slotOf } from '../../src/words/name.ts'
 import { fileAll, holdOf, saying, wordingOf } from './conformance/filed.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const NOW = 1_795_176_000
-const ONE = 'one.example' as Name
+const ONE = 'one.example' as DomainName
 const ROW = `'${ONE}', null, 3, ${NOW - 86_400}, null, 1, 2`
 const COLUMNS = 'slot, name, id, version, clock, late, dns_print, web_print'
 
@@ -50,7 +50,7 @@ function firstOf(engine: string, part: string, folder: string): URL {
 }
 
 async function listed(store: Store): Promise<string[]> {
-  const walk = await store.listing.begin({ signal: new AbortController().signal })
+  const walk = await store.listing.start({ signal: new AbortController().signal })
   const pages: string[] = []
   for await (const { text } of walk.names()) pages.push(Buffer.from(text).toString())
   await walk.close()
@@ -70,14 +70,14 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
   try {
     const slot = slotOf(ONE)
     const { visits, count } = await store.schedule.due(slot, slot, NOW)
-    assert.deepEqual(visits, await store.frontier.visits([ONE]))
+    assert.deepEqual(visits, await store.observations.crawlStates([ONE]))
     assert.deepEqual([visits[0]?.due, visits[0]?.version, visits[0]?.clocks[0]], [0, 3, NOW - 86_400])
-    assert.deepEqual([count.names, count.due, count.overdue, count.fresh, count.ages[0]], [1, 1, 1, 0, 1])
+    assert.deepEqual([count.names, count.due, count.overdue, count.neverProbed, count.ages[0]], [1, 1, 1, 0, 1])
     assert.equal((await store.schedule.lease('a', 1000)).length, 256)
     assert.deepEqual(await listed(store), [ONE])
     assert.equal((await store.ledger.account('ann@example.com'))?.plan, 'basic')
-    await store.wishes.want('followup', [ONE])
-    assert.deepEqual(await store.wishes.ranges('followup'), [slot >> 8])
+    await store.crawlRequests.add('followup', [ONE])
+    assert.deepEqual(await store.crawlRequests.ranges('followup'), [slot >> 8])
   } finally {
     await store.close()
   }
@@ -116,14 +116,14 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
       `insert into account values (1, 'ann@example.com', 'user', 'basic', 5)`,
     ],
   ] as const) {
-    const database = connect(file)
+    const database = connectSqlite(file)
     database.exec('pragma journal_mode = wal')
     migrateSqlite(database, firstOf('sqlite', part, folder))
     database.exec(sql)
     database.close()
   }
   await upgrade(`sqlite:${path}`, laterOf('sqlite'))
-  const database = connect(path)
+  const database = connectSqlite(path)
   database.exec(`insert into visit (${COLUMNS}) values (1, 'late.example', null, 1, 0, null, 0, 0);
     update visit set id = 0 where name = '${ONE}'`)
   database.close()
@@ -131,7 +131,7 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
   assert.deepEqual(await listed(store), ['late.example'], 'also what the former release writes from then on')
   await store.close()
   await unread(`sqlite:${path}`, async (sql) => {
-    const former = connect(path)
+    const former = connectSqlite(path)
     former.exec(sql)
     former.close()
   })
@@ -141,13 +141,13 @@ test('a store of the first release in PostgreSQL is upgraded with its rows', { s
   const folder = folderOf(t)
   const { url, drop } = await (await postgresServer()).schema()
   t.after(drop)
-  const database = await openDatabase(url, { pool: 2, who: 'test' })
-  for (const [part] of PARTS) await migratePostgres(database, part, firstOf('postgres', part, folder))
-  await database.once(({ script }) =>
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
+  for (const [part] of SCHEMA_PARTS) await migratePostgres(database, part, firstOf('postgres', part, folder))
+  await database.transactionOnce(({ script }) =>
     script(`insert into visit (part, ${COLUMNS}) values (${slotOf(ONE) >> 8}, ${slotOf(ONE)}, ${ROW});
       insert into account (email, role, plan, created) values ('ann@example.com', 'user', 'basic', 5)`),
   )
   await upgrade(url, laterOf('postgres'))
-  await unread(url, (sql) => database.once(({ script }) => script(sql)))
+  await unread(url, (sql) => database.transactionOnce(({ script }) => script(sql)))
   await database.close()
 })

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import * as address from '../../src/words/address.ts'
 import { vectors } from './vectors.ts'
 
-const { parseAddress, queryAddress, packAddress, unpackAddress, packedHex, unpackHex, compareAddresses } = address
+const { parseAddress, parseQueryAddress: queryAddress, packAddress, unpackAddress, packToHex: packedHex, unpackHex, compareAddresses } = address
 
 /** Any address, from its packed bytes, with many zero groups among the IPv6 ones. */
 const someAddress = fc.oneof(
@@ -72,7 +72,7 @@ test('the canonical form is the shortest one and stands for the same bytes', () 
       const form = parseAddress(text)!
       const url = (spelling: string) => new URL(`http://[${spelling}]`).hostname.slice(1, -1)
       assert.equal(parseAddress(form), form)
-      if (address.family(form) === 4) return
+      if (address.addressFamily(form) === 4) return
       assert.equal(url(form), url(text))
       if (!form.includes('.')) assert.equal(form, url(text))
     }),

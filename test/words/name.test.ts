@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToUnicode } from 'node:url'
 import fc from 'fast-check'
-import { type Name, parseName, registrable, slotOf, whyNotName } from '../../src/words/name.ts'
+import { type DomainName, parseName, registrableDomain, slotOf, nameProblem } from '../../src/words/name.ts'
 import { vectors } from './vectors.ts'
 
 const long = (length: number) => 'a'.repeat(length)
@@ -94,9 +94,9 @@ const REFUSED: [text: string, why: RegExp][] = [
 test('a text that is no name is refused with a reason', () => {
   for (const [text, why] of REFUSED) {
     assert.equal(parseName(text), null, text)
-    assert.match(whyNotName(text), why, text)
+    assert.match(nameProblem(text), why, text)
   }
-  assert.equal(whyNotName('example.com'), '')
+  assert.equal(nameProblem('example.com'), '')
 })
 
 test('a label of 63 bytes and a name of 253 bytes pass, with the trailing dot', () => {
@@ -134,7 +134,7 @@ test('every text is either a canonical name or refused with a phrase', () => {
   fc.assert(
     fc.property(text, (given) => {
       const name = parseName(given)
-      if (name === null) return assert.match(whyNotName(given), /^.+; send .+$/)
+      if (name === null) return assert.match(nameProblem(given), /^.+; send .+$/)
       assert.equal(parseName(name), name)
       assert.ok(name.length <= 253 && name.includes('.') && !/\.\d+$/.test(name))
       for (const label of name.split('.')) assert.match(label, /^[a-z0-9_-]{1,63}$/)
@@ -174,8 +174,8 @@ test('the registrable domain follows the public suffix list, private section inc
     ['a.b.unknown-suffix', 'b.unknown-suffix'],
     ['_dmarc.-a-.example.com', 'example.com'],
     ['www.xn--bcher-kva.de', 'xn--bcher-kva.de'],
-  ] as [Name, Name][]
-  for (const [name, domain] of pairs) assert.equal(registrable(name), domain)
+  ] as [DomainName, DomainName][]
+  for (const [name, domain] of pairs) assert.equal(registrableDomain(name), domain)
 })
 
 test('the slot of a name is what it always was', () => {
@@ -186,13 +186,13 @@ test('the slot of a name is what it always was', () => {
     ['xn--bcher-kva.de', 8220],
     ['_dmarc.example.org', 44976],
     ['0-0.example', 26553],
-  ] as [Name, number][]
+  ] as [DomainName, number][]
   for (const [name, slot] of pinned) assert.equal(slotOf(name), slot)
 })
 
 test('slots are well spread over names that differ little', () => {
   const counts = new Uint32Array(65_536)
-  for (let index = 0; index < 655_360; index++) counts[slotOf(`shop${index}.com` as Name)]!++
+  for (let index = 0; index < 655_360; index++) counts[slotOf(`shop${index}.com` as DomainName)]!++
   const chiSquare = counts.reduce((sum, count) => sum + (count - 10) ** 2 / 10, 0)
   assert.ok(chiSquare > 63_700 && chiSquare < 67_400, `chi-square ${chiSquare}`) // 65,535 ± 5 standard deviations
 })

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compareBytewise } from '../../src/words/order.ts'
-import { type AnyRecord, canonicalRecords, RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
-import { recordsOf, recordsText } from '../../src/words/record-text.ts'
+import { type AnyRecord, canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
+import { decodeRecords, encodeRecords } from '../../src/words/record-text.ts'
 
 const SOA = {
   primary_nameserver: 'ns.icann.org',
@@ -16,7 +16,7 @@ const SOA = {
   minimum_ttl_seconds: 3600,
 }
 const text = (type: RecordType, given: unknown) => {
-  const set = canonicalRecords(type, given)
+  const set = canonicalRecordSet(type, given)
   return typeof set === 'string' ? set : JSON.stringify(set)
 }
 
@@ -39,7 +39,7 @@ test('MX is in order of priority, then name', () => {
     { priority: 5, mail_server: 'B.example' },
     { priority: -0, mail_server: '.' },
   ]
-  assert.deepEqual(canonicalRecords('MX', given), [
+  assert.deepEqual(canonicalRecordSet('MX', given), [
     { priority: 0, mail_server: '.' },
     { priority: 5, mail_server: 'b.example' },
     { priority: 5, mail_server: 'c.example' },
@@ -49,7 +49,7 @@ test('MX is in order of priority, then name', () => {
 })
 
 test('TXT keeps its parts and their join, in order of the text, then of the parts', () => {
-  assert.deepEqual(canonicalRecords('TXT', [['b'], ['ab', ''], ['ab'], ['a', 'b'], ['', 'ab'], ['a', 'b']]), [
+  assert.deepEqual(canonicalRecordSet('TXT', [['b'], ['ab', ''], ['ab'], ['a', 'b'], ['', 'ab'], ['a', 'b']]), [
     { text: 'ab', parts: ['', 'ab'] },
     { text: 'ab', parts: ['a', 'b'] },
     { text: 'ab', parts: ['ab'] },
@@ -121,18 +121,18 @@ const REFUSED: [type: RecordType, given: unknown, why: string | RegExp][] = [
 
 test('a list that breaks the format is refused with the field and the reason', () => {
   for (const [type, given, why] of REFUSED)
-    if (typeof why === 'string') assert.equal(canonicalRecords(type, given), why)
-    else assert.match(String(canonicalRecords(type, given)), why)
+    if (typeof why === 'string') assert.equal(canonicalRecordSet(type, given), why)
+    else assert.match(String(canonicalRecordSet(type, given)), why)
 })
 
 test('256 addresses, 500 records and 64 KiB a type pass, one more does not', () => {
   const many = (count: number, make: (index: number) => unknown) =>
     Array.from({ length: count }, (_, index) => make(index))
   const quad = (index: number) => `10.0.${index >> 8}.${index & 255}`
-  assert.equal(canonicalRecords('A', many(256, quad)).length, 256)
+  assert.equal(canonicalRecordSet('A', many(256, quad)).length, 256)
   assert.equal(text('A', many(257, quad)), 'A: must hold at most 256 records')
   assert.equal(
-    canonicalRecords(
+    canonicalRecordSet(
       'NS',
       many(500, (index) => `ns${index}.example`),
     ).length,
@@ -177,14 +177,14 @@ for (const type of RECORD_TYPES)
   test(`the set of ${type} is the same in any order and with repeats, and canonical already`, () => {
     fc.assert(
       fc.property(fc.array(GIVEN[type], { maxLength: 8 }), fc.nat(8), (given, turn) => {
-        const set = canonicalRecords(type, given)
+        const set = canonicalRecordSet(type, given)
         assert.ok(typeof set !== 'string', String(set))
         assert.equal(
           text(type, [...given.slice(turn), ...given, ...given.slice(0, turn)].reverse()),
           JSON.stringify(set),
         )
         assert.equal(text(type, asGiven(type, set)), JSON.stringify(set))
-        assert.deepEqual(recordsOf(type, recordsText(type, set)), set)
+        assert.deepEqual(decodeRecords(type, encodeRecords(type, set)), set)
         assert.equal(new Set(set.map((record) => JSON.stringify(record))).size, set.length)
       }),
     )

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { textPart } from '../../src/words/record.ts'
-import { canonicalPart } from '../../src/words/txt.ts'
+import { canonicalTxtPart } from '../../src/words/txt.ts'
 
 const bytes = (...given: (string | number)[]) =>
   Buffer.concat(given.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : Buffer.of(piece))))
@@ -29,7 +29,7 @@ test('different bytes have different texts, and the text is canonical', () => {
     fc.property(some, some, (a, b) => {
       const text = textPart(a)
       assert.equal(text === textPart(b), Buffer.compare(a, b) === 0)
-      assert.equal(canonicalPart(text), text)
+      assert.equal(canonicalTxtPart(text), text)
       assert.doesNotMatch(text, /\p{Surrogate}/u)
       assert.ok(Buffer.from(text).every((byte) => byte >= 0x20 && byte !== 0x7f))
     }),
@@ -51,7 +51,7 @@ test('a part that was written as text has its escapes read and a single backslas
     ['\\195\\188', 'ü'],
     ['\ud800x', '\ufffdx'],
   ]
-  for (const [text, part] of pairs) assert.equal(canonicalPart(text!), part, text)
+  for (const [text, part] of pairs) assert.equal(canonicalTxtPart(text!), part, text)
 })
 
 test('the canonical text is its own canonical text', () => {
@@ -62,18 +62,18 @@ test('the canonical text is its own canonical text', () => {
   )
   fc.assert(
     fc.property(some, (given) => {
-      const text = canonicalPart(given)!
-      assert.equal(canonicalPart(text), text)
+      const text = canonicalTxtPart(given)!
+      assert.equal(canonicalTxtPart(text), text)
     }),
     { numRuns: 3000 },
   )
 })
 
 test('a part holds 255 bytes, counted decoded', () => {
-  assert.equal(canonicalPart('a'.repeat(255))?.length, 255)
-  assert.equal(canonicalPart('a'.repeat(256)), null)
-  assert.equal(canonicalPart('\\000'.repeat(255))?.length, 1020)
-  assert.equal(canonicalPart('\\000'.repeat(256)), null)
-  assert.equal(canonicalPart(`${'ü'.repeat(127)}a`)?.length, 128)
-  assert.equal(canonicalPart('ü'.repeat(128)), null)
+  assert.equal(canonicalTxtPart('a'.repeat(255))?.length, 255)
+  assert.equal(canonicalTxtPart('a'.repeat(256)), null)
+  assert.equal(canonicalTxtPart('\\000'.repeat(255))?.length, 1020)
+  assert.equal(canonicalTxtPart('\\000'.repeat(256)), null)
+  assert.equal(canonicalTxtPart(`${'ü'.repeat(127)}a`)?.length, 128)
+  assert.equal(canonicalTxtPart('ü'.repeat(128)), null)
 })

@@ -4,14 +4,14 @@ import Type from 'typebox'
 import { type DailyAccess, dailyAccess } from '../../accounts/daily.ts'
 import { type FileKind, fileName } from '../../nightly/shelf.ts'
 import { type Day, parseDay } from '../../words/time.ts'
-import { type Download, openUnheld, type Reading } from '../download.ts'
+import { type FileDownload, openPublished, type ReadableFileStore } from '../download.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { Refusal } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { Caller } from '../gate.ts'
-import { type Parameters, readText } from '../parameters.ts'
+import { type Parameters, readTextParameter } from '../parameters.ts'
 
 /** The kinds of files by the days after registration at which they are made. */
-const KINDS: ReadonlyMap<string, DailyKind> = new Map([
+const FOLLOWUP_KINDS: ReadonlyMap<string, DailyKind> = new Map([
   ['7', 'followup-7'],
   ['30', 'followup-30'],
 ])
@@ -47,50 +47,50 @@ export const daily: Endpoint = {
     'premium_required',
     'no_data',
   ],
-  admit: admitDaily,
-  answer: null,
+  authorize: authorizeDaily,
+  handle: null,
   download: {
-    isAsked: () => true,
-    find(caller, shelf, parameters) {
-      const date = readDate(parameters)
-      const followup = readText(parameters, 'followup', 'followup_invalid')
-      const kind = followup === null ? 'daily' : KINDS.get(followup)
-      if (kind === undefined) throw new Refusal('followup_invalid')
-      return openDaily(caller, shelf, kind, date)
+    isRequested: () => true,
+    find(caller, fileStore, parameters) {
+      const date = requireDate(parameters)
+      const followup = readTextParameter(parameters, 'followup', 'followup_invalid')
+      const kind = followup === null ? 'daily' : FOLLOWUP_KINDS.get(followup)
+      if (kind === undefined) throw new ApiError('followup_invalid')
+      return openDaily(caller, fileStore, kind, date)
     },
   },
 }
 
 /** Throws `plan_required` where the account neither has nor had what /daily needs. */
-export function admitDaily({ account, today }: Pick<Caller, 'account' | 'today'>): void {
-  if (dailyAccess(account, today, today).state === 'plan_required') throw new Refusal('plan_required')
+export function authorizeDaily({ account, today }: Pick<Caller, 'account' | 'today'>): void {
+  if (dailyAccess(account, today, today).state === 'plan_required') throw new ApiError('plan_required')
 }
 
 /** The file of a day; throws the Refusal that the account's periods, or the want of a file, call for. */
-export async function openDaily(caller: Caller, shelf: Reading, kind: DailyKind, date: Day): Promise<Download> {
+export async function openDaily(caller: Caller, fileStore: ReadableFileStore, kind: DailyKind, date: Day): Promise<FileDownload> {
   const access = dailyAccess(caller.account, date, caller.today)
-  if (access.state !== 'allowed') throw new Refusal(access.state, { msg: wordsFor(access) })
+  if (access.state !== 'allowed') throw new ApiError(access.state, { msg: dailyAccessMessage(access) })
   if (kind !== 'daily' && access.plan !== 'premium')
-    throw new Refusal('premium_required', {
+    throw new ApiError('premium_required', {
       msg: `The period that holds ${date} ran on Basic: its follow-up files need Premium.`,
     })
   const name = fileName(kind, date)
-  const opened = await openUnheld(shelf, name)
-  if (opened === null) throw new Refusal('no_data', { msg: `There is no file for ${date}.` })
+  const opened = await openPublished(fileStore, name)
+  if (opened === null) throw new ApiError('no_data', { msg: `There is no file for ${date}.` })
   const extended = kind === 'daily' ? '' : `; filename*=UTF-8''${name}`
-  return { opened, disposition: `attachment; filename="${fileName('daily', date)}"${extended}` }
+  return { file: opened, disposition: `attachment; filename="${fileName('daily', date)}"${extended}` }
 }
 
-function readDate(parameters: Parameters): Day {
-  const text = readText(parameters, 'date', 'date_format')
-  if (text === null) throw new Refusal('date_missing')
+function requireDate(parameters: Parameters): Day {
+  const text = readTextParameter(parameters, 'date', 'date_format')
+  if (text === null) throw new ApiError('date_missing')
   const date = parseDay(text)
-  if (date === null) throw new Refusal('date_format')
+  if (date === null) throw new ApiError('date_format')
   return date
 }
 
 /** Names the days that are available. */
-function wordsFor(access: Exclude<DailyAccess, { state: 'allowed' }>): string | undefined {
+function dailyAccessMessage(access: Exclude<DailyAccess, { state: 'allowed' }>): string | undefined {
   switch (access.state) {
     case 'before_subscription':
       return `The earliest day available is ${access.earliest}.`

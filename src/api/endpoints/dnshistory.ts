@@ -2,40 +2,40 @@
 
 import Type, { type TSchema } from 'typebox'
 import type { History, HistoryState } from '../../store/store.ts'
-import type { Name } from '../../words/name.ts'
+import type { DomainName } from '../../words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
-import { formatInstant, type Instant, parseSeen } from '../../words/time.ts'
-import type { Call, Endpoint } from '../endpoint.ts'
-import { Refusal } from '../errors.ts'
+import { formatInstant, type Instant, parseFormattedInstant } from '../../words/time.ts'
+import type { EndpointCall, Endpoint } from '../endpoint.ts'
+import { ApiError } from '../errors.ts'
 import type { Caller } from '../gate.ts'
-import { nextOf, placeOf, readNext } from '../paging.ts'
-import { type Parameters, readLimit, readName, readText } from '../parameters.ts'
-import { Address, Applied, Ceiling, Domain, DomainQuery, exactly, limitOf, oneOf, Rcode, Seen } from '../schema.ts'
+import { nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from '../parameters.ts'
+import { AddressSchema, AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, enumString, RcodeSchema, InstantSchema } from '../schema.ts'
 
 /** States a record type where no limit was sent. */
-const STANDARD_LIMIT = 10
+const DEFAULT_STATE_LIMIT = 10
 /** Totals stop here. */
-const COUNTED = 1_000
+const MAX_COUNTED_STATES = 1_000
 
-const Host = Type.String({ description: 'A host name, lower-case, without a trailing dot.' })
-const Number32 = Type.Integer({ minimum: 0 })
+const HostSchema = Type.String({ description: 'A host name, lower-case, without a trailing dot.' })
+const Uint32Schema = Type.Integer({ minimum: 0 })
 
-const RECORDS: Record<RecordType, TSchema> = {
-  A: exactly({ ipv4_address: Address }),
-  AAAA: exactly({ ipv6_address: Address }),
-  MX: exactly({ priority: Number32, mail_server: Host }),
-  TXT: exactly({ text: Type.String({ description: 'The parts joined.' }), parts: Type.Array(Type.String()) }),
-  NS: exactly({ nameserver: Host }),
-  SOA: exactly({
-    primary_nameserver: Host,
+const RECORD_SCHEMAS: Record<RecordType, TSchema> = {
+  A: exactObject({ ipv4_address: AddressSchema }),
+  AAAA: exactObject({ ipv6_address: AddressSchema }),
+  MX: exactObject({ priority: Uint32Schema, mail_server: HostSchema }),
+  TXT: exactObject({ text: Type.String({ description: 'The parts joined.' }), parts: Type.Array(Type.String()) }),
+  NS: exactObject({ nameserver: HostSchema }),
+  SOA: exactObject({
+    primary_nameserver: HostSchema,
     admin_email: Type.String(),
-    serial: Number32,
-    refresh_seconds: Number32,
-    retry_seconds: Number32,
-    expire_seconds: Number32,
-    minimum_ttl_seconds: Type.Optional(Number32),
+    serial: Uint32Schema,
+    refresh_seconds: Uint32Schema,
+    retry_seconds: Uint32Schema,
+    expire_seconds: Uint32Schema,
+    minimum_ttl_seconds: Type.Optional(Uint32Schema),
   }),
-  CNAME: exactly({ target: Host }),
+  CNAME: exactObject({ target: HostSchema }),
 }
 
 /** An object with some of the seven types as keys. */
@@ -44,7 +44,7 @@ function byType(value: (type: RecordType) => TSchema, description: string): TSch
   return Type.Object(properties, { additionalProperties: false, minProperties: 1, description })
 }
 
-const TypeList = Type.Array(oneOf(RECORD_TYPES, 'A record type.'), { minItems: 1 })
+const RecordTypeList = Type.Array(enumString(RECORD_TYPES, 'A record type.'), { minItems: 1 })
 
 export const dnshistory: Endpoint = {
   name: 'dnshistory',
@@ -54,28 +54,28 @@ export const dnshistory: Endpoint = {
     'the call with `next` set to the last `meta.next` until that is absent.',
   envelope: 'top',
   parameters: Type.Object({
-    query: DomainQuery,
-    type: Type.Optional(oneOf(RECORD_TYPES, 'The record type; letter case is ignored.')),
-    limit: Type.Optional(limitOf(STANDARD_LIMIT, 'States a record type: Basic 10, Premium 100.')),
+    query: DomainQuerySchema,
+    type: Type.Optional(enumString(RECORD_TYPES, 'The record type; letter case is ignored.')),
+    limit: Type.Optional(limitParameter(DEFAULT_STATE_LIMIT, 'States a record type: Basic 10, Premium 100.')),
     next: Type.Optional(
       Type.String({ description: 'The `meta.next` of the page before, or with `type` a bare `first_seen` value.' }),
     ),
   }),
-  response: exactly({
-    meta: exactly({
-      query: Domain,
-      rcode: Rcode,
+  response: exactObject({
+    meta: exactObject({
+      query: DomainSchema,
+      rcode: RcodeSchema,
       count: Type.Integer({ minimum: 0, description: 'How many states this answer has.' }),
-      max_limit: Ceiling,
-      limit: Applied,
-      totals: byType(() => Type.Integer({ minimum: 0, maximum: COUNTED }), 'How many states each record type has.'),
-      totals_capped: Type.Optional({ ...TypeList, description: 'The types of which the total means "at least".' }),
-      truncated: Type.Optional({ ...TypeList, description: 'The types with older states beyond this page.' }),
+      max_limit: MaxLimitSchema,
+      limit: AppliedLimitSchema,
+      totals: byType(() => Type.Integer({ minimum: 0, maximum: MAX_COUNTED_STATES }), 'How many states each record type has.'),
+      totals_capped: Type.Optional({ ...RecordTypeList, description: 'The types of which the total means "at least".' }),
+      truncated: Type.Optional({ ...RecordTypeList, description: 'The types with older states beyond this page.' }),
       next: Type.Optional(
         Type.String({ description: 'The cursor of the following page, where one record type has one.' }),
       ),
     }),
-    result: byType((type) => Type.Array(exactly({ first_seen: Seen, records: Type.Array(RECORDS[type]) })), 'States.'),
+    result: byType((type) => Type.Array(exactObject({ first_seen: InstantSchema, records: Type.Array(RECORD_SCHEMAS[type]) })), 'States.'),
   }),
   file: null,
   errors: [
@@ -88,76 +88,76 @@ export const dnshistory: Endpoint = {
     'cursor_expired',
     'cursor_mismatch',
   ],
-  admit(caller) {
-    ceilingOf(caller)
+  authorize(caller) {
+    maxStatesOf(caller)
   },
-  async answer(call) {
+  async handle(call) {
     const { parameters, caller, facts } = call
-    const query = readName(parameters)
-    const asked = readType(parameters)
-    const ceiling = ceilingOf(caller)
-    const limit = readLimit(parameters, STANDARD_LIMIT, ceiling)
-    const { type, before } = readPlace(call, query, asked)
+    const query = readNameParameter(parameters)
+    const requestedType = readRecordType(parameters)
+    const ceiling = maxStatesOf(caller)
+    const limit = readLimitParameter(parameters, DEFAULT_STATE_LIMIT, ceiling)
+    const { type, before } = readHistoryPosition(call, query, requestedType)
     const types = type === null ? RECORD_TYPES : [type]
     const found = await facts.history(query, types, before, limit)
-    const next = type === null ? null : nextState(found[type])
-    const cursor = next === null ? null : nextOf(call, { endpoint: 'dnshistory', query, type }, next)
+    const next = type === null ? null : nextHistoryPosition(found[type])
+    const cursor = next === null ? null : nextCursor(call, { endpoint: 'dnshistory', query, type }, next)
     const head = `"query":"${query}","rcode":200,"count":${countStates(found)},"max_limit":${ceiling},"limit":${limit}`
-    return { body: [bodyOf(head, found, cursor)], observed: await facts.clocks(query) }
+    return { body: [historyBody(head, found, cursor)], lastObserved: await facts.clocks(query) }
   },
 }
 
-type Found = Partial<Record<RecordType, History>>
+type HistoryByType = Partial<Record<RecordType, History>>
 
 /** The most states a record type that the caller's plan gives; throws `plan_required` where it gives none. */
-function ceilingOf({ limits }: Caller): number {
-  if (limits.states === null) throw new Refusal('plan_required')
-  return limits.states
+function maxStatesOf({ limits }: Caller): number {
+  if (limits.historyStates === null) throw new ApiError('plan_required')
+  return limits.historyStates
 }
 
-function readType(parameters: Parameters): RecordType | null {
-  const text = readText(parameters, 'type', 'type_invalid')?.toUpperCase()
+function readRecordType(parameters: Parameters): RecordType | null {
+  const text = readTextParameter(parameters, 'type', 'type_invalid')?.toUpperCase()
   if (text === undefined) return null
   const type = RECORD_TYPES.find((each) => each === text)
-  if (type === undefined) throw new Refusal('type_invalid')
+  if (type === undefined) throw new ApiError('type_invalid')
   return type
 }
 
 /** The record type of the page and the state that its states must be older than; null for all types, and for the newest. */
-function readPlace(
-  call: Call,
-  query: Name,
-  asked: RecordType | null,
+function readHistoryPosition(
+  call: EndpointCall,
+  query: DomainName,
+  requestedType: RecordType | null,
 ): { type: RecordType | null; before: Instant | null } {
-  const next = readNext(call)
-  if (next === null) return { type: asked, before: null }
-  const seen = parseSeen(next)
+  const next = readNextParameter(call)
+  if (next === null) return { type: requestedType, before: null }
+  const seen = parseFormattedInstant(next)
   if (seen === null) {
-    const { position, type } = placeOf(call, next, { endpoint: 'dnshistory', query, type: asked })
+    const { position, type } = readCursorPosition(call, next, { endpoint: 'dnshistory', query, type: requestedType })
     return { type: type as RecordType, before: Number(position) }
   }
-  if (asked === null) throw new Refusal('cursor_needs_type')
-  return { type: asked, before: seen }
+  if (requestedType === null) throw new ApiError('cursor_needs_type')
+  return { type: requestedType, before: seen }
 }
 
 /** The position of the page after this one: the last state's instant; null where none is older. */
-function nextState({ states, more }: History): string | null {
+function nextHistoryPosition({ states, more }: History): string | null {
   const last = states.at(-1)
   return more && last !== undefined ? String(last.first_seen) : null
 }
 
-function countStates(found: Found): number {
+function countStates(found: HistoryByType): number {
   return Object.values(found).reduce((sum, { states }) => sum + states.length, 0)
 }
 
 /** The body from the beginning of `meta`, what was found and the JSON of the cursor. */
-function bodyOf(head: string, found: Found, cursor: string | null): string {
+function historyBody(head: string, found: HistoryByType, cursor: string | null): string {
   const entries = Object.entries(found)
-  const totals = entries.map(([type, { total }]) => `"${type}":${Math.min(total, COUNTED)}`).join()
-  const capped = typeList('totals_capped', entries, ({ total }) => total > COUNTED)
+  const totals = entries.map(([type, { total }]) => `"${type}":${Math.min(total, MAX_COUNTED_STATES)}`).join()
+  const capped = typeList('totals_capped', entries, ({ total }) => total > MAX_COUNTED_STATES)
   const truncated = typeList('truncated', entries, ({ more }) => more)
   const next = cursor === null ? '' : `,"next":${cursor}`
-  const result = entries.map(([type, { states }]) => `"${type}":[${states.map(stateText).join()}]`).join()
+  const result = entries.map(([type, { states }]) => `"${type}":[${states.map(historyStateJson).join()}]`).join()
   return `{"meta":{${head},"totals":{${totals}}${capped}${truncated}${next}},"result":{${result}}}`
 }
 
@@ -167,6 +167,6 @@ function typeList(key: string, entries: readonly [string, History][], holds: (hi
   return types.length === 0 ? '' : `,"${key}":${JSON.stringify(types)}`
 }
 
-function stateText({ first_seen, records }: HistoryState): string {
+function historyStateJson({ first_seen, records }: HistoryState): string {
   return `{"first_seen":"${formatInstant(first_seen)}","records":${records}}`
 }

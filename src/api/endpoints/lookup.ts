@@ -2,39 +2,39 @@
 
 import Type from 'typebox'
 import type { Lookup } from '../../store/store.ts'
-import type { Name } from '../../words/name.ts'
+import type { DomainName } from '../../words/name.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { Refusal } from '../errors.ts'
-import { readName } from '../parameters.ts'
-import { Domain, DomainQuery, exactly, Ok, oneOf, Rcode, yesNo } from '../schema.ts'
+import { ApiError } from '../errors.ts'
+import { readNameParameter } from '../parameters.ts'
+import { DomainSchema, DomainQuerySchema, exactObject, OkMessageSchema, enumString, RcodeSchema, yesNoSchema } from '../schema.ts'
 
-const Count = Type.String({ pattern: '^\\d+$' })
+const CountSchema = Type.String({ pattern: '^\\d+$' })
 
-const SocialAccount = exactly({
+const SocialAccountSchema = exactObject({
   network: Type.String({ description: 'The network, for example `x` or `linkedin`.' }),
   type: Type.String({ description: 'Finer than the network, for example `facebook_page`; new values appear.' }),
   username: Type.String(),
   url: Type.String(),
 })
 
-const Characteristics = exactly({
-  has_website: yesNo('A website is hosted under the domain and it does not redirect elsewhere.'),
-  redirect_to_https: yesNo('The domain redirects from http to https.'),
-  redirect_to_www: yesNo('The domain redirects to `www.` plus itself.'),
-  redirect_to_domain: yesNo('The domain redirects to a different domain.'),
-  only_with_www: yesNo('Reachable only as `www.` plus itself: the bare domain answers nothing.'),
-  only_dns_no_web: yesNo('DNS entries exist but no A or AAAA record.'),
-  ssl: oneOf(['valid', 'nocert', 'invalid'], 'The verdict on the certificate; `nocert`: none was presented.'),
+const CharacteristicsSchema = exactObject({
+  has_website: yesNoSchema('A website is hosted under the domain and it does not redirect elsewhere.'),
+  redirect_to_https: yesNoSchema('The domain redirects from http to https.'),
+  redirect_to_www: yesNoSchema('The domain redirects to `www.` plus itself.'),
+  redirect_to_domain: yesNoSchema('The domain redirects to a different domain.'),
+  only_with_www: yesNoSchema('Reachable only as `www.` plus itself: the bare domain answers nothing.'),
+  only_dns_no_web: yesNoSchema('DNS entries exist but no A or AAAA record.'),
+  ssl: enumString(['valid', 'nocert', 'invalid'], 'The verdict on the certificate; `nocert`: none was presented.'),
   ip: Type.Optional(
-    oneOf(
+    enumString(
       ['v4only', 'v6only', 'both', 'servfail', 'noip', 'nxdomain'],
       'The address families that resolve. Left out while resolution is not yet recorded.',
     ),
   ),
-  redirect_count: Type.String({ ...Count, description: 'How many domains redirect to this one.' }),
-  reverse_ip_count: Type.String({ ...Count, description: 'How many rows `/reverseip` returns for this domain.' }),
+  redirect_count: Type.String({ ...CountSchema, description: 'How many domains redirect to this one.' }),
+  reverse_ip_count: Type.String({ ...CountSchema, description: 'How many rows `/reverseip` returns for this domain.' }),
   social_networks: Type.Array(Type.String(), { description: 'The networks that the domain is present on.' }),
-  social_accounts: Type.Array(SocialAccount, { description: 'The accounts that the start page names.' }),
+  social_accounts: Type.Array(SocialAccountSchema, { description: 'The accounts that the start page names.' }),
 })
 
 export const lookup: Endpoint = {
@@ -44,34 +44,34 @@ export const lookup: Endpoint = {
     'Website, redirects, certificate, address families, counts and social presence. A domain that is known and was never ' +
     'visited is answered with "no", "nocert" and empty lists.',
   envelope: 'result',
-  parameters: Type.Object({ query: DomainQuery }),
-  response: exactly({ meta: exactly({ query: Domain, rcode: Rcode, msg: Ok }), result: Characteristics }),
+  parameters: Type.Object({ query: DomainQuerySchema }),
+  response: exactObject({ meta: exactObject({ query: DomainSchema, rcode: RcodeSchema, msg: OkMessageSchema }), result: CharacteristicsSchema }),
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
-  async answer({ parameters, facts, miss }) {
-    const query = readName(parameters)
+  async handle({ parameters, facts, onUnknownName: miss }) {
+    const query = readNameParameter(parameters)
     const found = await facts.lookup(query)
     if (found === null) {
       miss(query)
-      throw new Refusal('no_data', { msg: `Nothing is on record for ${query}.` })
+      throw new ApiError('no_data', { msg: `Nothing is on record for ${query}.` })
     }
-    return { body: [bodyOf(query, found)], observed: found }
+    return { body: [lookupBody(query, found)], lastObserved: found }
   },
 }
 
 /** Put together as text, because most of it is ready: names and words need no escapes, the arrays are JSON already. */
-function bodyOf(query: Name, found: Lookup): string {
+function lookupBody(query: DomainName, found: Lookup): string {
   return (
     `{"meta":{"query":"${query}","rcode":200,"msg":"ok"},"result":{` +
-    `"has_website":${answer(found.has_website)},"redirect_to_https":${answer(found.redirect_to_https)},` +
-    `"redirect_to_www":${answer(found.redirect_to_www)},"redirect_to_domain":${answer(found.redirect_to_domain)},` +
-    `"only_with_www":${answer(found.only_with_www)},"only_dns_no_web":${answer(found.only_dns_no_web)},` +
+    `"has_website":${yesNoJson(found.has_website)},"redirect_to_https":${yesNoJson(found.redirect_to_https)},` +
+    `"redirect_to_www":${yesNoJson(found.redirect_to_www)},"redirect_to_domain":${yesNoJson(found.redirect_to_domain)},` +
+    `"only_with_www":${yesNoJson(found.only_with_www)},"only_dns_no_web":${yesNoJson(found.only_dns_no_web)},` +
     `"ssl":"${found.ssl}",${found.ip === null ? '' : `"ip":"${found.ip}",`}` +
     `"redirect_count":"${found.redirect_count}","reverse_ip_count":"${found.reverse_ip_count}",` +
     `"social_networks":${found.social_networks},"social_accounts":${found.social_accounts}}}`
   )
 }
 
-function answer(yes: boolean): string {
+function yesNoJson(yes: boolean): string {
   return yes ? '"yes"' : '"no"'
 }

@@ -1,14 +1,14 @@
 /** /redirect: the domains that redirect to a given domain. */
 
 import Type from 'typebox'
-import type { Name } from '../../words/name.ts'
+import type { DomainName } from '../../words/name.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { nextOf, placeOf, readNext, type Walk } from '../paging.ts'
-import { readLimit, readName } from '../parameters.ts'
-import { Applied, Ceiling, Domain, DomainQuery, exactly, limitOf, Next, Ok, Rcode } from '../schema.ts'
+import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../paging.ts'
+import { readLimitParameter, readNameParameter } from '../parameters.ts'
+import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema } from '../schema.ts'
 
 /** Rows of a page where no limit was sent. */
-const STANDARD_LIMIT = 1_000
+const DEFAULT_REDIRECT_LIMIT = 1_000
 
 export const redirect: Endpoint = {
   name: 'redirect',
@@ -18,30 +18,30 @@ export const redirect: Endpoint = {
     'null. A domain that nothing redirects to has an empty `result`.',
   envelope: 'result',
   parameters: Type.Object({
-    query: DomainQuery,
-    limit: Type.Optional(limitOf(STANDARD_LIMIT, 'Free 1,000, Basic 10,000, Premium 50,000.')),
+    query: DomainQuerySchema,
+    limit: Type.Optional(limitParameter(DEFAULT_REDIRECT_LIMIT, 'Free 1,000, Basic 10,000, Premium 50,000.')),
     next: Type.Optional(Type.String({ description: 'The `meta.next` of the page before.' })),
   }),
-  response: exactly({
-    meta: exactly({ query: Domain, limit: Applied, max_limit: Ceiling, rcode: Rcode, msg: Ok, next: Next }),
-    result: Type.Array(exactly({ target: Domain }), {
+  response: exactObject({
+    meta: exactObject({ query: DomainSchema, limit: AppliedLimitSchema, max_limit: MaxLimitSchema, rcode: RcodeSchema, msg: OkMessageSchema, next: NextCursorSchema }),
+    result: Type.Array(exactObject({ target: DomainSchema }), {
       description: '`target` is the redirect source, despite its name.',
     }),
   }),
   file: null,
   errors: ['query_missing', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch'],
-  async answer(call) {
+  async handle(call) {
     const { parameters, caller, facts } = call
-    const query = readName(parameters)
-    const ceiling = caller.limits.rows
-    const limit = readLimit(parameters, STANDARD_LIMIT, ceiling)
-    const walk: Walk = { endpoint: 'redirect', query, type: '' }
-    const next = readNext(call)
-    const after = next === null ? null : (placeOf(call, next, walk).position as Name)
+    const query = readNameParameter(parameters)
+    const ceiling = caller.limits.pageRows
+    const limit = readLimitParameter(parameters, DEFAULT_REDIRECT_LIMIT, ceiling)
+    const walk: CursorScope = { endpoint: 'redirect', query, type: '' }
+    const next = readNextParameter(call)
+    const after = next === null ? null : (readCursorPosition(call, next, walk).position as DomainName)
     const page = await facts.redirects(query, after, limit, 'json')
     const meta =
       `"query":"${query}","limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
-      `"next":${nextOf(call, walk, page.last)}`
-    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], observed: await facts.clocks(query) }
+      `"next":${nextCursor(call, walk, page.last)}`
+    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved: await facts.clocks(query) }
   },
 }

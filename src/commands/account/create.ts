@@ -3,38 +3,38 @@
 import { randomBytes } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import { ADDONS, type Addon, type NewAccount, PLANS, type Plan, ROLES, type Role } from '../../accounts/account.ts'
-import { formatPeriod, overlap, type Period } from '../../accounts/period.ts'
-import { keptToken, makeToken, TOKEN_BYTES } from '../../accounts/token.ts'
+import { formatPeriod, periodsOverlap, type Period } from '../../accounts/period.ts'
+import { newTokenRecord, makeToken, TOKEN_BYTES } from '../../accounts/token.ts'
 import { loadSettings } from '../../config.ts'
 import { actorOf } from '../../store/actor.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { CommandFault } from '../fault.ts'
-import { print } from '../result.ts'
-import { accountLines, accountObject, freshTokenLines } from './print.ts'
-import { readAddon, readEmail, readPeriod } from './read.ts'
+import { printResult } from '../result.ts'
+import { accountLines, accountObject, newTokenLines } from './print.ts'
+import { parseAddonArgument, parseEmailArgument, parsePeriodArgument } from './read.ts'
 
-type Options = { plan: Plan; period: Period[]; addon: Addon[]; role: Role; json?: true }
+type CreateOptions = { plan: Plan; period: Period[]; addon: Addon[]; role: Role; json?: true }
 
 export function defineCreate(command: Command): void {
   command
     .command('create')
     .description('make an account, and print its first token')
-    .argument('<email>', 'the address of the account', readEmail)
+    .argument('<email>', 'the address of the account', parseEmailArgument)
     .addOption(new Option('--plan <plan>', 'the base plan').choices(PLANS).default('free'))
     .option('--period <period>', 'a subscription period; any number of them', collectPeriod, [])
     .option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); any number of them`, collectAddon, [])
     .addOption(new Option('--role <role>', 'the role').choices(ROLES).default('user'))
     .option('--json', 'print one JSON object: the account, and its token')
-    .action(create)
+    .action(createAccountCommand)
 }
 
-const collectPeriod = (text: string, before: Period[]): Period[] => [...before, readPeriod(text)]
+const collectPeriod = (text: string, before: Period[]): Period[] => [...before, parsePeriodArgument(text)]
 
-const collectAddon = (text: string, before: Addon[]): Addon[] => [...before, readAddon(text)]
+const collectAddon = (text: string, before: Addon[]): Addon[] => [...before, parseAddonArgument(text)]
 
-async function create(email: string, { plan, period: periods, addon: addons, role, json }: Options): Promise<void> {
-  refuseOverlap(periods)
+async function createAccountCommand(email: string, { plan, period: periods, addon: addons, role, json }: CreateOptions): Promise<void> {
+  requireNoOverlap(periods)
   const token = makeToken(randomBytes(TOKEN_BYTES))
   const { account, now } = await withNewStore(async ({ ledger, now }) => {
     const instant = await now()
@@ -42,18 +42,18 @@ async function create(email: string, { plan, period: periods, addon: addons, rol
     return {
       account: await ledger
         .as(actorOf('domaindex account create'))
-        .createAccount(given, instant, keptToken(token, 'first', null)),
+        .createAccount(given, instant, newTokenRecord(token, 'first', null)),
       now: instant,
     }
   })
   if (account === null) throw new CommandFault(`${email} has an account already`)
-  print(json, { ...accountObject(account, now), token }, [...accountLines(account, now), ...freshTokenLines(token)])
+  printResult(json, { ...accountObject(account, now), token }, [...accountLines(account, now), ...newTokenLines(token)])
 }
 
 /** Throws CommandFault where two of the periods have a day in common. */
-function refuseOverlap(periods: readonly Period[]): void {
+function requireNoOverlap(periods: readonly Period[]): void {
   for (const [index, period] of periods.entries()) {
-    const other = periods.slice(0, index).find((each) => overlap(each, period))
+    const other = periods.slice(0, index).find((each) => periodsOverlap(each, period))
     if (other) throw new CommandFault(`${formatPeriod(other)} and ${formatPeriod(period)} overlap`)
   }
 }

@@ -3,58 +3,58 @@
 import type { Command } from 'commander'
 import type { AuditEntry, AuditFilter } from '../../accounts/audit.ts'
 import type { Ledger } from '../../store/ledger.ts'
-import { addDays, type Day, startOf } from '../../words/time.ts'
+import { addDays, type Day, startOfDay } from '../../words/time.ts'
 import { UsageFault } from '../fault.ts'
-import { print } from '../result.ts'
-import { withStore } from '../store.ts'
-import { columns, zoned } from './print.ts'
-import { readDay, readEmail } from './read.ts'
+import { printResult } from '../result.ts'
+import { withExistingStore } from '../store.ts'
+import { alignedColumns, zoned } from './print.ts'
+import { parseDayArgument, parseEmailArgument } from './read.ts'
 
-type Options = { from?: Day; to?: Day; json?: true }
+type AuditLogOptions = { from?: Day; to?: Day; json?: true }
 
 /** Entries that are read at once. */
-const PAGE = 1_000
+const AUDIT_PAGE_ROWS = 1_000
 
 export function defineLog(command: Command): void {
   command
     .command('log')
     .description('print who changed accounts, tokens and secrets, when, and what')
-    .argument('[email]', 'the address of the account, also of a deleted one; without it, all changes', readEmail)
-    .option('--from <day>', 'the first day (UTC)', readDay)
-    .option('--to <day>', 'the last day (UTC)', readDay)
+    .argument('[email]', 'the address of the account, also of a deleted one; without it, all changes', parseEmailArgument)
+    .option('--from <day>', 'the first day (UTC)', parseDayArgument)
+    .option('--to <day>', 'the last day (UTC)', parseDayArgument)
     .option('--json', 'print one JSON object: log, the oldest change first')
-    .action(log)
+    .action(printAuditLog)
 }
 
-async function log(email: string | undefined, { from, to, json }: Options): Promise<void> {
+async function printAuditLog(email: string | undefined, { from, to, json }: AuditLogOptions): Promise<void> {
   if (from !== undefined && to !== undefined && to < from) throw new UsageFault(`--to ${to} lies before --from ${from}`)
   const filter: AuditFilter = {
     email: email ?? null,
-    from: from === undefined ? null : startOf(from),
-    to: to === undefined ? null : startOf(addDays(to, 1)),
+    from: from === undefined ? null : startOfDay(from),
+    to: to === undefined ? null : startOfDay(addDays(to, 1)),
   }
-  const entries = await withStore('read', ({ ledger }) => allEntries(ledger, filter))
-  print(json, { log: entries.map((entry) => ({ ...entry, time: zoned(entry.time) })) }, linesOf(entries))
+  const entries = await withExistingStore('read', ({ ledger }) => readAllEntries(ledger, filter))
+  printResult(json, { log: entries.map((entry) => ({ ...entry, time: zoned(entry.time) })) }, auditLines(entries))
 }
 
-async function allEntries(ledger: Ledger, filter: AuditFilter): Promise<AuditEntry[]> {
+async function readAllEntries(ledger: Ledger, filter: AuditFilter): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = []
   for (;;) {
-    const page = await ledger.audit(filter, entries.at(-1)?.id ?? 0, PAGE)
+    const page = await ledger.audit(filter, entries.at(-1)?.id ?? 0, AUDIT_PAGE_ROWS)
     entries.push(...page)
-    if (page.length < PAGE) return entries
+    if (page.length < AUDIT_PAGE_ROWS) return entries
   }
 }
 
-function linesOf(entries: readonly AuditEntry[]): string[] {
+function auditLines(entries: readonly AuditEntry[]): string[] {
   if (entries.length === 0) return ['no changes']
   const rows = entries.map(({ time, actor, origin, action, email, details }) => {
-    return [zoned(time), actor, origin, action, email ?? '-', wordsOf(details)]
+    return [zoned(time), actor, origin, action, email ?? '-', detailsText(details)]
   })
-  return columns([['TIME', 'BY', 'THROUGH', 'CHANGE', 'ACCOUNT', 'DETAILS'], ...rows])
+  return alignedColumns([['TIME', 'BY', 'THROUGH', 'CHANGE', 'ACCOUNT', 'DETAILS'], ...rows])
 }
 
-function wordsOf(details: AuditEntry['details']): string {
+function detailsText(details: AuditEntry['details']): string {
   return Object.entries(details)
     .map(([key, value]) => `${key} ${Array.isArray(value) ? value.join(' ') || 'none' : String(value ?? 'none')}`)
     .join(', ')

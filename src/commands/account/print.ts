@@ -50,20 +50,20 @@ export function tokenObject(token: Token, now: Instant) {
 
 export function tokenLines(tokens: readonly Token[], now: Instant): string[] {
   if (tokens.length === 0) return ['no tokens']
-  const rows = tokens.map((token) => [String(token.id), `${token.hint}…`, token.name, state(token, now), use(token)])
-  return columns([['ID', 'TOKEN', 'NAME', 'STATE', 'LAST USED'], ...rows])
+  const rows = tokens.map((token) => [String(token.id), `${token.hint}…`, token.name, tokenState(token, now), lastUsedText(token)])
+  return alignedColumns([['ID', 'TOKEN', 'NAME', 'STATE', 'LAST USED'], ...rows])
 }
 
-function state({ revoked, expires }: Token, now: Instant): string {
+function tokenState({ revoked, expires }: Token, now: Instant): string {
   if (revoked !== null) return `revoked ${zoned(revoked)}`
   if (expires === null) return 'active'
   return now < expires ? `active until ${zoned(expires)}` : `expired ${zoned(expires)}`
 }
 
-const use = ({ last_used }: Token): string => zonedOrNull(last_used) ?? 'never'
+const lastUsedText = ({ last_used }: Token): string => zonedOrNull(last_used) ?? 'never'
 
 /** The one time that a token is shown. */
-export function freshTokenLines(token: string): string[] {
+export function newTokenLines(token: string): string[] {
   return [
     `  token    ${token}`,
     styleText('dim', '           shown only now: the store keeps no more than a digest of it'),
@@ -71,7 +71,7 @@ export function freshTokenLines(token: string): string[] {
 }
 
 /** Rows of cells, the first row their headings, in columns that are as wide as they need. */
-export function columns(rows: readonly string[][]): string[] {
+export function alignedColumns(rows: readonly string[][]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
     row

@@ -6,30 +6,30 @@ import { planInForce } from '../../accounts/plan.ts'
 import { loadSettings } from '../../config.ts'
 import type { Ledger } from '../../store/ledger.ts'
 import { type Day, dayOf } from '../../words/time.ts'
-import { limitsOf } from '../plans.ts'
-import { print } from '../result.ts'
-import { withStore } from '../store.ts'
-import { accountLines, accountObject, columns, tokenLines, tokenObject } from './print.ts'
-import { accountOf, allAccounts, readEmail } from './read.ts'
+import { loadPlanLimits } from '../plans.ts'
+import { printResult } from '../result.ts'
+import { withExistingStore } from '../store.ts'
+import { accountLines, accountObject, alignedColumns, tokenLines, tokenObject } from './print.ts'
+import { requireAccount, allAccounts, parseEmailArgument } from './read.ts'
 
-type Options = { json?: true }
+type ShowOptions = { json?: true }
 
 export function defineShow(command: Command): void {
   command
     .command('list')
     .description('list all accounts by address')
     .option('--json', 'print one JSON object: accounts')
-    .action(list)
+    .action(listAccounts)
   command
     .command('show')
     .description('show an account, its tokens and what it used today')
-    .argument('<email>', 'the address of the account', readEmail)
+    .argument('<email>', 'the address of the account', parseEmailArgument)
     .option('--json', 'print one JSON object: the account, its tokens, limit and used')
-    .action(show)
+    .action(showAccount)
 }
 
-async function list({ json }: Options): Promise<void> {
-  const { accounts, now } = await withStore('read', async ({ ledger, now }) => {
+async function listAccounts({ json }: ShowOptions): Promise<void> {
+  const { accounts, now } = await withExistingStore('read', async ({ ledger, now }) => {
     return { accounts: await allAccounts(ledger), now: await now() }
   })
   const today = dayOf(now)
@@ -39,22 +39,22 @@ async function list({ json }: Options): Promise<void> {
     account.role,
     account.addons.join(', ') || '-',
   ])
-  const lines = rows.length > 0 ? columns([['EMAIL', 'PLAN', 'ROLE', 'ADD-ONS'], ...rows]) : ['no accounts']
-  print(json, { accounts: accounts.map((account) => accountObject(account, now)) }, lines)
+  const lines = rows.length > 0 ? alignedColumns([['EMAIL', 'PLAN', 'ROLE', 'ADD-ONS'], ...rows]) : ['no accounts']
+  printResult(json, { accounts: accounts.map((account) => accountObject(account, now)) }, lines)
 }
 
 /** Calls of a day by an account that has no limit, which nothing but its usage counts. */
-async function noted(ledger: Ledger, { id }: Account, day: Day): Promise<number> {
+async function callsWithoutLimit(ledger: Ledger, { id }: Account, day: Day): Promise<number> {
   return (await ledger.usage(id, day, day)).reduce((sum, { calls }) => sum + calls, 0)
 }
 
-async function show(email: string, { json }: Options): Promise<void> {
-  await withStore('read', async ({ ledger, now: clock }) => {
-    const account = await accountOf(ledger, email)
+async function showAccount(email: string, { json }: ShowOptions): Promise<void> {
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
+    const account = await requireAccount(ledger, email)
     const now = await clock()
     const today = dayOf(now)
-    const limit = limitsOf(loadSettings())[planInForce(account, today)].queries
-    const used = limit === null ? await noted(ledger, account, today) : await ledger.used(account.id, today)
+    const limit = loadPlanLimits(loadSettings())[planInForce(account, today)].dailyCalls
+    const used = limit === null ? await callsWithoutLimit(ledger, account, today) : await ledger.usedUnits(account.id, today)
     const tokens = await ledger.tokens(account.id)
     const object = {
       ...accountObject(account, now),
@@ -62,7 +62,7 @@ async function show(email: string, { json }: Options): Promise<void> {
       used,
       tokens: tokens.map((token) => tokenObject(token, now)),
     }
-    print(json, object, [
+    printResult(json, object, [
       ...accountLines(account, now),
       `  today    ${used} of ${limit ?? 'unlimited'} calls`,
       '',

@@ -2,69 +2,69 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { isActive, keptToken, makeToken, readToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
+import { isActive, newTokenRecord, makeToken, parseToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
 import { actorOf } from '../../store/actor.ts'
 import type { Instant } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
-import { print } from '../result.ts'
-import { withStore } from '../store.ts'
-import { freshTokenLines, tokenLines, tokenObject } from './print.ts'
-import { accountOf, readEmail, readInstant, readName } from './read.ts'
+import { printResult } from '../result.ts'
+import { withExistingStore } from '../store.ts'
+import { newTokenLines, tokenLines, tokenObject } from './print.ts'
+import { requireAccount, parseEmailArgument, parseInstantArgument, parseTokenNameArgument } from './read.ts'
 
-type Options = { json?: true }
+type TokenOptions = { json?: true }
 
 export function defineTokens(command: Command): void {
   const tokens = command.command('token').description('make, list and revoke tokens')
-  ofAccount(tokens, 'create', 'make a token, and print it this once')
-    .option('--name <name>', 'what people tell it by', readName, 'unnamed')
-    .option('--expires <when>', 'the day (UTC) or instant from which on it is refused', readInstant)
-    .action(create)
-  ofAccount(tokens, 'list', 'list the tokens').action(list)
-  ofAccount(tokens, 'revoke', 'revoke a token: it is refused everywhere within a second')
+  tokenCommand(tokens, 'create', 'make a token, and print it this once')
+    .option('--name <name>', 'what people tell it by', parseTokenNameArgument, 'unnamed')
+    .option('--expires <when>', 'the day (UTC) or instant from which on it is refused', parseInstantArgument)
+    .action(createTokenCommand)
+  tokenCommand(tokens, 'list', 'list the tokens').action(listTokens)
+  tokenCommand(tokens, 'revoke', 'revoke a token: it is refused everywhere within a second')
     .argument('[token]', 'its id, name or beginning; may be left out where one alone is active')
-    .action(revoke)
+    .action(revokeTokenCommand)
 }
 
-const ofAccount = (command: Command, name: string, description: string): Command =>
+const tokenCommand = (command: Command, name: string, description: string): Command =>
   command
     .command(name)
     .description(description)
-    .argument('<email>', 'the address of the account', readEmail)
+    .argument('<email>', 'the address of the account', parseEmailArgument)
     .option('--json', 'print one JSON object')
 
-async function create(email: string, options: Options & { name: string; expires?: Instant }): Promise<void> {
+async function createTokenCommand(email: string, options: TokenOptions & { name: string; expires?: Instant }): Promise<void> {
   const { name, expires = null, json } = options
   const text = makeToken(randomBytes(TOKEN_BYTES))
-  await withStore('read', async ({ ledger, now: clock }) => {
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
     const now = await clock()
     if (expires !== null && expires <= now)
       throw new CommandFault('the token would have expired already: name a later --expires')
-    const { id } = await accountOf(ledger, email)
+    const { id } = await requireAccount(ledger, email)
     const token = await ledger
       .as(actorOf('domaindex account token create'))
-      .createToken(id, keptToken(text, name, expires), now)
-    print(json, { email, ...tokenObject(token, now), token: text }, [
+      .createToken(id, newTokenRecord(text, name, expires), now)
+    printResult(json, { email, ...tokenObject(token, now), token: text }, [
       ...tokenLines([token], now),
       '',
-      ...freshTokenLines(text),
+      ...newTokenLines(text),
     ])
   })
 }
 
-async function list(email: string, { json }: Options): Promise<void> {
-  await withStore('read', async ({ ledger, now: clock }) => {
+async function listTokens(email: string, { json }: TokenOptions): Promise<void> {
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
     const now = await clock()
-    const tokens = await ledger.tokens((await accountOf(ledger, email)).id)
-    print(json, { email, tokens: tokens.map((token) => tokenObject(token, now)) }, tokenLines(tokens, now))
+    const tokens = await ledger.tokens((await requireAccount(ledger, email)).id)
+    printResult(json, { email, tokens: tokens.map((token) => tokenObject(token, now)) }, tokenLines(tokens, now))
   })
 }
 
-async function revoke(email: string, given: string | undefined, { json }: Options): Promise<void> {
-  await withStore('read', async ({ ledger, now: clock }) => {
+async function revokeTokenCommand(email: string, given: string | undefined, { json }: TokenOptions): Promise<void> {
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
     const now = await clock()
-    const account = await accountOf(ledger, email)
+    const account = await requireAccount(ledger, email)
     const active = (await ledger.tokens(account.id)).filter((token) => isActive(token, now))
-    const meant = find(active, given)
+    const meant = findActiveTokens(active, given)
     const [token] = meant
     if (meant.length > 1)
       throw new CommandFault(
@@ -78,15 +78,15 @@ async function revoke(email: string, given: string | undefined, { json }: Option
         `${email} has no such token that is active; domaindex account token list ${email} shows all`,
       )
     const revoked = { ...token, revoked: now }
-    print(json, { email, ...tokenObject(revoked, now) }, tokenLines([revoked], now))
+    printResult(json, { email, ...tokenObject(revoked, now) }, tokenLines([revoked], now))
   })
 }
 
 /** The active tokens that a text may mean: by id, else by name or beginning; without a text all of them. */
-function find(active: readonly Token[], given: string | undefined): readonly Token[] {
+function findActiveTokens(active: readonly Token[], given: string | undefined): readonly Token[] {
   const text = given?.trim()
   if (text === undefined) return active
-  if (readToken(text) !== null)
+  if (parseToken(text) !== null)
     throw new CommandFault(
       'name a token by its id, name or first 8 characters: a whole one is seen in the list of processes',
     )

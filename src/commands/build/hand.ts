@@ -1,28 +1,28 @@
 /** A step of the nights by hand: its duty is taken, its run noted, its progress shown, and it can be stopped. */
 
-import { type InHand, withNotes } from '../../nightly/duty.ts'
+import { type JobLock, withJobLock } from '../../nightly/duty.ts'
 import { BuildFault } from '../../nightly/fault.ts'
-import { DUTY_OF, type Outcome } from '../../nightly/night.ts'
-import type { Step } from '../../nightly/plan.ts'
-import { holderName } from '../../store/duty.ts'
+import { LOCK_OF_JOB, type StepOutcome } from '../../nightly/night.ts'
+import type { JobStep } from '../../nightly/plan.ts'
+import { processHolderName } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
-import { CLOCK } from '../clock.ts'
+import { SYSTEM_CLOCK } from '../clock.ts'
 import { CommandFault } from '../fault.ts'
 import { listenForStop } from '../stop.ts'
 
 /** Null where it was stopped, which is told. Throws CommandFault where another process is at it, or it cannot be done. */
-export async function byHand<Made extends Outcome>(
+export async function runStepManually<Made extends StepOutcome>(
   { jobs }: Pick<Store, 'jobs'>,
-  step: Step,
-  work: (hand: InHand) => Promise<Made>,
+  step: JobStep,
+  work: (lock: JobLock) => Promise<Made>,
 ): Promise<Made | null> {
   const stop = listenForStop()
-  const duty = DUTY_OF[step.job]
+  const lockName = LOCK_OF_JOB[step.job]
   try {
-    const own = { jobs, holder: holderName(), clock: CLOCK }
-    const done = await withNotes(duty, own, stop.signal, (hand) => hand.note(step, () => work(hand)))
+    const own = { jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
+    const done = await withJobLock(lockName, own, stop.signal, (hand) => hand.record(step, () => work(hand)))
     if (done !== null) return done.result
-    const who = (await jobs.holders()).find((each) => each.duty === duty)?.holder ?? 'another process'
+    const who = (await jobs.lockHolders()).find((each) => each.name === lockName)?.holder ?? 'another process'
     throw new CommandFault(`${who} is building this at the moment: wait until it is done (domaindex jobs)`)
   } catch (error) {
     if (error instanceof BuildFault) throw new CommandFault(error.message)

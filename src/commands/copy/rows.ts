@@ -1,34 +1,34 @@
 /** The rows of a copy: brought over table by table from where an earlier copy stopped, and compared in the end. */
 
-import { type Bulk, Sum, TABLES, type Table } from '../../store/bulk.ts'
+import { type BulkStore, TableDigest, BULK_TABLES, type BulkTable } from '../../store/bulk.ts'
 import { CommandFault } from '../fault.ts'
 
 /** Told how many rows are done, and what share that is of all. */
-type Show = (done: number, share: number) => void
+type ShowProgress = (done: number, share: number) => void
 /** How far a copy is: the table, the place in it (null at its beginning), and the rows so far. */
-type Mark = { table: number; after: string | null; done: number }
+type CopyProgress = { table: number; after: string | null; done: number }
 
 /** What was found of a table on the side that was read from; `differs`: words on the other side, where that is not the same. */
-export type Compared = { table: string; rows: number; digest: string; differs: string | null }
+export type ComparedTable = { table: string; rows: number; digest: string; differs: string | null }
 
 /** Rows read and written at once. */
-const ROWS = 10_000
+const COPY_BATCH_ROWS = 10_000
 
 /** Brings over what is not there yet; false where the signal stopped it. Throws CommandFault where the target is in use. */
-export async function copyRows(source: Bulk, target: Bulk, signal: AbortSignal, show: Show): Promise<boolean> {
-  const all = await rowsOf(source)
-  const kept = await target.mark()
-  if (kept === null && (await rowsOf(target)) > 0)
+export async function copyRows(source: BulkStore, target: BulkStore, signal: AbortSignal, show: ShowProgress): Promise<boolean> {
+  const all = await countAllRows(source)
+  const kept = await target.progress()
+  if (kept === null && (await countAllRows(target)) > 0)
     throw new CommandFault('the store to copy to is not empty: name another one with DOMAINDEX_STORE_TO')
-  const mark: Mark = kept === null ? { table: 0, after: null, done: 0 } : JSON.parse(kept)
-  for (; mark.table < TABLES.length; mark.table++, mark.after = null) {
-    const table = TABLES[mark.table]!
+  const mark: CopyProgress = kept === null ? { table: 0, after: null, done: 0 } : JSON.parse(kept)
+  for (; mark.table < BULK_TABLES.length; mark.table++, mark.after = null) {
+    const table = BULK_TABLES[mark.table]!
     do {
       if (signal.aborted) return false
-      const { rows, next } = await source.read(table, mark.after, ROWS)
+      const { rows, next } = await source.read(table, mark.after, COPY_BATCH_ROWS)
       mark.after = next
       mark.done += rows.length
-      const following: Mark = next === null ? { ...mark, table: mark.table + 1 } : mark
+      const following: CopyProgress = next === null ? { ...mark, table: mark.table + 1 } : mark
       await target.write(table, rows, JSON.stringify(following))
       show(mark.done, mark.done / Math.max(1, all))
     } while (mark.after !== null)
@@ -36,28 +36,28 @@ export async function copyRows(source: Bulk, target: Bulk, signal: AbortSignal, 
   return true
 }
 
-async function rowsOf(store: Bulk): Promise<number> {
+async function countAllRows(store: BulkStore): Promise<number> {
   let rows = 0
-  for (const table of TABLES) rows += await store.count(table)
+  for (const table of BULK_TABLES) rows += await store.count(table)
   return rows
 }
 
 /** Counts and digests of every table on both sides; null where the signal stopped it. */
 export async function compareStores(
-  source: Bulk,
-  target: Bulk,
+  source: BulkStore,
+  target: BulkStore,
   signal: AbortSignal,
-  show: Show,
-): Promise<Compared[] | null> {
-  const all = (await rowsOf(source)) + (await rowsOf(target))
-  const compared: Compared[] = []
+  show: ShowProgress,
+): Promise<ComparedTable[] | null> {
+  const all = (await countAllRows(source)) + (await countAllRows(target))
+  const compared: ComparedTable[] = []
   let done = 0
   const each = (rows: number): void => {
     done += rows
     show(done, done / Math.max(1, all))
   }
-  for (const table of TABLES) {
-    const [here, there] = await Promise.all([sumOf(source, table, signal, each), sumOf(target, table, signal, each)])
+  for (const table of BULK_TABLES) {
+    const [here, there] = await Promise.all([tableDigestOf(source, table, signal, each), tableDigestOf(target, table, signal, each)])
     if (signal.aborted) return null
     const isSame = here.rows === there.rows && here.digest === there.digest
     const differs = isSame ? null : `${there.rows} rows, ${there.digest} in the copy`
@@ -66,11 +66,11 @@ export async function compareStores(
   return compared
 }
 
-async function sumOf(store: Bulk, table: Table, signal: AbortSignal, each: (rows: number) => void): Promise<Sum> {
-  const sum = new Sum()
+async function tableDigestOf(store: BulkStore, table: BulkTable, signal: AbortSignal, each: (rows: number) => void): Promise<TableDigest> {
+  const sum = new TableDigest()
   let after: string | null = null
   do {
-    const { rows, next }: Awaited<ReturnType<Bulk['read']>> = await store.read(table, after, ROWS)
+    const { rows, next }: Awaited<ReturnType<BulkStore['read']>> = await store.read(table, after, COPY_BATCH_ROWS)
     for (const row of rows) sum.add(row, table)
     each(rows.length)
     after = next

@@ -3,15 +3,15 @@
 import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
 import { type Listener, SETTINGS, type Settings } from '../../config.ts'
-import type { Figures } from '../../schedule/figures.ts'
+import type { CrawlStats } from '../../schedule/figures.ts'
 import { CommandFault } from '../fault.ts'
-import { adminServer, type Listening, listen } from '../serve/admin.ts'
-import { bracketed, faultOf } from '../serve/place.ts'
+import { createAdminServer, type ListeningServer, listen } from '../serve/admin.ts'
+import { bracketedHost, listenFault } from '../serve/place.ts'
 
-const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
-const { name } = SETTINGS.crawlAdmin
+const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' }
+const { name: ADMIN_SETTING } = SETTINGS.crawlAdmin
 
-export type Admin = {
+export type CrawlAdmin = {
   /** The port that it got; null where there is none. */
   port: number | null
   close(): void
@@ -19,23 +19,23 @@ export type Admin = {
 
 /** None where the place is null. Throws CommandFault where nobody can listen there. */
 export async function openCrawlAdmin(
-  place: Listener | null,
+  listener: Listener | null,
   read: () => Promise<string>,
-  figures: Pick<Figures, 'trouble'>,
-): Promise<Admin> {
-  if (place === null) return { port: null, close() {} }
-  const server = adminServer((request, response) => {
+  stats: Pick<CrawlStats, 'notReadyReason'>,
+): Promise<CrawlAdmin> {
+  if (listener === null) return { port: null, close() {} }
+  const server = createAdminServer((request, response) => {
     if (request.url === '/metrics') {
       read().then(
         (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
-        ({ message }: Error) => response.writeHead(500, TEXT).end(`${message}\n`),
+        ({ message }: Error) => response.writeHead(500, TEXT_HEADERS).end(`${message}\n`),
       )
     } else if (request.url === '/readyz') {
-      const { trouble } = figures
-      response.writeHead(trouble === null ? 200 : 503, TEXT).end(`${trouble ?? 'ready'}\n`)
-    } else response.writeHead(404, TEXT).end('/metrics, /readyz\n')
+      const { notReadyReason } = stats
+      response.writeHead(notReadyReason === null ? 200 : 503, TEXT_HEADERS).end(`${notReadyReason ?? 'ready'}\n`)
+    } else response.writeHead(404, TEXT_HEADERS).end('/metrics, /readyz\n')
   })
-  const { port } = await listenAt(server, place)
+  const { port } = await listenForCrawlAdmin(server, listener)
   const close = (): void => {
     server.closeAllConnections()
     server.close()
@@ -44,28 +44,28 @@ export async function openCrawlAdmin(
 }
 
 /** Throws CommandFault where nobody can listen there now. */
-export async function tryCrawlAdmin(place: Listener | null): Promise<void> {
+export async function checkCrawlAdminPort(place: Listener | null): Promise<void> {
   if (place === null) return
-  const { server } = await listenAt(createServer(), place)
+  const { server } = await listenForCrawlAdmin(createServer(), place)
   await new Promise((resolve) => server.close(resolve))
 }
 
 /** Throws CommandFault where another listener of the same server has that place. */
-export function expectOwnPlace({ crawlAdmin, admin, host, port }: Settings): void {
+export function requireDistinctListeners({ crawlAdmin, admin, host, port }: Settings): void {
   if (crawlAdmin === null || crawlAdmin.port === 0) return
   const others = [
     { setting: SETTINGS.admin.name, place: admin },
     { setting: SETTINGS.port.name, place: { host, port } },
   ]
-  for (const { setting, place } of others) {
-    if (place?.host !== crawlAdmin.host || place.port !== crawlAdmin.port) continue
-    const both = `${bracketed(place.host)}:${place.port}`
-    throw new CommandFault(`${name} and ${setting} both name ${both}: name another port with one of them`)
+  for (const { setting, place: listener } of others) {
+    if (listener?.host !== crawlAdmin.host || listener.port !== crawlAdmin.port) continue
+    const both = `${bracketedHost(listener.host)}:${listener.port}`
+    throw new CommandFault(`${ADMIN_SETTING} and ${setting} both name ${both}: name another port with one of them`)
   }
 }
 
-function listenAt(server: Server, place: Listener): Promise<Listening> {
+function listenForCrawlAdmin(server: Server, place: Listener): Promise<ListeningServer> {
   return listen(server, place).catch((error) => {
-    throw faultOf(error, place, { host: name, port: name })
+    throw listenFault(error, place, { host: ADMIN_SETTING, port: ADMIN_SETTING })
   })
 }

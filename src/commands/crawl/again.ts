@@ -1,44 +1,44 @@
 /** Names of a list that are visited once more: their visits were thrown away, or could not look. */
 
-import type { Named } from './list.ts'
+import type { NameEntry } from './list.ts'
 
 /** A name that could not be looked at is visited so often. */
-const VISITS = 3
+const MAX_PROBES_PER_NAME = 3
 /** So many names that could not be looked at are kept for the end of the list. */
-const MOST_LATER = 20_000
+const MAX_DEFERRED_RETRIES = 20_000
 
-export class Again {
-  readonly #now: Named[] = []
-  readonly #later: Named[] = []
+export class RetryList {
+  readonly #ready: NameEntry[] = []
+  readonly #deferred: NameEntry[] = []
   /** How often names could not be looked at, by their lines. */
-  readonly #unseen = new Map<number, number>()
+  readonly #failures = new Map<number, number>()
 
   get size(): number {
-    return this.#now.length
+    return this.#ready.length
   }
 
   /** The next one; null for none. */
-  take(): Named | null {
-    return this.#now.shift() ?? null
+  take(): NameEntry | null {
+    return this.#ready.shift() ?? null
   }
 
   /** As soon as visits may begin. */
-  add(entries: readonly Named[]): void {
-    this.#now.push(...entries)
+  add(entries: readonly NameEntry[]): void {
+    this.#ready.push(...entries)
   }
 
   /** At the end of the list. False for a name that is given up. */
-  addLater(entry: Named): boolean {
-    const count = (this.#unseen.get(entry.line) ?? 0) + 1
-    if (count >= VISITS || this.#later.length >= MOST_LATER) return false
-    this.#unseen.set(entry.line, count)
-    this.#later.push(entry)
+  addDeferred(entry: NameEntry): boolean {
+    const count = (this.#failures.get(entry.line) ?? 0) + 1
+    if (count >= MAX_PROBES_PER_NAME || this.#deferred.length >= MAX_DEFERRED_RETRIES) return false
+    this.#failures.set(entry.line, count)
+    this.#deferred.push(entry)
     return true
   }
 
   /** The end of the list has come: those for the end are next. False where nobody is left. */
-  hasMore(): boolean {
-    this.#now.push(...this.#later.splice(0))
-    return this.#now.length > 0
+  releaseDeferred(): boolean {
+    this.#ready.push(...this.#deferred.splice(0))
+    return this.#ready.length > 0
   }
 }

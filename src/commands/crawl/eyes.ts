@@ -1,47 +1,47 @@
 /** The eyes of a crawl that goes on and on: what visits are made with, their pace, and the questions by which it knows that it sees. */
 
 import { SETTINGS, type Settings } from '../../config.ts'
-import type { ControlPlan } from '../../crawl/control-plan.ts'
-import { shownServer } from '../../crawl/control-questions.ts'
-import { openControls, type Verdict } from '../../crawl/controls.ts'
-import { type Crawler, openCrawler } from '../../crawl/crawl.ts'
+import type { SelfCheckPlan } from '../../crawl/control-plan.ts'
+import { formatServer } from '../../crawl/control-questions.ts'
+import { openNetworkSelfCheck, type SelfCheckResult } from '../../crawl/controls.ts'
+import { type Prober, createProber } from '../../crawl/crawl.ts'
 import { openResolver, type Resolver, type Server } from '../../crawl/dns.ts'
-import { Paths } from '../../crawl/dns-path.ts'
-import { guardFamilies } from '../../crawl/families.ts'
-import { type OptOut, OptOutFault, openOptOut } from '../../crawl/opt-out.ts'
-import { makePace, type Pace } from '../../crawl/pace.ts'
-import { openWeb } from '../../crawl/web.ts'
+import { DnsServerPaths } from '../../crawl/dns-path.ts'
+import { makeFamilyGuard } from '../../crawl/families.ts'
+import { type OptOutList, OptOutListError, openOptOutList } from '../../crawl/opt-out.ts'
+import { makePolitenessLimiter, type PolitenessLimiter } from '../../crawl/pace.ts'
+import { createWebProber } from '../../crawl/web.ts'
 import type { WebLimits } from '../../crawl/web-limits.ts'
-import type { Sight } from '../../schedule/crawl.ts'
-import type { Address } from '../../words/address.ts'
+import type { SelfCheckOutcome } from '../../schedule/crawl.ts'
+import type { IpAddress } from '../../words/address.ts'
 import type { Instant } from '../../words/time.ts'
 import { CommandFault } from '../fault.ts'
-import type { Reach } from './reach.ts'
+import type { CrawlAccess } from './reach.ts'
 
-export type Eyes = {
-  visit: Crawler['visit']
-  isOwn(address: Address): boolean
+export type ProbeSystem = {
+  probe: Prober['probe']
+  isOwn(address: IpAddress): boolean
   /** Asks the control questions. */
-  look(): Promise<Sight>
-  pace: Pace
+  runSelfCheck(): Promise<SelfCheckOutcome>
+  politeness: PolitenessLimiter
   /** Whether any resolver answers a question, whatever it says. */
-  answers(): Promise<boolean>
+  isAnyResolverUp(): Promise<boolean>
   /** How often resolvers disagreed. */
   disagreements(): number
-  leftOut(): LeftOut
+  exclusions(): SelfCheckExclusions
   close(): Promise<void>
 }
 
 /** How many resolvers are not asked, and 1 for a family of addresses that is not connected to, as of the last look. */
-export type LeftOut = Readonly<Record<'resolvers' | 'ipv4' | 'ipv6', number>>
+export type SelfCheckExclusions = Readonly<Record<'resolvers' | 'ipv4' | 'ipv6', number>>
 
-type EyesOptions = Reach & {
-  plan: ControlPlan
-  optOut: Pick<OptOut, 'hasName'>
+type ProbeSystemOptions = CrawlAccess & {
+  plan: SelfCheckPlan
+  optOut: Pick<OptOutList, 'hasName'>
   /** The time that visits carry. */
   now: () => Instant
   /** Told of what is looked at without, whenever that changes. */
-  say?: (news: string) => void
+  log?: (message: string) => void
   /** PEM, trusted beside Node's own. */
   roots?: readonly string[]
   limits?: Partial<WebLimits>
@@ -53,18 +53,18 @@ type EyesOptions = Reach & {
 }
 
 const HTTPS = 443
-const EDNS = 'questions with EDNS get no answer from'
+const EDNS_DROPPED = 'questions with EDNS get no answer from'
 const EDNS_ADVICE =
   'they are asked without it, and long answers come over TCP; let UDP packets with EDNS (RFC 6891) through, or name another resolver'
 
-const ticks = (): number => performance.now()
+const monotonicMs = (): number => performance.now()
 
-export async function openEyes(options: EyesOptions): Promise<Eyes> {
-  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, patience, say } = options
-  const paths = new Paths()
+export async function openProbeSystem(options: ProbeSystemOptions): Promise<ProbeSystem> {
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, patience, log } = options
+  const paths = new DnsServerPaths()
   const resolver = await openResolver({ servers, paths, ...(timeout && { timeout }), ...(pause && { pause }) })
-  const guard = guardFamilies(options.guard)
-  const controls = openControls({
+  const guard = makeFamilyGuard(options.guard)
+  const networkSelfCheck = openNetworkSelfCheck({
     servers,
     plan,
     resolver,
@@ -72,64 +72,64 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
     paths,
     ...(patience === undefined ? {} : { patience }),
   })
-  const pace = makePace({ ticks })
-  const web = openWeb({ resolver, guard, pace, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
-  const crawler = openCrawler({ resolver, web, now })
-  let leftOut: LeftOut = { resolvers: 0, ipv4: 0, ipv6: 0 }
-  const tell = tellerOf(say)
-  const look = async (): Promise<Sight> => {
-    const verdict = await controls.check()
-    if (!verdict.sees) return verdict
-    const { without, families } = verdict
+  const politeness = makePolitenessLimiter({ nowMs: monotonicMs })
+  const web = createWebProber({ resolver, guard, politeness, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
+  const crawler = createProber({ resolver, web, now })
+  let leftOut: SelfCheckExclusions = { resolvers: 0, ipv4: 0, ipv6: 0 }
+  const logExclusions = createExclusionLogger(log)
+  const runSelfCheck = async (): Promise<SelfCheckOutcome> => {
+    const result = await networkSelfCheck.check()
+    if (!result.passed) return result
+    const { excluded: without, families } = result
     leftOut = { resolvers: without.length, ipv4: Number(!families[4]), ipv6: Number(!families[6]) }
-    tell(verdict, resolver.withoutEdns())
-    return verdict
+    logExclusions(result, resolver.withoutEdns())
+    return result
   }
   return {
-    visit: crawler.visit,
-    isOwn: (address) => options.guard.vet(address, HTTPS)?.own === true,
-    look,
-    pace,
-    answers: () => answers(resolver),
+    probe: crawler.probe,
+    isOwn: (address) => options.guard.vet(address, HTTPS)?.isOwn === true,
+    runSelfCheck,
+    politeness,
+    isAnyResolverUp: () => isAnyResolverUp(resolver),
     disagreements: () => resolver.disagreements(),
-    leftOut: () => leftOut,
+    exclusions: () => leftOut,
     async close() {
-      await Promise.all([controls.close(), crawler.close()])
+      await Promise.all([networkSelfCheck.close(), crawler.close()])
     },
   }
 }
 
-async function answers(resolver: Resolver): Promise<boolean> {
-  const answer = await resolver.ask('.', 'NS')
+async function isAnyResolverUp(resolver: Resolver): Promise<boolean> {
+  const answer = await resolver.resolve('.', 'NS')
   return answer !== null && !(answer.outcome === 'failed' && answer.why === 'timeout')
 }
 
 /** Tells what is left out, and to whom EDNS does not get through, whenever that changes. */
-function tellerOf(say: ((news: string) => void) | undefined) {
-  let [told, withoutEdns] = ['', '']
-  return (verdict: Verdict & { sees: true }, servers: readonly Server[]): void => {
-    const words = wordsOf(verdict)
-    if (words !== told) say?.(words === '' ? 'nothing is left out any more' : `left out: ${words}`)
-    told = words
-    const dropped = servers.map(shownServer).join(' and ')
-    if (dropped !== '' && dropped !== withoutEdns) say?.(`${EDNS} resolver ${dropped}: ${EDNS_ADVICE}`)
+function createExclusionLogger(log: ((news: string) => void) | undefined) {
+  let [lastLogged, withoutEdns] = ['', '']
+  return (result: SelfCheckResult & { passed: true }, servers: readonly Server[]): void => {
+    const description = describeExclusions(result)
+    if (description !== lastLogged) log?.(description === '' ? 'nothing is left out any more' : `left out: ${description}`)
+    lastLogged = description
+    const dropped = servers.map(formatServer).join(' and ')
+    if (dropped !== '' && dropped !== withoutEdns) log?.(`${EDNS_DROPPED} resolver ${dropped}: ${EDNS_ADVICE}`)
     withoutEdns = dropped
   }
 }
 
 /** '' where nothing is left out. */
-function wordsOf({ without, families }: Verdict & { sees: true }): string {
+function describeExclusions({ excluded: without, families }: SelfCheckResult & { passed: true }): string {
   const closed = ([4, 6] as const).filter((family) => !families[family])
   return [...without, ...closed.map((family) => `no control address can be reached over IPv${family}`)].join('; ')
 }
 
 /** The list that the settings name. Throws CommandFault for one that cannot be used. */
-export function optOutOf({ crawlOptOut: path }: Settings, say: (words: string) => void): OptOut {
+export function openConfiguredOptOut({ crawlOptOut: path }: Settings, log: (message: string) => void): OptOutList {
   if (path === null) return { hasName: () => false, hasAddress: () => false, close: () => {} }
   try {
-    return openOptOut(path, { ticks, say })
+    return openOptOutList(path, { nowMs: monotonicMs, log })
   } catch (error) {
-    if (error instanceof OptOutFault) throw new CommandFault(`${error.message} (${SETTINGS.crawlOptOut.name})`)
+    if (error instanceof OptOutListError) throw new CommandFault(`${error.message} (${SETTINGS.crawlOptOut.name})`)
     throw error
   }
 }

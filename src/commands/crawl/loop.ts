@@ -5,75 +5,75 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
 import type { Server } from '../../crawl/dns.ts'
-import type { Range } from '../../crawl/guard.ts'
-import { type Crawl, TIMES } from '../../schedule/crawl.ts'
-import { Figures } from '../../schedule/figures.ts'
-import { crawlOn } from '../../schedule/loop.ts'
+import type { AddressRange } from '../../crawl/guard.ts'
+import { type CrawlerDependencies, CRAWL_TIMINGS } from '../../schedule/crawl.ts'
+import { CrawlStats } from '../../schedule/figures.ts'
+import { runCrawlScheduler } from '../../schedule/loop.ts'
 import { openStore } from '../../store/open.ts'
-import { CLOCK } from '../clock.ts'
-import { rhythmOf } from '../rhythm.ts'
-import { roomOf } from '../room.ts'
-import { feelPulse } from '../serve/pulse.ts'
-import { expectOwnPlace, openCrawlAdmin } from './admin.ts'
-import { openEyes, optOutOf } from './eyes.ts'
-import { metricsOf } from './metrics.ts'
-import { adviceOn, planOf, reachOf } from './reach.ts'
+import { SYSTEM_CLOCK } from '../clock.ts'
+import { probeIntervalsOf } from '../rhythm.ts'
+import { diskSpaceOf } from '../room.ts'
+import { monitorStore } from '../serve/pulse.ts'
+import { requireDistinctListeners, openCrawlAdmin } from './admin.ts'
+import { openProbeSystem, openConfiguredOptOut } from './eyes.ts'
+import { crawlMetrics } from './metrics.ts'
+import { resolverWarning, selfCheckPlanOf, crawlAccessOf } from './reach.ts'
 
 /** What is typed, not set. */
-export type LoopOptions = { resolver: readonly Server[]; allow: readonly Range[]; parallel: number }
+export type ContinuousCrawlOptions = { resolver: readonly Server[]; allow: readonly AddressRange[]; parallel: number }
 
 /** Throws CommandFault where a crawl could not even begin beside a server. */
-export function expectCrawl(settings: Settings, { resolver, allow }: LoopOptions): void {
-  rhythmOf(settings)
-  reachOf(settings, resolver, allow)
-  optOutOf(settings, () => {}).close()
-  expectOwnPlace(settings)
+export function checkCrawlSettings(settings: Settings, { resolver, allow }: ContinuousCrawlOptions): void {
+  probeIntervalsOf(settings)
+  crawlAccessOf(settings, resolver, allow)
+  openConfiguredOptOut(settings, () => {}).close()
+  requireDistinctListeners(settings)
 }
 
 /** Crawls until the signal comes. Throws CommandFault and StoreFault where it cannot begin. */
-export async function crawlForever(
+export async function runContinuousCrawl(
   settings: Settings,
-  { resolver, allow, parallel }: LoopOptions,
+  { resolver, allow, parallel }: ContinuousCrawlOptions,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const { store: url, secret, pool, crawlShares: shares, crawlRate: rate } = settings
-  const rhythm = rhythmOf(settings)
-  const optOut = optOutOf(settings, (words) => log.error(words))
-  const reach = reachOf(settings, resolver, allow, optOut.hasAddress)
-  const advice = adviceOn(reach.servers)
-  if (advice !== null) log.warn(advice)
+  const rhythm = probeIntervalsOf(settings)
+  const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
+  const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
+  const warning = resolverWarning(access.servers)
+  if (warning !== null) log.warn(warning)
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
-  const figures = new Figures()
-  await using ends = new AsyncDisposableStack()
-  ends.defer(() => optOut.close())
+  const stats = new CrawlStats()
+  await using disposables = new AsyncDisposableStack()
+  disposables.defer(() => optOut.close())
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
-  ends.defer(() => store.close())
-  const pulse = await feelPulse({ now: store.now, probe: async () => {} })
-  ends.defer(() => pulse.close())
-  const eyes = await openEyes({
-    ...reach,
-    plan: planOf(settings),
+  disposables.defer(() => store.close())
+  const serverClock = await monitorStore({ now: store.now, probe: async () => {} })
+  disposables.defer(() => serverClock.close())
+  const probeSystem = await openProbeSystem({
+    ...access,
+    plan: selfCheckPlanOf(settings),
     optOut,
-    now: pulse.now,
-    say: (news) => log.warn(news),
+    now: serverClock.now,
+    log: (news) => log.warn(news),
   })
-  ends.defer(() => eyes.close())
-  const read = metricsOf(store, figures, CLOCK.ticks, eyes)
-  const admin = await openCrawlAdmin(settings.crawlAdmin, read, figures)
-  ends.defer(() => admin.close())
+  disposables.defer(() => probeSystem.close())
+  const readMetrics = crawlMetrics(store, stats, SYSTEM_CLOCK.monotonicMs, probeSystem)
+  const admin = await openCrawlAdmin(settings.crawlAdmin, readMetrics, stats)
+  disposables.defer(() => admin.close())
   log.info({ holder, admin: admin.port }, 'the crawl begins')
-  const { visit, isOwn, look, pace } = eyes
-  const room = roomOf(settings, [], () => {})
-  const own = { holder, figures, parallel, clock: CLOCK, times: TIMES, random: Math.random, ...tellersOf(log) }
-  const lack = (): Promise<string | null> => room.lack()
-  await crawlOn({ store, visit, isOwn, look, lack, pace, optOut, rhythm, shares, rate, ...own }, signal)
+  const { probe, isOwn, runSelfCheck, politeness } = probeSystem
+  const diskSpace = diskSpaceOf(settings, [], () => {})
+  const own = { holder, stats: stats, parallel, clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random, ...crawlLoggers(log) }
+  const lack = (): Promise<string | null> => diskSpace.shortage()
+  await runCrawlScheduler({ store, probe, isOwn, runSelfCheck, diskShortage: lack, politeness, optOut, intervals: rhythm, shares, rate, ...own }, signal)
   log.info('the crawl has ended')
 }
 
-function tellersOf(log: Logger): Pick<Crawl, 'onFault' | 'say'> {
+function crawlLoggers(log: Logger): Pick<CrawlerDependencies, 'onFault' | 'log'> {
   return {
     onFault: (err) => log.error({ err }, 'a crawl meets a fault'),
-    say: (news) => log.warn(news),
+    log: (message) => log.warn(message),
   }
 }

@@ -1,35 +1,35 @@
 /** The manners of a crawl of a list: who is left out of it, and where a visit has to wait for its turn. */
 
-import type { OptOut } from '../../crawl/opt-out.ts'
-import type { Pace, Places } from '../../crawl/pace.ts'
+import type { OptOutList } from '../../crawl/opt-out.ts'
+import type { PolitenessLimiter, RateLimitTargets } from '../../crawl/pace.ts'
 import type { Observation } from '../../observe/observation.ts'
-import { serversSeen } from '../../schedule/admission.ts'
-import type { Address } from '../../words/address.ts'
-import type { Held } from './beside.ts'
+import { observedNameServers } from '../../schedule/admission.ts'
+import type { IpAddress } from '../../words/address.ts'
+import type { DelayedName } from './beside.ts'
 
-export type Manners = {
-  pace: Pick<Pace, 'wait' | 'take'>
+export type Politeness = {
+  limiter: Pick<PolitenessLimiter, 'wait' | 'acquire'>
   /** Milliseconds of the pace's clock. */
-  ticks: () => number
-  optOut: Pick<OptOut, 'hasName'>
+  nowMs: () => number
+  optOut: Pick<OptOutList, 'hasName'>
   /** Whether an address is the operator's own, where nobody has to wait. */
-  isOwn(address: Address): boolean
+  isOwn(address: IpAddress): boolean
 }
 
 /** Addresses of a name that are waited for together. */
-const MOST_ADDRESSES = 4
+const MAX_DELAY_ADDRESSES = 4
 
-export const NO_MANNERS: Manners = {
-  pace: { wait: () => 0, take: () => 0 },
-  ticks: () => 0,
+export const NO_POLITENESS: Politeness = {
+  limiter: { wait: () => 0, acquire: () => 0 },
+  nowMs: () => 0,
   optOut: { hasName: () => false },
   isOwn: () => true,
 }
 
 /** Where a name has to wait after a visit that was held at an address: there, and where visits before were held. */
-export function placesAfter(before: Held | undefined, at: Address, seen: Observation): Places {
-  const addresses = new Set([...(before?.times ? (before.places.addresses ?? []) : []), at])
-  const servers = serversSeen(seen) || before?.places.servers
-  const places = { addresses: [...addresses].slice(-MOST_ADDRESSES) }
-  return servers === undefined ? places : { ...places, servers }
+export function targetsAfterDelay(previous: DelayedName | undefined, at: IpAddress, observation: Observation): RateLimitTargets {
+  const addresses = new Set([...(previous?.delays ? (previous.targets.addresses ?? []) : []), at])
+  const nameServers = observedNameServers(observation) || previous?.targets.nameServers
+  const targets = { addresses: [...addresses].slice(-MAX_DELAY_ADDRESSES) }
+  return nameServers === undefined ? targets : { ...targets, nameServers }
 }

@@ -2,26 +2,26 @@
 
 import { InvalidArgumentError } from 'commander'
 import { parseServer, type Server } from '../../crawl/dns.ts'
-import { parseRange, type Range } from '../../crawl/guard.ts'
+import { parseAddressRange, type AddressRange } from '../../crawl/guard.ts'
 
-const MOST_PARALLEL = 10_000
+const MAX_PARALLEL = 10_000
 
-export function addServer(text: string, before: Server[]): Server[] {
+export function collectServer(text: string, previous: Server[]): Server[] {
   const server = parseServer(text)
   if (server === null) throw new InvalidArgumentError('It must be ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT.')
-  return [...before, server]
+  return [...previous, server]
 }
 
-export function addRange(text: string, before: Range[]): Range[] {
-  const range = parseRange(text)
+export function collectRange(text: string, previous: AddressRange[]): AddressRange[] {
+  const range = parseAddressRange(text)
   if (range === null) throw new InvalidArgumentError('It must be an address or a range such as 10.0.0.0/8 or fd00::/8.')
-  return [...before, range]
+  return [...previous, range]
 }
 
-export function readParallel(text: string): number {
+export function parseParallel(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > MOST_PARALLEL) {
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_PARALLEL}.`)
+  if (value < 1 || value > MAX_PARALLEL) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_PARALLEL}.`)
   }
   return value
 }

@@ -1,72 +1,72 @@
 /** `domaindex crawl --status`: how the crawl goes, for people and for programs. */
 
-import { LAG_SECONDS } from '../../schedule/figures.ts'
+import { LAG_BOUNDS_SECONDS } from '../../schedule/figures.ts'
 import type { Quantiles } from '../../schedule/quantiles.ts'
-import { type Status, statusOf } from '../../schedule/status.ts'
+import { type CrawlStatus, readCrawlStatus } from '../../schedule/status.ts'
 import { AGE_DAYS } from '../../store/schedule.ts'
-import { withStore } from '../store.ts'
+import { withExistingStore } from '../store.ts'
 
-const RANGES = 256
-const DAY = 86_400
-const UNITS = [
+const RANGE_COUNT = 256
+const SECONDS_PER_DAY = 86_400
+const DURATION_UNITS = [
   [86_400, 'd'],
   [3_600, 'h'],
   [60, 'min'],
 ] as const
 
-export async function printStatus(isJson: boolean): Promise<void> {
-  const status = await withStore('read', statusOf)
-  console.log(isJson ? JSON.stringify(status) : statusWords(status).join('\n'))
+export async function printCrawlStatus(isJson: boolean): Promise<void> {
+  const status = await withExistingStore('read', readCrawlStatus)
+  console.log(isJson ? JSON.stringify(status) : formatCrawlStatus(status).join('\n'))
 }
 
 /** A line each. What no sweep has counted yet is not told as 0. */
-export function statusWords(status: Status): string[] {
-  const { count, wished, unswept, rate, day, lag, age, crawlers } = status
+export function formatCrawlStatus(status: CrawlStatus): string[] {
+  const { count, requests, unsweptRanges, rate, lastDay, lag, age, crawlers } = status
   const lines = [
-    `names      ${counted(`${number(count.names)}, never visited ${number(count.fresh)}`, unswept)}`,
-    `due        ${counted(`${number(count.due)}, overdue for a day ${number(count.overdue)}`, unswept)}`,
-    `wished     ${number(wished.asked)} asked for, ${number(wished.followup)} for files`,
+    `names      ${withUnsweptNote(`${formatCount(count.names)}, never visited ${formatCount(count.neverProbed)}`, unsweptRanges)}`,
+    `due        ${withUnsweptNote(`${formatCount(count.due)}, overdue for a day ${formatCount(count.overdue)}`, unsweptRanges)}`,
+    `wished     ${formatCount(requests.asked)} asked for, ${formatCount(requests.followup)} for files`,
     `rate       ${rate.toFixed(1)} visits a second in the last minute`,
-    `lag        ${quantileWords(lag, LAG_SECONDS.at(-1)!)}`,
-    `facts' age ${quantileWords(age, AGE_DAYS.at(-1)! * DAY)}`,
+    `lag        ${formatQuantiles(lag, LAG_BOUNDS_SECONDS.at(-1)!)}`,
+    `facts' age ${formatQuantiles(age, AGE_DAYS.at(-1)! * SECONDS_PER_DAY)}`,
   ]
-  for (const { kind, visits, servfail, nxdomain, none } of day) {
-    const of = (part: number): string => `${((100 * part) / Math.max(visits, 1)).toFixed(1)} %`
+  for (const { kind, probes, servfail, nxdomain, noWebsite: none } of lastDay) {
+    const of = (part: number): string => `${((100 * part) / Math.max(probes, 1)).toFixed(1)} %`
     lines.push(
-      `${kind.padEnd(10)} ${number(visits)} visits in 24 hours: servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(none)}`,
+      `${kind.padEnd(10)} ${formatCount(probes)} visits in 24 hours: servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(none)}`,
     )
   }
   if (crawlers.length === 0) lines.push('crawlers   none')
   for (const { holder, report } of crawlers) {
-    const doing =
+    const activity =
       report === null
         ? 'its report cannot be read'
         : report.pause === null
           ? `${report.rate.toFixed(1)} visits a second`
-          : `paused for ${span(report.pause.seconds)}: ${report.pause.why}`
-    lines.push(`crawler    ${holder}: ${doing}`)
+          : `paused for ${formatDuration(report.pause.seconds)}: ${report.pause.message}`
+    lines.push(`crawler    ${holder}: ${activity}`)
   }
   return lines
 }
 
-function counted(words: string, unswept: number): string {
-  if (unswept === RANGES) return 'not counted yet'
-  return unswept === 0 ? words : `${words} (${unswept} of ${RANGES} ranges are not counted yet)`
+function withUnsweptNote(text: string, unswept: number): string {
+  if (unswept === RANGE_COUNT) return 'not counted yet'
+  return unswept === 0 ? text : `${text} (${unswept} of ${RANGE_COUNT} ranges are not counted yet)`
 }
 
 /** `most`: seconds beyond which nothing more is known. */
-function quantileWords(quantiles: Quantiles | null, most: number): string {
+function formatQuantiles(quantiles: Quantiles | null, maxSeconds: number): string {
   if (quantiles === null) return 'not known'
-  const words = (seconds: number): string => `${seconds >= most ? 'over' : 'up to'} ${span(seconds)}`
+  const words = (seconds: number): string => `${seconds >= maxSeconds ? 'over' : 'up to'} ${formatDuration(seconds)}`
   return `half ${words(quantiles.p50)}, 95 % ${words(quantiles.p95)}, 99 % ${words(quantiles.p99)}`
 }
 
 /** As in `2.5 d`, `40 min` or `12 s`. */
-function span(seconds: number): string {
-  const [size, unit] = UNITS.find(([length]) => seconds >= length) ?? [1, 's']
+function formatDuration(seconds: number): string {
+  const [size, unit] = DURATION_UNITS.find(([length]) => seconds >= length) ?? [1, 's']
   return `${Number((seconds / size).toFixed(1))} ${unit}`
 }
 
-function number(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }

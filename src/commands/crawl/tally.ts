@@ -1,14 +1,14 @@
 /** What a crawl has seen so far, counted, and how that is said. */
 
 import type { DnsStatus, Observation } from '../../observe/observation.ts'
-import type { Outcome } from '../../store/ingest.ts'
+import type { IngestOutcome } from '../../store/ingest.ts'
 
 /**
  * `unseen`: could not be looked at for a reason of ours; `held`: the turn was too far off; `opted-out`: on the opt-out list;
  * `unusable`: lines that are no name; `failed`: a fault of the program.
  * `refused`: the clock of this machine is ahead of the store's.
  */
-type Count =
+type ListCountKey =
   | DnsStatus
   | 'website'
   | 'unseen'
@@ -18,48 +18,48 @@ type Count =
   | 'failed'
   | 'unusable'
   | 'written'
-  | Outcome
+  | IngestOutcome
 
 /** Told in any case, and those told only where there are some. */
-const SEEN = ['ok', 'nxdomain', 'servfail', 'website'] as const
-const RARE = ['unseen', 'held', 'opted-out', 'forgotten', 'failed', 'ahead', 'unusable'] as const
-const KEPT = { store: ['applied', 'unchanged', 'stale'], file: ['written'] } as const
+const ALWAYS_SHOWN = ['ok', 'nxdomain', 'servfail', 'website'] as const
+const SHOWN_IF_NONZERO = ['unseen', 'held', 'opted-out', 'forgotten', 'failed', 'ahead', 'unusable'] as const
+const WRITE_OUTCOMES = { store: ['applied', 'unchanged', 'stale'], file: ['written'] } as const
 
-export type Tally = ReturnType<typeof makeTally>
+export type ListCrawlTally = ReturnType<typeof createListCrawlTally>
 
-export function makeTally(kept: keyof typeof KEPT) {
-  const counts = new Map<Count, number>()
-  const of = (count: Count): number => counts.get(count) ?? 0
-  const words = (names: readonly Count[]): string[] => names.map((name) => `${name} ${of(name)}`)
-  const rare = (): string[] => words(RARE.filter((name) => of(name) > 0))
-  const visited = (): number => of('ok') + of('nxdomain') + of('servfail') + of('unseen') + of('failed')
+export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOMES) {
+  const counts = new Map<ListCountKey, number>()
+  const countOf = (count: ListCountKey): number => counts.get(count) ?? 0
+  const formatCounts = (names: readonly ListCountKey[]): string[] => names.map((name) => `${name} ${countOf(name)}`)
+  const formatRare = (): string[] => formatCounts(SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0))
+  const probed = (): number => countOf('ok') + countOf('nxdomain') + countOf('servfail') + countOf('unseen') + countOf('failed')
   return {
-    of,
-    visited,
+    of: countOf,
+    visited: probed,
     /** Names that wait for their turn. */
     waiting: 0,
     /** Names in a row that could not be looked at. */
-    blindFor: 0,
-    add(count: Count): void {
-      counts.set(count, of(count) + 1)
+    failuresInRow: 0,
+    add(count: ListCountKey): void {
+      counts.set(count, countOf(count) + 1)
     },
-    see({ dns, web }: Observation): void {
+    countObservation({ dns, web }: Observation): void {
       this.add(dns?.status ?? 'unseen')
       if (web?.has_website) this.add('website')
     },
     /** As in `ok 70  nxdomain 4  servfail 6  website 41`. */
     line(): string {
-      return [...words(SEEN), ...rare(), ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : [])].join('  ')
+      return [...formatCounts(ALWAYS_SHOWN), ...formatRare(), ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : [])].join('  ')
     },
     /** All counts by name, those that are 0 left out where they are rare. */
     object(seconds: number): object {
-      const names = [...SEEN, ...KEPT[kept], ...RARE.filter((name) => of(name) > 0)]
-      return { visited: visited(), ...Object.fromEntries(names.map((name) => [name, of(name)])), seconds }
+      const names = [...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind], ...SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0)]
+      return { visited: probed(), ...Object.fromEntries(names.map((name) => [name, countOf(name)])), seconds }
     },
     /** As in `visited 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 visits/s)`. */
     summary(seconds: number): string {
-      const rate = Math.round(visited() / Math.max(seconds, 0.001))
-      const all = [`visited ${visited()}`, ...words([...SEEN, ...KEPT[kept]]), ...rare()].join(', ')
+      const rate = Math.round(probed() / Math.max(seconds, 0.001))
+      const all = [`visited ${probed()}`, ...formatCounts([...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]), ...formatRare()].join(', ')
       return `${all} (${seconds.toFixed(1)} s, ${rate} visits/s)`
     },
   }

@@ -1,176 +1,176 @@
 /** The crawl of a list: each name is visited, what was seen is checked, counted and written, and the place in the list follows. */
 
-import type { Crawler } from '../../crawl/crawl.ts'
+import type { Prober } from '../../crawl/crawl.ts'
 import { observe } from '../../observe/observe.ts'
-import { withoutOwn } from '../../schedule/admission.ts'
-import type { Clock } from '../../schedule/bell.ts'
-import { outcomesOf } from '../../schedule/outcomes.ts'
-import type { SelfCheck } from '../../schedule/self-check.ts'
-import { Trouble } from '../../schedule/span.ts'
-import { endOf } from '../../schedule/visits.ts'
-import { NEW_WATCH } from '../../schedule/watch.ts'
-import type { Name } from '../../words/name.ts'
-import { CLOCK } from '../clock.ts'
-import { Again } from './again.ts'
-import { Beside, type Held } from './beside.ts'
-import { Checked, type Seen } from './checked.ts'
-import type { Destination, Known } from './destination.ts'
-import type { Entry, Named } from './list.ts'
-import { type Manners, NO_MANNERS, placesAfter } from './manners.ts'
-import type { Place } from './place.ts'
-import { visitAll } from './run.ts'
-import type { Tally } from './tally.ts'
+import { withoutOwnAddresses } from '../../schedule/admission.ts'
+import type { CrawlClock } from '../../schedule/bell.ts'
+import { countOutcomes } from '../../schedule/outcomes.ts'
+import type { BatchVerification } from '../../schedule/self-check.ts'
+import { CrawlPauseError } from '../../schedule/span.ts'
+import { probeOutcomeOf } from '../../schedule/visits.ts'
+import { INITIAL_ANOMALY_STATE } from '../../schedule/watch.ts'
+import type { DomainName } from '../../words/name.ts'
+import { SYSTEM_CLOCK } from '../clock.ts'
+import { RetryList } from './again.ts'
+import { DelayQueue, type DelayedName } from './beside.ts'
+import { VerifiedWriter, type ListProbe } from './checked.ts'
+import type { Destination, KnownTargets } from './destination.ts'
+import type { ListEntry, NameEntry } from './list.ts'
+import { type Politeness, NO_POLITENESS, targetsAfterDelay } from './manners.ts'
+import type { ListProgress } from './place.ts'
+import { probeList } from './run.ts'
+import type { ListCrawlTally } from './tally.ts'
 
-export type Crawl = {
-  crawler: Pick<Crawler, 'visit'>
+export type ListCrawl = {
+  prober: Pick<Prober, 'probe'>
   /** Asks the control questions. */
-  look: SelfCheck['look']
-  destination: Pick<Destination, 'known' | 'write' | 'history'>
+  runSelfCheck: BatchVerification['runSelfCheck']
+  destination: Pick<Destination, 'targetsOf' | 'write' | 'history'>
   /** None where all servers are one's own. */
-  manners?: Manners
-  place: Place
-  tally: Tally
+  politeness?: Politeness
+  progress: ListProgress
+  tally: ListCrawlTally
   /** Visits in flight at once, at most. */
   parallel: number
   signal: AbortSignal
-  clock?: Clock
+  clock?: CrawlClock
   /** Told of each line as it is taken. */
-  onTaken(entry: Entry): void
+  onEntry(entry: ListEntry): void
   /** Told when a visit is over. */
-  onVisit(): void
+  onProbe(): void
   /** A fault of the program in one visit; the others go on. */
-  onFault(name: Name, error: unknown): void
+  onFault(name: DomainName, error: unknown): void
   /** Why the crawl pauses, and that it goes on. */
-  say(news: string): void
+  log(message: string): void
 }
 
 /** What one crawl has in hand. */
-type Hands = { crawl: Crawl; beside: Beside; again: Again; checked: Checked }
+type ListCrawlState = { dependencies: ListCrawl; delayQueue: DelayQueue; retries: RetryList; writer: VerifiedWriter }
 
 /** So many names in a row that could not be looked at are no longer bad luck. */
-const UNSEEN = 1000
-const BLIND = `${UNSEEN} names in a row could not be looked at: the resolver cannot be asked from here`
+const MAX_FAILURES_IN_ROW = 1000
+const BLIND_MESSAGE = `${MAX_FAILURES_IN_ROW} names in a row could not be looked at: the resolver cannot be asked from here`
 
 /** True where the list came to its end. Throws what writing throws. */
-export async function crawlAll(crawl: Crawl): Promise<boolean> {
-  const { place, tally, parallel, signal } = crawl
-  const { pace, ticks } = crawl.manners ?? NO_MANNERS
-  const beside = new Beside({ pace, ticks, onLeft: () => tally.add('held') })
-  const again = new Again()
-  let goOn = (): void => {}
-  const checked = openChecked(crawl, again, () => goOn())
-  const hands = { crawl, beside, again, checked }
+export async function crawlList(crawl: ListCrawl): Promise<boolean> {
+  const { progress, tally, parallel, signal } = crawl
+  const { limiter, nowMs } = crawl.politeness ?? NO_POLITENESS
+  const delayQueue = new DelayQueue({ politeness: limiter, nowMs, onRejected: () => tally.add('held') })
+  const retries = new RetryList()
+  let resume = (): void => {}
+  const writer = createWriter(crawl, retries, () => resume())
+  const state = { dependencies: crawl, delayQueue: delayQueue, retries: retries, writer: writer }
   const pause = {
-    isPaused: () => checked.isPaused,
+    isPaused: () => writer.isPaused,
     onReady(ready: () => void) {
-      goOn = ready
+      resume = ready
     },
   }
-  const begin = (entry: Entry): void => {
-    place.begin(entry)
+  const startEntry = (entry: ListEntry): void => {
+    progress.startEntry(entry)
     if (entry.name === null) tally.add('unusable')
-    crawl.onTaken(entry)
+    crawl.onEntry(entry)
   }
-  const visit = (entry: Named, held?: Held): Promise<void> => visitOne(hands, entry, held)
-  const task = { parallel, signal, beside, again, pause, begin, visit }
+  const probe = (entry: NameEntry, delayed?: DelayedName): Promise<void> => probeEntry(state, entry, delayed)
+  const task = { parallel, signal, beside: delayQueue, again: retries, pause, startEntry: startEntry, probe: probe }
   try {
-    let isDone = await visitAll({ ...task, entries: place.rest() })
-    await checked.settle()
-    while (isDone && again.hasMore()) {
-      isDone = await visitAll({ ...task, entries: nothing() })
-      await checked.settle()
+    let isDone = await probeList({ ...task, entries: progress.remainingEntries() })
+    await writer.settle()
+    while (isDone && retries.releaseDeferred()) {
+      isDone = await probeList({ ...task, entries: noEntries() })
+      await writer.settle()
     }
     return isDone
   } finally {
-    await checked.settle().finally(() => checked.close())
+    await writer.settle().finally(() => writer.close())
   }
 }
 
-async function* nothing(): AsyncGenerator<Entry> {}
+async function* noEntries(): AsyncGenerator<ListEntry> {}
 
-function openChecked(crawl: Crawl, again: Again, onReady: () => void): Checked {
-  const { look, destination, place, tally, signal, say, clock = CLOCK } = crawl
-  return new Checked({
-    check: { ...destination.history, look, say, memory: { watch: NEW_WATCH } },
+function createWriter(crawl: ListCrawl, retries: RetryList, onReady: () => void): VerifiedWriter {
+  const { runSelfCheck, destination, progress, tally, signal, log, clock = SYSTEM_CLOCK } = crawl
+  return new VerifiedWriter({
+    verification: { ...destination.history, runSelfCheck, log, memory: { anomalyState: INITIAL_ANOMALY_STATE } },
     clock,
     signal,
-    onThrown: (entries) => again.add(entries),
+    onDiscarded: (entries) => retries.add(entries),
     onReady,
-    async write(slice) {
-      const isSeen = ({ observation }: Seen): boolean => observation.dns !== null
-      const seen = slice.filter(isSeen)
-      const outcomes = await destination.write(seen.map(({ observation }) => observation))
+    async write(batch) {
+      const hasResult = ({ observation }: ListProbe): boolean => observation.dns !== null
+      const probed = batch.filter(hasResult)
+      const outcomes = await destination.write(probed.map(({ observation }) => observation))
       outcomes.forEach(tally.add)
-      await destination.history.add(outcomesOf(seen))
-      for (const each of slice) {
-        if (isSeen(each)) place.finish(each.entry)
-        if (isSeen(each) || !again.addLater(each.entry)) tally.see(each.observation)
+      await destination.history.add(countOutcomes(probed))
+      for (const each of batch) {
+        if (hasResult(each)) progress.finishEntry(each.entry)
+        if (hasResult(each) || !retries.addDeferred(each.entry)) tally.countObservation(each.observation)
       }
-      place.save()
-      crawl.onVisit()
+      progress.save()
+      crawl.onProbe()
     },
   })
 }
 
-async function visitOne({ crawl, beside, again, checked }: Hands, entry: Named, held?: Held): Promise<void> {
+async function probeEntry({ dependencies: crawl, delayQueue: beside, retries: again, writer: checked }: ListCrawlState, entry: NameEntry, delayed?: DelayedName): Promise<void> {
   const { tally } = crawl
-  const begun = checked.begin()
-  let seen: Seen | null = null
+  const startEpoch = checked.startProbe()
+  let probe: ListProbe | null = null
   try {
-    const known = await turnOf(crawl, beside, entry, held)
-    seen = known === null ? null : await seenOf({ crawl, beside, again, checked }, entry, known, held)
+    const targets = await acquireTargets(crawl, beside, entry, delayed)
+    probe = targets === null ? null : await probeKnown({ dependencies: crawl, delayQueue: beside, retries: again, writer: checked }, entry, targets, delayed)
   } finally {
-    checked.end(begun, seen)
+    checked.finishProbe(startEpoch, probe)
   }
   tally.waiting = beside.size
-  crawl.onVisit()
+  crawl.onProbe()
 }
 
 /** Null for a name that waits beside now, and for a fault. */
-async function seenOf(hands: Hands, entry: Named, { places, past }: Known, held?: Held): Promise<Seen | null> {
-  const { crawler, place, tally, onFault } = hands.crawl
+async function probeKnown(state: ListCrawlState, entry: NameEntry, { targets: places, prior: past }: KnownTargets, delayed?: DelayedName): Promise<ListProbe | null> {
+  const { prober: crawler, progress: place, tally, onFault } = state.dependencies
   try {
-    const visit = await crawler.visit(entry.name, places.addresses)
-    const observation = observe(visit)
-    if (visit.held !== undefined) {
-      const waits = placesAfter(held, visit.held, observation)
-      hands.beside.add({ entry, places: waits, past, times: (held?.times ?? 0) + 1 })
+    const result = await crawler.probe(entry.name, places.addresses)
+    const observation = observe(result)
+    if (result.deferredAt !== undefined) {
+      const delayTargets = targetsAfterDelay(delayed, result.deferredAt, observation)
+      state.delayQueue.add({ entry, targets: delayTargets, prior: past, delays: (delayed?.delays ?? 0) + 1 })
       return null
     }
-    noteBlind(hands, observation.dns === null)
-    return { entry, observation, at: visit.at, end: endOf(observation), candidate: { past } }
+    countFailuresInRow(state, observation.dns === null)
+    return { entry, observation, at: result.at, outcome: probeOutcomeOf(observation), candidate: { prior: past } }
   } catch (error) {
     tally.add('failed')
-    place.finish(entry)
+    place.finishEntry(entry)
     onFault(entry.name, error)
   }
   return null
 }
 
 /** Counts the names in a row that could not be looked at; too many pause the crawl. */
-function noteBlind({ crawl: { tally }, checked }: Hands, isBlind: boolean): void {
-  tally.blindFor = isBlind ? tally.blindFor + 1 : 0
-  if (tally.blindFor < UNSEEN) return
-  tally.blindFor = 0
-  checked.giveUp(new Trouble('blind', BLIND))
+function countFailuresInRow({ dependencies: { tally }, writer: checked }: ListCrawlState, hasFailed: boolean): void {
+  tally.failuresInRow = hasFailed ? tally.failuresInRow + 1 : 0
+  if (tally.failuresInRow < MAX_FAILURES_IN_ROW) return
+  tally.failuresInRow = 0
+  checked.pauseFor(new CrawlPauseError('blind', BLIND_MESSAGE))
 }
 
 /** What is known of a name that has its turn now, as one that was waiting beside has; null where it is not visited now. */
-async function turnOf(crawl: Crawl, beside: Beside, entry: Named, held: Held | undefined): Promise<Known | null> {
-  const { destination, manners = NO_MANNERS, place, tally } = crawl
-  const isOptedOut = manners.optOut.hasName(entry.name)
-  const known = isOptedOut ? null : (held ?? (await destination.known(entry.name)))
-  if (known === null) {
+async function acquireTargets(crawl: ListCrawl, delayQueue: DelayQueue, entry: NameEntry, delayed: DelayedName | undefined): Promise<KnownTargets | null> {
+  const { destination, politeness = NO_POLITENESS, progress, tally } = crawl
+  const isOptedOut = politeness.optOut.hasName(entry.name)
+  const knownTargets = isOptedOut ? null : (delayed ?? (await destination.targetsOf(entry.name)))
+  if (knownTargets === null) {
     tally.add(isOptedOut ? 'opted-out' : 'forgotten')
-    place.finish(entry)
+    progress.finishEntry(entry)
     return null
   }
-  if (held !== undefined) return known
-  const places = withoutOwn(known.places, manners.isOwn)
-  if (manners.pace.wait(places) > 0) {
-    beside.add({ entry, places, past: known.past, times: 0 })
+  if (delayed !== undefined) return knownTargets
+  const targets = withoutOwnAddresses(knownTargets.targets, politeness.isOwn)
+  if (politeness.limiter.wait(targets) > 0) {
+    delayQueue.add({ entry, targets, prior: knownTargets.prior, delays: 0 })
     return null
   }
-  manners.pace.take(places)
-  return { places, past: known.past }
+  politeness.limiter.acquire(targets)
+  return { targets, prior: knownTargets.prior }
 }

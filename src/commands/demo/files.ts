@@ -1,56 +1,56 @@
 /** The files of the demo: the lab's names as if they had been registered on some days of the past, and what a night makes of them. */
 
 import type { Settings } from '../../config.ts'
-import { doStep, lookAround } from '../../nightly/deeds.ts'
-import { catchUp, type Night } from '../../nightly/night.ts'
+import { runStep, readPlanInputs } from '../../nightly/deeds.ts'
+import { runDueJobs, type JobScheduler } from '../../nightly/night.ts'
 import { importList } from '../../nightly/registrations/import-list.ts'
-import { holderName } from '../../store/duty.ts'
+import { processHolderName } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
-import type { Name } from '../../words/name.ts'
+import type { DomainName } from '../../words/name.ts'
 import { addDays, type Day, dayOf } from '../../words/time.ts'
-import { CLOCK } from '../clock.ts'
-import { worksOf } from '../works.ts'
+import { SYSTEM_CLOCK } from '../clock.ts'
+import { createJobDependencies } from '../works.ts'
 import { nextSecond } from './second.ts'
 
 /** How many days ago names were registered: the week, and those whose follow-ups are due. */
 const DAYS_AGO = [31, 8, 7, 6, 5, 4, 3, 2, 1]
 
 /** The days that have a file and each follow-up, and a line about all of them. */
-export type Filed = { daily: Day; followup7: Day; followup30: Day; summary: string }
+export type DemoFiles = { daily: Day; followup7: Day; followup30: Day; summary: string }
 
 /** Imports the names as lists of these days, and builds everything that is due. Throws what a build throws. */
-export async function fileNames(settings: Settings, store: Store, names: readonly Name[]): Promise<Filed> {
+export async function buildDemoFiles(settings: Settings, store: Store, names: readonly DomainName[]): Promise<DemoFiles> {
   const signal = new AbortController().signal
   const today = dayOf(await store.now())
   const days = DAYS_AGO.map((ago) => addDays(today, -ago))
   for (const [place, day] of days.entries()) {
     const list = names.filter((_, index) => index % days.length === place)
-    await takeList(settings, store, day, list)
+    await importDemoList(settings, store, day, list)
   }
   await nextSecond()
-  const works = worksOf(settings, store, () => {})
-  const night: Night = {
+  const works = createJobDependencies(settings, store, () => {})
+  const scheduler: JobScheduler = {
     store,
-    holder: holderName(),
-    clock: CLOCK,
-    look: async () => ({ ...(await lookAround(works)), times: [0], cutoff: 0 }),
-    make: (step, hand) => doStep(works, step, hand, { onRows: () => {} }),
-    tell: {
-      made() {},
+    holder: processHolderName(),
+    clock: SYSTEM_CLOCK,
+    readInputs: async () => ({ ...(await readPlanInputs(works)), times: [0], followupWait: 0 }),
+    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    events: {
+      done() {},
       failed(_, error) {
         throw error
       },
     },
   }
-  await catchUp(night, signal)
-  const built = await works.shelf.list('daily')
-  const [snapshot] = await works.shelf.list('snapshot')
+  await runDueJobs(scheduler, signal)
+  const built = await works.fileStore.list('daily')
+  const [snapshot] = await works.fileStore.list('snapshot')
   const [daily, followup7, followup30] = [days.at(-1)!, addDays(today, -8), addDays(today, -31)]
   const summary = `registered on ${built.length} days up to ${daily}, what became of them after 7 and 30 days, and a snapshot of ${snapshot!.rows} names`
   return { daily, followup7, followup30, summary }
 }
 
-async function takeList({ zones: root }: Settings, store: Store, day: Day, names: readonly Name[]): Promise<void> {
+async function importDemoList({ zones: root }: Settings, store: Store, day: Day, names: readonly DomainName[]): Promise<void> {
   const silent = { onReject() {}, onLines() {}, onNames() {}, onKnown() {} }
   const taking = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
   const bytes = (async function* () {

@@ -3,21 +3,21 @@
 import { createServer } from 'node:http'
 import type { Listener } from '../../config.ts'
 import { listen } from '../serve/admin.ts'
-import { faultOf } from '../serve/place.ts'
+import { listenFault } from '../serve/place.ts'
 
 /** A port that is held. Until it is released it answers every request 503. */
-export type Held = { port: number; release(): Promise<void> }
+export type ReservedPort = { port: number; release(): Promise<void> }
 
-const HIGHEST = 65_535
+const MAX_PORT = 65_535
 
 /** How a message names the place: the demo listens where --port says. */
-export function demoNames(port: number): { host: string; port: string } {
-  const other = port > 0 && port < HIGHEST ? port + 1 : HIGHEST - 1
+export function demoPortOptions(port: number): { host: string; port: string } {
+  const other = port > 0 && port < MAX_PORT ? port + 1 : MAX_PORT - 1
   return { host: '--port', port: `--port, as in npm start -- --port ${other}` }
 }
 
 /** Binds the port; 0 binds any that is free. Throws CommandFault. */
-export async function holdPort({ host, port: wanted }: Listener): Promise<Held> {
+export async function reservePort({ host, port: wanted }: Listener): Promise<ReservedPort> {
   const server = createServer((_request, response) => {
     response.writeHead(503, { 'Content-Type': 'text/plain', 'Retry-After': '5', Connection: 'close' })
     response.end('The demo is still crawling, and will answer here.\n')
@@ -31,6 +31,6 @@ export async function holdPort({ host, port: wanted }: Listener): Promise<Held> 
     }
     return { port, release }
   } catch (error) {
-    throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, demoNames(wanted))
+    throw listenFault(error as NodeJS.ErrnoException, { host, port: wanted }, demoPortOptions(wanted))
   }
 }

@@ -2,10 +2,10 @@
 
 import type { Instant } from '../../words/time.ts'
 
-const now = (): Instant => Math.floor(Date.now() / 1000)
+const currentSecond = (): Instant => Math.floor(Date.now() / 1000)
 
 /** Resolves when this second is over. */
 export async function nextSecond(): Promise<void> {
-  const second = now()
-  while (now() <= second) await new Promise((resolve) => setTimeout(resolve, 50))
+  const second = currentSecond()
+  while (currentSecond() <= second) await new Promise((resolve) => setTimeout(resolve, 50))
 }

@@ -1,26 +1,26 @@
 /** What the two halves of an import tell each other: orders go to the reader, batches come back. */
 
-import type { FormatName } from '../../observe/formats/formats.ts'
+import type { ImportFormatName } from '../../observe/formats/formats.ts'
 import type { Instant } from '../../words/time.ts'
-import type { Columns } from './columns.ts'
+import type { ObservationColumns } from './columns.ts'
 
 /**
  * What the reader's thread begins with. `fd`: the open file; `path` as the user named it; `-` for standard input. `format`:
  * null for observations; `observedAt`: the time of what carries none.
  */
-export type Task = {
+export type ReaderTask = {
   fd: number
   path: string
   strict: boolean
-  format: FormatName | null
+  format: ImportFormatName | null
   observedAt: Instant | null
 }
 
 /** An order for one batch. `latest`: what was observed later than this is refused. */
-export type Order = { latest: Instant }
+export type BatchRequest = { latest: Instant }
 
 /** A refused line as `--rejects` keeps it. `length` in bytes, `text` its first 4 KiB. */
-export type Reject = { line: number; reason: string; length: number; text: string }
+export type RejectedLine = { line: number; reason: string; length: number; text: string }
 
 /**
  * One batch. `line`: number of the last line that was looked at; `read`: lines that held something; `bytes`: how much of
@@ -28,12 +28,12 @@ export type Reject = { line: number; reason: string; length: number; text: strin
  * `end` is null while more follows, then why it ended: `done`, `refused` (strict: the batch is empty but for the reject), what
  * is wrong with the file from this line on, or why nothing more of it can be applied (`unusable`).
  */
-export type Batch = {
-  observations: Columns
-  rejects: Reject[]
+export type ImportBatch = {
+  observations: ObservationColumns
+  rejects: RejectedLine[]
   line: number
   read: number
   bytes: number
-  passedOver: number
-  end: 'done' | 'refused' | { fault: string } | { unusable: string } | null
+  skipped: number
+  end: 'done' | 'refused' | { problem: string } | { unusable: string } | null
 }

@@ -1,106 +1,106 @@
 /** Collects the lines of another crawl: sightings are put in the order of name and time, then become batches of observations. */
 
-import { type Prepared, prepare } from '../../apply/prepare.ts'
-import { InputFault } from '../../input/fault.ts'
-import { beginningOf, isBlank, type Line, lineText, whyNoText } from '../../input/lines.ts'
-import { type Sorter, sorter } from '../../input/runs.ts'
+import { type PreparedObservation, prepareObservation } from '../../apply/prepare.ts'
+import { InputError } from '../../input/fault.ts'
+import { lineStart, isBlankLine, type InputLine, lineText, lineTextProblem } from '../../input/lines.ts'
+import { type ExternalSorter, createExternalSorter } from '../../input/runs.ts'
 import { observationsOf } from '../../observe/formats/gather.ts'
-import { type LineReader, NO_TIME, type Seen, type Sighting, type Taken } from '../../observe/formats/sighting.ts'
-import type { Name } from '../../words/name.ts'
+import { type LineParser, NO_TIME_PROBLEM, type SightingBody, type Sighting, type ParsedLine } from '../../observe/formats/sighting.ts'
+import type { DomainName } from '../../words/name.ts'
 import type { Instant } from '../../words/time.ts'
-import type { Batch } from './batch.ts'
-import { AHEAD, BATCH_BYTES, BATCH_OBSERVATIONS, type Collector } from './collect.ts'
-import { columns } from './columns.ts'
+import type { ImportBatch } from './batch.ts'
+import { OBSERVED_IN_FUTURE, MAX_BATCH_BYTES, MAX_BATCH_OBSERVATIONS, type BatchCollector } from './collect.ts'
+import { createColumnBuffer } from './columns.ts'
 
 /** Separates name, time and the rest in a text that is sorted: it is in no name, and before all that are. */
-const TAB = '\t'
-const TIME_DIGITS = 12
-const NOTHING = { read: 0, passedOver: 0, bytes: 0, size: 0 }
+const SORT_SEPARATOR = '\t'
+const SORT_TIME_DIGITS = 12
+const EMPTY_COUNTS = { read: 0, skipped: 0, bytes: 0, size: 0 }
 /** What the end of the file is refused with. */
-const NO_LINE: Line = { bytes: Buffer.alloc(0), length: 0 }
+const END_OF_FILE_LINE: InputLine = { bytes: Buffer.alloc(0), length: 0 }
 
 /** What the next batch will hold beside its observations. `size` of these; `bytes` of them and of the lines since the last batch. */
-type Heap = Omit<Batch, 'observations' | 'end'> & { size: number }
+type PendingBatch = Omit<ImportBatch, 'observations' | 'end'> & { size: number }
 
 /** `memory`: how many bytes of sightings are held before they go to a temporary file. */
-export function gather(reader: LineReader, memory?: number): Collector {
-  const sightings = sorter(memory)
-  const observations = columns(BATCH_OBSERVATIONS)
-  const heap: Heap = { line: 0, ...NOTHING, rejects: [] }
+export function collectSightings(reader: LineParser, memory?: number): BatchCollector {
+  const sightings = createExternalSorter(memory)
+  const observations = createColumnBuffer(MAX_BATCH_OBSERVATIONS)
+  const pending: PendingBatch = { line: 0, ...EMPTY_COUNTS, rejects: [] }
   return {
-    ...intakeOf(reader, heap, sightings),
+    ...lineIntake(reader, pending, sightings),
     *finish() {
-      for (const observation of observationsOf(sightingsIn(sightings.sorted()))) {
-        if (observation === null) heap.passedOver++
-        else observations.add(weighed(heap, prepare(observation)))
+      for (const observation of observationsOf(sightingsFromTexts(sightings.sorted()))) {
+        if (observation === null) pending.skipped++
+        else observations.add(withSize(pending, prepareObservation(observation)))
         yield
       }
     },
-    isEmpty: () => heap.read === 0 && heap.size === 0,
-    isFull: () => heap.size >= BATCH_OBSERVATIONS || heap.bytes >= BATCH_BYTES,
+    isEmpty: () => pending.read === 0 && pending.size === 0,
+    isFull: () => pending.size >= MAX_BATCH_OBSERVATIONS || pending.bytes >= MAX_BATCH_BYTES,
     dropObservations: () => {},
-    empty() {
-      const { line, read, passedOver, rejects } = heap
-      Object.assign(heap, NOTHING, { rejects: [] })
-      return { observations: observations.empty(), line, read, passedOver, rejects }
+    takeBatch() {
+      const { line, read, skipped: passedOver, rejects } = pending
+      Object.assign(pending, EMPTY_COUNTS, { rejects: [] })
+      return { observations: observations.takeColumns(), line, read, skipped: passedOver, rejects }
     },
   }
 }
 
-function intakeOf(reader: LineReader, heap: Heap, sightings: Sorter): Pick<Collector, 'add' | 'addLast'> {
-  let isBegun = false
-  const refuse = (reason: string, given: Line): false => {
+function lineIntake(reader: LineParser, pending: PendingBatch, sightings: ExternalSorter): Pick<BatchCollector, 'add' | 'addLast'> {
+  let hasEntries = false
+  const refuse = (reason: string, given: InputLine): false => {
     // A file that begins with an entry without a time has none at all.
-    if (reason === NO_TIME && !isBegun) throw new InputFault(`line ${heap.line} ${NO_TIME}`)
-    isBegun = true
-    heap.rejects.push({ line: heap.line, reason, length: given.length, text: beginningOf(given) })
+    if (reason === NO_TIME_PROBLEM && !hasEntries) throw new InputError(`line ${pending.line} ${NO_TIME_PROBLEM}`)
+    hasEntries = true
+    pending.rejects.push({ line: pending.line, reason, length: given.length, text: lineStart(given) })
     return false
   }
-  const keep = (taken: Taken, given: Line, latest: Instant): boolean => {
-    if (taken === null) return true
-    const made = typeof taken === 'string' ? taken : (whyAhead(taken, latest) ?? taken)
-    if (typeof made === 'string') return refuse(made, given)
-    for (const sighting of made) sightings.add(textOf(sighting))
-    if (made.length === 0) heap.passedOver++
-    else isBegun = true
+  const keep = (parsed: ParsedLine, given: InputLine, latest: Instant): boolean => {
+    if (parsed === null) return true
+    const sightingsOrProblem = typeof parsed === 'string' ? parsed : (futureProblem(parsed, latest) ?? parsed)
+    if (typeof sightingsOrProblem === 'string') return refuse(sightingsOrProblem, given)
+    for (const sighting of sightingsOrProblem) sightings.add(sortableText(sighting))
+    if (sightingsOrProblem.length === 0) pending.skipped++
+    else hasEntries = true
     return true
   }
   return {
     add(given, latest) {
-      heap.line++
-      heap.bytes += given.bytes.length
-      if (!isBlank(given)) heap.read++
-      const text = lineText(given, heap.line)
-      return text === null ? refuse(whyNoText(given), given) : keep(reader.take(text.replace(/\r$/, '')), given, latest)
+      pending.line++
+      pending.bytes += given.bytes.length
+      if (!isBlankLine(given)) pending.read++
+      const text = lineText(given, pending.line)
+      return text === null ? refuse(lineTextProblem(given), given) : keep(reader.parseLine(text.replace(/\r$/, '')), given, latest)
     },
-    addLast: (latest) => keep(reader.end(), NO_LINE, latest),
+    addLast: (latest) => keep(reader.end(), END_OF_FILE_LINE, latest),
   }
 }
 
-function weighed(heap: Heap, prepared: Prepared): Prepared {
-  heap.size++
-  heap.bytes += prepared.dns?.length ?? 0
+function withSize(pending: PendingBatch, prepared: PreparedObservation): PreparedObservation {
+  pending.size++
+  pending.bytes += prepared.dns?.length ?? 0
   return prepared
 }
 
-function whyAhead(sightings: readonly Sighting[], latest: Instant): string | null {
+function futureProblem(sightings: readonly Sighting[], latest: Instant): string | null {
   const isAhead = (each: Sighting): boolean => (each.kind === 'held' ? each.until : each.at) > latest
-  return sightings.some(isAhead) ? AHEAD : null
+  return sightings.some(isAhead) ? OBSERVED_IN_FUTURE : null
 }
 
 /** Sorts by name, then by time, then in some order that is the same however the lines of the file lie. */
-function textOf({ name, at, ...seen }: Sighting): string {
-  return name + TAB + String(at).padStart(TIME_DIGITS, '0') + TAB + JSON.stringify(seen)
+function sortableText({ name, at, ...seen }: Sighting): string {
+  return name + SORT_SEPARATOR + String(at).padStart(SORT_TIME_DIGITS, '0') + SORT_SEPARATOR + JSON.stringify(seen)
 }
 
-function* sightingsIn(texts: Iterable<string>): Generator<Sighting> {
+function* sightingsFromTexts(texts: Iterable<string>): Generator<Sighting> {
   for (const text of texts) {
-    const end = text.indexOf(TAB)
-    const at = end + 1 + TIME_DIGITS
+    const end = text.indexOf(SORT_SEPARATOR)
+    const at = end + 1 + SORT_TIME_DIGITS
     yield {
-      name: text.slice(0, end) as Name,
+      name: text.slice(0, end) as DomainName,
       at: Number(text.slice(end + 1, at)),
-      ...(JSON.parse(text.slice(at + 1)) as Seen),
+      ...(JSON.parse(text.slice(at + 1)) as SightingBody),
     }
   }
 }

@@ -5,107 +5,107 @@ import { read as readCallback } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { InputFault } from '../../input/fault.ts'
-import { inflate } from '../../input/inflate.ts'
-import { type Line, lineCutter } from '../../input/lines.ts'
-import { FORMATS } from '../../observe/formats/formats.ts'
-import type { Batch, Order, Task } from './batch.ts'
-import { type Collector, collect } from './collect.ts'
-import { gather } from './gather.ts'
+import { InputError } from '../../input/fault.ts'
+import { decompress } from '../../input/inflate.ts'
+import { type InputLine, createLineSplitter } from '../../input/lines.ts'
+import { IMPORT_FORMATS } from '../../observe/formats/formats.ts'
+import type { ImportBatch, BatchRequest, ReaderTask } from './batch.ts'
+import { type BatchCollector, collectObservations } from './collect.ts'
+import { collectSightings } from './gather.ts'
 
-const CHUNK_BYTES = 262_144
+const READ_CHUNK_BYTES = 262_144
 /** What came is handed over after this long, though it is no full batch: a pipe may be slow. */
-const PATIENCE_MILLISECONDS = 500
+const MAX_BATCH_DELAY_MS = 500
 
-type Outlet = ReturnType<typeof outletOf>
-type End = NonNullable<Batch['end']>
+type BatchSender = ReturnType<typeof createBatchSender>
+type BatchEnd = NonNullable<ImportBatch['end']>
 
 const readAt = promisify(readCallback)
 
-if (parentPort) await readAll(parentPort, workerData as Task)
+if (parentPort) await readFileInBatches(parentPort, workerData as ReaderTask)
 
 /** Reads to the end, one batch an order at most. What came whole before the file breaks off is handed over. */
-async function readAll(port: MessagePort, task: Task): Promise<void> {
-  const batch = task.format === null ? collect() : gather(FORMATS[task.format](task.observedAt))
-  const outlet = outletOf(port, batch)
+async function readFileInBatches(port: MessagePort, task: ReaderTask): Promise<void> {
+  const batch = task.format === null ? collectObservations() : collectSightings(IMPORT_FORMATS[task.format](task.observedAt))
+  const sender = createBatchSender(port, batch)
   try {
-    const end = await readLines(task, batch, outlet)
-    if (end !== 'refused') await handOver(batch, outlet)
-    outlet.end(end)
+    const end = await collectLines(task, batch, sender)
+    if (end !== 'refused') await sendRest(batch, sender)
+    sender.end(end)
   } catch (error) {
-    if (!(error instanceof InputFault)) throw error
-    outlet.end({ unusable: error.message })
+    if (!(error instanceof InputError)) throw error
+    sender.end({ unusable: error.message })
   }
 }
 
 /** Why it ended. */
-async function readLines({ fd, path, strict }: Task, batch: Collector, outlet: Outlet): Promise<End> {
-  const cutter = lineCutter()
-  let fault: End = 'done'
+async function collectLines({ fd, path, strict }: ReaderTask, batch: BatchCollector, sender: BatchSender): Promise<BatchEnd> {
+  const cutter = createLineSplitter()
+  let ending: BatchEnd = 'done'
   try {
-    for await (const chunk of inflate(chunksOf(fd, outlet.count), path)) {
-      for (const line of cutter.take(chunk)) if (await isLast(line)) return 'refused'
+    for await (const chunk of decompress(fileChunks(fd, sender.count), path)) {
+      for (const line of cutter.split(chunk)) if (await isLast(line)) return 'refused'
     }
     const rest = cutter.rest()
     if (rest !== null && (await isLast(rest))) return 'refused'
   } catch (error) {
-    if (error instanceof InputFault) throw error
-    fault = { fault: (error as Error).message }
+    if (error instanceof InputError) throw error
+    ending = { problem: (error as Error).message }
   }
-  const { latest } = outlet.order() ?? (await outlet.nextOrder())
-  return !batch.addLast(latest) && strict ? 'refused' : fault
+  const { latest } = sender.order() ?? (await sender.nextRequest())
+  return !batch.addLast(latest) && strict ? 'refused' : ending
   /** Takes a line; true where it is refused and that is the end. */
-  async function isLast(line: Line): Promise<boolean> {
-    const { latest } = outlet.order() ?? (await outlet.nextOrder())
+  async function isLast(line: InputLine): Promise<boolean> {
+    const { latest } = sender.order() ?? (await sender.nextRequest())
     const isAccepted = batch.add(line, latest)
     if (strict && !isAccepted) batch.dropObservations()
-    else if (batch.isFull()) outlet.send()
+    else if (batch.isFull()) sender.send()
     return strict && !isAccepted
   }
 }
 
 /** Hands over what was kept for the end of the file, which comes after all of it was read. */
-async function handOver(batch: Collector, outlet: Outlet): Promise<void> {
+async function sendRest(batch: BatchCollector, sender: BatchSender): Promise<void> {
   for (const _ of batch.finish()) {
-    if (outlet.order() === null) await outlet.nextOrder()
-    if (batch.isFull()) outlet.send()
+    if (sender.order() === null) await sender.nextRequest()
+    if (batch.isFull()) sender.send()
   }
 }
 
 /** Hands batches over, each against an order. */
-function outletOf(port: MessagePort, batch: Collector) {
+function createBatchSender(port: MessagePort, batch: BatchCollector) {
   let bytes = 0
-  let order: Order | null = null
-  const post = (end: Batch['end']): void => {
-    order = null
-    port.postMessage({ ...batch.empty(), bytes, end } satisfies Batch)
+  let request: BatchRequest | null = null
+  const post = (end: ImportBatch['end']): void => {
+    request = null
+    port.postMessage({ ...batch.takeBatch(), bytes, end } satisfies ImportBatch)
   }
-  port.on('message', (given: Order) => {
-    order = given
+  port.on('message', (given: BatchRequest) => {
+    request = given
   })
-  const patience = setInterval(() => {
-    if (order !== null && !batch.isEmpty()) post(null)
-  }, PATIENCE_MILLISECONDS)
+  const delayTimer = setInterval(() => {
+    if (request !== null && !batch.isEmpty()) post(null)
+  }, MAX_BATCH_DELAY_MS)
   return {
     count(more: number): void {
       bytes += more
     },
-    order: (): Order | null => order,
-    nextOrder: async (): Promise<Order> => (await once(port, 'message'))[0] as Order,
+    order: (): BatchRequest | null => request,
+    nextRequest: async (): Promise<BatchRequest> => (await once(port, 'message'))[0] as BatchRequest,
     send: () => post(null),
-    end(how: End): void {
-      clearInterval(patience)
-      post(how)
+    end(ending: BatchEnd): void {
+      clearInterval(delayTimer)
+      post(ending)
       port.close()
     },
   }
 }
 
 /** The bytes of an open file from where it stands, each piece good until the next; `count` is told of each. */
-async function* chunksOf(fd: number, count: (bytes: number) => void): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+async function* fileChunks(fd: number, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(READ_CHUNK_BYTES)
   for (;;) {
-    const bytesRead = await readSome(fd, buffer)
+    const bytesRead = await readChunk(fd, buffer)
     if (bytesRead === 0) return
     count(bytesRead)
     yield buffer.subarray(0, bytesRead)
@@ -113,7 +113,7 @@ async function* chunksOf(fd: number, count: (bytes: number) => void): AsyncGener
 }
 
 /** Waits where standard input is a pipe that somebody has set not to wait. */
-async function readSome(fd: number, buffer: Buffer): Promise<number> {
+async function readChunk(fd: number, buffer: Buffer): Promise<number> {
   for (;;) {
     try {
       return (await readAt(fd, buffer, 0, buffer.length, null)).bytesRead

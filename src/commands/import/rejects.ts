@@ -1,22 +1,22 @@
 /** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
 
 import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
-import { plainCause } from '../../input/fault.ts'
+import { errorCause } from '../../input/fault.ts'
 import { CommandFault } from '../fault.ts'
-import type { Reject } from './batch.ts'
+import type { RejectedLine } from './batch.ts'
 
-const TOLD = 10
+const MAX_REPORTED = 10
 
 /** Opens the file, emptied. Throws CommandFault where it cannot be written, or is the file that is read. */
-export function rejectsTo(path: string | null, source: Stats) {
-  const fd = path === null ? null : openFor(path, source)
+export function openRejectsFile(path: string | null, source: Stats) {
+  const fd = path === null ? null : openRejectsForWrite(path, source)
   let count = 0
   return {
     /** One JSON object a line: line, reason, length, text. */
-    keep(rejects: readonly Reject[]): void {
+    write(rejects: readonly RejectedLine[]): void {
       for (const reject of rejects) {
-        if (count++ < TOLD) console.error(`line ${reject.line}: ${reject.reason}`)
-        if (count === TOLD + 1)
+        if (count++ < MAX_REPORTED) console.error(`line ${reject.line}: ${reject.reason}`)
+        if (count === MAX_REPORTED + 1)
           console.error(`more lines are refused${fd === null ? '; --rejects FILE keeps them' : ''}`)
       }
       if (fd !== null && rejects.length > 0)
@@ -28,14 +28,14 @@ export function rejectsTo(path: string | null, source: Stats) {
   }
 }
 
-function openFor(path: string, source: Stats): number {
-  const there = statSync(path, { throwIfNoEntry: false })
-  if (there?.isFile() && there.ino === source.ino && there.dev === source.dev) {
+function openRejectsForWrite(path: string, source: Stats): number {
+  const existing = statSync(path, { throwIfNoEntry: false })
+  if (existing?.isFile() && existing.ino === source.ino && existing.dev === source.dev) {
     throw new CommandFault(`${path} is the file that is imported; name another for --rejects`)
   }
   try {
     return openSync(path, 'w')
   } catch (error) {
-    throw new CommandFault(`${path} cannot be written for --rejects: ${plainCause(error)}`)
+    throw new CommandFault(`${path} cannot be written for --rejects: ${errorCause(error)}`)
   }
 }

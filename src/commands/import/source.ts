@@ -1,19 +1,19 @@
 /** The file that is imported, opened before anything else is. */
 
 import { fstatSync, openSync, type Stats } from 'node:fs'
-import { plainCause } from '../../input/fault.ts'
+import { errorCause } from '../../input/fault.ts'
 import { CommandFault } from '../fault.ts'
 
-export type Source = { fd: number; path: string; stats: Stats }
+export type ImportSource = { fd: number; path: string; stats: Stats }
 
 /** `-` is standard input. Throws CommandFault for what cannot be read. */
-export function openSource(path: string): Source {
+export function openImportSource(path: string): ImportSource {
   try {
     const fd = path === '-' ? 0 : openSync(path, 'r')
     const stats = fstatSync(fd)
     if (stats.isDirectory()) throw new Error('it is a folder')
     return { fd, path, stats }
   } catch (error) {
-    throw new CommandFault(`${path} cannot be read: ${plainCause(error)}`)
+    throw new CommandFault(`${path} cannot be read: ${errorCause(error)}`)
   }
 }

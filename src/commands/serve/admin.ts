@@ -5,42 +5,42 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Listener } from '../../config.ts'
-import type { Shelf } from '../../nightly/shelf.ts'
+import type { FileStore } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
 import type { Acceptor } from './acceptor.ts'
-import type { Crew } from './crew.ts'
-import { addNightMetrics } from './night-metrics.ts'
+import type { WorkerPool } from './crew.ts'
+import { addJobMetrics } from './night-metrics.ts'
 import { addSimilarMetrics } from './similar-metrics.ts'
-import { textOf } from './worker-metrics.ts'
+import { workerMetricsText } from './worker-metrics.ts'
 
 /** Milliseconds that whoever asks for metrics waits for the store's: with those of the workers all come within a second. */
-const PATIENCE = 700
+const STORE_METRICS_TIMEOUT_MS = 700
 
 /** Reads all metrics as text. */
-type Read = () => Promise<string>
+type ReadMetrics = () => Promise<string>
 
 /** A server that listens; `port` is the one that it got. */
-export type Listening = { server: Server; port: number }
+export type ListeningServer = { server: Server; port: number }
 
 /** Milliseconds for the head of a request and for all of it, until an idle connection is closed, and between two looks at these. */
-const HTTP = {
+const ADMIN_HTTP_OPTIONS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
 }
 /** Connections of an admin listener, at most; further ones are closed. */
-const CONNECTIONS = 100
+const MAX_ADMIN_CONNECTIONS = 100
 
 /** A server for administrators: a slow request is ended, and there are only so many connections. */
-export function adminServer(answer: RequestListener): Server {
-  const server = createServer(HTTP, answer)
-  server.maxConnections = CONNECTIONS
+export function createAdminServer(answer: RequestListener): Server {
+  const server = createServer(ADMIN_HTTP_OPTIONS, answer)
+  server.maxConnections = MAX_ADMIN_CONNECTIONS
   return server
 }
 
-export function openAdmin(place: Listener, read: Read): Promise<Listening> {
-  const server = adminServer((request, response) => {
+export function openAdminListener(address: Listener, read: ReadMetrics): Promise<ListeningServer> {
+  const server = createAdminServer((request, response) => {
     if (request.url !== '/metrics') response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/metrics\n')
     else
       read().then(
@@ -48,11 +48,11 @@ export function openAdmin(place: Listener, read: Read): Promise<Listening> {
         ({ message }: Error) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${message}\n`),
       )
   })
-  return listen(server, place)
+  return listen(server, address)
 }
 
 /** Resolves when the server listens. Throws the system's error where it cannot. */
-export async function listen(server: Server, { host, port }: Listener): Promise<Listening> {
+export async function listen(server: Server, { host, port }: Listener): Promise<ListeningServer> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -61,22 +61,22 @@ export async function listen(server: Server, { host, port }: Listener): Promise<
 }
 
 /** The metrics of the workers, added up, and behind them those of the installation. */
-export function metricsOf(
+export function serverMetrics(
   store: Store,
-  shelf: Shelf,
-  crew: Pick<Crew, 'size' | 'measure'>,
-  acceptor: Pick<Acceptor, 'waiting' | 'refused'>,
-): Read {
+  fileStore: FileStore,
+  workerPool: Pick<WorkerPool, 'size' | 'collectMetrics'>,
+  acceptor: Pick<Acceptor, 'waitingCount' | 'rejected'>,
+): ReadMetrics {
   const own = new Registry()
   addConnectionMetrics(own, acceptor)
-  addNightMetrics(own, store, shelf)
+  addJobMetrics(own, store, fileStore)
   addSimilarMetrics(own, store)
   new Gauge({
     name: 'domaindex_workers',
     help: 'Processes that answer requests.',
     registers: [own],
     collect() {
-      this.set(crew.size)
+      this.set(workerPool.size)
     },
   })
   new Gauge({
@@ -85,24 +85,24 @@ export function metricsOf(
     labelNames: ['file'],
     registers: [own],
     async collect() {
-      const sizes = await Promise.race([store.archive.sizes(), sleep(PATIENCE, null, { ref: false })]).catch(() => null)
+      const sizes = await Promise.race([store.maintenance.sizes(), sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false })]).catch(() => null)
       this.reset() // a store that is gone takes no other figure with it
       for (const [file, bytes] of Object.entries(sizes ?? {})) this.set({ file }, bytes)
     },
   })
   return async () => {
-    const texts = await Promise.all([crew.measure().then(textOf), own.metrics()])
+    const texts = await Promise.all([workerPool.collectMetrics().then(workerMetricsText), own.metrics()])
     return texts.join('\n')
   }
 }
 
-function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'waiting' | 'refused'>): void {
+function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'waitingCount' | 'rejected'>): void {
   new Gauge({
     name: 'domaindex_connections_waiting',
     help: 'Connections that are accepted and that no worker has taken yet.',
     registers: [registry],
     collect() {
-      this.set(acceptor.waiting)
+      this.set(acceptor.waitingCount)
     },
   })
   new Counter({
@@ -112,7 +112,7 @@ function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'wait
     registers: [registry],
     collect() {
       this.reset()
-      for (const [reason, count] of Object.entries(acceptor.refused)) this.inc({ reason }, count)
+      for (const [reason, count] of Object.entries(acceptor.rejected)) this.inc({ reason }, count)
     },
   })
 }

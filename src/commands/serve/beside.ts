@@ -3,82 +3,82 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { BEAT, isHeartbeat, Silences } from './heartbeat.ts'
-import type { CrawlCommand, IndexCommand, NightCommand } from './messages.ts'
+import { HEARTBEAT_MS, isHeartbeat, HeartbeatMonitor } from './heartbeat.ts'
+import type { CrawlCommand, IndexCommand, JobsCommand } from './messages.ts'
 
-type AnyCommand = CrawlCommand | IndexCommand | NightCommand
+type ChildCommand = CrawlCommand | IndexCommand | JobsCommand
 
-export type Beside = {
+export type SupervisedChild = {
   /** Resolves when it has ended. */
-  end(): Promise<void>
+  stop(): Promise<void>
 }
 
 /** What it is called, where its program lies, and what it is told at first and at the end. */
-type Program<Command> = { name: string; file: URL; begin: Command; stop: Command }
+type ChildProgram<Command> = { name: string; file: URL; startCommand: Command; stopCommand: Command }
 
 /** Milliseconds until one that died is started again, at first and at most; one that lived so long begins anew. */
-const AGAIN = 1_000
-const AGAIN_MOST = 60_000
-const LONG = 300_000
+const CHILD_RESTART_DELAY_MS = 1_000
+const MAX_CHILD_RESTART_DELAY_MS = 60_000
+const CHILD_STABLE_MS = 300_000
 /** Milliseconds after which one that does not end is killed. */
-const PATIENCE = 40_000
+const CHILD_STOP_TIMEOUT_MS = 40_000
 /** Milliseconds of silence after which one is killed: its event loop may stand still for a long statement of SQLite. */
-const SILENCE = 300_000
+const CHILD_HEARTBEAT_TIMEOUT_MS = 300_000
 
-export function startBeside<Command extends AnyCommand>(
-  { name, file, begin, stop }: Program<Command>,
+export function superviseChild<Command extends ChildCommand>(
+  { name, file, startCommand: begin, stopCommand: stop }: ChildProgram<Command>,
   log: Logger,
-): Beside {
+): SupervisedChild {
   let child: ChildProcess | null = null
   let timer: NodeJS.Timeout | undefined
   let isEnding = false
-  const silences = new Silences<ChildProcess>(SILENCE)
-  const watch = setInterval(() => killSilent(silences, name, log), BEAT).unref()
-  let again = AGAIN
+  const silences = new HeartbeatMonitor<ChildProcess>(CHILD_HEARTBEAT_TIMEOUT_MS)
+  const watch = setInterval(() => killUnresponsive(silences, name, log), HEARTBEAT_MS).unref()
+  let again = CHILD_RESTART_DELAY_MS
   const start = (): void => {
     const born = performance.now()
     const started = fork(fileURLToPath(file))
     child = started
-    started.on('message', (message) => isHeartbeat(message) && silences.hear(started))
+    started.on('message', (message) => isHeartbeat(message) && silences.heartbeat(started))
     started.once('error', (err) => log.error({ err }, `the ${name} cannot be started`))
-    send(started, begin)
+    sendToChild(started, begin)
     started.once('close', (code, signal) => {
       child = null
       silences.forget(started)
       if (isEnding) return
-      if (performance.now() - born > LONG) again = AGAIN
+      if (performance.now() - born > CHILD_STABLE_MS) again = CHILD_RESTART_DELAY_MS
       log.error({ reason: signal ?? code, seconds: again / 1000 }, `the ${name} died and is started again`)
       timer = setTimeout(start, again)
-      again = Math.min(2 * again, AGAIN_MOST)
+      again = Math.min(2 * again, MAX_CHILD_RESTART_DELAY_MS)
     })
   }
   start()
   return {
-    async end() {
+    async stop() {
       isEnding = true
       clearTimeout(timer)
       clearInterval(watch)
-      if (child !== null) await ended(child, stop)
+      if (child !== null) await stopChild(child, stop)
     },
   }
 }
 
-function killSilent(silences: Silences<ChildProcess>, name: string, log: Logger): void {
-  for (const child of silences.look()) {
-    log.error({ silent: child.pid, seconds: SILENCE / 1_000 }, `the ${name} is silent and is killed`)
+function killUnresponsive(silences: HeartbeatMonitor<ChildProcess>, name: string, log: Logger): void {
+  for (const child of silences.check()) {
+    log.error({ silent: child.pid, seconds: CHILD_HEARTBEAT_TIMEOUT_MS / 1_000 }, `the ${name} is silent and is killed`)
     child.kill('SIGKILL')
   }
 }
 
-async function ended(child: ChildProcess, stop: AnyCommand): Promise<void> {
+async function stopChild(child: ChildProcess, stop: ChildCommand): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve))
-  send(child, stop)
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
+  sendToChild(child, stop)
+  const timer = setTimeout(() => child.kill('SIGKILL'), CHILD_STOP_TIMEOUT_MS)
   await closed
   clearTimeout(timer)
 }
 
 /** One that died meanwhile hears nothing: its end is heard of instead. */
-function send(child: ChildProcess, command: AnyCommand): void {
+function sendToChild(child: ChildProcess, command: ChildCommand): void {
   child.send(command, () => {})
 }

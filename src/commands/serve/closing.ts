@@ -9,7 +9,7 @@ type ListenerHandle = { listen(backlog: number): number }
 type ConnectionHandle = { getpeername(into: object): number }
 
 /** Turns of the event loop, each of which accepts one connection, until the listener is closed though clients still come. */
-const TURNS = 16_384
+const MAX_CLOSING_TICKS = 16_384
 
 /** Milliseconds until it is looked again whether clients are half connected, and how often: they try again within a second. */
 const LOOK = 20
@@ -18,7 +18,7 @@ const LOOKS = 150
 const LISTS = ['/proc/net/tcp', '/proc/net/tcp6']
 const HALF_MADE = '03'
 
-const EVERYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+const LOOPBACK_OF_WILDCARD: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /**
  * Closing a listener resets what the kernel has taken and the process has not accepted. So its queue is narrowed to a single
@@ -29,10 +29,10 @@ export async function closeListener(server: Server): Promise<void> {
   const { _handle: handle } = server as unknown as { _handle: ListenerHandle | null }
   if (handle === null) return // it was closed before
   const { address, port } = server.address() as { address: string; port: number }
-  const host = EVERYWHERE[address] ?? address
+  const host = LOOPBACK_OF_WILDCARD[address] ?? address
   handle.listen(0)
   let looks = 0
-  for (let turns = 0; turns < TURNS; turns++) {
+  for (let turns = 0; turns < MAX_CLOSING_TICKS; turns++) {
     const own = connect({ port, host }).on('error', () => {})
     await connecting()
     const isIn = isConnected(own) // before the event loop has accepted anything

@@ -2,25 +2,25 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import type { Shelf } from '../../nightly/shelf.ts'
+import type { FileStore } from '../../nightly/shelf.ts'
 import type { Store } from '../../store/store.ts'
-import { addDays, startOf } from '../../words/time.ts'
-import { remembered } from './remembered.ts'
+import { addDays, startOfDay } from '../../words/time.ts'
+import { cachedRead } from './remembered.ts'
 
 /** Milliseconds for which figures are good. */
-const GOOD_FOR = 60_000
+const JOB_METRICS_CACHE_MS = 60_000
 /** Milliseconds that whoever asks for metrics waits for them. */
-const PATIENCE = 700
+const JOB_METRICS_TIMEOUT_MS = 700
 /** Seconds of runs that are looked at. */
-const RECENT = 40 * 86_400
+const JOB_METRICS_RUN_SECONDS = 40 * 86_400
 
-type Figures = { successes: Record<string, number>; held: number; ended: number | null; now: number }
+type JobMetrics = { successes: Record<string, number>; held: number; ended: number | null; now: number }
 
-const NONE: Figures = { successes: {}, held: 0, ended: null, now: 0 }
+const NO_JOB_METRICS: JobMetrics = { successes: {}, held: 0, ended: null, now: 0 }
 
-export function addNightMetrics(registry: Registry, store: Store, shelf: Shelf): void {
-  const read = remembered(() => figuresOf(store, shelf), GOOD_FOR, NONE)
-  const figures = (): Promise<Figures> => Promise.race([read(), sleep(PATIENCE, NONE, { ref: false })])
+export function addJobMetrics(registry: Registry, store: Store, fileStore: FileStore): void {
+  const read = cachedRead(() => readJobMetrics(store, fileStore), JOB_METRICS_CACHE_MS, NO_JOB_METRICS)
+  const figures = (): Promise<JobMetrics> => Promise.race([read(), sleep(JOB_METRICS_TIMEOUT_MS, NO_JOB_METRICS, { ref: false })])
   const registers = [registry]
   new Gauge({
     name: 'domaindex_job_success_timestamp_seconds',
@@ -54,13 +54,13 @@ export function addNightMetrics(registry: Registry, store: Store, shelf: Shelf):
   })
 }
 
-async function figuresOf(store: Store, shelf: Shelf): Promise<Figures> {
+async function readJobMetrics(store: Store, fileStore: FileStore): Promise<JobMetrics> {
   const now = await store.now()
-  const successes: Figures['successes'] = {}
-  for (const { job, ended, error } of await store.jobs.runs(now - RECENT))
+  const successes: JobMetrics['successes'] = {}
+  for (const { job, endedAt: ended, error } of await store.jobs.runs(now - JOB_METRICS_RUN_SECONDS))
     if (ended !== null && error === null) successes[job] = Math.max(ended, successes[job] ?? 0)
-  const files = await shelf.list('daily')
+  const files = await fileStore.list('daily')
   const newest = files.findLast(({ held }) => held === null)
-  const ended = newest === undefined ? null : startOf(addDays(newest.date, 1))
+  const ended = newest === undefined ? null : startOfDay(addDays(newest.date, 1))
   return { successes, held: files.filter(({ held }) => held !== null).length, ended, now }
 }

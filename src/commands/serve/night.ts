@@ -4,50 +4,50 @@ import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
-import { doStep, lookAround } from '../../nightly/deeds.ts'
-import { wordsOf } from '../../nightly/duty.ts'
+import { runStep, readPlanInputs } from '../../nightly/deeds.ts'
+import { errorText } from '../../nightly/duty.ts'
 import { BuildFault } from '../../nightly/fault.ts'
-import type { Report } from '../../nightly/inbox.ts'
-import { type Night, runNights } from '../../nightly/night.ts'
-import { patientStore } from '../../store/disk-room.ts'
-import { holderName } from '../../store/duty.ts'
-import { plainWords, StoreFault } from '../../store/fault.ts'
+import type { InboxReport } from '../../nightly/inbox.ts'
+import { type JobScheduler, runJobScheduler } from '../../nightly/night.ts'
+import { storeWaitingForSpace } from '../../store/disk-room.ts'
+import { processHolderName } from '../../store/duty.ts'
+import { userMessageOf, StoreFault } from '../../store/fault.ts'
 import { openStore } from '../../store/open.ts'
-import { CLOCK } from '../clock.ts'
-import { pauseTeller, roomOf } from '../room.ts'
-import { worksOf } from '../works.ts'
-import { isNightCommand, type NightOrder } from './messages.ts'
-import { runBeside } from './side.ts'
+import { SYSTEM_CLOCK } from '../clock.ts'
+import { logDiskSpace, diskSpaceOf } from '../room.ts'
+import { createJobDependencies } from '../works.ts'
+import { isJobsCommand, type JobsOrder } from './messages.ts'
+import { runChildProcess } from './side.ts'
 
 /** Behind everything that answers requests. */
-const NICE = 10
+const JOBS_NICENESS = 10
 
-runBeside<NightOrder>({
-  isMine: isNightCommand,
-  work({ settings }, log, signal) {
+runChildProcess<JobsOrder>({
+  isOwnMessage: isJobsCommand,
+  run({ settings }, log, signal) {
     lowerPriority()
-    return watch(settings, log, signal)
+    return runJobProcess(settings, log, signal)
   },
-  tellFatal: (log, error) => log.fatal({ err: error }, 'the night ends'),
+  logFatal: (log, error) => log.fatal({ err: error }, 'the night ends'),
 })
 
-async function watch(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
-  const { store: url, secret, pool, night: times, followupWait: cutoff } = settings
+async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+  const { store: url, secret, pool, jobTimes: times, followupWait: cutoff } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
-  const holder = holderName()
-  const room = roomOf(settings, [settings.files, settings.zones], pauseTeller(log, 'the night'))
-  const works = worksOf(settings, patientStore(store, room, signal), (report) => tellReport(log, report), room)
-  const night: Night = {
+  const holder = processHolderName()
+  const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log, 'the night'))
+  const works = createJobDependencies(settings, storeWaitingForSpace(store, diskSpace, signal), (report) => logInboxReport(log, report), diskSpace)
+  const scheduler: JobScheduler = {
     store,
     holder,
-    clock: CLOCK,
-    look: async () => ({ ...(await lookAround(works)), times: times!, cutoff }),
-    make: (step, hand) => doStep(works, step, hand, { onRows: () => {} }),
-    tell: tellerOf(log),
+    clock: SYSTEM_CLOCK,
+    readInputs: async () => ({ ...(await readPlanInputs(works)), times: times!, followupWait: cutoff }),
+    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    events: jobEventLogger(log),
   }
   log.info({ holder }, 'the night watch begins')
   try {
-    await runNights(night, signal)
+    await runJobScheduler(scheduler, signal)
   } finally {
     await store.close()
   }
@@ -56,23 +56,23 @@ async function watch(settings: Settings, log: Logger, signal: AbortSignal): Prom
 
 /** Of every thread: what packs begins with the priority of the one that starts it. */
 function lowerPriority(): void {
-  setPriority(NICE)
+  setPriority(JOBS_NICENESS)
   if (process.platform !== 'linux') return
-  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), NICE)
+  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), JOBS_NICENESS)
 }
 
-function tellerOf(log: Logger): Night['tell'] {
+function jobEventLogger(log: Logger): JobScheduler['events'] {
   return {
-    made: (step, { rows, words, held }) => log[held ? 'warn' : 'info']({ ...step, rows }, words ?? 'done'),
+    done: (step, { rows, message: words, held }) => log[held ? 'warn' : 'info']({ ...step, rows }, words ?? 'done'),
     failed(step, error) {
-      const isPlain = error instanceof BuildFault || error instanceof StoreFault || plainWords(error) !== null
-      if (isPlain) log.error({ ...step }, wordsOf(error))
+      const isPlain = error instanceof BuildFault || error instanceof StoreFault || userMessageOf(error) !== null
+      if (isPlain) log.error({ ...step }, errorText(error))
       else log.error({ ...step, err: error }, 'the night meets a fault')
     },
   }
 }
 
-function tellReport(log: Logger, report: Report): void {
+function logInboxReport(log: Logger, report: InboxReport): void {
   const { file, outcome } = report
   if (report.outcome === 'done')
     log.info({ file, names: report.taken.names, registered: report.taken.registered }, 'taken')

@@ -3,75 +3,75 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config.ts'
-import { openShelfFolder } from '../../nightly/shelf-folder.ts'
+import { openFolderFileStore } from '../../nightly/shelf-folder.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
-import { tryCrawlAdmin } from '../crawl/admin.ts'
-import { limitsOf } from '../plans.ts'
+import { checkCrawlAdminPort } from '../crawl/admin.ts'
+import { loadPlanLimits } from '../plans.ts'
 import { Acceptor } from './acceptor.ts'
-import { metricsOf, openAdmin } from './admin.ts'
-import { type Beside, startBeside } from './beside.ts'
-import { Crew } from './crew.ts'
-import { type Log, openLog } from './log.ts'
-import type { CrawlCommand, CrawlOrder, IndexCommand, NightCommand, Order } from './messages.ts'
-import { bracketed, faultOf } from './place.ts'
+import { serverMetrics, openAdminListener } from './admin.ts'
+import { type SupervisedChild, superviseChild } from './beside.ts'
+import { WorkerPool } from './crew.ts'
+import { type OpenedLog, openLog } from './log.ts'
+import type { CrawlCommand, CrawlOrder, IndexCommand, JobsCommand, WorkerOrder } from './messages.ts'
+import { bracketedHost, listenFault } from './place.ts'
 
 /** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
-export type Running = { address: string; ended: Promise<void> }
+export type RunningServer = { address: string; ended: Promise<void> }
 
 /** `crawl`: what is crawled with, beside; null: nothing is. `names`: what says where requests are answered, for messages. */
-export type ServerOptions = { demo: boolean; crawl?: Omit<CrawlOrder, 'settings'> | null; names?: typeof PUBLIC }
+export type ServeOptions = { demo: boolean; crawl?: Omit<CrawlOrder, 'settings'> | null; settingNames?: typeof PUBLIC_SETTING_NAMES }
 
 /** The settings that say where to listen. */
-const ADMIN = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
-const PUBLIC = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
+const ADMIN_SETTING_NAMES = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
+const PUBLIC_SETTING_NAMES = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 
 /** Connections of this process to a store that has any: it answers nobody. */
-const POOL = 2
+const PRIMARY_POOL_SIZE = 2
 
 /** What is to be ended, in this order. */
-type Parts = { acceptor: Acceptor; crew: Crew; beside: Beside[]; admin: Server | null; store: Store; output: Log }
+type ServerParts = { acceptor: Acceptor; workerPool: WorkerPool; children: SupervisedChild[]; admin: Server | null; store: Store; logOutput: OpenedLog }
 
 /** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
-export async function startServer(settings: Settings, options: ServerOptions): Promise<Running> {
-  const { demo, crawl = null, names = PUBLIC } = options
+export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningServer> {
+  const { demo, crawl = null, settingNames: names = PUBLIC_SETTING_NAMES } = options
   const { store: url, secret } = settings
-  const limits = limitsOf(settings)
-  const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: POOL, demo })
+  const limits = loadPlanLimits(settings)
+  const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: PRIMARY_POOL_SIZE, demo })
   const output = openLog(settings.logLevel)
   const acceptor = new Acceptor(settings)
-  const parts: Parts = { acceptor, crew: new Crew(output.log, acceptor), beside: [], admin: null, store, output }
+  const parts: ServerParts = { acceptor, workerPool: new WorkerPool(output.log, acceptor), children: [], admin: null, store, logOutput: output }
   try {
     await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
     parts.admin = await startAdmin(settings, parts)
-    const port = await startCrew({ settings, limits, demo }, names, parts)
-    if (crawl) await tryCrawlAdmin(settings.crawlAdmin)
-    parts.beside = startAll({ ...settings, port }, crawl, output.log)
-    const ended = asked().then(() => end(parts))
-    return { address: `http://${bracketed(settings.host)}:${port}`, ended }
+    const port = await startWorkers({ settings, limits, demo }, names, parts)
+    if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
+    parts.children = startChildren({ ...settings, port }, crawl, output.log)
+    const ended = stopRequested().then(() => stopServer(parts))
+    return { address: `http://${bracketedHost(settings.host)}:${port}`, ended }
   } catch (error) {
-    await end(parts)
+    await stopServer(parts)
     throw error
   }
 }
 
 /** The crawl, the night and the index, where they are wanted. */
-function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger): Beside[] {
-  const started: Beside[] = []
+function startChildren(settings: Settings, crawl: ServeOptions['crawl'], log: Logger): SupervisedChild[] {
+  const started: SupervisedChild[] = []
   if (crawl) {
-    const begin: CrawlCommand = { to: 'crawler', do: 'crawl', order: { ...crawl, settings } }
-    const program = { name: 'crawler', file: new URL('./crawler.ts', import.meta.url), begin }
-    started.push(startBeside<CrawlCommand>({ ...program, stop: { to: 'crawler', do: 'stop' } }, log))
+    const startCommand: CrawlCommand = { to: 'crawler', do: 'crawl', order: { ...crawl, settings } }
+    const program = { name: 'crawler', file: new URL('./crawler.ts', import.meta.url), startCommand: startCommand }
+    started.push(superviseChild<CrawlCommand>({ ...program, stopCommand: { to: 'crawler', do: 'stop' } }, log))
   }
-  if (settings.night !== null) {
-    const begin: NightCommand = { to: 'night', do: 'watch', order: { settings } }
-    const program = { name: 'night watch', file: new URL('./night.ts', import.meta.url), begin }
-    started.push(startBeside<NightCommand>({ ...program, stop: { to: 'night', do: 'stop' } }, log))
+  if (settings.jobTimes !== null) {
+    const startCommand: JobsCommand = { to: 'night', do: 'watch', order: { settings } }
+    const program = { name: 'night watch', file: new URL('./night.ts', import.meta.url), startCommand: startCommand }
+    started.push(superviseChild<JobsCommand>({ ...program, stopCommand: { to: 'night', do: 'stop' } }, log))
   }
   if (settings.index) {
-    const begin: IndexCommand = { to: 'indexer', do: 'keep', order: { settings } }
-    const program = { name: 'indexer', file: new URL('./indexer.ts', import.meta.url), begin }
-    started.push(startBeside<IndexCommand>({ ...program, stop: { to: 'indexer', do: 'stop' } }, log))
+    const startCommand: IndexCommand = { to: 'indexer', do: 'keep', order: { settings } }
+    const program = { name: 'indexer', file: new URL('./indexer.ts', import.meta.url), startCommand: startCommand }
+    started.push(superviseChild<IndexCommand>({ ...program, stopCommand: { to: 'indexer', do: 'stop' } }, log))
   }
   return started
 }
@@ -79,44 +79,44 @@ function startAll(settings: Settings, crawl: ServerOptions['crawl'], log: Logger
 /** Null where the settings want none. */
 async function startAdmin(
   { admin, files }: Settings,
-  { store, crew, acceptor, output }: Parts,
+  { store, workerPool, acceptor, logOutput: output }: ServerParts,
 ): Promise<Server | null> {
   if (admin === null) return null
   try {
-    const { server, port } = await openAdmin(admin, metricsOf(store, openShelfFolder(files), crew, acceptor))
+    const { server, port } = await openAdminListener(admin, serverMetrics(store, openFolderFileStore(files), workerPool, acceptor))
     output.log.info({ host: admin.host, port }, 'the admin listener is up')
     return server
   } catch (error) {
-    throw faultOf(error as NodeJS.ErrnoException, admin, ADMIN)
+    throw listenFault(error as NodeJS.ErrnoException, admin, ADMIN_SETTING_NAMES)
   }
 }
 
 /** Starts the workers, then listens; returns the port. */
-async function startCrew(order: Order, names: typeof PUBLIC, { crew, acceptor }: Parts): Promise<number> {
+async function startWorkers(order: WorkerOrder, names: typeof PUBLIC_SETTING_NAMES, { workerPool, acceptor }: ServerParts): Promise<number> {
   const { host, port: wanted, workers } = order.settings
   try {
-    await crew.start(order, workers)
+    await workerPool.start(order, workers)
     return await acceptor.listen(wanted)
   } catch (error) {
-    throw faultOf(error as NodeJS.ErrnoException, { host, port: wanted }, names)
+    throw listenFault(error as NodeJS.ErrnoException, { host, port: wanted }, names)
   }
 }
 
 /** Resolves when a signal asks for the end; a second one ends this process at once, and its workers with it. */
-function asked(): Promise<void> {
+function stopRequested(): Promise<void> {
   return new Promise((resolve) => {
-    let isAsked = false
+    let isStopRequested = false
     const hear = (_signal: NodeJS.Signals, number: number): void => {
-      if (isAsked) process.exit(128 + number)
-      isAsked = true
+      if (isStopRequested) process.exit(128 + number)
+      isStopRequested = true
       resolve()
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, hear)
   })
 }
 
-async function end({ crew, beside, admin, store, output }: Parts): Promise<void> {
-  await Promise.all([crew.end(), ...beside.map((each) => each.end())])
+async function stopServer({ workerPool, children, admin, store, logOutput: output }: ServerParts): Promise<void> {
+  await Promise.all([workerPool.stop(), ...children.map((each) => each.stop())])
   admin?.closeAllConnections()
   admin?.close()
   await store.close()

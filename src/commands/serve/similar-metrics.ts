@@ -3,21 +3,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { Store } from '../../store/store.ts'
-import { remembered } from './remembered.ts'
+import { cachedRead } from './remembered.ts'
 
 /** Milliseconds for which figures are good: those that one look at the metrics shows are of one moment. */
-const GOOD_FOR = 500
+const SIMILAR_METRICS_CACHE_MS = 500
 /** Milliseconds that whoever asks for metrics waits for the store. */
-const PATIENCE = 700
+const SIMILAR_METRICS_TIMEOUT_MS = 700
 
-type Figures = { lag: number | null; wordings: number | null; segments: number | null }
+type SimilarMetrics = { lag: number | null; documents: number | null; segments: number | null }
 
-const NONE: Figures = { lag: null, wordings: null, segments: null }
+const NO_SIMILAR_METRICS: SimilarMetrics = { lag: null, documents: null, segments: null }
 
 export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'similar' | 'now'>): void {
-  const inTime = (): Promise<Figures> => Promise.race([figuresOf(store), sleep(PATIENCE, NONE, { ref: false })])
-  const figures = remembered(inTime, GOOD_FOR, NONE)
-  const add = (name: string, help: string, key: keyof Figures): void => {
+  const inTime = (): Promise<SimilarMetrics> => Promise.race([readSimilarMetrics(store), sleep(SIMILAR_METRICS_TIMEOUT_MS, NO_SIMILAR_METRICS, { ref: false })])
+  const figures = cachedRead(inTime, SIMILAR_METRICS_CACHE_MS, NO_SIMILAR_METRICS)
+  const add = (name: string, help: string, key: keyof SimilarMetrics): void => {
     new Gauge({
       name,
       help,
@@ -37,16 +37,16 @@ export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'simila
   add(
     'domaindex_similar_wordings',
     'Different start-page texts in the index of /similar, as their words count.',
-    'wordings',
+    'documents',
   )
   add('domaindex_similar_segments', 'Parts that the index of /similar consists of.', 'segments')
 }
 
-async function figuresOf({ similar, now }: Pick<Store, 'similar' | 'now'>): Promise<Figures> {
-  const [followed, segments] = [await similar.followed(), await similar.segments()]
+async function readSimilarMetrics({ similar, now }: Pick<Store, 'similar' | 'now'>): Promise<SimilarMetrics> {
+  const [followed, segments] = [await similar.indexedUntil(), await similar.segments()]
   return {
     lag: followed === null ? null : Math.max(0, (await now()) - followed),
-    wordings: segments.reduce((sum, { wordings }) => sum + wordings, 0),
+    documents: segments.reduce((sum, { documents: wordings }) => sum + wordings, 0),
     segments: segments.length,
   }
 }

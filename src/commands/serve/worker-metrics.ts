@@ -1,22 +1,22 @@
 /** The metrics of the workers, added up, and which of them do not answer. */
 
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
-import type { Figures } from './crew.ts'
-import type { Measured } from './messages.ts'
+import type { WorkerMetrics } from './crew.ts'
+import type { WorkerMetricsJson } from './messages.ts'
 
 /** As text. Of a worker that does not answer what it counted last stands, without what goes up and down. */
-export async function textOf(workers: readonly Figures[]): Promise<string> {
-  const measured = workers.flatMap(({ measured, isStale }) => (measured === null ? [] : [fresh(measured, isStale)]))
-  const texts = [AggregatorRegistry.aggregate(measured).metrics(), silencesOf(workers).metrics()]
+export async function workerMetricsText(workers: readonly WorkerMetrics[]): Promise<string> {
+  const measured = workers.flatMap(({ metrics: measured, isStale }) => (measured === null ? [] : [withoutStaleGauges(measured, isStale)]))
+  const texts = [AggregatorRegistry.aggregate(measured).metrics(), heartbeatMetrics(workers).metrics()]
   return (await Promise.all(texts)).join('\n')
 }
 
 /** Counters that would vanish and come back look like a restart to Prometheus; a gauge of before is wrong. */
-function fresh(measured: Measured, isStale: boolean): Measured {
+function withoutStaleGauges(measured: WorkerMetricsJson, isStale: boolean): WorkerMetricsJson {
   return isStale ? measured.filter((metric) => (metric as { type?: unknown }).type !== 'gauge') : measured
 }
 
-function silencesOf(workers: readonly Figures[]): Registry {
+function heartbeatMetrics(workers: readonly WorkerMetrics[]): Registry {
   const registry = new Registry()
   const labels = { labelNames: ['worker'], registers: [registry] }
   const stale = new Gauge({
@@ -29,7 +29,7 @@ function silencesOf(workers: readonly Figures[]): Registry {
     help: 'Time since the worker of this number was last heard of; after 10 seconds it is replaced.',
     ...labels,
   })
-  for (const { number: worker, isStale, silence: milliseconds } of workers) {
+  for (const { number: worker, isStale, sinceHeartbeat: milliseconds } of workers) {
     stale.set({ worker }, Number(isStale))
     silence.set({ worker }, Math.round(milliseconds) / 1_000)
   }

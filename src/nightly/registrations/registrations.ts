@@ -1,60 +1,60 @@
 /** What was registered and dropped on each day, over all zones and lists: for whoever makes the files of the day. */
 
 import { createHash } from 'node:crypto'
-import { sorter } from '../../input/runs.ts'
-import type { Name } from '../../words/name.ts'
+import { createExternalSorter } from '../../input/runs.ts'
+import type { DomainName } from '../../words/name.ts'
 import type { Day, Instant } from '../../words/time.ts'
-import { daysWithSources, openList, type SeenDays, type Source, sourceOf, sourcesOf } from './sources.ts'
+import { daysWithSources, openDraftList, type DaysCache, type RegistrationSource, readSource, readSources } from './sources.ts'
 
 /** Names rise bytewise, each once, some thousands at a time. A reader may give them up at any moment. */
-export type NameList = AsyncGenerator<Name[]>
+export type RegisteredNames = AsyncGenerator<DomainName[]>
 
 export interface Registrations {
   /** The days that any zone or list speaks of, ascending, and when what is said of each last changed. */
   days(): Promise<{ day: Day; changed: Instant }[]>
   /** The zones (`zone:gov`) and lists (`list:NAME`) that speak of a day, by name; none for a day of which nothing is known. */
-  sources(day: Day): Promise<Source[]>
+  sources(day: Day): Promise<RegistrationSource[]>
   /** Changes exactly when what the day's sources say changes, or there is another one; null for a day without any. */
   digest(day: Day): Promise<string | null>
-  registered(day: Day): NameList
-  dropped(day: Day): NameList
+  registered(day: Day): RegisteredNames
+  dropped(day: Day): RegisteredNames
 }
 
 /** Names that are handed over at once, and bytes of them that are held. */
-const BATCH = 5_000
-const MEMORY_BYTES = 33_554_432
+const REGISTRATION_BATCH_NAMES = 5_000
+const REGISTRATION_SORT_BYTES = 33_554_432
 /** How often a source may be made anew while it is being opened. */
-const TRIES = 10
+const MAX_OPEN_TRIES = 10
 
 /** The registrations in a folder, which need not be there yet. */
 export function openRegistrations(root: string): Registrations {
-  const seen: SeenDays = new Map()
+  const seen: DaysCache = new Map()
   return {
     days: () => daysWithSources(root, seen),
-    sources: async (day) => (await sourcesOf(root, day)).map(({ basis: _, data: __, ...source }) => source),
+    sources: async (day) => (await readSources(root, day)).map(({ basis: _, data: __, ...source }) => source),
     async digest(day) {
-      const sources = await sourcesOf(root, day)
+      const sources = await readSources(root, day)
       const text = sources.map(({ source, digest }) => `${source} ${digest}\n`).join('')
       return sources.length === 0 ? null : createHash('sha256').update(text).digest('hex')
     },
-    registered: (day) => together(root, day, 0),
-    dropped: (day) => together(root, day, 1),
+    registered: (day) => mergedNames(root, day, 0),
+    dropped: (day) => mergedNames(root, day, 1),
   }
 }
 
 /** All names of one kind: sorted anew, since there may be more lists than can be open at once. */
-async function* together(root: string, day: Day, place: 0 | 1): NameList {
-  const names = sorter(MEMORY_BYTES)
-  for (const { source, registered, dropped } of await sourcesOf(root, day)) {
+async function* mergedNames(root: string, day: Day, place: 0 | 1): RegisteredNames {
+  const names = createExternalSorter(REGISTRATION_SORT_BYTES)
+  for (const { source, registered, dropped } of await readSources(root, day)) {
     if ([registered, dropped][place] === 0) continue
-    for await (const batch of await openOf(root, day, source, place)) for (const name of batch) names.add(name)
+    for await (const batch of await openSourceList(root, day, source, place)) for (const name of batch) names.add(name)
   }
-  let batch: Name[] = []
+  let batch: DomainName[] = []
   let last = ''
   for (const name of names.sorted()) {
-    if (name !== last) batch.push(name as Name)
+    if (name !== last) batch.push(name as DomainName)
     last = name
-    if (batch.length < BATCH) continue
+    if (batch.length < REGISTRATION_BATCH_NAMES) continue
     yield batch
     batch = []
   }
@@ -62,11 +62,11 @@ async function* together(root: string, day: Day, place: 0 | 1): NameList {
 }
 
 /** Opens a list of a source, also where that is made anew meanwhile. */
-async function openOf(root: string, day: Day, source: string, place: 0 | 1): Promise<NameList> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const kept = await sourceOf(root, day, source)
+async function openSourceList(root: string, day: Day, source: string, place: 0 | 1): Promise<RegisteredNames> {
+  for (let tries = 0; tries < MAX_OPEN_TRIES; tries++) {
+    const kept = await readSource(root, day, source)
     if (kept === null) break
-    const names = await openList(root, { source, day, file: kept.data[place] })
+    const names = await openDraftList(root, { source, day, file: kept.data[place] })
     if (names !== null) return names
   }
   throw new Error(`the names of ${source} of ${day} are missing, though its manifest speaks of them`)

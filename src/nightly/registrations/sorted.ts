@@ -3,19 +3,19 @@
  * are equal. A label is a byte that says its length, and its bytes. Pure.
  */
 
-import { hashOf } from './slots.ts'
+import { labelHash } from './slots.ts'
 
 /** A part may have no more bytes: a set is packed part by part. */
-export const PART_BYTES = 2 ** 29
+export const MAX_PART_BYTES = 2 ** 29
 
 /** The bits of a hash that differ within a part, sorted by half of them at a time. */
 const HASH_BITS = 24
 const DIGIT_BITS = 12
-const DIGITS = 2 ** DIGIT_BITS
+const RADIX = 2 ** DIGIT_BITS
 
 /** Sorts the labels of a part, in whatever order they lie and however often; the same labels give the same bytes. */
 export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8Array; count: number } {
-  const { places, hashes } = byHash(bytes, suffix)
+  const { places, hashes } = sortByHash(bytes, suffix)
   const sorted = new Uint8Array(bytes.length)
   let [length, count] = [0, 0]
   const copy = (at: number): void => {
@@ -27,26 +27,26 @@ export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8A
     let to = from + 1
     while (to < places.length && hashes[to] === hashes[from]) to++
     if (to === from + 1) copy(places[from]!)
-    else for (const at of distinct(bytes, places.subarray(from, to))) copy(at)
+    else for (const at of distinctLabels(bytes, places.subarray(from, to))) copy(at)
     from = to
   }
   return { bytes: sorted.subarray(0, length), count }
 }
 
 /** The places of labels in their bytes, and their hashes, by hash: a radix sort, several times as fast as one that compares. */
-function byHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Array; hashes: Uint32Array } {
+function sortByHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Array; hashes: Uint32Array } {
   let count = 0
   for (let at = 0; at < bytes.length; at += bytes[at]! + 1) count++
   let [places, hashes] = [new Uint32Array(count), new Uint32Array(count)]
   for (let at = 0, number = 0; at < bytes.length; at += bytes[at]! + 1, number++) {
     places[number] = at
-    hashes[number] = hashAt(bytes, at, suffix)
+    hashes[number] = hashWithinPart(bytes, at, suffix)
   }
   let [nextPlaces, nextHashes] = [new Uint32Array(count), new Uint32Array(count)]
   for (let shift = 0; shift < HASH_BITS; shift += DIGIT_BITS) {
-    const starts = startsOf(hashes, shift)
+    const starts = bucketStarts(hashes, shift)
     for (let number = 0; number < count; number++) {
-      const to = starts[(hashes[number]! >>> shift) % DIGITS]!++
+      const to = starts[(hashes[number]! >>> shift) % RADIX]!++
       nextPlaces[to] = places[number]!
       nextHashes[to] = hashes[number]!
     }
@@ -56,15 +56,15 @@ function byHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Array; h
 }
 
 /** Where those of each digit begin, once they are sorted by it. */
-function startsOf(hashes: Uint32Array, shift: number): Uint32Array {
-  const starts = new Uint32Array(DIGITS + 1)
-  for (const hash of hashes) starts[((hash >>> shift) % DIGITS) + 1]!++
-  for (let digit = 1; digit < DIGITS; digit++) starts[digit]! += starts[digit - 1]!
+function bucketStarts(hashes: Uint32Array, shift: number): Uint32Array {
+  const starts = new Uint32Array(RADIX + 1)
+  for (const hash of hashes) starts[((hash >>> shift) % RADIX) + 1]!++
+  for (let digit = 1; digit < RADIX; digit++) starts[digit]! += starts[digit - 1]!
   return starts
 }
 
 /** The places of labels of one hash, each label once, bytewise. */
-function distinct(bytes: Uint8Array, places: Uint32Array): number[] {
+function distinctLabels(bytes: Uint8Array, places: Uint32Array): number[] {
   const sorted = Array.from(places).sort((a, b) => compareLabels(bytes, a, bytes, b))
   return sorted.filter((at, index) => index === 0 || compareLabels(bytes, sorted[index - 1]!, bytes, at) !== 0)
 }
@@ -86,9 +86,9 @@ export function comparePart(
         ? 1
         : b === second.length
           ? -1
-          : isSame(first, a, second, b)
+          : isSameLabel(first, a, second, b)
             ? 0
-            : inOrder(first, a, second, b, suffix)
+            : compareInZone(first, a, second, b, suffix)
     if (order < 0) onFirst(first, a + 1, first[a]!)
     if (order > 0) onSecond(second, b + 1, second[b]!)
     if (order <= 0) a += first[a]! + 1
@@ -96,19 +96,19 @@ export function comparePart(
   }
 }
 
-function isSame(first: Uint8Array, a: number, second: Uint8Array, b: number): boolean {
+function isSameLabel(first: Uint8Array, a: number, second: Uint8Array, b: number): boolean {
   for (let at = 0; at <= first[a]!; at++) if (first[a + at] !== second[b + at]) return false
   return true
 }
 
-function inOrder(first: Uint8Array, a: number, second: Uint8Array, b: number, suffix: Uint8Array): number {
-  const hashes = hashAt(first, a, suffix) - hashAt(second, b, suffix)
+function compareInZone(first: Uint8Array, a: number, second: Uint8Array, b: number, suffix: Uint8Array): number {
+  const hashes = hashWithinPart(first, a, suffix) - hashWithinPart(second, b, suffix)
   return hashes !== 0 ? hashes : compareLabels(first, a, second, b)
 }
 
 /** What the hash of a label is within its part. */
-function hashAt(bytes: Uint8Array, at: number, suffix: Uint8Array): number {
-  return hashOf(bytes, at + 1, bytes[at]!, suffix) % 2 ** HASH_BITS
+function hashWithinPart(bytes: Uint8Array, at: number, suffix: Uint8Array): number {
+  return labelHash(bytes, at + 1, bytes[at]!, suffix) % 2 ** HASH_BITS
 }
 
 /** Negative, 0 or positive as the label at `a` comes before, equals or comes after that at `b`. */

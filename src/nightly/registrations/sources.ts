@@ -6,72 +6,72 @@ import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import type { Name } from '../../words/name.ts'
+import type { DomainName } from '../../words/name.ts'
 import { type Day, type Instant, parseDay } from '../../words/time.ts'
-import { orNull, writeDurably } from '../durable.ts'
-import { namesIn } from '../names.ts'
-import { endWriter, writerName } from '../shelf-leftovers.ts'
-import { dayFolder, entriesOf, putJson, readJson, tidy } from './place.ts'
+import { nullIfMissing, writeDurably } from '../durable.ts'
+import { namesInGzip } from '../names.ts'
+import { endWriter, newWriterName } from '../shelf-leftovers.ts'
+import { dayFolderPath, folderEntries, replaceJsonFile, readJsonFile, prepareFolder } from './place.ts'
 
 /** `source`: `zone:gov`, `list:NAME`. `digest`: of both lists; it changes with them alone. `registered`, `dropped`: how many names. */
-export type Source = { source: string; digest: string; registered: number; dropped: number; imported: Instant }
+export type RegistrationSource = { source: string; digest: string; registered: number; dropped: number; imported: Instant }
 
 /** A source as it is kept. `basis`: what its lists were made of. `data`: the files of both lists. */
-export type KeptSource = Source & { basis: string; data: [registered: string, dropped: string] }
+export type StoredSource = RegistrationSource & { basis: string; data: [registered: string, dropped: string] }
 
 /** What was read of each day, as long as its folder does not change: every manifest of it lies there. */
-export type SeenDays = Map<Day, { mtimeMs: number; changed: Instant | null }>
+export type DaysCache = Map<Day, { mtimeMs: number; changed: Instant | null }>
 
 /** A list that was written, and that nobody sees yet. `sha256`: of its names, one a line. */
-export type Draft = { source: string; day: Day; file: string; count: number; sha256: string }
+export type DraftList = { source: string; day: Day; file: string; count: number; sha256: string }
 
 /** Names that are handed over at once. */
-const BATCH = 10_000
-const FAST = { level: 1 }
+const SOURCE_BATCH_NAMES = 10_000
+const FAST_GZIP = { level: 1 }
 
 /** The sources of a day, by name. */
-export async function sourcesOf(root: string, day: Day): Promise<KeptSource[]> {
-  const folder = dayFolder(root, day)
-  const names = (await entriesOf(folder)).filter((entry) => entry.endsWith('.json'))
-  const kept = await Promise.all(names.map((name) => readJson<KeptSource>(join(folder, name))))
+export async function readSources(root: string, day: Day): Promise<StoredSource[]> {
+  const folder = dayFolderPath(root, day)
+  const names = (await folderEntries(folder)).filter((entry) => entry.endsWith('.json'))
+  const kept = await Promise.all(names.map((name) => readJsonFile<StoredSource>(join(folder, name))))
   return kept.filter((each) => each !== null).sort((a, b) => (a.source < b.source ? -1 : 1))
 }
 
-export function sourceOf(root: string, day: Day, source: string): Promise<KeptSource | null> {
-  return readJson<KeptSource>(manifestOf(root, day, source))
+export function readSource(root: string, day: Day, source: string): Promise<StoredSource | null> {
+  return readJsonFile<StoredSource>(sourceManifestPath(root, day, source))
 }
 
 /** Days that any source speaks of, ascending, and when what is said of each last changed; `seen` spares reading what stayed. */
-export async function daysWithSources(root: string, seen: SeenDays): Promise<{ day: Day; changed: Instant }[]> {
-  const days = (await entriesOf(join(root, 'days'))).flatMap((entry) => parseDay(entry) ?? []).sort()
+export async function daysWithSources(root: string, cache: DaysCache): Promise<{ day: Day; changed: Instant }[]> {
+  const days = (await folderEntries(join(root, 'days'))).flatMap((entry) => parseDay(entry) ?? []).sort()
   const found: { day: Day; changed: Instant }[] = []
   for (const day of days) {
-    const { mtimeMs } = await stat(dayFolder(root, day))
-    const known = seen.get(day)
-    const changed = known?.mtimeMs === mtimeMs ? known.changed : await changedOf(root, day)
-    seen.set(day, { mtimeMs, changed })
+    const { mtimeMs } = await stat(dayFolderPath(root, day))
+    const known = cache.get(day)
+    const changed = known?.mtimeMs === mtimeMs ? known.changed : await lastChangeOf(root, day)
+    cache.set(day, { mtimeMs, changed })
     if (changed !== null) found.push({ day, changed })
   }
   return found
 }
 
-async function changedOf(root: string, day: Day): Promise<Instant | null> {
-  const times = (await sourcesOf(root, day)).map(({ imported }) => imported)
+async function lastChangeOf(root: string, day: Day): Promise<Instant | null> {
+  const times = (await readSources(root, day)).map(({ imported }) => imported)
   return times.length === 0 ? null : Math.max(...times)
 }
 
-const fileOf = (source: string): string => source.replace(':', '-')
-const sourceFolder = (root: string, day: Day, source: string): string => join(dayFolder(root, day), fileOf(source))
-const manifestOf = (root: string, day: Day, source: string): string => `${sourceFolder(root, day, source)}.json`
+const sourceFileName = (source: string): string => source.replace(':', '-')
+const sourceFolder = (root: string, day: Day, source: string): string => join(dayFolderPath(root, day), sourceFileName(source))
+const sourceManifestPath = (root: string, day: Day, source: string): string => `${sourceFolder(root, day, source)}.json`
 
 /** Writes a list of names in their order. */
-export async function draftList(root: string, day: Day, source: string, names: Iterable<string>): Promise<Draft> {
+export async function draftList(root: string, day: Day, source: string, names: Iterable<string>): Promise<DraftList> {
   const folder = sourceFolder(root, day, source)
-  await tidy(folder, async () => [manifestOf(root, day, source)])
-  const draft: Draft = { source, day, file: writerName('names.gz'), count: 0, sha256: '' }
+  await prepareFolder(folder, async () => [sourceManifestPath(root, day, source)])
+  const draft: DraftList = { source, day, file: newWriterName('names.gz'), count: 0, sha256: '' }
   const digest = createHash('sha256')
-  const gzip = createGzip(FAST)
-  pipeline(Readable.from(textsOf(names, draft, digest)), gzip, () => {}) // whoever reads is told of a fault
+  const gzip = createGzip(FAST_GZIP)
+  pipeline(Readable.from(nameTexts(names, draft, digest)), gzip, () => {}) // whoever reads is told of a fault
   try {
     await writeDurably(join(folder, draft.file), gzip)
   } catch (error) {
@@ -81,7 +81,7 @@ export async function draftList(root: string, day: Day, source: string, names: I
   return { ...draft, sha256: digest.digest('hex') }
 }
 
-function* textsOf(names: Iterable<string>, draft: Draft, digest: { update(text: string): unknown }): Generator<string> {
+function* nameTexts(names: Iterable<string>, draft: DraftList, digest: { update(text: string): unknown }): Generator<string> {
   let batch: string[] = []
   const text = (): string => {
     const joined = `${batch.join('\n')}\n`
@@ -92,7 +92,7 @@ function* textsOf(names: Iterable<string>, draft: Draft, digest: { update(text: 
   }
   for (const name of names) {
     batch.push(name)
-    if (batch.length >= BATCH) yield text()
+    if (batch.length >= SOURCE_BATCH_NAMES) yield text()
   }
   if (batch.length > 0) yield text()
 }
@@ -100,14 +100,14 @@ function* textsOf(names: Iterable<string>, draft: Draft, digest: { update(text: 
 /** Makes two lists of a source and day what it says of that day; where they are the same, `imported` stays. */
 export async function publishSource(
   root: string,
-  { basis, imported }: Pick<KeptSource, 'basis' | 'imported'>,
-  [registered, dropped]: readonly [Draft, Draft],
+  { basis, imported }: Pick<StoredSource, 'basis' | 'imported'>,
+  [registered, dropped]: readonly [DraftList, DraftList],
 ): Promise<void> {
   const { source, day } = registered
   const folder = sourceFolder(root, day, source)
-  const former = await sourceOf(root, day, source)
+  const former = await readSource(root, day, source)
   const digest = createHash('sha256').update(`${registered.sha256} ${dropped.sha256}`).digest('hex')
-  const kept: KeptSource = {
+  const kept: StoredSource = {
     source,
     digest,
     registered: registered.count,
@@ -116,23 +116,23 @@ export async function publishSource(
     basis,
     data: [registered.file, dropped.file],
   }
-  await putJson(dayFolder(root, day), `${fileOf(source)}.json`, kept, folder)
+  await replaceJsonFile(dayFolderPath(root, day), `${sourceFileName(source)}.json`, kept, folder)
   for (const { file } of [registered, dropped]) endWriter(file)
   for (const file of former?.data ?? []) await rm(join(folder, file), { force: true })
 }
 
 /** Removes a list that was written, unless it was published. */
-export async function discardList(root: string, { source, day, file }: Draft): Promise<void> {
-  const isPublished = (await sourceOf(root, day, source))?.data.includes(file)
+export async function discardList(root: string, { source, day, file }: DraftList): Promise<void> {
+  const isPublished = (await readSource(root, day, source))?.data.includes(file)
   if (!isPublished) await rm(join(sourceFolder(root, day, source), file), { force: true })
   endWriter(file)
 }
 
 /** The names of a list in their order, some thousands at a time; null for one that is not there. */
-export async function openList(
+export async function openDraftList(
   root: string,
-  { source, day, file }: Pick<Draft, 'source' | 'day' | 'file'>,
-): Promise<AsyncGenerator<Name[]> | null> {
-  const handle = await open(join(sourceFolder(root, day, source), file)).catch(orNull)
-  return handle === null ? null : namesIn(createReadStream('', { fd: handle }))
+  { source, day, file }: Pick<DraftList, 'source' | 'day' | 'file'>,
+): Promise<AsyncGenerator<DomainName[]> | null> {
+  const handle = await open(join(sourceFolder(root, day, source), file)).catch(nullIfMissing)
+  return handle === null ? null : namesInGzip(createReadStream('', { fd: handle }))
 }

@@ -1,56 +1,56 @@
 /** Reads a zone's file to its end: its names by part, whose zone it is, and of which day. */
 
-import { InputFault } from '../../input/fault.ts'
+import { InputError } from '../../input/fault.ts'
 import { parseName } from '../../words/name.ts'
 import type { Day } from '../../words/time.ts'
 import { dayInName, dayInSerial, dayOfFile } from './dates.ts'
-import { Parts } from './parts.ts'
-import { suffixOf } from './slots.ts'
-import { type Given, refuse, type Taking } from './taking.ts'
+import { LabelParts } from './parts.ts'
+import { zoneSuffix } from './slots.ts'
+import { type RegistrationInput, rejectLine, type RegistrationImportOptions } from './taking.ts'
 import { ZoneReader } from './zone.ts'
 
 /** A zone that was read. `unusable`: delegations whose owners are no names. */
-export type ReadZone = { zone: string; day: Day; parts: Parts; unusable: number }
+export type ParsedZone = { zone: string; day: Day; parts: LabelParts; unusable: number }
 
-const TEXT_BYTES = 4_096
+const MAX_REJECT_TEXT_BYTES = 4_096
 
 /** The name of a zone in lower case, without a dot at its end. Throws InputFault for what is none, and for the root. */
-export function zoneName(text: string): string {
+export function parseZoneName(text: string): string {
   const name = parseName(`name.${text.replace(/^\./, '')}`)
   if (name === null)
-    throw new InputFault(`${JSON.stringify(text)} is the name of no zone: it is one such as com or co.uk`)
+    throw new InputError(`${JSON.stringify(text)} is the name of no zone: it is one such as com or co.uk`)
   return name.slice('name.'.length)
 }
 
 /** `zone`: null where the SOA says it. The parts have to be closed. Throws InputFault for a file that is not a whole zone. */
-export async function readZone(
-  taking: Taking,
-  { path, bytes, day, zone }: Given & { zone: string | null },
-): Promise<ReadZone> {
-  let parts: Parts | null = null
+export async function parseZoneFile(
+  options: RegistrationImportOptions,
+  { path, bytes, day, zone }: RegistrationInput & { zone: string | null },
+): Promise<ParsedZone> {
+  let parts: LabelParts | null = null
   let unusable = 0
   const reader = new ZoneReader(zone, {
     onName(label, length) {
-      parts ??= new Parts(taking.root, suffixOf(reader.apex!))
+      parts ??= new LabelParts(options.root, zoneSuffix(reader.apex!))
       parts.add(label, length)
     },
     onUnusable(line, owner) {
       unusable++
-      const text = Buffer.from(owner.subarray(0, TEXT_BYTES)).toString('latin1')
-      refuse(taking, { line, reason: 'the owner of a delegation is no name', length: owner.length, text })
+      const text = Buffer.from(owner.subarray(0, MAX_REJECT_TEXT_BYTES)).toString('latin1')
+      rejectLine(options, { line, reason: 'the owner of a delegation is no name', length: owner.length, text })
     },
   })
   try {
     for await (const chunk of bytes) {
-      taking.signal.throwIfAborted()
-      reader.take(chunk)
-      taking.onLines(reader.lines)
+      options.signal.throwIfAborted()
+      reader.push(chunk)
+      options.onLines(reader.lines)
     }
     const { apex, serial } = reader.end()
-    const read = dayOfFile([day, dayInName(path), dayInSerial(serial)], await taking.store.now())
-    return { zone: zoneName(apex), day: read, parts: parts ?? new Parts(taking.root, suffixOf(apex)), unusable }
+    const read = dayOfFile([day, dayInName(path), dayInSerial(serial)], await options.store.now())
+    return { zone: parseZoneName(apex), day: read, parts: parts ?? new LabelParts(options.root, zoneSuffix(apex)), unusable }
   } catch (error) {
-    ;(parts as Parts | null)?.close()
+    ;(parts as LabelParts | null)?.close()
     throw error
   }
 }

@@ -1,7 +1,7 @@
 /** Reads a zone (RFC 1035, chapter 5: a master file) for its names: the owners of NS records directly under its apex. */
 
-import { Entries, SPACE, zoneFault } from './zone-entries.ts'
-import { APEX, CHILD, Owner } from './zone-owner.ts'
+import { ZoneTokenizer, SPACE_BYTE, zoneFault } from './zone-entries.ts'
+import { APEX, CHILD, ZoneOwner } from './zone-owner.ts'
 
 export type ZoneEvents = {
   /** The first `length` of `bytes` are a name's label under the apex, in lower case; good until it returns. One name may come again. */
@@ -10,57 +10,57 @@ export type ZoneEvents = {
   onUnusable(line: number, owner: Uint8Array): void
 }
 
-const DOLLAR = 36
-const LETTERS = /^[a-z][a-z0-9-]*$/i
-const SPAN = /^\d+$|^(\d+[smhdw])+$/i
-const OTHER_CLASS = /^(CH|HS|CS|ANY|CLASS\d+)$/i
+const DOLLAR_BYTE = 36
+const TYPE_PATTERN = /^[a-z][a-z0-9-]*$/i
+const TTL_PATTERN = /^\d+$|^(\d+[smhdw])+$/i
+const OTHER_CLASS_PATTERN = /^(CH|HS|CS|ANY|CLASS\d+)$/i
 
 /** What is known of an owner's line: it has said how long, or which class. */
-const TTL = 1
-const CLASS = 2
+const TTL_SEEN = 1
+const CLASS_SEEN = 2
 
 export class ZoneReader {
   readonly #events: ZoneEvents
-  readonly #owner: Owner
-  readonly #entries: Entries
+  readonly #owner: ZoneOwner
+  readonly tokenizer: ZoneTokenizer
   #serial: number | null = null
 
   /** `apex`: the name of the zone in lower case, such as `gov`; null where its first record, the SOA, is to say it. */
   constructor(apex: string | null, events: ZoneEvents) {
     this.#events = events
-    this.#owner = new Owner(apex === null ? null : Buffer.from(apex, 'latin1'))
-    this.#entries = new Entries((bytes, from, to, line) => this.#entry(bytes, from, to, line))
+    this.#owner = new ZoneOwner(apex === null ? null : Buffer.from(apex, 'latin1'))
+    this.tokenizer = new ZoneTokenizer((bytes, from, to, line) => this.onEntry(bytes, from, to, line))
   }
 
   /** Lines that were read whole. */
   get lines(): number {
-    return this.#entries.lines
+    return this.tokenizer.lines
   }
 
   /** The name of the zone; null until it is known. */
   get apex(): string | null {
     const { apex } = this.#owner
-    return apex === null ? null : textOf(apex)
+    return apex === null ? null : latin1Text(apex)
   }
 
   /** Takes the next bytes, which it does not hold on to. Throws InputFault at what is not a master file's. */
-  take(chunk: Uint8Array): void {
-    this.#entries.take(chunk)
+  push(chunk: Uint8Array): void {
+    this.tokenizer.push(chunk)
   }
 
   /** What the zone says of itself. Throws InputFault where it is not whole, as far as that can be told. */
   end(): { apex: string; serial: number } {
-    this.#entries.end()
+    this.tokenizer.end()
     const { apex } = this
     if (apex === null || this.#serial === null)
       throw zoneFault(this.lines, `there is no SOA${apex === null ? '' : ` of ${apex}`}: it is no whole zone`)
     return { apex, serial: this.#serial }
   }
 
-  #entry(bytes: Uint8Array, from: number, to: number, line: number): void {
+  onEntry(bytes: Uint8Array, from: number, to: number, line: number): void {
     if (from === to) return
-    const isNamed = bytes[from]! > SPACE
-    if (bytes[from] === DOLLAR) {
+    const isNamed = bytes[from]! > SPACE_BYTE
+    if (bytes[from] === DOLLAR_BYTE) {
       this.#control(bytes, from, to, line)
       return
     }
@@ -78,15 +78,15 @@ export class ZoneReader {
     let seen = 0
     for (let at = from; ; ) {
       const end = tokenEnd(bytes, at, to)
-      const what = isWord(bytes, at, end, 'in') ? CLASS : isDigit(bytes[at]!) ? TTL : 0
+      const what = equalsIgnoreCase(bytes, at, end, 'in') ? CLASS_SEEN : isAsciiDigit(bytes[at]!) ? TTL_SEEN : 0
       const next = tokenStart(bytes, end, to)
       if (what === 0) {
-        if (isWord(bytes, at, end, 'ns')) this.#delegation(line)
+        if (equalsIgnoreCase(bytes, at, end, 'ns')) this.#delegation(line)
         else this.#other(bytes, at, end, { next, to, line })
         if (next >= to) throw zoneFault(line, 'a record has no data')
         return
       }
-      if (what === TTL) expectSpan(bytes, at, end, line)
+      if (what === TTL_SEEN) requireTtl(bytes, at, end, line)
       if ((seen & what) > 0 || next >= to) throw zoneFault(line, 'a record has no type')
       seen |= what
       at = next
@@ -97,20 +97,20 @@ export class ZoneReader {
     const owner = this.#owner
     if (owner.apex === null)
       throw zoneFault(line, 'the first record is not the SOA, which says whose zone it is: --tld says it too')
-    if (owner.place !== CHILD || owner.isTold) return
-    owner.isTold = true
+    if (owner.place !== CHILD || owner.isReported) return
+    owner.isReported = true
     if (owner.isUsable()) this.#events.onName(owner.bytes, owner.label)
     else this.#events.onUnusable(line, owner.bytes.slice(0, owner.length))
   }
 
   #other(bytes: Uint8Array, at: number, end: number, rest: { next: number; to: number; line: number }): void {
-    if (isWord(bytes, at, end, 'soa')) {
+    if (equalsIgnoreCase(bytes, at, end, 'soa')) {
       this.#authority(bytes, rest)
       return
     }
-    const type = textOf(bytes.subarray(at, Math.min(end, at + 40)))
-    if (OTHER_CLASS.test(type)) throw zoneFault(rest.line, `the class is ${type}, and only IN is read`)
-    if (!LETTERS.test(type)) throw zoneFault(rest.line, `${JSON.stringify(type)} is no type of record`)
+    const type = latin1Text(bytes.subarray(at, Math.min(end, at + 40)))
+    if (OTHER_CLASS_PATTERN.test(type)) throw zoneFault(rest.line, `the class is ${type}, and only IN is read`)
+    if (!TYPE_PATTERN.test(type)) throw zoneFault(rest.line, `${JSON.stringify(type)} is no type of record`)
   }
 
   /** The SOA: it may come again at the end, as in a transfer. */
@@ -118,18 +118,18 @@ export class ZoneReader {
     const owner = this.#owner
     if (owner.apex === null) owner.makeApex()
     if (owner.place !== APEX) {
-      const [given, mine] = [textOf(owner.bytes.subarray(0, owner.length)), textOf(owner.apex!)]
+      const [given, mine] = [latin1Text(owner.bytes.subarray(0, owner.length)), latin1Text(owner.apex!)]
       throw zoneFault(line, `the SOA is that of ${given || 'the root'}, and the zone is that of ${mine}`)
     }
-    const serial = textOf(bytes.subarray(next, to)).split(/\s+/)[2] ?? ''
+    const serial = latin1Text(bytes.subarray(next, to)).split(/\s+/)[2] ?? ''
     if (!/^\d{1,10}$/.test(serial)) throw zoneFault(line, 'the SOA has no serial')
     this.#serial = Number(serial)
   }
 
   #control(bytes: Uint8Array, from: number, to: number, line: number): void {
-    const [word = '', value = ''] = textOf(bytes.subarray(from, Math.min(to, from + 2000))).split(/\s+/)
+    const [word = '', value = ''] = latin1Text(bytes.subarray(from, Math.min(to, from + 2000))).split(/\s+/)
     const kind = word.toUpperCase()
-    if (kind === '$TTL' && SPAN.test(value)) return
+    if (kind === '$TTL' && TTL_PATTERN.test(value)) return
     if (kind === '$ORIGIN' && value !== '') {
       const at = tokenStart(bytes, from + word.length, to)
       this.#owner.setOrigin(bytes, at, tokenEnd(bytes, at, to), line)
@@ -140,35 +140,35 @@ export class ZoneReader {
 
 function tokenStart(bytes: Uint8Array, from: number, to: number): number {
   let at = from
-  while (at < to && bytes[at]! <= SPACE) at++
+  while (at < to && bytes[at]! <= SPACE_BYTE) at++
   return at
 }
 
 function tokenEnd(bytes: Uint8Array, from: number, to: number): number {
   let at = from
-  while (at < to && bytes[at]! > SPACE) at++
+  while (at < to && bytes[at]! > SPACE_BYTE) at++
   return at
 }
 
 /** Whether the bytes spell a word of lower-case letters, in any letter case. */
-function isWord(bytes: Uint8Array, from: number, to: number, word: string): boolean {
+function equalsIgnoreCase(bytes: Uint8Array, from: number, to: number, word: string): boolean {
   if (to - from !== word.length) return false
   for (let at = 0; at < word.length; at++) if ((bytes[from + at]! | 32) !== word.charCodeAt(at)) return false
   return true
 }
 
-function isDigit(byte: number): boolean {
+function isAsciiDigit(byte: number): boolean {
   return byte >= 48 && byte <= 57
 }
 
-function expectSpan(bytes: Uint8Array, from: number, to: number, line: number): void {
+function requireTtl(bytes: Uint8Array, from: number, to: number, line: number): void {
   for (let at = from; at < to; at++) {
-    if (isDigit(bytes[at]!)) continue
-    if (SPAN.test(textOf(bytes.subarray(from, to)))) return
-    throw zoneFault(line, `${JSON.stringify(textOf(bytes.subarray(from, Math.min(to, from + 40))))} is no time to live`)
+    if (isAsciiDigit(bytes[at]!)) continue
+    if (TTL_PATTERN.test(latin1Text(bytes.subarray(from, to)))) return
+    throw zoneFault(line, `${JSON.stringify(latin1Text(bytes.subarray(from, Math.min(to, from + 40))))} is no time to live`)
   }
 }
 
-function textOf(bytes: Uint8Array): string {
+function latin1Text(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

@@ -1,9 +1,9 @@
 /** Which formats of other crawls there are. */
 
-import { cof } from './cof.ts'
-import { massdns } from './massdns.ts'
-import type { Format } from './sighting.ts'
-import { zdns } from './zdns.ts'
+import { cofFormat } from './cof.ts'
+import { massdnsFormat } from './massdns.ts'
+import type { ImportFormat } from './sighting.ts'
+import { zdnsFormat } from './zdns.ts'
 
-export const FORMATS = { zdns, massdns, cof } satisfies Record<string, Format>
-export type FormatName = keyof typeof FORMATS
+export const IMPORT_FORMATS = { zdns: zdnsFormat, massdns: massdnsFormat, cof: cofFormat } satisfies Record<string, ImportFormat>
+export type ImportFormatName = keyof typeof IMPORT_FORMATS

@@ -1,22 +1,22 @@
 /** Output of massdns (https://github.com/blechschmidt/massdns): full text (-o F), JSON (-o J) and simple text (-o S), told by their lines. */
 
-import { BEGIN, fullText } from './massdns-full.ts'
-import { readJson } from './massdns-json.ts'
-import { simpleText } from './massdns-simple.ts'
-import type { Format, LineReader } from './sighting.ts'
+import { FULL_TEXT_START, massdnsFullText } from './massdns-full.ts'
+import { parseMassdnsJson } from './massdns-json.ts'
+import { massdnsSimpleText } from './massdns-simple.ts'
+import type { ImportFormat, LineParser } from './sighting.ts'
 
-export const massdns: Format = (observedAt) => {
+export const massdnsFormat: ImportFormat = (observedAt) => {
   let isFull = false
-  let text: LineReader = simpleText(observedAt)
+  let text: LineParser = massdnsSimpleText(observedAt)
   return {
-    take(line) {
-      if (line.startsWith('{')) return readJson(line, observedAt)
-      if (isFull || !line.startsWith(BEGIN)) return text.take(line)
-      const made = text.end()
+    parseLine(line) {
+      if (line.startsWith('{')) return parseMassdnsJson(line, observedAt)
+      if (isFull || !line.startsWith(FULL_TEXT_START)) return text.parseLine(line)
+      const completed = text.end()
       isFull = true
-      text = fullText(observedAt)
-      text.take(line)
-      return made
+      text = massdnsFullText(observedAt)
+      text.parseLine(line)
+      return completed
     },
     end: () => text.end(),
   }

@@ -1,38 +1,38 @@
 /** Records as tools print them (presentation form, RFC 1035, chapter 5), brought into the form of observation files. */
 
 import { adminEmail, RECORD_TYPES, type RecordType } from '../../words/record.ts'
-import type { Printed } from './message.ts'
+import type { PrintedRecord } from './message.ts'
 
-const PART_BYTES = 255
+const MAX_TXT_PART_BYTES = 255
 const BACKSLASH = '\\'
 
 /**
  * What canonicalRecords reads, or refuses with a reason, for the data of one record: `10 mx.example.` or `"v=spf1 -all"`.
  * `\xHH`, as massdns writes a byte, is read too.
  */
-export function fromPresentation(type: RecordType, data: string): unknown {
+export function parsePresentation(type: RecordType, data: string): unknown {
   const text = decimalEscapes(data)
-  if (type === 'TXT') return text.trimStart().startsWith('"') ? quotedParts(text.trim()) : cutParts(plainText(text))
+  if (type === 'TXT') return text.trimStart().startsWith('"') ? quotedParts(text.trim()) : splitTxtParts(unescapeOptional(text))
   const fields = text.trim().split(/\s+/)
-  if (type === 'MX') return fields.length === 2 ? { priority: whole(fields[0]), mail_server: fields[1] } : text
+  if (type === 'MX') return fields.length === 2 ? { priority: parseDigits(fields[0]), mail_server: fields[1] } : text
   if (type !== 'SOA') return text.trim()
   const [primary_nameserver, mailbox = '', serial, refresh, retry, expire, minimum, ...more] = fields
   if (more.length > 0) return text
   return {
     primary_nameserver,
     admin_email: adminEmail(mailbox),
-    serial: whole(serial),
-    refresh_seconds: whole(refresh),
-    retry_seconds: whole(retry),
-    expire_seconds: whole(expire),
-    minimum_ttl_seconds: minimum === undefined ? undefined : whole(minimum),
+    serial: parseDigits(serial),
+    refresh_seconds: parseDigits(refresh),
+    retry_seconds: parseDigits(retry),
+    expire_seconds: parseDigits(expire),
+    minimum_ttl_seconds: minimum === undefined ? undefined : parseDigits(minimum),
   }
 }
 
 /** One printed record; of a type that is not ours without its data. */
-export function printedRecord(owner: string, type: string, data: string): Printed {
+export function printedRecord(owner: string, type: string, data: string): PrintedRecord {
   const known = RECORD_TYPES.find((each) => each === type)
-  return { owner: decimalEscapes(owner), type, record: known === undefined ? null : fromPresentation(known, data) }
+  return { owner: decimalEscapes(owner), type, record: known === undefined ? null : parsePresentation(known, data) }
 }
 
 function decimalEscapes(text: string): string {
@@ -40,13 +40,13 @@ function decimalEscapes(text: string): string {
 }
 
 /** Digits alone; NaN for anything else. */
-function whole(text: string | undefined): number {
+function parseDigits(text: string | undefined): number {
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
 }
 
 /** The parts of a TXT record that were printed joined and without quotes, whatever characters are in them. */
-export function joinedParts(data: string): string[] {
-  return cutParts(plainText(decimalEscapes(data)))
+export function splitJoinedTxt(data: string): string[] {
+  return splitTxtParts(unescapeOptional(decimalEscapes(data)))
 }
 
 /** The character strings of a TXT record, each in quotes. */
@@ -54,7 +54,7 @@ function quotedParts(text: string): string[] {
   const parts: string[] = []
   for (let at = 0; at < text.length; ) {
     const end = closingQuote(text, at + 1)
-    parts.push(plainText(text.slice(at + 1, end)))
+    parts.push(unescapeOptional(text.slice(at + 1, end)))
     at = end + 1
     while (text[at] === ' ' || text[at] === '\t') at++
   }
@@ -71,20 +71,20 @@ function closingQuote(text: string, from: number): number {
 }
 
 /** Takes the backslash off what needs none in an observation file: `\"` is a quote there. `\DDD` and `\\` stay. */
-export function plainText(text: string): string {
+export function unescapeOptional(text: string): string {
   return text.includes(BACKSLASH)
     ? text.replace(/\\(\d{3}|.)/gs, (whole, it) => (/^[\d\\]/.test(it) ? whole : it))
     : text
 }
 
 /** A text whose parts were joined, cut again as nearly everybody cuts: after every 255 bytes. */
-function cutParts(text: string): string[] {
-  if (Buffer.byteLength(text) <= PART_BYTES) return [text]
+function splitTxtParts(text: string): string[] {
+  if (Buffer.byteLength(text) <= MAX_TXT_PART_BYTES) return [text]
   const parts: string[] = []
-  let bytes = PART_BYTES
+  let bytes = MAX_TXT_PART_BYTES
   for (const [unit] of text.matchAll(/\\\d{3}|\\\\|./gsu)) {
     const size = unit.length > 1 && unit[0] === BACKSLASH ? 1 : Buffer.byteLength(unit)
-    if (bytes + size > PART_BYTES) {
+    if (bytes + size > MAX_TXT_PART_BYTES) {
       parts.push('')
       bytes = 0
     }

@@ -1,79 +1,79 @@
 /** What was seen from when to when becomes a sequence of record sets: of one type, the records that hold at the same time. */
 
-import type { GivenRecord } from '../../crawl/visit.ts'
-import { type AnyRecord, keptRecords, type RecordType } from '../../words/record.ts'
+import type { ObservedRecord } from '../../crawl/visit.ts'
+import { type AnyRecord, usableRecords, type RecordType } from '../../words/record.ts'
 import type { Instant } from '../../words/time.ts'
 
 /** `from`: when it began to be seen without a break. */
-type Holding = { record: GivenRecord; from: Instant; until: Instant }
+type ValidRecord = { record: ObservedRecord; from: Instant; until: Instant }
 
 /** A record set and a time at which it was the whole one that was seen. */
-export type Moment = { type: RecordType; at: Instant; records: readonly AnyRecord[] }
+export type RecordSnapshot = { type: RecordType; at: Instant; records: readonly AnyRecord[] }
 
 /** A name has one of these at a time (RFC 1034, chapter 3.6.2; RFC 1035, chapter 3.3.13). */
-const ALONE: readonly RecordType[] = ['CNAME', 'SOA']
+const SINGLETON_TYPES: readonly RecordType[] = ['CNAME', 'SOA']
 /** Records that hold at once; where there are more, those that end first are forgotten. */
-const MOST_HOLDING = 1000
+const MAX_VALID_RECORDS = 1000
 
-export type Spans = ReturnType<typeof spansOf>
+export type ValidityTimeline = ReturnType<typeof createValidityTimeline>
 
 /**
  * Takes the rows of one name and type in the order of their beginnings. Each stretch of time in which the same records hold
  * gives two moments, its first second and its last (one where they are the same). The second after a record was seen for the
  * last time begins a stretch without it, where others still hold; nothing is said of a time in which none holds.
  */
-export function spansOf(type: RecordType) {
-  const holding = new Map<string, Holding>()
+export function createValidityTimeline(type: RecordType) {
+  const valid = new Map<string, ValidRecord>()
   let start: Instant = 0
-  const close = (last: Instant): Moment[] => {
-    const records = setOf(type, [...holding.values()])
+  const snapshotsOfStretch = (last: Instant): RecordSnapshot[] => {
+    const records = validRecordSet(type, [...valid.values()])
     const first = { type, at: start, records }
     return last > start ? [first, { type, at: last, records }] : [first]
   }
   /** What ended before a time. */
-  const runTo = (time: Instant): Moment[] => {
-    const moments: Moment[] = []
-    while (holding.size > 0) {
-      const next = Math.min(...[...holding.values()].map(({ until }) => until))
+  const advanceTo = (time: Instant): RecordSnapshot[] => {
+    const moments: RecordSnapshot[] = []
+    while (valid.size > 0) {
+      const next = Math.min(...[...valid.values()].map(({ until }) => until))
       if (next >= time) break
-      moments.push(...close(next))
-      for (const [key, { until }] of holding) if (until === next) holding.delete(key)
+      moments.push(...snapshotsOfStretch(next))
+      for (const [key, { until }] of valid) if (until === next) valid.delete(key)
       start = next + 1
     }
     return moments
   }
   return {
-    add(at: Instant, records: readonly GivenRecord[], until: Instant): Moment[] {
-      const moments = runTo(at)
-      const keyed = records.map((record): [string, GivenRecord] => [JSON.stringify(record), record])
-      const isOther = keyed.some(([key]) => !holding.has(key))
-      if (holding.size > 0 && start < at && isOther) moments.push(...close(at - 1))
-      if (holding.size === 0 || isOther) start = at
+    add(at: Instant, records: readonly ObservedRecord[], until: Instant): RecordSnapshot[] {
+      const moments = advanceTo(at)
+      const keyed = records.map((record): [string, ObservedRecord] => [JSON.stringify(record), record])
+      const isOther = keyed.some(([key]) => !valid.has(key))
+      if (valid.size > 0 && start < at && isOther) moments.push(...snapshotsOfStretch(at - 1))
+      if (valid.size === 0 || isOther) start = at
       for (const [key, record] of keyed) {
-        const known = holding.get(key)
-        holding.set(key, { record, from: known?.from ?? at, until: Math.max(until, known?.until ?? 0) })
+        const known = valid.get(key)
+        valid.set(key, { record, from: known?.from ?? at, until: Math.max(until, known?.until ?? 0) })
       }
-      forgetFirst(holding)
+      dropEarliestEnding(valid)
       return moments
     },
     /** What is left. */
-    end: (): Moment[] => runTo(Number.POSITIVE_INFINITY),
+    end: (): RecordSnapshot[] => advanceTo(Number.POSITIVE_INFINITY),
   }
 }
 
 /** The whole set, in canonical order and within its bounds; of what stands alone, the one that began last. */
-function setOf(type: RecordType, holding: readonly Holding[]): readonly AnyRecord[] {
-  const latest = Math.max(...holding.map(({ from }) => from))
-  const kept = ALONE.includes(type) ? holding.filter(({ from }) => from === latest) : holding
-  const set = keptRecords(
+function validRecordSet(type: RecordType, valid: readonly ValidRecord[]): readonly AnyRecord[] {
+  const latest = Math.max(...valid.map(({ from }) => from))
+  const kept = SINGLETON_TYPES.includes(type) ? valid.filter(({ from }) => from === latest) : valid
+  const set = usableRecords(
     type,
     kept.map(({ record }) => record),
   )
-  return ALONE.includes(type) ? (set ?? []).slice(-1) : (set ?? [])
+  return SINGLETON_TYPES.includes(type) ? (set ?? []).slice(-1) : (set ?? [])
 }
 
-function forgetFirst(holding: Map<string, Holding>): void {
-  if (holding.size <= MOST_HOLDING) return
-  const byEnd = [...holding].sort(([, a], [, b]) => b.until - a.until)
-  for (const [key] of byEnd.slice(MOST_HOLDING)) holding.delete(key)
+function dropEarliestEnding(valid: Map<string, ValidRecord>): void {
+  if (valid.size <= MAX_VALID_RECORDS) return
+  const byEnd = [...valid].sort(([, a], [, b]) => b.until - a.until)
+  for (const [key] of byEnd.slice(MAX_VALID_RECORDS)) valid.delete(key)
 }

@@ -1,22 +1,22 @@
 /** What the check asks of the ledger's rows, in SQL that both engines take. Each statement finds rows that are wrong. */
 
-import type { Fault } from '../store.ts'
-import { reporter } from './slice.ts'
+import type { CheckFault } from '../store.ts'
+import { problemReporter } from './slice.ts'
 
 /** Findings of one kind that are told; there may be as many as rows. */
-const MOST = 1_000
+const MAX_LEDGER_FINDINGS = 1_000
 
 /** A kind of finding: its table, what is wrong, and the statement that finds the places of such rows. */
-type Finding = { table: string; problem: string; text: string }
+type LedgerFinding = { table: string; problem: string; text: string }
 
-const OWNED = ['period', 'addon', 'token', 'usage'].map((table): Finding => {
+const ACCOUNT_TABLE_FINDINGS = ['period', 'addon', 'token', 'usage'].map((table): LedgerFinding => {
   const place = table === 'token' ? 't.id' : 't.account'
   const text = `select distinct ${place} as place from ${table} t where not exists (select 1 from account a where a.id = t.account)`
   return { table, problem: 'belongs to no account', text }
 })
 
-const FINDINGS: readonly Finding[] = [
-  ...OWNED,
+const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
+  ...ACCOUNT_TABLE_FINDINGS,
   { table: 'token', problem: 'has no SHA-256', text: 'select id as place from token where length(hash) <> 32' },
   {
     table: 'period',
@@ -49,10 +49,10 @@ const FINDINGS: readonly Finding[] = [
 ]
 
 /** Statements by name: `place` is the key of the row, or the account that it belongs to. */
-export const LEDGER_FINDINGS = FINDINGS.map((finding, number) => ({
+export const LEDGER_FINDING_QUERIES = ALL_LEDGER_FINDINGS.map((finding, number) => ({
   ...finding,
   name: `check.ledger-${number}`,
-  text: `${finding.text} order by 1 limit ${MOST}`,
+  text: `${finding.text} order by 1 limit ${MAX_LEDGER_FINDINGS}`,
 }))
 
 /** Counts the rows of the ledger's tables. */
@@ -76,8 +76,8 @@ export const LEDGER_ROWS = {
 }
 
 /** The faults of one statement's rows. */
-export function ledgerFaults({ table, problem }: Finding, rows: readonly { place: number }[]): Fault[] {
-  const faults: Fault[] = []
-  for (const { place } of rows) reporter(faults, table, String(place))(problem)
+export function ledgerFaults({ table, problem }: LedgerFinding, rows: readonly { place: number }[]): CheckFault[] {
+  const faults: CheckFault[] = []
+  for (const { place } of rows) problemReporter(faults, table, String(place))(problem)
   return faults
 }

@@ -1,118 +1,118 @@
 /** What the check says of the rows that an engine has read: narrow rows, what names share, and the counters. */
 
-import { digestOfVector, emptyVector, unpackVector } from '../../similar/vector.ts'
+import { vectorDigest, emptyTermVector, unpackTermVector } from '../../similar/vector.ts'
 import { unpackAddress } from '../../words/address.ts'
-import { type Name, slotOf } from '../../words/name.ts'
-import type { Fault } from '../store.ts'
-import { type CheckedFacts, lookAtFacts } from './facts.ts'
-import { type Report, readable, reporter, type Slice, sliceOf } from './slice.ts'
+import { type DomainName, slotOf } from '../../words/name.ts'
+import type { CheckFault } from '../store.ts'
+import { type CheckedFacts, checkFactsRow } from './facts.ts'
+import { type ReportProblem, reportIfUnreadable, problemReporter, type CheckSlice, checkSlice } from './slice.ts'
 
 /** What a database says for true and false. */
-type Truth = boolean | number
+type DatabaseBoolean = boolean | number
 
 /** Where a row lies: the part of its table, in an engine that has parts, and the one that its key belongs to. */
-type Placed = { part?: number; rightPart?: number }
+type PartitionedRow = { part?: number; rightPart?: number }
 /** `id` is null before the first fact, 0 for a tombstone; `owner` is whose facts lie under it. */
-export type CheckedVisit = Placed & { slot: number; name: Name; id: number | null; owner: Name | null }
+export type CheckedCrawlState = PartitionedRow & { slot: number; name: DomainName; id: number | null; owner: DomainName | null }
 /** `owned`: its name is there and on that address; `counted`: the address has a counter. */
-export type CheckedPresence = Placed & { address: Uint8Array; name: Name; owned: Truth; counted: Truth }
+export type CheckedPresence = PartitionedRow & { address: Uint8Array; name: DomainName; owned: DatabaseBoolean; counted: DatabaseBoolean }
 /** `owned`: its source is there and redirects to that target; `counted`: the target has a counter. */
-export type CheckedRedirect = Placed & { target: Name; source: Name; owned: Truth; counted: Truth }
+export type CheckedRedirect = PartitionedRow & { target: DomainName; source: DomainName; owned: DatabaseBoolean; counted: DatabaseBoolean }
 /** A counter, and how many rows there are to be counted. */
-type Counter = Placed & { counter: number; rows: number }
-export type CheckedAddress = Counter & { address: Uint8Array }
-export type CheckedTarget = Counter & { target: Name }
+type CheckedCounter = PartitionedRow & { counter: number; rows: number }
+export type CheckedAddress = CheckedCounter & { address: Uint8Array }
+export type CheckedTarget = CheckedCounter & { target: DomainName }
 /** `digest`: of `vector`; `read`: a start page has it, or it is noted that none may have it any more. */
-export type CheckedWording = Placed & { wording: number; read: Truth; digest: number; vector: Uint8Array }
+export type CheckedDocument = PartitionedRow & { document: number; isUsed: DatabaseBoolean; digest: number; vector: Uint8Array }
 
 /** Each lies in its slot, and its id is that of the facts of its name. */
-export function checkedVisits(rows: readonly CheckedVisit[]): Slice {
-  const key = ({ slot, name }: CheckedVisit) => [slot, name]
-  return checked('visit', rows, key, ({ slot, name, id, owner }, report) => {
+export function checkCrawlStateRows(rows: readonly CheckedCrawlState[]): CheckSlice {
+  const key = ({ slot, name }: CheckedCrawlState) => [slot, name]
+  return checkRows('visit', rows, key, ({ slot, name, id, owner }, report) => {
     if (slot !== slotOf(name)) report(`is filed in slot ${slot}`)
     if (id && owner !== name) report(owner === null ? 'has lost its facts' : `has the facts of ${owner}`)
   })
 }
 
 /** `ids`: those that any table has rows of, up to the key `last`; `rows`: the facts under them. */
-export function checkedFacts(ids: readonly number[], last: string | undefined, rows: Iterable<CheckedFacts>): Slice {
-  const faults: Fault[] = []
+export function checkFactsRows(ids: readonly number[], last: string | undefined, rows: Iterable<CheckedFacts>): CheckSlice {
+  const faults: CheckFault[] = []
   const owned = new Set<number>()
   for (const row of rows) {
-    if (row.visit !== row.id) continue
+    if (row.stateId !== row.id) continue
     owned.add(row.id)
-    const report = reporter(faults, 'visit', row.name)
-    readable(report, () => lookAtFacts(row, report))
+    const report = problemReporter(faults, 'visit', row.name)
+    reportIfUnreadable(report, () => checkFactsRow(row, report))
   }
-  for (const id of ids) if (!owned.has(id)) reporter(faults, 'facts', String(id))('belongs to no name')
-  return sliceOf(faults, ids.length, last)
+  for (const id of ids) if (!owned.has(id)) problemReporter(faults, 'facts', String(id))('belongs to no name')
+  return checkSlice(faults, ids.length, last)
 }
 
 /** Rows of presence: their name is there, and on that address. */
-export function checkedPresence(rows: readonly CheckedPresence[]): Slice {
+export function checkPresenceRows(rows: readonly CheckedPresence[]): CheckSlice {
   const key = ({ address, name }: CheckedPresence) => [hexOf(address), name]
-  return checked('presence', rows, key, ({ owned, counted }, report) => {
+  return checkRows('presence', rows, key, ({ owned, counted }, report) => {
     if (!owned) report('belongs to no name that is on this address')
     if (!counted) report('belongs to an address without a counter')
   })
 }
 
 /** Counters of addresses. */
-export function checkedAddresses(rows: readonly CheckedAddress[]): Slice {
+export function checkAddressRows(rows: readonly CheckedAddress[]): CheckSlice {
   const key = ({ address }: CheckedAddress) => [hexOf(address)]
-  return checked('address', rows, key, (row, report) => {
-    readable(report, () => unpackAddress(row.address))
-    counterCheck(row, report)
+  return checkRows('address', rows, key, (row, report) => {
+    reportIfUnreadable(report, () => unpackAddress(row.address))
+    checkCounter(row, report)
   })
 }
 
 /** Rows of redirect: their source is there, and redirects to that target. */
-export function checkedRedirects(rows: readonly CheckedRedirect[]): Slice {
+export function checkRedirectRows(rows: readonly CheckedRedirect[]): CheckSlice {
   const key = ({ target, source }: CheckedRedirect) => [target, source]
-  return checked('redirect', rows, key, ({ owned, counted }, report) => {
+  return checkRows('redirect', rows, key, ({ owned, counted }, report) => {
     if (!owned) report('belongs to no name that redirects there')
     if (!counted) report('belongs to a target without a counter')
   })
 }
 
 /** Counters of targets. */
-export function checkedTargets(rows: readonly CheckedTarget[]): Slice {
-  return checked('target', rows, ({ target }) => [target], counterCheck)
+export function checkTargetRows(rows: readonly CheckedTarget[]): CheckSlice {
+  return checkRows('target', rows, ({ target }) => [target], checkCounter)
 }
 
 /** Wordings: a start page has each. */
-export function checkedWordings(rows: readonly CheckedWording[]): Slice {
-  return checked(
+export function checkDocumentRows(rows: readonly CheckedDocument[]): CheckSlice {
+  return checkRows(
     'wording',
     rows,
-    ({ wording }) => [wording],
-    ({ read, digest, vector }, report) => {
+    ({ document }) => [document],
+    ({ isUsed: read, digest, vector }, report) => {
       if (!read) report('is that of no start page')
-      if (digest !== digestOfVector(vector)) report('has another digest than its vector')
-      readable(report, () => unpackVector(vector, emptyVector(0)))
+      if (digest !== vectorDigest(vector)) report('has another digest than its vector')
+      reportIfUnreadable(report, () => unpackTermVector(vector, emptyTermVector(0)))
     },
   )
 }
 
-function counterCheck({ counter, rows }: Counter, report: Report): void {
+function checkCounter({ counter, rows }: CheckedCounter, report: ReportProblem): void {
   if (counter !== rows || counter === 0) report(`counts ${counter}, has ${rows} rows`)
 }
 
 /** `key`: what names a row to people and, with its part, where the next slice begins. */
-function checked<Row extends Placed>(
+function checkRows<Row extends PartitionedRow>(
   table: string,
   rows: readonly Row[],
   key: (row: Row) => (string | number)[],
-  look: (row: Row, report: Report) => void,
-): Slice {
-  const faults: Fault[] = []
+  checkRow: (row: Row, report: ReportProblem) => void,
+): CheckSlice {
+  const faults: CheckFault[] = []
   for (const row of rows) {
-    const report = reporter(faults, table, key(row).join(' '))
+    const report = problemReporter(faults, table, key(row).join(' '))
     if (row.part !== row.rightPart) report(`is filed in part ${row.part}`)
-    look(row, report)
+    checkRow(row, report)
   }
   const last = rows.at(-1)
-  return sliceOf(faults, rows.length, last && JSON.stringify([...key(last), last.part]))
+  return checkSlice(faults, rows.length, last && JSON.stringify([...key(last), last.part]))
 }
 
 export function hexOf(bytes: Uint8Array): string {

@@ -1,6 +1,6 @@
 /** PostgreSQL's array literals, in which the columns of many rows go to the server at once. */
 
-import { type Address, packedHex } from '../../words/address.ts'
+import { type IpAddress, packToHex } from '../../words/address.ts'
 
 /** Of numbers, names and other words without any character that means something in a literal. */
 export function plainArray(values: readonly (string | number | null)[]): string {
@@ -20,8 +20,8 @@ export function bytesArray(values: readonly (Uint8Array | null)[]): string {
 }
 
 /** Of packed addresses. */
-export function addressArray(addresses: readonly Address[]): string {
-  return hexArray(addresses.map(packedHex))
+export function addressArray(addresses: readonly IpAddress[]): string {
+  return hexArray(addresses.map(packToHex))
 }
 
 function hexArray(values: readonly (string | null)[]): string {

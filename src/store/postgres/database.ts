@@ -2,30 +2,30 @@
 
 import pg from 'pg'
 import type { Instant } from '../../words/time.ts'
-import { Client, type ClientConfig, SILENCE } from './client.ts'
-import { clockOf } from './clock.ts'
-import { configOf } from './connection.ts'
-import { Proofs } from './proof.ts'
-import { type Read, Reader } from './reader.ts'
-import { inWords, patiently } from './trouble.ts'
-import { once, snapshot, transaction, trial, type Write } from './writer.ts'
+import { WatchedClient, type ClientConfig, DEFAULT_SILENCE_MS } from './client.ts'
+import { serverClock } from './clock.ts'
+import { clientConfigOf } from './connection.ts'
+import { CommitMarkers } from './proof.ts'
+import { type ReadStatement, PipelinedReader } from './reader.ts'
+import { toStoreFault, connectWithRetry } from './trouble.ts'
+import { runOnce, runSnapshot, runTransaction, runTrial, type RunTransaction } from './writer.ts'
 
 export type Database = {
   /** One statement that changes nothing; tried once more where the connection is lost. */
-  read: Read
+  read: ReadStatement
   /** The same for what takes milliseconds: it goes a way of its own, so that no short one waits behind it. */
-  readLong: Read
+  readLong: ReadStatement
   /** Statements that see one moment and change nothing; tried once more where the connection is lost. */
-  snapshot: Write
+  snapshot: RunTransaction
   /**
    * Runs `work` in one transaction (read committed), again where it collides with another one or the connection is lost:
    * `work` has to bear that, and what it throws ends it with nothing written. Written once or not at all, whatever happens.
    */
-  transaction: Write
+  transaction: RunTransaction
   /** Runs `work` in one transaction, once, and leaves no proof of it: for migrations. */
-  once: Write
+  transactionOnce: RunTransaction
   /** Runs `work`, which writes nothing, in one transaction that could write, by a connection of those that write. */
-  trial: Write
+  rolledBackTransaction: RunTransaction
   /** The server's clock. */
   now(): Promise<Instant>
   close(): Promise<void>
@@ -35,26 +35,26 @@ export type DatabaseOptions = {
   /** Connections, 2 at least. */
   pool: number
   /** How the server lists this process. */
-  who: string
+  applicationName: string
   /** Milliseconds for which the server may be silent while somebody waits, 90 seconds by default. */
-  silence?: number | undefined
+  maxSilence?: number | undefined
 }
 
 /** Milliseconds for which one waits for a connection that is in use, at most: longer than its transaction may wait for another one. */
-const TURN = 60_000
+const MAX_POOL_WAIT_MS = 60_000
 
 /** Connects; throws StoreFault where that fails. */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
-  const { pool: size, who, silence = SILENCE } = options
-  const config = { ...configOf(url, who), silence }
-  const lanes = Math.max(1, Math.floor(size / 2))
-  const longLanes = Math.floor(lanes / 2)
-  const reader = new Reader(config, { most: lanes - longLanes, depth: 8 })
-  const long = longLanes > 0 ? new Reader(config, { most: longLanes, depth: 1 }) : reader
-  const pool = poolOf(config, Math.max(1, size - lanes))
-  const proofs = new Proofs()
+  const { pool: size, applicationName: who, maxSilence: silence = DEFAULT_SILENCE_MS } = options
+  const config = { ...clientConfigOf(url, who), maxSilence: silence }
+  const readConnections = Math.max(1, Math.floor(size / 2))
+  const longReadConnections = Math.floor(readConnections / 2)
+  const reader = new PipelinedReader(config, { max: readConnections - longReadConnections, depth: 8 })
+  const long = longReadConnections > 0 ? new PipelinedReader(config, { max: longReadConnections, depth: 1 }) : reader
+  const pool = transactionPool(config, Math.max(1, size - readConnections))
+  const proofs = new CommitMarkers()
   const take = (): Promise<pg.PoolClient> =>
-    patiently(
+    connectWithRetry(
       () => pool.connect(),
       (late) => late.release(),
     )
@@ -62,30 +62,30 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     try {
       return await work
     } catch (error) {
-      throw inWords(error, url)
+      throw toStoreFault(error, url)
     }
   }
-  await worded(reader.begin())
-  const read: Read = (statement, values) => worded(reader.read(statement, values))
+  await worded(reader.connectFirst())
+  const read: ReadStatement = (statement, values) => worded(reader.read(statement, values))
   return {
     read,
     readLong: (statement, values) => worded(long.read(statement, values)),
-    snapshot: (work) => worded(snapshot(take, work)),
-    transaction: (work) => worded(transaction(take, proofs, work)),
-    once: (work) => worded(once(take, work)),
-    trial: (work) => worded(trial(take, work)),
-    now: clockOf(read),
+    snapshot: (work) => worded(runSnapshot(take, work)),
+    transaction: (work) => worded(runTransaction(take, proofs, work)),
+    transactionOnce: (work) => worded(runOnce(take, work)),
+    rolledBackTransaction: (work) => worded(runTrial(take, work)),
+    now: serverClock(read),
     async close() {
-      await proofs.sweep(pool)
+      await proofs.deleteObsolete(pool)
       await Promise.all([pool.end(), reader.end(), long.end()])
     },
   }
 }
 
 /** The connections of transactions. */
-function poolOf(config: ClientConfig, max: number): pg.Pool {
-  const connectionTimeoutMillis = Math.min(TURN, config.silence)
-  const pool = new pg.Pool({ ...config, Client: Client as never, connectionTimeoutMillis, max })
+function transactionPool(config: ClientConfig, max: number): pg.Pool {
+  const connectionTimeoutMillis = Math.min(MAX_POOL_WAIT_MS, config.maxSilence)
+  const pool = new pg.Pool({ ...config, Client: WatchedClient as never, connectionTimeoutMillis, max })
   pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
   return pool
 }

@@ -1,19 +1,19 @@
 /** Filing: start pages that wait are noted under the wording that they have, and wordings that none has any more are dropped. */
 
-import type { Filing } from '../similar.ts'
+import type { PageFiling } from '../similar.ts'
 import { bytesArray, plainArray } from './arrays.ts'
-import { partOf } from './part.ts'
-import { wordingOf } from './similar.ts'
+import { partitionOfName } from './part.ts'
+import { documentRowSql } from './similar.ts'
 import type { Session } from './writer.ts'
 
 /** Orphans that are looked at in one transaction. */
-const ORPHANS = 1000
+const ORPHANS_PER_TRANSACTION = 1000
 
 /**
  * What a writer has locked waits for the next round: so nothing is waited for here, and no writer of observations waits for one
  * that waits for it. Once a row is locked, nobody takes away the reading of its page before this transaction has ended.
  */
-const TAKE = {
+const TAKE_PENDING_PAGES = {
   name: 'filing.take',
   text: `with taken as materialized (
       select k.place, p.here from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, place)
@@ -23,7 +23,7 @@ const TAKE = {
     removed as (delete from page where ctid = any (array(select here from taken)))
     select place from taken`,
 }
-const NUMBER = {
+const NUMBER_DOCUMENTS = {
   name: 'filing.number',
   text: `with found as materialized (
       select k.*, (select w.number from wording w where w.digest = k.digest and w.vector = k.vector limit 1) as former
@@ -36,7 +36,7 @@ const NUMBER = {
     select wording from numbered order by place`,
 }
 /** Answers the wordings that pages have no more. */
-const KEEP = {
+const UPSERT_PAGE_DOCUMENTS = {
   name: 'filing.keep',
   text: `with k as materialized (
       select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[]) k(part, id, wording, name)),
@@ -49,60 +49,60 @@ const KEEP = {
       where reading.wording is distinct from excluded.wording)
     select wording from former where wording is not null`,
 }
-const UNREAD = {
+const TAKE_ORPHANS = {
   name: 'filing.unread',
-  text: `delete from orphan where ctid = any (array(select ctid from orphan limit ${ORPHANS})) returning wording`,
+  text: `delete from orphan where ctid = any (array(select ctid from orphan limit ${ORPHANS_PER_TRANSACTION})) returning wording`,
 }
-const DROP = {
+const DELETE_DOCUMENTS = {
   name: 'filing.drop',
   text: `with dropped as (
       delete from wording where ctid = any (array(
         select w.here from unnest($1::bigint[]) k(wording)
         cross join lateral (
-          select w.ctid as here from ${wordingOf('k.wording')} and
+          select w.ctid as here from ${documentRowSql('k.wording')} and
           (select r.wording from reading r where r.wording = k.wording limit 1) is null) w))
       returning number)
     insert into gone (wording) select number from dropped where number <= (select max(last) from segment where state <> 'replaced')
     on conflict do nothing`,
 }
 
-type Wordings = { wording: number }[]
+type DocumentRows = { document: number }[]
 
-export async function file(session: Session, filings: readonly Filing[]): Promise<void> {
-  const taken = await take(session, filings)
-  const wordings = await numbersOf(session, taken)
-  const [former, unread] = await Promise.all([keep(session, taken, wordings), session.rows<Wordings[number]>(UNREAD)])
-  const lost = [...former, ...unread].map(({ wording }) => wording)
-  if (lost.length > 0) await session.run(DROP, [plainArray(lost)])
+export async function filePendingPages(session: Session, filings: readonly PageFiling[]): Promise<void> {
+  const taken = await takePendingPages(session, filings)
+  const documents = await documentNumbers(session, taken)
+  const [former, unread] = await Promise.all([upsertPageDocuments(session, taken, documents), session.rows<DocumentRows[number]>(TAKE_ORPHANS)])
+  const lost = [...former, ...unread].map(({ document }) => document)
+  if (lost.length > 0) await session.run(DELETE_DOCUMENTS, [plainArray(lost)])
 }
 
 /** Those whose page is as it was read. */
-async function take(session: Session, filings: readonly Filing[]): Promise<Filing[]> {
+async function takePendingPages(session: Session, filings: readonly PageFiling[]): Promise<PageFiling[]> {
   if (filings.length === 0) return []
   const digests = plainArray(filings.map(({ digest }) => digest))
-  const rows = await session.rows<{ place: number }>(TAKE, [...keyColumns(filings), digests])
+  const rows = await session.rows<{ place: number }>(TAKE_PENDING_PAGES, [...pageKeyColumns(filings), digests])
   return rows.map(({ place }) => filings[place - 1]!)
 }
 
 /** The number of each one's wording, null without a word. Wordings that are new are numbered in the order given. */
-async function numbersOf(session: Session, filings: readonly Filing[]): Promise<(number | null)[]> {
-  const texts = filings.map(({ filed }) => filed && `${filed.key} ${Buffer.from(filed.vector).toString('latin1')}`)
-  const distinct = new Map(filings.flatMap(({ filed }, place) => (filed ? [[texts[place]!, filed] as const] : [])))
+async function documentNumbers(session: Session, filings: readonly PageFiling[]): Promise<(number | null)[]> {
+  const texts = filings.map(({ document: filed }) => filed && `${filed.key} ${Buffer.from(filed.vector).toString('latin1')}`)
+  const distinct = new Map(filings.flatMap(({ document: filed }, place) => (filed ? [[texts[place]!, filed] as const] : [])))
   if (distinct.size === 0) return filings.map(() => null)
-  const rows = await session.rows<Wordings[number]>(NUMBER, [
+  const rows = await session.rows<DocumentRows[number]>(NUMBER_DOCUMENTS, [
     plainArray([...distinct.values()].map(({ key }) => key)),
     bytesArray([...distinct.values()].map(({ vector }) => vector)),
   ])
-  const numbers = new Map([...distinct.keys()].map((text, place) => [text, rows[place]!.wording]))
+  const numbers = new Map([...distinct.keys()].map((text, place) => [text, rows[place]!.document]))
   return texts.map((text) => (text === null ? null : numbers.get(text)!))
 }
 
-async function keep(session: Session, filings: readonly Filing[], wordings: (number | null)[]): Promise<Wordings> {
+async function upsertPageDocuments(session: Session, filings: readonly PageFiling[], documents: (number | null)[]): Promise<DocumentRows> {
   if (filings.length === 0) return []
   const names = plainArray(filings.map(({ name }) => name))
-  return session.rows<Wordings[number]>(KEEP, [...keyColumns(filings), plainArray(wordings), names])
+  return session.rows<DocumentRows[number]>(UPSERT_PAGE_DOCUMENTS, [...pageKeyColumns(filings), plainArray(documents), names])
 }
 
-function keyColumns(filings: readonly Filing[]): [string, string] {
-  return [plainArray(filings.map(({ name }) => partOf(name))), plainArray(filings.map(({ id }) => id))]
+function pageKeyColumns(filings: readonly PageFiling[]): [string, string] {
+  return [plainArray(filings.map(({ name }) => partitionOfName(name))), plainArray(filings.map(({ id }) => id))]
 }

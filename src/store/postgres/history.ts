@@ -1,23 +1,23 @@
 /** The history on PostgreSQL: the newest states from the facts, the superseded ones as a range by time, in one statement. */
 
-import { TYPE_NUMBERS } from '../../apply/numbers.ts'
-import { type Name, slotOf } from '../../words/name.ts'
+import { RECORD_TYPE_NUMBERS } from '../../apply/numbers.ts'
+import { type DomainName, slotOf } from '../../words/name.ts'
 import type { RecordType } from '../../words/record.ts'
 import type { Instant } from '../../words/time.ts'
 import { unpackStates } from '../columns.ts'
-import { historyOfType, type StateRow } from '../history.ts'
-import type { Facts, History } from '../store.ts'
+import { historyPageOfType, type StateRow } from '../history.ts'
+import type { FactsReader, History } from '../store.ts'
 import { plainArray } from './arrays.ts'
-import { partOf } from './part.ts'
-import type { Read } from './reader.ts'
+import { partitionOfName } from './part.ts'
+import type { ReadStatement } from './reader.ts'
 
 /** A superseded state; `type` null: the newest ones, in `records` as the facts keep them. */
-type Row = StateRow & { type: number | null }
+type HistoryRow = StateRow & { type: number | null }
 
 /** Later than every state. */
-const END: Instant = 2 ** 48
+const AFTER_ALL_STATES: Instant = 2 ** 48
 
-const HISTORY = {
+const READ_HISTORY = {
   name: 'facts.history',
   text: `with f as materialized (
       select f.part, f.id, f.states from visit v join facts f on f.part = v.part and f.id = v.id
@@ -32,16 +32,16 @@ const HISTORY = {
     left join state b on b.part = s.part and b.id = s.id and b.type = s.type and b.first_seen = s.base`,
 }
 
-export function historyOf(read: Read): Facts['history'] {
-  return async <T extends RecordType>(name: Name, types: readonly T[], before: Instant | null, limit: number) => {
-    const asked = plainArray(types.map((type) => TYPE_NUMBERS[type]))
-    const rows = await read<Row>(HISTORY, [partOf(name), slotOf(name), name, asked, before ?? END, limit + 1])
+export function postgresHistory(read: ReadStatement): FactsReader['history'] {
+  return async <T extends RecordType>(name: DomainName, types: readonly T[], before: Instant | null, limit: number) => {
+    const typeNumbers = plainArray(types.map((type) => RECORD_TYPE_NUMBERS[type]))
+    const rows = await read<HistoryRow>(READ_HISTORY, [partitionOfName(name), slotOf(name), name, typeNumbers, before ?? AFTER_ALL_STATES, limit + 1])
     const current = rows.find(({ type }) => type === null)
     const newest = current ? unpackStates(current.records!) : {}
     const entries = types.map((type): [T, History] => {
-      const older = rows.filter((row) => row.type === TYPE_NUMBERS[type])
+      const older = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
       older.sort((a, b) => b.first_seen - a.first_seen)
-      return [type, historyOfType(type, newest[type], older, before, limit)]
+      return [type, historyPageOfType(type, newest[type], older, before, limit)]
     })
     return Object.fromEntries(entries) as Record<T, History>
   }

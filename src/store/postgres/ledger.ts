@@ -2,24 +2,24 @@
 
 import type { Instant } from '../../words/time.ts'
 import type { Ledger } from '../ledger.ts'
-import { givenSecrets } from '../secrets.ts'
-import type { Wishes } from '../wishes.ts'
+import { parseGivenSecrets } from '../secrets.ts'
+import type { CrawlRequests } from '../wishes.ts'
 import type { Database } from './database.ts'
-import { accountReads, accountWrites } from './ledger/accounts.ts'
-import { auditOf } from './ledger/audit.ts'
-import { budgetReads, type Call, carefulWriter } from './ledger/budget.ts'
-import { downloadReads } from './ledger/downloads.ts'
-import { durable } from './ledger/durable.ts'
-import { penOf } from './ledger/pen.ts'
-import { acceptGiven, secretsOf, secretWrites } from './ledger/secrets.ts'
-import { standingOf } from './ledger/standing.ts'
-import { tokensOf, tokenWrites } from './ledger/tokens.ts'
-import { usageOf } from './ledger/usage.ts'
-import { wishesOf } from './ledger/wishes.ts'
+import { postgresAccountReads, postgresAccountWrites } from './ledger/accounts.ts'
+import { postgresAudit } from './ledger/audit.ts'
+import { postgresBudgetReads, type QuotaCall, forfeitingWriter } from './ledger/budget.ts'
+import { postgresDownloadReads } from './ledger/downloads.ts'
+import { durableTransaction } from './ledger/durable.ts'
+import { groupCommit } from './ledger/pen.ts'
+import { acceptGiven, postgresSecrets, postgresSecretWrites } from './ledger/secrets.ts'
+import { postgresTokenStanding } from './ledger/standing.ts'
+import { postgresTokens, postgresTokenWrites } from './ledger/tokens.ts'
+import { postgresUsage } from './ledger/usage.ts'
+import { postgresCrawlRequests } from './ledger/wishes.ts'
 
-export const LEDGER_SCHEMA = new URL('./schema/ledger/', import.meta.url)
+export const POSTGRES_LEDGER_SCHEMA = new URL('./schema/ledger/', import.meta.url)
 
-export type LedgerOptions = {
+export type PostgresLedgerOptions = {
   /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
   secret: string | null
   /** The server's clock by default. */
@@ -27,40 +27,40 @@ export type LedgerOptions = {
 }
 
 /** Opens the ledger of a database whose tables are there; closing it leaves the database open. Throws StoreFault. */
-export async function openLedger(
+export async function openPostgresLedger(
   opened: Database,
-  { secret, now }: LedgerOptions,
-): Promise<Ledger & Wishes & { close(): Promise<void> }> {
-  const database = { ...opened, transaction: durable(opened) }
-  const given = secret === null ? null : givenSecrets(secret)
+  { secret, now }: PostgresLedgerOptions,
+): Promise<Ledger & CrawlRequests & { close(): Promise<void> }> {
+  const database = { ...opened, transaction: durableTransaction(opened) }
+  const given = secret === null ? null : parseGivenSecrets(secret)
   if (given !== null) await acceptGiven(database, given)
-  const { send, idle } = penOf<Call>(carefulWriter(database))
+  const { send, idle } = groupCommit<QuotaCall>(forfeitingWriter(database))
   return {
-    ...accountReads(database),
-    ...tokensOf(database),
-    ...standingOf(database),
-    ...budgetReads(database),
-    ...downloadReads(database),
-    ...budgetWrites((call, at = now?.() ?? null) => send(call, at)),
-    ...usageOf(database),
-    ...auditOf(database),
-    ...secretsOf(database, given),
-    ...wishesOf(database),
+    ...postgresAccountReads(database),
+    ...postgresTokens(database),
+    ...postgresTokenStanding(database),
+    ...postgresBudgetReads(database),
+    ...postgresDownloadReads(database),
+    ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
+    ...postgresUsage(database),
+    ...postgresAudit(database),
+    ...postgresSecrets(database, given),
+    ...postgresCrawlRequests(database),
     as: (actor) => ({
-      ...accountWrites(database, actor, () => now?.() ?? null),
-      ...tokenWrites(database, actor),
-      ...secretWrites(database, given, actor),
+      ...postgresAccountWrites(database, actor, () => now?.() ?? null),
+      ...postgresTokenWrites(database, actor),
+      ...postgresSecretWrites(database, given, actor),
     }),
     close: idle,
   }
 }
 
-function budgetWrites(write: (call: Call, now?: Instant | null) => Promise<unknown>) {
+function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<unknown>) {
   return {
-    take: (ask) => write({ kind: 'take', ask }),
-    pay: (purchase) => write({ kind: 'pay', purchase }),
-    settle: (settlements) => write({ kind: 'settle', settlements }),
-    giveBack: (account, day) => write({ kind: 'giveBack', account, day }),
-    beat: (holder, now) => write({ kind: 'beat', holder }, now),
-  } as Pick<Ledger, 'take' | 'pay' | 'settle' | 'giveBack' | 'beat'>
+    takeQuota: (ask) => write({ kind: 'take', request: ask }),
+    payForFile: (purchase) => write({ kind: 'pay', purchase }),
+    settleQuota: (settlements) => write({ kind: 'settle', settlements }),
+    refundUnit: (account, day) => write({ kind: 'giveBack', account, day }),
+    heartbeat: (holder, now) => write({ kind: 'beat', holder }, now),
+  } as Pick<Ledger, 'takeQuota' | 'payForFile' | 'settleQuota' | 'refundUnit' | 'heartbeat'>
 }

@@ -3,13 +3,13 @@
 import type { Database } from './database.ts'
 
 /** What calls read. */
-const READ = [
+const READ_TABLES = [
   ...['visit', 'facts', 'state', 'presence', 'address', 'redirect', 'target'],
   ...['page', 'reading', 'wording', 'segment', 'posting', 'frequency'],
   ...['account', 'period', 'addon', 'token', 'secret'],
 ]
 /** What calls write, as the ledger writes it. */
-const WRITES = [
+const WRITE_STATEMENTS = [
   'insert into proof (id) select gen_random_uuid() where false',
   'delete from proof where false',
   `insert into budget (account, day, used) select 0, '', 0 where false`,
@@ -26,13 +26,13 @@ const WRITES = [
 ]
 
 /** Reads no row and writes none: the server looks at tables and rights all the same. */
-const LOOK = { name: 'probe.read', text: `select 1 from ${READ} where false` }
-const WRITE = {
+const PROBE_READS = { name: 'probe.read', text: `select 1 from ${READ_TABLES} where false` }
+const PROBE_WRITES = {
   name: 'probe.write',
-  text: `with ${WRITES.map((statement, number) => `w${number} as (${statement})`)} select 1`,
+  text: `with ${WRITE_STATEMENTS.map((statement, number) => `w${number} as (${statement})`)} select 1`,
 }
 
 /** Throws what hinders. */
-export async function probe({ read, trial }: Pick<Database, 'read' | 'trial'>): Promise<void> {
-  await Promise.all([read(LOOK), trial(({ rows }) => rows(WRITE))])
+export async function probeDatabase({ read, rolledBackTransaction: trial }: Pick<Database, 'read' | 'rolledBackTransaction'>): Promise<void> {
+  await Promise.all([read(PROBE_READS), trial(({ rows }) => rows(PROBE_WRITES))])
 }

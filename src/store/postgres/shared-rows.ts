@@ -1,17 +1,17 @@
 /** The rows that names share, presence on addresses and redirects to targets, each list with its counter. */
 
-import { type Address, packedHex } from '../../words/address.ts'
-import type { Name } from '../../words/name.ts'
+import { type IpAddress, packToHex } from '../../words/address.ts'
+import type { DomainName } from '../../words/name.ts'
 import { addressArray, plainArray } from './arrays.ts'
-import { partOf, partOfAddress } from './part.ts'
+import { partitionOfName, partitionOfAddress } from './part.ts'
 import type { Session } from './writer.ts'
 
-type Presence = { part: number; address: Address; name: Name; since: string; order: string }
-type Redirect = { part: number; target: Name; source: Name; order: string }
+type PresenceRow = { part: number; address: IpAddress; name: DomainName; since: string; order: string }
+type RedirectMove = { part: number; target: DomainName; source: DomainName; order: string }
 
 // Each moves rows and counters in one statement: a counter moves by the rows that were really written or removed. Counters are
 // written in the order of their keys, by every writer the same, so that none waits for one that waits for it.
-const PRESENCE = {
+const MOVE_PRESENCE = {
   name: 'presence.move',
   text: `with gone as (
       delete from presence p using unnest($1::smallint[], $2::bytea[], $3::text[]) as k(part, address, name)
@@ -24,12 +24,12 @@ const PRESENCE = {
     group by part, address having sum(names) <> 0 order by part, address
     on conflict (part, address) do update set names = address.names + excluded.names`,
 }
-const EMPTY_ADDRESS = {
+const DELETE_EMPTY_ADDRESSES = {
   name: 'address.empty',
   text: `delete from address a using unnest($1::smallint[], $2::bytea[]) as k(part, address)
     where a.part = k.part and a.address = k.address and a.names = 0`,
 }
-const REDIRECT = {
+const MOVE_REDIRECTS = {
   name: 'redirect.move',
   text: `with gone as (
       delete from redirect r using unnest($1::smallint[], $2::text[], $3::text[]) as k(part, target, source)
@@ -42,55 +42,55 @@ const REDIRECT = {
     group by part, target having sum(sources) <> 0 order by part, target
     on conflict (part, target) do update set sources = target.sources + excluded.sources`,
 }
-const EMPTY_TARGET = {
+const DELETE_EMPTY_TARGETS = {
   name: 'target.empty',
   text: `delete from target t using unnest($1::smallint[], $2::text[]) as k(part, target)
     where t.part = k.part and t.target = k.target and t.sources = 0`,
 }
 
 /** Gathers what moves, and writes it in the end of a transaction. */
-export class SharedRows {
-  readonly #gone: Presence[] = []
-  readonly #come: Presence[] = []
-  readonly #ended: Redirect[] = []
-  readonly #begun: Redirect[] = []
+export class PostgresSharedRows {
+  readonly #leaving: PresenceRow[] = []
+  readonly #arriving: PresenceRow[] = []
+  readonly #removedRedirects: RedirectMove[] = []
+  readonly #addedRedirects: RedirectMove[] = []
 
-  arrive(address: Address, name: Name, since: string): void {
-    this.#come.push(presence(address, name, since))
+  arrive(address: IpAddress, name: DomainName, since: string): void {
+    this.#arriving.push(presenceRow(address, name, since))
   }
 
-  leave(address: Address, name: Name): void {
-    this.#gone.push(presence(address, name, ''))
+  leave(address: IpAddress, name: DomainName): void {
+    this.#leaving.push(presenceRow(address, name, ''))
   }
 
-  beginRedirect(target: Name, source: Name): void {
-    this.#begun.push({ part: partOf(target), target, source, order: `${target} ${source}` })
+  addRedirect(target: DomainName, source: DomainName): void {
+    this.#addedRedirects.push({ part: partitionOfName(target), target, source, order: `${target} ${source}` })
   }
 
-  endRedirect(target: Name, source: Name): void {
-    this.#ended.push({ part: partOf(target), target, source, order: `${target} ${source}` })
+  removeRedirect(target: DomainName, source: DomainName): void {
+    this.#removedRedirects.push({ part: partitionOfName(target), target, source, order: `${target} ${source}` })
   }
 
   async write(session: Session): Promise<void> {
-    const gone = presenceColumns(this.#gone)
-    const come = presenceColumns(this.#come)
-    const ended = redirectColumns(this.#ended)
-    const begun = redirectColumns(this.#begun)
+    const leaving = presenceColumns(this.#leaving)
+    const come = presenceColumns(this.#arriving)
+    const ended = redirectColumns(this.#removedRedirects)
+    const added = redirectColumns(this.#addedRedirects)
     const sent: Promise<number>[] = []
-    if (this.#gone.length + this.#come.length > 0) sent.push(session.run(PRESENCE, [...gone.slice(0, 3), ...come]))
-    if (this.#gone.length > 0) sent.push(session.run(EMPTY_ADDRESS, gone.slice(0, 2)))
-    if (this.#ended.length + this.#begun.length > 0) sent.push(session.run(REDIRECT, [...ended, ...begun]))
-    if (this.#ended.length > 0) sent.push(session.run(EMPTY_TARGET, ended.slice(0, 2)))
+    if (this.#leaving.length + this.#arriving.length > 0) sent.push(session.run(MOVE_PRESENCE, [...leaving.slice(0, 3), ...come]))
+    if (this.#leaving.length > 0) sent.push(session.run(DELETE_EMPTY_ADDRESSES, leaving.slice(0, 2)))
+    if (this.#removedRedirects.length + this.#addedRedirects.length > 0) sent.push(session.run(MOVE_REDIRECTS, [...ended, ...added]))
+    if (this.#removedRedirects.length > 0) sent.push(session.run(DELETE_EMPTY_TARGETS, ended.slice(0, 2)))
     await Promise.all(sent)
   }
 }
 
-function presence(address: Address, name: Name, since: string): Presence {
-  return { part: partOfAddress(address), address, name, since, order: `${packedHex(address)} ${name}` }
+function presenceRow(address: IpAddress, name: DomainName, since: string): PresenceRow {
+  return { part: partitionOfAddress(address), address, name, since, order: `${packToHex(address)} ${name}` }
 }
 
-function presenceColumns(rows: Presence[]): string[] {
-  rows.sort(inOrder)
+function presenceColumns(rows: PresenceRow[]): string[] {
+  rows.sort(compareByKey)
   return [
     plainArray(rows.map(({ part }) => part)),
     addressArray(rows.map(({ address }) => address)),
@@ -99,8 +99,8 @@ function presenceColumns(rows: Presence[]): string[] {
   ]
 }
 
-function redirectColumns(rows: Redirect[]): string[] {
-  rows.sort(inOrder)
+function redirectColumns(rows: RedirectMove[]): string[] {
+  rows.sort(compareByKey)
   return [
     plainArray(rows.map(({ part }) => part)),
     plainArray(rows.map(({ target }) => target)),
@@ -108,6 +108,6 @@ function redirectColumns(rows: Redirect[]): string[] {
   ]
 }
 
-function inOrder(a: Presence | Redirect, b: Presence | Redirect): number {
+function compareByKey(a: PresenceRow | RedirectMove, b: PresenceRow | RedirectMove): number {
   return a.part - b.part || (a.order < b.order ? -1 : a.order > b.order ? 1 : 0)
 }

@@ -2,11 +2,11 @@
 
 import type { Session } from './writer.ts'
 
-const NEXT = {
+const NEXT_REPLACED_SEGMENT = {
   name: 'sweeping.next',
   text: `select number from segment where state = 'replaced' order by number limit 1`,
 }
-const POSTINGS = {
+const DELETE_POSTINGS = {
   name: 'sweeping.postings',
   text: `with swept as (
       delete from posting where ctid = any (array(
@@ -14,44 +14,44 @@ const POSTINGS = {
       returning place, wording)
     select place, wording, count(*) over () as count from swept order by place desc, wording desc limit 1`,
 }
-const FREQUENCIES = {
+const DELETE_FREQUENCIES = {
   name: 'sweeping.frequencies',
   text: `delete from frequency where ctid = any (array(
       select ctid from frequency where segment = $1 order by last limit $2))`,
 }
-const SEGMENT = { name: 'sweeping.segment', text: 'delete from segment where number = $1' }
+const DELETE_SEGMENT = { name: 'sweeping.segment', text: 'delete from segment where number = $1' }
 
 /** How far a segment is swept: the rows taken away stay in the way of whoever begins at the first, until they are vacuumed. */
-type Swept = { segment: number; place: number; wording: number }
-type Step = { swept: Swept | null; more: boolean }
+type RemovalPosition = { segment: number; key: number; document: number }
+type RemovalStep = { swept: RemovalPosition | null; more: boolean }
 
 /** `held` runs work in a transaction where the hold stands, and returns null where it does not. */
-type Held = (work: (session: Session) => Promise<Step | null>) => Promise<Step | null>
+type RunIfLockHeld = (work: (session: Session) => Promise<RemovalStep | null>) => Promise<RemovalStep | null>
 
-export function sweeper(): (held: Held, limit: number) => Promise<boolean> {
-  let before: Swept | null = null
+export function replacedSegmentRemover(): (held: RunIfLockHeld, limit: number) => Promise<boolean> {
+  let before: RemovalPosition | null = null
   return async (held, limit) => {
-    const step = await held((session) => sweepOne(session, before, limit))
+    const step = await held((session) => removeSomeRows(session, before, limit))
     before = step?.swept ?? null
     return step?.more ?? false
   }
 }
 
 /** Rows of one segment. */
-async function sweepOne({ rows, run }: Session, before: Swept | null, limit: number): Promise<Step> {
-  const [next] = await rows<{ number: number }>(NEXT)
+async function removeSomeRows({ rows, run }: Session, before: RemovalPosition | null, limit: number): Promise<RemovalStep> {
+  const [next] = await rows<{ number: number }>(NEXT_REPLACED_SEGMENT)
   if (next === undefined) return { swept: null, more: false }
   const segment = next.number
-  const from = before?.segment === segment ? before : { segment, place: -1, wording: 0 }
-  const [last] = await rows<Omit<Swept, 'segment'> & { count: number }>(POSTINGS, [
+  const from = before?.segment === segment ? before : { segment, key: -1, document: 0 }
+  const [last] = await rows<Omit<RemovalPosition, 'segment'> & { count: number }>(DELETE_POSTINGS, [
     segment,
-    from.place,
-    from.wording,
+    from.key,
+    from.document,
     limit,
   ])
-  const swept = last ? { segment, place: last.place, wording: last.wording } : from
+  const swept = last ? { segment, key: last.key, document: last.document } : from
   const left = limit - (last?.count ?? 0)
-  if (left === 0 || (await run(FREQUENCIES, [segment, left])) === left) return { swept, more: true }
-  await run(SEGMENT, [segment])
-  return { swept: null, more: (await rows(NEXT)).length > 0 }
+  if (left === 0 || (await run(DELETE_FREQUENCIES, [segment, left])) === left) return { swept, more: true }
+  await run(DELETE_SEGMENT, [segment])
+  return { swept: null, more: (await rows(NEXT_REPLACED_SEGMENT)).length > 0 }
 }

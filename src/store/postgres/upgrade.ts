@@ -1,25 +1,25 @@
 /** Brings the tables of a store up to this release. */
 
 import { type Database, openDatabase } from './database.ts'
-import { hasTables, migrate, PARTS } from './migrate.ts'
+import { hasTables, applyPostgresMigrations, SCHEMA_PARTS } from './migrate.ts'
 
 /** True where the current schema holds a store. */
-export function isTherePostgres(url: string): Promise<boolean> {
+export function postgresStoreExists(url: string): Promise<boolean> {
   return withDatabase(url, hasTables)
 }
 
 /** Runs what is pending, the facts first; with `plan` runs nothing. `tell` hears what it waits for. Returns the migrations, as in `facts/0002-name.sql`. */
-export function migratePostgres(url: string, plan: boolean, tell: (words: string) => void): Promise<string[]> {
+export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
   return withDatabase(url, async (database) => {
     const done: string[] = []
-    for (const [part, folder] of PARTS)
-      for (const { name } of await migrate(database, part, folder, { plan, tell })) done.push(`${part}/${name}`)
+    for (const [part, folder] of SCHEMA_PARTS)
+      for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report })) done.push(`${part}/${name}`)
     return done
   })
 }
 
 async function withDatabase<Result>(url: string, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase(url, { pool: 2, who: 'domaindex' })
+  const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex' })
   try {
     return await work(database)
   } finally {

@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Client } from './client.ts'
+import type { WatchedClient } from './client.ts'
 import type { Statement } from './connection.ts'
-import { isCommitted, type Proofs } from './proof.ts'
-import { isCollision, isConsequence, isLost, isSilent } from './trouble.ts'
+import { isCommitted, type CommitMarkers } from './proof.ts'
+import { isCollision, isFollowUpError, isConnectionLost, isServerSilent } from './trouble.ts'
 
 /** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
 export type Session = {
@@ -16,62 +16,62 @@ export type Session = {
   script(sql: string): Promise<void>
 }
 
-export type Work<Result> = (session: Session) => Promise<Result>
-export type Write = <Result>(work: Work<Result>) => Promise<Result>
+export type TransactionWork<Result> = (session: Session) => Promise<Result>
+export type RunTransaction = <Result>(work: TransactionWork<Result>) => Promise<Result>
 /** A free connection, for oneself. */
-export type Take = () => Promise<pg.PoolClient>
+export type TakeConnection = () => Promise<pg.PoolClient>
 
 /** How often a transaction is tried that collides with others, and a snapshot. */
-const TRIES = 10
-const SNAPSHOT_TRIES = 2
+const MAX_TRANSACTION_TRIES = 10
+const MAX_SNAPSHOT_TRIES = 2
 /** The longest pause before another try, in milliseconds times the number of the try: two that collided do not meet again. */
-const PAUSE = 20
-const BEGIN = 'begin isolation level read committed'
+const MAX_RETRY_PAUSE_MS = 20
+const BEGIN_TRANSACTION = 'begin isolation level read committed'
 /** To build an index takes as long as it takes; for a lock it waits no longer than others do. */
-const BEGIN_ONCE = `${BEGIN}; set local statement_timeout = 0`
+const BEGIN_MIGRATION = `${BEGIN_TRANSACTION}; set local statement_timeout = 0`
 const BEGIN_SNAPSHOT = 'begin isolation level repeatable read read only'
 
-export function snapshot<Result>(take: Take, work: Work<Result>): Promise<Result> {
-  return again(SNAPSHOT_TRIES, async () => {
-    const client = await take()
-    return within(client, client.query(BEGIN_SNAPSHOT), work)
+export function runSnapshot<Result>(takeConnection: TakeConnection, work: TransactionWork<Result>): Promise<Result> {
+  return withRetries(MAX_SNAPSHOT_TRIES, async () => {
+    const client = await takeConnection()
+    return runBetween(client, client.query(BEGIN_SNAPSHOT), work)
   })
 }
 
 /** One try, which may end unknown where the connection is lost. */
-export async function once<Result>(take: Take, work: Work<Result>): Promise<Result> {
-  const client = (await take()) as pg.PoolClient & Pick<Client, 'silence'>
-  const { silence } = client
-  client.silence = Number.POSITIVE_INFINITY
+export async function runOnce<Result>(takeConnection: TakeConnection, work: TransactionWork<Result>): Promise<Result> {
+  const client = (await takeConnection()) as pg.PoolClient & Pick<WatchedClient, 'maxSilence'>
+  const { maxSilence: silence } = client
+  client.maxSilence = Number.POSITIVE_INFINITY
   try {
-    return await within(client, client.query(BEGIN_ONCE), work)
+    return await runBetween(client, client.query(BEGIN_MIGRATION), work)
   } finally {
-    client.silence = silence
+    client.maxSilence = silence
   }
 }
 
-export function trial<Result>(take: Take, work: Work<Result>): Promise<Result> {
-  return again(TRIES, async () => {
-    const client = await take()
-    return within(client, client.query(BEGIN), work)
+export function runTrial<Result>(takeConnection: TakeConnection, work: TransactionWork<Result>): Promise<Result> {
+  return withRetries(MAX_TRANSACTION_TRIES, async () => {
+    const client = await takeConnection()
+    return runBetween(client, client.query(BEGIN_TRANSACTION), work)
   })
 }
 
-export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Result>): Promise<Result> {
-  return again(TRIES, async () => {
-    const client = await take()
+export function runTransaction<Result>(takeConnection: TakeConnection, proofs: CommitMarkers, work: TransactionWork<Result>): Promise<Result> {
+  return withRetries(MAX_TRANSACTION_TRIES, async () => {
+    const client = await takeConnection()
     const proof = proofs.next()
-    const begun = Promise.all([client.query(BEGIN), proofs.leave(client, proof)])
+    const started = Promise.all([client.query(BEGIN_TRANSACTION), proofs.insert(client, proof)])
     let done: { result: Result } | undefined
     try {
-      const result = await within(client, begun, async (session) => {
+      const result = await runBetween(client, started, async (session) => {
         done = { result: await work(session) }
         return done.result
       })
       proofs.settle(proof, true)
       return result
     } catch (error) {
-      const isWritten = done !== undefined && isLost(error) && (await isCommitted(take, proof, isSilent(error)))
+      const isWritten = done !== undefined && isConnectionLost(error) && (await isCommitted(takeConnection, proof, isServerSilent(error)))
       proofs.settle(proof, isWritten)
       if (done && isWritten) return done.result
       throw error
@@ -80,39 +80,39 @@ export function transaction<Result>(take: Take, proofs: Proofs, work: Work<Resul
 }
 
 /** Runs `work` between `begun` and commit; whatever is thrown, nothing is written, or its commit was not answered. */
-async function within<Result>(client: pg.PoolClient, begun: Promise<unknown>, work: Work<Result>): Promise<Result> {
+async function runBetween<Result>(client: pg.PoolClient, started: Promise<unknown>, work: TransactionWork<Result>): Promise<Result> {
   const failures: unknown[] = []
   const fail = (error: unknown): void => void failures.push(error)
   let isBroken = false
-  client.on('error', ignore) // who waits for an answer is told as well
-  const ready = begun.catch(fail)
+  client.on('error', ignoreClientError) // who waits for an answer is told as well
+  const ready = started.catch(fail)
   try {
     const result = await work(sessionOf(client, fail))
-    await begun
+    await started
     await client.query('commit')
     return result
   } catch (thrown) {
     await ready
-    const error = isConsequence(thrown) ? (failures.find((failure) => !isConsequence(failure)) ?? thrown) : thrown
-    isBroken = isLost(error)
+    const error = isFollowUpError(thrown) ? (failures.find((failure) => !isFollowUpError(failure)) ?? thrown) : thrown
+    isBroken = isConnectionLost(error)
     if (!isBroken)
       await client.query('rollback').catch(() => {
         isBroken = true
       })
     throw error
   } finally {
-    client.off('error', ignore)
+    client.off('error', ignoreClientError)
     client.release(isBroken)
   }
 }
 
-async function again<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
+async function withRetries<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried++) {
     try {
       return await work()
     } catch (error) {
-      if (tried >= tries || isSilent(error) || !(isCollision(error) || isLost(error))) throw error
-      await sleep(Math.random() * PAUSE * tried)
+      if (tried >= tries || isServerSilent(error) || !(isCollision(error) || isConnectionLost(error))) throw error
+      await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tried)
     }
   }
 }
@@ -132,4 +132,4 @@ function sessionOf(client: pg.PoolClient, fail: (error: unknown) => void): Sessi
   }
 }
 
-function ignore(): void {}
+function ignoreClientError(): void {}

@@ -2,68 +2,68 @@
 
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Name, slotOf } from '../../words/name.ts'
-import { checkOf } from '../check/parts.ts'
-import type { Archive } from '../store.ts'
-import { afterNumber, afterSlot, afterTexts, goingOn, type Part } from './check/damaged.ts'
-import { checkFacts } from './check/facts.ts'
-import { checkLeases } from './check/leases.ts'
-import { checkLedger } from './check/ledger.ts'
-import { checkArrivals, checkKnown, checkListed } from './check/listing.ts'
+import { type DomainName, slotOf } from '../../words/name.ts'
+import { sequentialCheck } from '../check/parts.ts'
+import type { StoreMaintenance } from '../store.ts'
+import { numberKeyBeyond, slotKeyBeyond, textKeyBeyond, skippingDamage, type SqliteCheckPart } from './check/damaged.ts'
+import { checkFactsSqlite } from './check/facts.ts'
+import { checkSlotLeases } from './check/leases.ts'
+import { checkLedgerSqlite } from './check/ledger.ts'
+import { checkPendingNames, checkKnownNames, checkSortedNames } from './check/listing.ts'
 import { schemaFaults } from './check/schema.ts'
-import { checkAddresses, checkPresence, checkRedirects, checkTargets, checkWordings } from './check/shared.ts'
-import { afterNumbers, checkFrequencies, checkPostings, checkStates } from './check/summed.ts'
-import { checkVisits } from './check/visits.ts'
-import { logBytes } from './connection.ts'
+import { checkAddressesSqlite, checkPresenceSqlite, checkRedirectsSqlite, checkTargetsSqlite, checkDocumentsSqlite } from './check/shared.ts'
+import { numbersKeyBeyond, checkFrequencies, checkPostings, checkStates } from './check/summed.ts'
+import { checkCrawlStatesSqlite } from './check/visits.ts'
+import { walBytes } from './connection.ts'
 import type { StoreFiles } from './files.ts'
-import { FACTS_SCHEMA } from './migrate.ts'
+import { SQLITE_FACTS_SCHEMA } from './migrate.ts'
 
-const oneText = afterTexts(1)
+const keyAfterOneText = textKeyBeyond(1)
 
-const PARTS: readonly Part[] = [
-  { name: 'visit', check: checkVisits, beyond: afterSlot },
-  { name: 'facts', check: checkFacts, beyond: afterNumber },
-  { name: 'state', check: checkStates, beyond: afterNumbers(3) },
-  { name: 'presence', check: checkPresence, beyond: afterTexts(2, true) },
-  { name: 'address', check: checkAddresses, beyond: afterTexts(1, true) },
-  { name: 'redirect', check: checkRedirects, beyond: afterTexts(2) },
-  { name: 'target', check: checkTargets, beyond: oneText },
-  { name: 'wording', check: checkWordings, beyond: afterNumbers(1) },
-  { name: 'posting', check: checkPostings, beyond: afterNumbers(3) },
-  { name: 'frequency', check: checkFrequencies, beyond: afterNumbers(2) },
-  { name: 'known', check: checkKnown, beyond: afterSlot },
+const SQLITE_CHECK_PARTS: readonly SqliteCheckPart[] = [
+  { name: 'visit', check: checkCrawlStatesSqlite, keyBeyond: slotKeyBeyond },
+  { name: 'facts', check: checkFactsSqlite, keyBeyond: numberKeyBeyond },
+  { name: 'state', check: checkStates, keyBeyond: numbersKeyBeyond(3) },
+  { name: 'presence', check: checkPresenceSqlite, keyBeyond: textKeyBeyond(2, true) },
+  { name: 'address', check: checkAddressesSqlite, keyBeyond: textKeyBeyond(1, true) },
+  { name: 'redirect', check: checkRedirectsSqlite, keyBeyond: textKeyBeyond(2) },
+  { name: 'target', check: checkTargetsSqlite, keyBeyond: keyAfterOneText },
+  { name: 'wording', check: checkDocumentsSqlite, keyBeyond: numbersKeyBeyond(1) },
+  { name: 'posting', check: checkPostings, keyBeyond: numbersKeyBeyond(3) },
+  { name: 'frequency', check: checkFrequencies, keyBeyond: numbersKeyBeyond(2) },
+  { name: 'known', check: checkKnownNames, keyBeyond: slotKeyBeyond },
   {
     name: 'listed',
-    check: checkListed,
-    beyond: (after, n) => plainText(oneText(after === null ? null : JSON.stringify([after]), n)),
+    check: checkSortedNames,
+    keyBeyond: (after, n) => firstText(keyAfterOneText(after === null ? null : JSON.stringify([after]), n)),
   },
-  { name: 'arrival', check: checkArrivals, beyond: afterNumber },
-  { name: 'lease', check: checkLeases, beyond: () => null },
+  { name: 'arrival', check: checkPendingNames, keyBeyond: numberKeyBeyond },
+  { name: 'lease', check: checkSlotLeases, keyBeyond: () => null },
 ]
 
-function plainText(key: string | null): string | null {
+function firstText(key: string | null): string | null {
   return key === null ? null : (JSON.parse(key) as [string])[0]
 }
 
-export function archiveOf(database: DatabaseSync, { facts: path, ledger }: StoreFiles): Archive {
-  database.function('slot', { deterministic: true }, (name) => slotOf(name as Name))
+export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger }: StoreFiles): StoreMaintenance {
+  database.function('slot', { deterministic: true }, (name) => slotOf(name as DomainName))
   return {
-    check: checkOf([
-      ['schema', () => ({ faults: schemaFaults(database, FACTS_SCHEMA, 'schema'), checked: 0, last: null })],
-      ...PARTS.map((part) => [part.name, goingOn(database, part)] as const),
-      ['ledger', checkLedger(ledger)],
+    check: sequentialCheck([
+      ['schema', () => ({ faults: schemaFaults(database, SQLITE_FACTS_SCHEMA, 'schema'), checked: 0, last: null })],
+      ...SQLITE_CHECK_PARTS.map((part) => [part.name, skippingDamage(database, part)] as const),
+      ['ledger', checkLedgerSqlite(ledger)],
     ]),
     progress: async (job) => {
       const row = database.prepare('select value from mark where name = ?').get(`job:${job}`)
       return (row?.value as string | undefined) ?? null
     },
-    async keepProgress(job, progress) {
+    async saveProgress(job, progress) {
       const sql =
         progress === null
           ? database.prepare('delete from mark where name = ?')
           : database.prepare('insert or replace into mark (name, value) values (?, ?)')
       sql.run(`job:${job}`, ...(progress === null ? [] : [progress]))
     },
-    sizes: async () => ({ facts: statSync(path).size, log: logBytes(path) }),
+    sizes: async () => ({ facts: statSync(path).size, log: walBytes(path) }),
   }
 }

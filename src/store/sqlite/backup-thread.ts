@@ -3,26 +3,26 @@
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreFault } from '../fault.ts'
-import { connect } from './connection.ts'
-import { makeFile } from './folder.ts'
-import { type BackupFile, digestOf, sync } from './manifest.ts'
+import { connectSqlite } from './connection.ts'
+import { createEmptyFile } from './folder.ts'
+import { type BackupFile, fileDigest, syncToDisk } from './manifest.ts'
 
 /** One file: what it is called in the backup, whence and where to. */
 export type CopyTask = { name: string; from: string; to: string }
 
-const files: BackupFile[] = []
-for (const task of workerData as CopyTask[]) files.push(await copy(task))
-parentPort?.postMessage(files)
+const copiedFiles: BackupFile[] = []
+for (const task of workerData as CopyTask[]) copiedFiles.push(await copyDatabase(task))
+parentPort?.postMessage(copiedFiles)
 
-async function copy({ name, from, to }: CopyTask): Promise<BackupFile> {
-  const database = connect(from, { readOnly: true })
-  makeFile(to)
+async function copyDatabase({ name, from, to }: CopyTask): Promise<BackupFile> {
+  const database = connectSqlite(from, { readOnly: true })
+  createEmptyFile(to)
   database.prepare('vacuum into ?').run(to)
   database.close()
-  const written = connect(to)
+  const written = connectSqlite(to)
   const [first] = written.prepare('pragma quick_check(1)').all()
   written.close()
   if (first?.quick_check !== 'ok') throw new StoreFault(`the copy of ${from} is damaged: run domaindex check`)
-  sync(to)
-  return { name, bytes: statSync(to).size, sha256: await digestOf(to) }
+  syncToDisk(to)
+  return { name, bytes: statSync(to).size, sha256: await fileDigest(to) }
 }

@@ -6,8 +6,8 @@ import { Worker } from 'node:worker_threads'
 import { StoreFault } from '../fault.ts'
 import type { CopyTask } from './backup-thread.ts'
 import type { StoreFiles } from './files.ts'
-import { makeFolder, OWNER_ONLY } from './folder.ts'
-import { type BackupFile, FILES, MANIFEST, type Manifest, sync } from './manifest.ts'
+import { createFolder, OWNER_ONLY_MODE } from './folder.ts'
+import { type BackupFile, BACKUP_FILES, BACKUP_MANIFEST_FILE, type BackupManifest, syncToDisk } from './manifest.ts'
 
 /** Is told what share of the work is done, 0 to 1. */
 export type OnProgress = (share: number) => void
@@ -32,18 +32,18 @@ export async function backupSqlite(
   if (existsSync(to)) throw new StoreFault(`${to} is there already: name a new folder`)
   const made = new Date().toISOString()
   const unfinished = join(dirname(resolve(to)), `.${basename(to)}.${process.pid}`)
-  makeFolder(unfinished)
+  createFolder(unfinished)
   try {
-    const copies = FILES.map((name, index) => ({ name, from: sources[index]!, to: join(unfinished, name) }))
+    const copies = BACKUP_FILES.map((name, index) => ({ name, from: sources[index]!, to: join(unfinished, name) }))
     const files = await copyInThread(copies, onProgress, signal)
-    const manifest: Manifest = { format: 1, made, files }
-    writeFileSync(join(unfinished, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, {
+    const manifest: BackupManifest = { format: 1, made, files }
+    writeFileSync(join(unfinished, BACKUP_MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, {
       flush: true,
-      mode: OWNER_ONLY,
+      mode: OWNER_ONLY_MODE,
     })
-    sync(unfinished)
+    syncToDisk(unfinished)
     renameSync(unfinished, to)
-    sync(dirname(resolve(to)))
+    syncToDisk(dirname(resolve(to)))
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
     throw error

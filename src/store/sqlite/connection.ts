@@ -2,27 +2,27 @@
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { inWords } from '../disk.ts'
+import { toDiskFault } from '../disk.ts'
 
 /** How long a statement waits for another process's write, in milliseconds. */
 const BUSY_MILLISECONDS = 20_000
 /** Pages in the log before the writer writes them back: 256 MiB, in which a page that many names share is written back once. */
-const LOG_PAGES = 65_536
+const WAL_CHECKPOINT_PAGES = 65_536
 
 /** The most that SQLite maps. */
-const MAPPED_BYTES = 2_147_418_112
+const MAX_MAPPED_BYTES = 2_147_418_112
 /** A file that may grow to so many times its size and still fit in memory is mapped. */
-const GROWTH = 4
+const MAPPED_GROWTH_FACTOR = 4
 
 /** Opens a file that is there. `durable`: a commit survives a loss of power; without it, the end of the process. */
-export function connect(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
+export function connectSqlite(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
   database.exec('pragma cache_size = -65536; pragma temp_store = memory')
-  if (readOnly) database.exec(`pragma mmap_size = ${fitsInMemory(path) ? MAPPED_BYTES : 0}`)
+  if (readOnly) database.exec(`pragma mmap_size = ${fitsInMemory(path) ? MAX_MAPPED_BYTES : 0}`)
   else {
     database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
-    database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}; pragma journal_size_limit = ${LOG_PAGES * 4096}`)
+    database.exec(`pragma wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; pragma journal_size_limit = ${WAL_CHECKPOINT_PAGES * 4096}`)
   }
   return database
 }
@@ -32,11 +32,11 @@ export function connect(path: string, options: { readOnly?: boolean; durable?: b
  * brings its neighbourhood along and drives others out: 13 ms a look-up instead of 0.02.
  */
 function fitsInMemory(path: string): boolean {
-  return GROWTH * statSync(path).size < process.availableMemory()
+  return MAPPED_GROWTH_FACTOR * statSync(path).size < process.availableMemory()
 }
 
 /** Runs `work` in one write transaction; whatever it throws, nothing of it is written. */
-export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
+export function writeTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   try {
     database.exec('begin immediate')
     const result = work()
@@ -44,12 +44,12 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
     return result
   } catch (error) {
     if (database.isTransaction) database.exec('rollback')
-    throw inWords(error, database.location() ?? '')
+    throw toDiskFault(error, database.location() ?? '')
   }
 }
 
 /** Runs `work` in one read transaction, so that its statements see one moment. */
-export function snapshot<Result>(database: DatabaseSync, work: () => Result): Result {
+export function readTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('begin')
   try {
     return work()
@@ -59,6 +59,6 @@ export function snapshot<Result>(database: DatabaseSync, work: () => Result): Re
 }
 
 /** Bytes of the write-ahead log beside a file. */
-export function logBytes(path: string): number {
+export function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }

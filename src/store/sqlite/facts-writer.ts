@@ -1,22 +1,22 @@
 /** Writes the facts of names that passed the gate, and with them the rows and counters that names share. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Facts, Superseded } from '../../apply/change.ts'
-import type { Current } from '../../apply/known.ts'
-import { TYPE_NUMBERS } from '../../apply/numbers.ts'
-import { type Address, packAddress } from '../../words/address.ts'
-import { type Name, slotOf } from '../../words/name.ts'
+import type { FactChanges, SupersededState } from '../../apply/change.ts'
+import type { CurrentFacts } from '../../apply/known.ts'
+import { RECORD_TYPE_NUMBERS } from '../../apply/numbers.ts'
+import { type IpAddress, packAddress } from '../../words/address.ts'
+import { type DomainName, slotOf } from '../../words/name.ts'
 import { formatInstant, type Instant } from '../../words/time.ts'
-import { FACTS_VALUES, packFacts, packTerms } from '../columns.ts'
+import { FACTS_COLUMN_NAMES, packFacts, packTerms } from '../columns.ts'
 import { checksumOf } from './checksum.ts'
-import { type SharedRows, sharedRows } from './shared-rows.ts'
+import { type SqliteSharedRows, sharedRowWriter } from './shared-rows.ts'
 
 /** One transaction's writing: `write` one name after another, then `finish` once. */
 type FactsWriter = {
   /** An id that no name has. */
-  freshId(): number
+  nextId(): number
   /** `fresh` is the id of a name that is new with this write, null for one that was there. */
-  write(name: Name, facts: Facts, fresh: number | null): void
+  write(name: DomainName, facts: FactChanges, newId: number | null): void
   finish(): void
 }
 
@@ -27,36 +27,36 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
   const keepState = stateWriter(database)
   const keepTerms = termsWriter(database)
   const since = sinceWriter(database)
-  const gather = sharedRows(database)
+  const gather = sharedRowWriter(database)
   return () => {
     const shared = gather()
     let last = (newest.get() as { id: number | null }).id ?? 0
     const freshId = (): number => ++last
     return {
-      freshId,
+      nextId: freshId,
       write(name, facts, fresh) {
         const id =
           fresh === null ? current.update(name, facts.current, freshId) : current.insert(fresh, name, facts.current)
         for (const state of facts.superseded) keepState(id, state)
         if (facts.terms !== undefined) keepTerms(id, facts.terms)
-        const dates = facts.seen.map(({ address, since: instant }) => since.keep(id, address, instant))
-        const sinceOf = (address: Address): string => {
-          const place = facts.seen.findIndex((seen) => seen.address === address)
+        const dates = facts.firstSeen.map(({ address, since: instant }) => since.keep(id, address, instant))
+        const sinceOf = (address: IpAddress): string => {
+          const place = facts.firstSeen.findIndex((seen) => seen.address === address)
           return formatInstant(dates[place] ?? since.read(id, address))
         }
-        moveShared(shared, name, facts, sinceOf)
+        queueSharedRows(shared, name, facts, sinceOf)
       },
       finish: shared.finish,
     }
   }
 }
 
-function moveShared(shared: SharedRows, name: Name, facts: Facts, since: (address: Address) => string): void {
+function queueSharedRows(shared: SqliteSharedRows, name: DomainName, facts: FactChanges, since: (address: IpAddress) => string): void {
   for (const address of facts.left) shared.leave(address, name)
   for (const address of facts.arrived) shared.arrive(address, name, since(address))
   if (facts.redirectBefore === facts.redirectAfter) return
-  if (facts.redirectBefore !== null) shared.endRedirect(facts.redirectBefore, name)
-  if (facts.redirectAfter !== null) shared.beginRedirect(facts.redirectAfter, name)
+  if (facts.redirectBefore !== null) shared.removeRedirect(facts.redirectBefore, name)
+  if (facts.redirectAfter !== null) shared.addRedirect(facts.redirectAfter, name)
 }
 
 /** Writes the current facts and returns the id of the name, which gets one with its first fact. */
@@ -71,44 +71,44 @@ function currentWriter(database: DatabaseSync) {
     `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, networks = ?, accounts = ?, digest = ?,
        addresses = ?, states = ?, redirect_host = ?, checksum = ? where id = ?`,
   )
-  const insertAs = (id: number, name: Name, current: Current): number => {
-    insert.run(...summed(id, name, current))
+  const insertAs = (id: number, name: DomainName, current: CurrentFacts): number => {
+    insert.run(...factsValues(id, name, current))
     return id
   }
   return {
     insert: insertAs,
-    update(name: Name, current: Current, freshId: () => number): number {
+    update(name: DomainName, current: CurrentFacts, freshId: () => number): number {
       const { id } = idOf.get(slotOf(name), name) as { id: number | null }
       if (id === null) {
         const fresh = freshId()
         setId.run(fresh, slotOf(name), name)
         return insertAs(fresh, name, current)
       }
-      update.run(...summed(id, name, current).slice(2), id)
+      update.run(...factsValues(id, name, current).slice(2), id)
       return id
     },
   }
 }
 
 /** The values of a row of facts, and their checksum. */
-function summed(id: number, name: Name, current: Current): (string | number | null)[] {
+function factsValues(id: number, name: DomainName, current: CurrentFacts): (string | number | null)[] {
   const row = packFacts(current)
-  const values = [id, name, ...FACTS_VALUES.map((column) => row[column])]
+  const values = [id, name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
   return [...values, checksumOf(values)]
 }
 
-function stateWriter(database: DatabaseSync): (id: number, state: Superseded) => void {
+function stateWriter(database: DatabaseSync): (id: number, state: SupersededState) => void {
   const insert = database.prepare(
     `insert into state (id, type, first_seen, last_confirmed, records, serial, base, checksum)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
-    const values = [id, TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
+    const values = [id, RECORD_TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
     insert.run(...values, checksumOf(values))
   }
 }
 
-function termsWriter(database: DatabaseSync): (id: number, terms: Facts['terms']) => void {
+function termsWriter(database: DatabaseSync): (id: number, terms: FactChanges['terms']) => void {
   const keep = database.prepare('insert or replace into page (id, digest, terms) values (?, ?, ?)')
   const remove = database.prepare('delete from page where id = ?')
   return (id, terms) => {
@@ -121,11 +121,11 @@ function termsWriter(database: DatabaseSync): (id: number, terms: Facts['terms']
 function sinceWriter(database: DatabaseSync) {
   const keep = database.prepare('insert into ever (id, address, since) values (?, ?, ?) on conflict do nothing')
   const first = database.prepare('select since from ever where id = ? and address = ?')
-  const read = (id: number, address: Address): Instant =>
+  const read = (id: number, address: IpAddress): Instant =>
     (first.get(id, packAddress(address)) as { since: Instant }).since
   return {
     /** Returns the date that stands. */
-    keep: (id: number, address: Address, since: Instant): Instant =>
+    keep: (id: number, address: IpAddress, since: Instant): Instant =>
       keep.run(id, packAddress(address), since).changes === 1 ? since : read(id, address),
     read,
   }

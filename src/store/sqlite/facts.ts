@@ -3,12 +3,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unpackHex } from '../../words/address.ts'
 import { slotOf } from '../../words/name.ts'
-import { type ClockRow, clockedOf, type LookupRow, lookupOf } from '../lookup.ts'
-import type { Facts } from '../store.ts'
-import { historyOf } from './history.ts'
-import { neighboursOf, redirectsOf } from './pages.ts'
+import { type ClockRow, lastObservedOf, type LookupRow, unpackLookup } from '../lookup.ts'
+import type { FactsReader } from '../store.ts'
+import { sqliteHistory } from './history.ts'
+import { sqliteNeighbours, sqliteRedirects } from './pages.ts'
 
-export function factsOf(database: DatabaseSync): Facts {
+export function sqliteFacts(database: DatabaseSync): FactsReader {
   const lookup = database.prepare(
     `select v.id, v.clock, v.late, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts,
        (select sources from target where target = ?2) as redirects,
@@ -23,18 +23,18 @@ export function factsOf(database: DatabaseSync): Facts {
   return {
     async lookup(name) {
       const row = lookup.get(slotOf(name), name) as unknown as LookupRow | undefined
-      return row ? lookupOf(row) : null
+      return row ? unpackLookup(row) : null
     },
     async clocks(name) {
       const row = clocks.get(slotOf(name), name) as ClockRow | undefined
-      return row ? clockedOf(row) : { dns: null, web: null }
+      return row ? lastObservedOf(row) : { dns: null, web: null }
     },
     async addresses(name) {
       const row = addresses.get(slotOf(name), name) as { addresses: string | null } | undefined
       return (JSON.parse(row?.addresses ?? '[]') as string[]).map(unpackHex)
     },
-    redirects: redirectsOf(database),
-    neighbours: neighboursOf(database),
-    history: historyOf(database),
+    redirects: sqliteRedirects(database),
+    neighbours: sqliteNeighbours(database),
+    history: sqliteHistory(database),
   }
 }

@@ -3,14 +3,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NO_CLOCKS } from '../../apply/known.ts'
 import { unpackHex } from '../../words/address.ts'
-import { type Name, slotOf } from '../../words/name.ts'
+import { type DomainName, slotOf } from '../../words/name.ts'
 import { packClocks } from '../columns.ts'
-import { sharedRows } from './shared-rows.ts'
+import { sharedRowWriter } from './shared-rows.ts'
 
-type Own = { id: number | null; addresses: string | null; redirects_to: Name | null }
+type OwnRow = { id: number | null; addresses: string | null; redirects_to: DomainName | null }
 
 /** True where something besides a tombstone was there. The version is raised, so that a late write is turned away. */
-export function forgetter(database: DatabaseSync): (name: Name) => boolean {
+export function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
     'select v.id, f.addresses, f.redirects_to from visit v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
@@ -25,14 +25,14 @@ export function forgetter(database: DatabaseSync): (name: Name) => boolean {
     'delete from ever where id = ?',
     'delete from page where id = ?',
   ].map((sql) => database.prepare(sql))
-  const gather = sharedRows(database)
+  const gather = sharedRowWriter(database)
   return (name) => {
-    const row = own.get(slotOf(name), name) as Own | undefined
+    const row = own.get(slotOf(name), name) as OwnRow | undefined
     bury.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
     if (!row || row.id === 0) return false
     const shared = gather()
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
-    if (row.redirects_to !== null) shared.endRedirect(row.redirects_to, name)
+    if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true

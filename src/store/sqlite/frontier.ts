@@ -2,40 +2,40 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../apply/change.ts'
-import { type Current, NOTHING_KNOWN, type Visit } from '../../apply/known.ts'
-import { type Name, rangeOf, slotOf } from '../../words/name.ts'
-import { type FactsRow, packClocks, unpackFacts, unpackVisit, VISIT_COLUMNS, type VisitRow } from '../columns.ts'
+import { type CurrentFacts, NO_FACTS, type CrawlState } from '../../apply/known.ts'
+import { type DomainName, slotRangeOf, slotOf } from '../../words/name.ts'
+import { type FactsRow, packClocks, unpackFacts, unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../columns.ts'
 import type { Lease } from '../schedule.ts'
-import type { Frontier, Saved } from '../store.ts'
-import { snapshot, transaction } from './connection.ts'
+import type { ObservationStore, SaveResult } from '../store.ts'
+import { readTransaction, writeTransaction } from './connection.ts'
 import { factsWriter } from './facts-writer.ts'
-import { forgetter } from './forget.ts'
-import type { Log } from './log.ts'
+import { nameForgetter } from './forget.ts'
+import type { WriteAheadLog } from './log.ts'
 
-export function frontierOf(database: DatabaseSync, log: Log): Frontier {
-  const visit = database.prepare(`select ${VISIT_COLUMNS} from visit where slot = ? and name = ?`)
+export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): ObservationStore {
+  const visit = database.prepare(`select ${CRAWL_STATE_COLUMNS} from visit where slot = ? and name = ?`)
   const current = database.prepare(
     'select f.* from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
-  const save = saver(database)
-  const forget = forgetter(database)
-  const readVisit = (name: Name): Visit => unpackVisit(name, visit.get(slotOf(name), name) as VisitRow | undefined)
-  const readCurrent = (name: Name): Current => currentOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
+  const save = changeSaver(database)
+  const forget = nameForgetter(database)
+  const readVisit = (name: DomainName): CrawlState => unpackCrawlState(name, visit.get(slotOf(name), name) as CrawlStateRow | undefined)
+  const readCurrent = (name: DomainName): CurrentFacts => currentFactsOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
   // One transaction a batch: the locks of a read cost as much as reading a narrow row.
   return {
-    visits: async (names) => snapshot(database, () => names.map(readVisit)),
-    currents: async (names) => snapshot(database, () => names.map(readCurrent)),
-    save: async (changes, leases) => log.bounded(() => transaction(database, () => save(changes, leases))),
-    forget: async (name) => log.bounded(() => transaction(database, () => forget(name))),
+    crawlStates: async (names) => readTransaction(database, () => names.map(readVisit)),
+    currentFacts: async (names) => readTransaction(database, () => names.map(readCurrent)),
+    save: async (changes, leases) => log.whenBounded(() => writeTransaction(database, () => save(changes, leases))),
+    forget: async (name) => log.whenBounded(() => writeTransaction(database, () => forget(name))),
   }
 }
 
-function currentOf(name: Name, row: FactsRow | undefined): Current {
-  return row ? unpackFacts(name, row) : NOTHING_KNOWN
+function currentFactsOf(name: DomainName, row: FactsRow | undefined): CurrentFacts {
+  return row ? unpackFacts(name, row) : NO_FACTS
 }
 
 /** The version gate: writes a narrow row where its version still stands. */
-function gateOf(database: DatabaseSync): (visit: Visit, id: number | null) => boolean {
+function versionCheck(database: DatabaseSync): (visit: CrawlState, id: number | null) => boolean {
   const insert = database.prepare(
     `insert into visit (slot, name, id, version, clock, late, dns_print, web_print, due, failures)
      values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
@@ -44,8 +44,8 @@ function gateOf(database: DatabaseSync): (visit: Visit, id: number | null) => bo
     `update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ?, due = ?, failures = ?
      where slot = ? and name = ? and version = ?`,
   )
-  return ({ name, version, clocks, dnsPrint, webPrint, due, failures }, id) => {
-    const { clock, late } = packClocks(clocks)
+  return ({ name, version, clocks, dnsFingerprint: dnsPrint, webFingerprint: webPrint, due, failures }, id) => {
+    const { clock, otherClocks: late } = packClocks(clocks)
     const { changes } =
       version === 0
         ? insert.run(slotOf(name), name, id, clock, late, dnsPrint, webPrint, due, failures)
@@ -55,26 +55,26 @@ function gateOf(database: DatabaseSync): (visit: Visit, id: number | null) => bo
 }
 
 /** Writes each change whose lease and version still stand, and returns the names of the others. */
-function saver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => Saved {
-  const passes = gateOf(database)
+function changeSaver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => SaveResult {
+  const passes = versionCheck(database)
   const stands = database.prepare('select 1 from lease where slots = ? and fence = ? and holder is not null')
   const beginFacts = factsWriter(database)
   return (changes, leases) => {
     const held = leases?.filter(({ range, fence }) => stands.get(range, fence) !== undefined)
     const ranges = held && new Set(held.map(({ range }) => range))
-    const again: Name[] = []
-    const lost: Name[] = []
+    const again: DomainName[] = []
+    const lost: DomainName[] = []
     const facts = beginFacts()
-    for (const { visit, facts: written } of changes) {
-      if (ranges && !ranges.has(rangeOf(visit.name))) {
+    for (const { state: visit, facts: written } of changes) {
+      if (ranges && !ranges.has(slotRangeOf(visit.name))) {
         lost.push(visit.name)
         continue
       }
-      const fresh = visit.version === 0 && written ? facts.freshId() : null
+      const fresh = visit.version === 0 && written ? facts.nextId() : null
       if (!passes(visit, fresh)) again.push(visit.name)
       else if (written) facts.write(visit.name, written, fresh)
     }
     facts.finish()
-    return { again, lost }
+    return { rejected: again, lost }
   }
 }

@@ -1,15 +1,15 @@
 /** The history on SQLite: the newest state of a type from the facts, the superseded ones as a range by time. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Current } from '../../apply/known.ts'
-import { TYPE_NUMBERS } from '../../apply/numbers.ts'
+import type { CurrentFacts } from '../../apply/known.ts'
+import { RECORD_TYPE_NUMBERS } from '../../apply/numbers.ts'
 import { slotOf } from '../../words/name.ts'
 import { unpackStates } from '../columns.ts'
-import { historyOfType, type StateRow } from '../history.ts'
-import type { Facts, History } from '../store.ts'
-import { snapshot } from './connection.ts'
+import { historyPageOfType, type StateRow } from '../history.ts'
+import type { FactsReader, History } from '../store.ts'
+import { readTransaction } from './connection.ts'
 
-export function historyOf(database: DatabaseSync): Facts['history'] {
+export function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
   const facts = database.prepare(
     'select f.id, f.states from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
@@ -19,15 +19,15 @@ export function historyOf(database: DatabaseSync): Facts['history'] {
      where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
   )
   return async (name, types, before, limit) =>
-    snapshot(database, () => {
+    readTransaction(database, () => {
       const row = facts.get(slotOf(name), name) as { id: number; states: string } | undefined
-      const current: Current['states'] = row ? unpackStates(row.states) : {}
+      const current: CurrentFacts['states'] = row ? unpackStates(row.states) : {}
       const entries = types.map((type): [string, History] => {
         const newest = current[type]
         const isAlone = newest === undefined || newest.count === 1
         const from = before ?? newest?.first_seen ?? 0
-        const older = isAlone ? [] : states.all(row!.id, TYPE_NUMBERS[type], from, limit + 1)
-        return [type, historyOfType(type, newest, older as StateRow[], before, limit)]
+        const older = isAlone ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
+        return [type, historyPageOfType(type, newest, older as StateRow[], before, limit)]
       })
       return Object.fromEntries(entries) as Record<(typeof types)[number], History>
     })

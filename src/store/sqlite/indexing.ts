@@ -2,53 +2,53 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { unpackTerms } from '../columns.ts'
-import type { Hold } from '../jobs.ts'
-import type { FrequencyRow, Indexing, PendingPage, PostingRow, Wording } from '../similar.ts'
+import type { LockHold } from '../jobs.ts'
+import type { FrequencyRow, SimilarIndexStore, PendingPage, PostingRow, StoredDocument } from '../similar.ts'
 import { checksumOf } from './checksum.ts'
-import { transaction } from './connection.ts'
-import { filer } from './filing.ts'
-import type { Log } from './log.ts'
+import { writeTransaction } from './connection.ts'
+import { pageFiler } from './filing.ts'
+import type { WriteAheadLog } from './log.ts'
 
-type PageRow = Omit<PendingPage, 'terms'> & { terms: Uint8Array }
+type PendingPageRow = Omit<PendingPage, 'terms'> & { terms: Uint8Array }
 
-export function indexingOf(database: DatabaseSync, log: Log): Indexing {
+export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): SimilarIndexStore {
   const stands = database.prepare(`select 1 from duty where duty = 'index' and fence = ? and holder is not null`)
   const pending = database.prepare(
     'select p.id, f.name, p.digest, p.terms from page p join facts f on f.id = p.id order by p.id limit ?',
   )
-  const wordings = database.prepare(
+  const documents = database.prepare(
     'select number as wording, vector from wording where number > ? order by number limit ?',
   )
   const follow = database.prepare(`insert or replace into mark (name, value) values ('followed', ?)`)
-  const file = filer(database)
-  const { begin, write, publish, rows } = segmentsOf(database)
-  const { gone, strike } = goneOf(database)
-  const sweep = sweeper(database)
+  const file = pageFiler(database)
+  const { begin, write, publish, rows } = segmentStatements(database)
+  const { gone: tombstones, strike } = tombstoneStatements(database)
+  const sweep = replacedSegmentDeleter(database)
   /** `work` where the hold stands, and `refused` where it does not. */
-  const held = <Result>({ fence }: Hold, refused: Result, work: () => Result): Promise<Result> =>
-    log.bounded(() => transaction(database, () => (stands.get(fence) === undefined ? refused : work())))
-  const done = (hold: Hold, work: () => void): Promise<boolean> =>
+  const held = <Result>({ fence }: LockHold, refused: Result, work: () => Result): Promise<Result> =>
+    log.whenBounded(() => writeTransaction(database, () => (stands.get(fence) === undefined ? refused : work())))
+  const done = (hold: LockHold, work: () => void): Promise<boolean> =>
     held(hold, false, () => {
       work()
       return true
     })
   return {
     pending: async (limit) =>
-      (pending.all(limit) as PageRow[]).map((row) => ({ ...row, terms: unpackTerms(row.terms) })),
-    file: (hold, filings) => done(hold, () => file(filings)),
-    wordings: async (after, limit) => (wordings.all(after, limit) as Wording[]).map((row) => ({ ...row })),
-    begin: (hold, first, last) => held(hold, null, () => begin(hold, first, last)),
-    write: (hold, segment, postings, frequencies) => done(hold, () => write(segment, postings, frequencies)),
-    publish: (hold, segment, count) => done(hold, () => publish(segment, count)),
-    sweep: (hold, limit) => held(hold, false, () => sweep(limit)),
+      (pending.all(limit) as PendingPageRow[]).map((row) => ({ ...row, terms: unpackTerms(row.terms) })),
+    filePages: (hold, filings) => done(hold, () => file(filings)),
+    documents: async (after, limit) => (documents.all(after, limit) as StoredDocument[]).map((row) => ({ ...row })),
+    beginSegment: (hold, first, last) => held(hold, null, () => begin(hold, first, last)),
+    writeRows: (hold, segment, postings, frequencies) => done(hold, () => write(segment, postings, frequencies)),
+    publishSegment: (hold, segment, count) => done(hold, () => publish(segment, count)),
+    removeReplaced: (hold, limit) => held(hold, false, () => sweep(limit)),
     rows: async (segment, after, limit) => rows(segment, after, limit),
-    gone: async (after, last, limit) => gone(after, last, limit),
-    strike: (hold, struck) => done(hold, () => strike(struck)),
-    follow: (hold, until) => done(hold, () => follow.run(String(until))),
+    tombstones: async (after, last, limit) => tombstones(after, last, limit),
+    removeTombstones: (hold, struck) => done(hold, () => strike(struck)),
+    setIndexedUntil: (hold, until) => done(hold, () => follow.run(String(until))),
   }
 }
 
-function segmentsOf(database: DatabaseSync) {
+function segmentStatements(database: DatabaseSync) {
   const end = database.prepare(`update segment set state = 'replaced' where state = 'building' and fence <> ?`)
   const begin = database.prepare(
     `insert into segment (first, last, wordings, state, fence) values (?, ?, 0, 'building', ?) returning number`,
@@ -68,38 +68,38 @@ function segmentsOf(database: DatabaseSync) {
      order by place, wording limit ?`,
   )
   return {
-    begin({ fence }: Hold, first: number, last: number): number {
+    begin({ fence }: LockHold, first: number, last: number): number {
       end.run(fence)
       return begin.get(first, last, fence)!.number as number
     },
     write(segment: number, postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]): void {
-      for (const { place, wording, postings: bytes } of postings)
-        post.run(segment, place, wording, bytes, checksumOf([segment, place, wording, bytes]))
+      for (const { key: place, document, postings: bytes } of postings)
+        post.run(segment, place, document, bytes, checksumOf([segment, place, document, bytes]))
       for (const { last, counts } of frequencies) count.run(segment, last, counts, checksumOf([segment, last, counts]))
     },
-    publish(segment: number, wordings: number): void {
-      const { first, last } = answer.get(wordings, segment) as { first: number; last: number }
+    publish(segment: number, documents: number): void {
+      const { first, last } = answer.get(documents, segment) as { first: number; last: number }
       replace.run(first, last, segment)
     },
-    rows: (segment: number, after: { place: number; wording: number } | null, limit: number): PostingRow[] =>
-      (rows.all(segment, after?.place ?? -1, after?.wording ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
+    rows: (segment: number, after: { place: number; document: number } | null, limit: number): PostingRow[] =>
+      (rows.all(segment, after?.place ?? -1, after?.document ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
   }
 }
 
-function goneOf(database: DatabaseSync) {
-  const gone = database.prepare('select wording from gone where wording > ? and wording <= ? order by wording limit ?')
+function tombstoneStatements(database: DatabaseSync) {
+  const tombstones = database.prepare('select wording from gone where wording > ? and wording <= ? order by wording limit ?')
   const strike = database.prepare('delete from gone where wording = ?')
   return {
     gone: (after: number, last: number, limit: number): number[] =>
-      (gone.all(after, last, limit) as { wording: number }[]).map(({ wording }) => wording),
-    strike(wordings: readonly number[]): void {
-      for (const wording of wordings) strike.run(wording)
+      (tombstones.all(after, last, limit) as { document: number }[]).map(({ document: wording }) => wording),
+    strike(documents: readonly number[]): void {
+      for (const document of documents) strike.run(document)
     },
   }
 }
 
 /** Rows of segments that no longer answer, and each segment with its last row; true where more are left. */
-function sweeper(database: DatabaseSync): (limit: number) => boolean {
+function replacedSegmentDeleter(database: DatabaseSync): (limit: number) => boolean {
   const next = database.prepare(`select number from segment where state = 'replaced' order by number limit 1`)
   const removals = [
     `delete from posting where segment = ?1 and (place, wording) in

@@ -2,24 +2,24 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../words/time.ts'
-import { LEASE_SECONDS, type Lease, type RangeState, type Sweep } from '../schedule.ts'
+import { LEASE_SECONDS, type Lease, type RangeState, type RangeSweep } from '../schedule.ts'
 
 /** Nobody has it, or whoever has it was silent too long; one that ends later than any was made before the clock was set back. */
-const FREE = '(holder is null or until <= ?1 or until > ?1 + ?2)'
-const STANDS = 'slots = ? and fence = ? and holder is not null'
+const RANGE_FREE_CONDITION = '(holder is null or until <= ?1 or until > ?1 + ?2)'
+const LEASE_VALID_CONDITION = 'slots = ? and fence = ? and holder is not null'
 
 export function leaseWrites(database: DatabaseSync) {
-  const due = database.prepare(`select slots from lease where ${FREE} and next <= ?1 order by next, slots limit +?3`)
+  const due = database.prepare(`select slots from lease where ${RANGE_FREE_CONDITION} and next <= ?1 order by next, slots limit +?3`)
   const among = database.prepare(
-    `select slots from lease where ${FREE} and slots in (select value from json_each(?4)) order by next, slots limit +?3`,
+    `select slots from lease where ${RANGE_FREE_CONDITION} and slots in (select value from json_each(?4)) order by next, slots limit +?3`,
   )
   const take = database.prepare(
     'update lease set holder = ?, fence = fence + 1, until = ? where slots = ? returning slots as range, fence',
   )
-  const prolong = database.prepare(`update lease set until = ? where ${STANDS}`)
-  const end = database.prepare(`update lease set holder = null, until = null where ${STANDS}`)
+  const prolong = database.prepare(`update lease set until = ? where ${LEASE_VALID_CONDITION}`)
+  const end = database.prepare(`update lease set holder = null, until = null where ${LEASE_VALID_CONDITION}`)
   const sweep = database.prepare(
-    `update lease set holder = null, until = null, next = ?, swept = ?, count = ? where ${STANDS}`,
+    `update lease set holder = null, until = null, next = ?, swept = ?, count = ? where ${LEASE_VALID_CONDITION}`,
   )
   return {
     lease(now: Instant, holder: string, most: number, ranges?: readonly number[]): Lease[] {
@@ -31,25 +31,25 @@ export function leaseWrites(database: DatabaseSync) {
     },
     renew: (now: Instant, leases: readonly Lease[]): Lease[] =>
       leases.filter(({ range, fence }) => prolong.run(now + LEASE_SECONDS, range, fence).changes === 1),
-    release(now: Instant, leases: readonly { lease: Lease; sweep: Sweep | null }[]): void {
+    release(now: Instant, leases: readonly { lease: Lease; sweep: RangeSweep | null }[]): void {
       for (const { lease, sweep: swept } of leases) {
         const { range, fence } = lease
         if (swept === null) end.run(range, fence)
-        else sweep.run(swept.next, now, JSON.stringify(swept.count), range, fence)
+        else sweep.run(swept.nextSweep, now, JSON.stringify(swept.count), range, fence)
       }
     },
   }
 }
 
-type Row = Omit<RangeState, 'count'> & { count: string | null }
+type LeaseStateRow = Omit<RangeState, 'count'> & { count: string | null }
 
 export function rangeReads(database: DatabaseSync) {
   const all = database.prepare(
-    `select slots as range, iif(${FREE}, null, holder) as holder, iif(${FREE}, null, until) as until, next, swept, count
+    `select slots as range, iif(${RANGE_FREE_CONDITION}, null, holder) as holder, iif(${RANGE_FREE_CONDITION}, null, until) as until, next, swept, count
      from lease order by slots`,
   )
   return {
     ranges: (now: Instant): RangeState[] =>
-      (all.all(now, LEASE_SECONDS) as Row[]).map((row) => ({ ...row, count: row.count && JSON.parse(row.count) })),
+      (all.all(now, LEASE_SECONDS) as LeaseStateRow[]).map((row) => ({ ...row, count: row.count && JSON.parse(row.count) })),
   }
 }

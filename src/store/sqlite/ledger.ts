@@ -6,26 +6,26 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Actor } from '../../accounts/audit.ts'
 import type { NewToken } from '../../accounts/token.ts'
 import type { Instant } from '../../words/time.ts'
-import { OWN_ACTOR } from '../actor.ts'
+import { STORE_ACTOR } from '../actor.ts'
 import { StoreFault } from '../fault.ts'
-import type { Changes, Ledger, Secret } from '../ledger.ts'
-import { GIVEN, givenSecrets } from '../secrets.ts'
-import type { Wishes } from '../wishes.ts'
-import { accountReads } from './ledger/accounts.ts'
+import type { LedgerChanges, Ledger, Secret } from '../ledger.ts'
+import { GIVEN_SECRET_MESSAGE, parseGivenSecrets } from '../secrets.ts'
+import type { CrawlRequests } from '../wishes.ts'
+import { sqliteAccountReads } from './ledger/accounts.ts'
 import { auditReads } from './ledger/audit.ts'
-import { budgetReads } from './ledger/budget.ts'
-import { gather, type Write, type Writer } from './ledger/calls.ts'
-import { downloadReads } from './ledger/downloads.ts'
+import { sqliteBudgetReads } from './ledger/budget.ts'
+import { batchPerTick, type LedgerWrite, type LedgerWriter } from './ledger/calls.ts'
+import { sqliteDownloadReads } from './ledger/downloads.ts'
 import { openLedgerFile } from './ledger/file.ts'
-import { proving, type Writable } from './ledger/proof.ts'
+import { writeProbe, type ProbedLedger } from './ledger/proof.ts'
 import { secretReads } from './ledger/secrets.ts'
-import { standingReads } from './ledger/standing.ts'
-import { type KeptToken, tokenReads } from './ledger/tokens.ts'
+import { tokenStandingReads } from './ledger/standing.ts'
+import { type StoredNewToken, tokenReads } from './ledger/tokens.ts'
 import { usageReads } from './ledger/usage.ts'
-import { wishReads } from './ledger/wishes.ts'
-import { ownWriter, primaryWriter, threadWriter } from './ledger/writers.ts'
+import { crawlRequestReads } from './ledger/wishes.ts'
+import { inlineLedgerWriter, primaryLedgerWriter, threadLedgerWriter } from './ledger/writers.ts'
 
-export type LedgerOptions = {
+export type SqliteLedgerOptions = {
   /** Who has the pen: this thread, a thread of this process, the primary of this cluster's worker. */
   ledger: 'own' | 'thread' | 'primary'
   /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
@@ -34,22 +34,22 @@ export type LedgerOptions = {
 }
 
 /** Opens the ledger at `path`; it is made where it is not there. Throws StoreFault. */
-export function openLedger(
+export function openSqliteLedger(
   path: string,
-  options: LedgerOptions,
-): Ledger & Wishes & Writable & { close(): Promise<void> } {
-  const given = options.secret === null ? null : givenSecrets(options.secret)
+  options: SqliteLedgerOptions,
+): Ledger & CrawlRequests & ProbedLedger & { close(): Promise<void> } {
+  const given = options.secret === null ? null : parseGivenSecrets(options.secret)
   const file = resolve(path)
   const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
-  const writer = writerOf(file, database, options)
-  const { write, prove } = proving(file, writeThrough(writer))
+  const writer = createLedgerWriter(file, database, options)
+  const { write, requireWritable: prove } = writeProbe(file, batchedWrite(writer))
   return {
-    ...reads(database),
-    ...writes(write),
-    ...wishesOf(database, write),
-    ...secretsOf(database, given, write),
-    as: (actor) => changesBy(actor, write, given !== null),
-    prove,
+    ...ledgerReads(database),
+    ...ledgerWrites(write),
+    ...sqliteCrawlRequests(database, write),
+    ...sqliteSecrets(database, given, write),
+    as: (actor) => ledgerChangesBy(actor, write, given !== null),
+    requireWritable: prove,
     async close() {
       await turn() // what was gathered goes out first
       database.close()
@@ -58,39 +58,39 @@ export function openLedger(
   }
 }
 
-function writerOf(path: string, database: DatabaseSync, { ledger, now }: LedgerOptions): Writer {
-  if (ledger === 'own') return ownWriter(database, path, now)
-  return ledger === 'thread' ? threadWriter(path, now) : primaryWriter(path)
+function createLedgerWriter(path: string, database: DatabaseSync, { ledger, now }: SqliteLedgerOptions): LedgerWriter {
+  if (ledger === 'own') return inlineLedgerWriter(database, path, now)
+  return ledger === 'thread' ? threadLedgerWriter(path, now) : primaryLedgerWriter(path)
 }
 
-function writeThrough(writer: Writer): Write {
-  const send = gather(writer)
-  return ((method, values, now = null) => send({ method, values, now })) as Write
+function batchedWrite(writer: LedgerWriter): LedgerWrite {
+  const send = batchPerTick(writer)
+  return ((method, values, now = null) => send({ method, values, now })) as LedgerWrite
 }
 
-function reads(database: DatabaseSync) {
-  const { account, accounts } = accountReads(database)
+function ledgerReads(database: DatabaseSync) {
+  const { account, accounts } = sqliteAccountReads(database)
   const { tokens } = tokenReads(database)
-  const { standing } = standingReads(database)
-  const { used } = budgetReads(database)
-  const { isPaid } = downloadReads(database)
+  const { standing } = tokenStandingReads(database)
+  const { used } = sqliteBudgetReads(database)
+  const { isPaid } = sqliteDownloadReads(database)
   const { usage } = usageReads(database)
   const { audit } = auditReads(database)
   return {
     account: async (email) => account(email),
     accounts: async (after, limit) => accounts(after, limit),
     tokens: async (account) => tokens(account),
-    standing: async (hash) => standing(hash),
-    used: async (account, day) => used(account, day),
-    isPaid: async (account, day, file) => isPaid(account, day, file),
+    findToken: async (hash) => standing(hash),
+    usedUnits: async (account, day) => used(account, day),
+    isFilePaid: async (account, day, file) => isPaid(account, day, file),
     usage: async (account, from, to) => usage(account, from, to),
     audit: async (filter, after, limit) => audit(filter, after, limit),
   } satisfies Partial<Ledger>
 }
 
-function changesBy(actor: Actor, write: Write, isGiven: boolean): Changes {
+function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): LedgerChanges {
   return {
-    createAccount: (account, now, token) => write('createAccount', [actor, account, token ? kept(token) : null], now),
+    createAccount: (account, now, token) => write('createAccount', [actor, account, token ? storedToken(token) : null], now),
     setPlan: (account, plan) => write('setPlan', [actor, account, plan]),
     setRole: (account, role) => write('setRole', [actor, account, role]),
     addPeriod: (account, period) => write('addPeriod', [actor, account, period]),
@@ -99,48 +99,48 @@ function changesBy(actor: Actor, write: Write, isGiven: boolean): Changes {
     suspendAccount: (account, now) => write('suspendAccount', [actor, account], now),
     resumeAccount: (account) => write('resumeAccount', [actor, account]),
     deleteAccount: (account) => write('deleteAccount', [actor, account]),
-    createToken: (account, token, now) => write('createToken', [actor, account, kept(token)], now),
+    createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
     revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
     async rotateSecret(now) {
-      if (isGiven) throw new StoreFault(GIVEN)
+      if (isGiven) throw new StoreFault(GIVEN_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)
     },
   }
 }
 
-function writes(write: Write) {
+function ledgerWrites(write: LedgerWrite) {
   return {
-    take: (ask) => write('take', [ask]),
-    pay: (purchase) => write('pay', [purchase]),
-    settle: (settlements) => write('settle', [settlements]),
-    giveBack: (account, day) => write('giveBack', [account, day]),
-    note: (calls) => write('note', [calls]),
-    beat: (holder, now) => write('beat', [holder], now),
+    takeQuota: (ask) => write('take', [ask]),
+    payForFile: (purchase) => write('pay', [purchase]),
+    settleQuota: (settlements) => write('settle', [settlements]),
+    refundUnit: (account, day) => write('giveBack', [account, day]),
+    recordUsage: (calls) => write('note', [calls]),
+    heartbeat: (holder, now) => write('beat', [holder], now),
   } satisfies Partial<Ledger>
 }
 
-function wishesOf(database: DatabaseSync, write: Write): Wishes {
-  const { ranges, wanted, count } = wishReads(database)
+function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlRequests {
+  const { ranges, wanted, count } = crawlRequestReads(database)
   return {
-    ask: (question) => write('ask', [question]),
-    want: (kind, names) => write('want', [kind, names]),
+    requestFromLookup: (question) => write('ask', [question]),
+    add: (kind, names) => write('want', [kind, names]),
     ranges: async (kind) => ranges(kind),
-    wanted: async (kind, range, limit) => wanted(kind, range, limit),
+    inRange: async (kind, range, limit) => wanted(kind, range, limit),
     count: async (kind) => count(kind),
-    fulfil: (kind, names) => write('fulfil', [kind, names]),
+    complete: (kind, names) => write('fulfil', [kind, names]),
   }
 }
 
-const kept = (token: NewToken): KeptToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
+const storedToken = (token: NewToken): StoredNewToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
 
-function secretsOf(database: DatabaseSync, given: Secret[] | null, write: Write): Pick<Ledger, 'secrets'> {
+function sqliteSecrets(database: DatabaseSync, given: Secret[] | null, write: LedgerWrite): Pick<Ledger, 'secrets'> {
   const { secrets } = secretReads(database)
   return {
     async secrets(now) {
       if (given !== null) return given
       const made = secrets(now)
       if (made.length > 0) return made
-      await write('makeSecret', [OWN_ACTOR])
+      await write('makeSecret', [STORE_ACTOR])
       return secrets(now)
     },
   }

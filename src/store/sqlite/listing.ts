@@ -3,34 +3,34 @@
 import { rmSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Instant } from '../../words/time.ts'
-import type { ListedPage, Listing, Walk, WalkOptions } from '../listing.ts'
-import { mergeArrivals } from './arrivals.ts'
-import { connect } from './connection.ts'
-import { asidePath, attachAside, expectRoomAside, gather, NOTHING_TOLD, sorter } from './gathered.ts'
-import { logOf } from './log.ts'
+import type { ListingPage, Listing, NameListing, ListingOptions } from '../listing.ts'
+import { mergePendingNames } from './arrivals.ts'
+import { connectSqlite } from './connection.ts'
+import { temporaryPath, attachTemporaryFile, requireTemporarySpace, collectFactsByRange, EMPTY_CSV_FIELDS, rangeSorter } from './gathered.ts'
+import { writeAheadLogOf } from './log.ts'
 
 /** Names a page: some 20 milliseconds with facts. Larger ones cost memory, and gain nothing. */
-const PAGE = 10000
+const LISTING_PAGE_NAMES = 10000
 /** Kibibytes of pages that the walk keeps in memory: it reads each once. */
-const CACHE = 4_096
+const LISTING_CACHE_KIBIBYTES = 4_096
 
-const NAMES = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
-  from (select name from listed where name > ? order by name limit ${PAGE})`
+const READ_NAMES_PAGE = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
+  from (select name from listed where name > ? order by name limit ${LISTING_PAGE_NAMES})`
 /** Of the range that is sorted, up to the first name behind it. */
-const ROWS = `select count(*) as rows, min(name) as first, max(name) as last,
-    cast(group_concat(name || coalesce(told, '${NOTHING_TOLD}'), x'0a') || x'0a' as blob) as text
-  from (select l.name, s.told from (select name from listed where name > ? and (?2 is null or name < ?2) order by name limit ${PAGE}) l
+const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
+    cast(group_concat(name || coalesce(told, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
+  from (select l.name, s.told from (select name from listed where name > ? and (?2 is null or name < ?2) order by name limit ${LISTING_PAGE_NAMES}) l
     left join sorted s on s.name = l.name order by l.name)`
 
-export function listingOf(path: string, now: () => Instant): Listing {
+export function sqliteListing(path: string, now: () => Instant): Listing {
   return {
-    async begin(options) {
-      const database = connect(path)
+    async start(options) {
+      const database = connectSqlite(path)
       try {
-        database.exec(`pragma cache_size = -${CACHE}`)
-        const begun = now()
-        await mergeArrivals(database, logOf(database, path), options)
-        return walkOf(database, path, begun, options)
+        database.exec(`pragma cache_size = -${LISTING_CACHE_KIBIBYTES}`)
+        const startedAt = now()
+        await mergePendingNames(database, writeAheadLogOf(database, path), options)
+        return nameListingOf(database, path, startedAt, options)
       } catch (error) {
         database.close()
         throw error
@@ -39,64 +39,64 @@ export function listingOf(path: string, now: () => Instant): Listing {
   }
 }
 
-function walkOf(database: DatabaseSync, path: string, begun: Instant, options: WalkOptions): Walk {
+function nameListingOf(database: DatabaseSync, path: string, startedAt: Instant, options: ListingOptions): NameListing {
   const row = database.prepare(`select value from mark where name = 'listed'`).get() as { value: string } | undefined
   const about = Number(row?.value ?? 0)
   let gathered: Promise<number> | null = null
   const ranges = (): Promise<number> => {
-    gathered ??= gatherBeside(database, path, about, options)
+    gathered ??= prepareRanges(database, path, about, options)
     return gathered
   }
   return {
-    begun,
-    about,
+    startedAt,
+    estimatedNames: about,
     names() {
-      const read = database.prepare(NAMES)
-      return pages((after) => read.get(after), '', options)
+      const read = database.prepare(READ_NAMES_PAGE)
+      return pagesAfter((after) => read.get(after), '', options)
     },
-    rows: () => rowsOf(database, ranges, options),
+    rows: () => rowPages(database, ranges, options),
     async close() {
       database.close()
-      rmSync(asidePath(path), { force: true })
+      rmSync(temporaryPath(path), { force: true })
     },
   }
 }
 
 /** How many ranges there are. */
-function gatherBeside(database: DatabaseSync, path: string, about: number, options: WalkOptions): Promise<number> {
-  expectRoomAside(path, about)
-  attachAside(database, path)
-  return gather(database, about, options)
+function prepareRanges(database: DatabaseSync, path: string, about: number, options: ListingOptions): Promise<number> {
+  requireTemporarySpace(path, about)
+  attachTemporaryFile(database, path)
+  return collectFactsByRange(database, about, options)
 }
 
-async function* rowsOf(
+async function* rowPages(
   database: DatabaseSync,
   ranges: () => Promise<number>,
-  options: WalkOptions,
-): AsyncGenerator<ListedPage> {
+  options: ListingOptions,
+): AsyncGenerator<ListingPage> {
   const count = await ranges()
-  const sort = sorter(database)
-  const read = database.prepare(ROWS)
+  const sort = rangeSorter(database)
+  const read = database.prepare(READ_ROWS_PAGE)
   let last = ''
   for (let range = 0; range < count; range++) {
     const end = sort(range)
-    for await (const page of pages((after) => read.get(after, end), last, options)) {
+    for await (const page of pagesAfter((after) => read.get(after, end), last, options)) {
       last = page.last
       yield page
     }
   }
 }
 
-async function* pages(
+async function* pagesAfter(
   read: (after: string) => ReturnType<StatementSync['get']>,
   from: string,
-  { signal }: WalkOptions,
-): AsyncGenerator<ListedPage> {
+  { signal }: ListingOptions,
+): AsyncGenerator<ListingPage> {
   for (let after = from; ; ) {
     signal.throwIfAborted()
-    const page = { ...read(after) } as ListedPage
+    const page = { ...read(after) } as ListingPage
     if (page.rows > 0) yield page
-    if (page.rows < PAGE) return
+    if (page.rows < LISTING_PAGE_NAMES) return
     after = page.last
   }
 }

@@ -2,37 +2,37 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFull } from '../fault.ts'
-import { logBytes } from './connection.ts'
+import { isDiskFull } from '../fault.ts'
+import { walBytes } from './connection.ts'
 
 /** Past this, a writer waits for the reader that holds the log (a backup) rather than fill the disk. */
-const MOST_BYTES = 4 * 2 ** 30
-const WAIT_MILLISECONDS = 200
+const MAX_WAL_BYTES = 4 * 2 ** 30
+const WAL_WAIT_MS = 200
 
-export type Log = {
+export type WriteAheadLog = {
   /** Runs a write; before it, waits while the log is over its bound. */
-  bounded<Result>(write: () => Result): Promise<Result>
+  whenBounded<Result>(write: () => Result): Promise<Result>
   /** Writes everything back and makes it durable; on a full disk it stays in the log, which is durable as well. */
-  end(): void
+  checkpoint(): void
 }
 
-export function logOf(database: DatabaseSync, path: string, most = MOST_BYTES): Log {
+export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes = MAX_WAL_BYTES): WriteAheadLog {
   const flush = (): void => {
     database.exec('pragma wal_checkpoint(truncate)')
   }
   return {
-    async bounded(write) {
-      while (logBytes(path) > most) {
+    async whenBounded(write) {
+      while (walBytes(path) > maxBytes) {
         flush()
-        if (logBytes(path) > most) await sleep(WAIT_MILLISECONDS)
+        if (walBytes(path) > maxBytes) await sleep(WAL_WAIT_MS)
       }
       return write()
     },
-    end() {
+    checkpoint() {
       try {
         flush()
       } catch (error) {
-        if (!isFull(error)) throw error
+        if (!isDiskFull(error)) throw error
       }
     },
   }

@@ -2,84 +2,84 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../fault.ts'
-import type { OpenOptions } from '../options.ts'
+import type { OpenStoreOptions } from '../options.ts'
 import type { Store } from '../store.ts'
-import { archiveOf } from './archive.ts'
-import { factsOf } from './facts.ts'
-import { openFile } from './file.ts'
+import { sqliteMaintenance } from './archive.ts'
+import { sqliteFacts } from './facts.ts'
+import { openSqliteFile } from './file.ts'
 import type { StoreFiles } from './files.ts'
-import { frontierOf } from './frontier.ts'
-import { indexingOf } from './indexing.ts'
-import { jobsOf } from './jobs.ts'
+import { sqliteObservations } from './frontier.ts'
+import { sqliteIndexer } from './indexing.ts'
+import { sqliteJobs } from './jobs.ts'
 import { withReserve } from './ledger/reserve.ts'
-import { openLedger } from './ledger.ts'
-import { openAtPlace } from './ledger-place.ts'
-import { listingOf } from './listing.ts'
-import { logOf } from './log.ts'
-import { FACTS_SCHEMA } from './migrate.ts'
-import { probeOf } from './probe.ts'
-import { scheduleOf } from './schedule.ts'
-import { similarOf } from './similar.ts'
+import { openSqliteLedger } from './ledger.ts'
+import { openLedgerAt } from './ledger-place.ts'
+import { sqliteListing } from './listing.ts'
+import { writeAheadLogOf } from './log.ts'
+import { SQLITE_FACTS_SCHEMA } from './migrate.ts'
+import { sqliteProbe } from './probe.ts'
+import { sqliteSchedule } from './schedule.ts'
+import { sqliteSimilar } from './similar.ts'
 
-const DEMO = "the demo's made-up world: name another store with DOMAINDEX_STORE"
-const UNFINISHED = 'a part of another store: run domaindex copy again, which goes on with it'
+const DEMO_STORE_MESSAGE = "the demo's made-up world: name another store with DOMAINDEX_STORE"
+const UNFINISHED_COPY_MESSAGE = 'a part of another store: run domaindex copy again, which goes on with it'
 
-type SqliteOptions = OpenOptions & Required<Pick<OpenOptions, 'now' | 'demo'>>
+type OpenSqliteOptions = OpenStoreOptions & Required<Pick<OpenStoreOptions, 'now' | 'demo'>>
 
-export async function openSqlite(files: StoreFiles, options: SqliteOptions): Promise<Store> {
+export async function openSqlite(files: StoreFiles, options: OpenSqliteOptions): Promise<Store> {
   const path = files.facts
   const database = withReserve(files.ledger, () => openFacts(path, options))
   const { ledger: mode, secret, now } = options
-  const ledger = endedWith(database, () =>
-    openAtPlace(database, files, (at) => {
+  const ledger = closeOnError(database, () =>
+    openLedgerAt(database, files, (at) => {
       try {
-        return openLedger(at, { ledger: mode, secret, now })
+        return openSqliteLedger(at, { ledger: mode, secret, now })
       } catch (error) {
-        throw wordedOf(at, error)
+        throw describeSchemaError(at, error)
       }
     }),
   )
   try {
-    return storeOf(files, database, ledger, options)
+    return createSqliteStore(files, database, ledger, options)
   } catch (error) {
     await ledger.close().finally(() => database.close())
-    throw wordedOf(path, error)
+    throw describeSchemaError(path, error)
   }
 }
 
 /** SQLite's result code for a statement that does not fit the schema. */
-const SCHEMA_CODE = 1
+const SQLITE_ERROR = 1
 
-function wordedOf(path: string, error: unknown): unknown {
-  if (!(error instanceof Error) || (error as { errcode?: number }).errcode !== SCHEMA_CODE) return error
+function describeSchemaError(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || (error as { errcode?: number }).errcode !== SQLITE_ERROR) return error
   return new StoreFault(`${path} cannot be opened: its schema is damaged (${error.message}): restore a backup`)
 }
 
-function storeOf(
+function createSqliteStore(
   files: StoreFiles,
   database: DatabaseSync,
-  ledger: ReturnType<typeof openLedger>,
-  { access, now }: SqliteOptions,
+  ledger: ReturnType<typeof openSqliteLedger>,
+  { access, now }: OpenSqliteOptions,
 ): Store {
   const path = files.facts
-  const log = logOf(database, path)
+  const log = writeAheadLogOf(database, path)
   return {
-    frontier: frontierOf(database, log),
-    schedule: scheduleOf(database, log, now),
-    facts: factsOf(database),
+    observations: sqliteObservations(database, log),
+    schedule: sqliteSchedule(database, log, now),
+    facts: sqliteFacts(database),
     ledger,
-    wishes: ledger,
-    listing: listingOf(path, now),
-    archive: archiveOf(database, files),
-    jobs: jobsOf(database, log, now),
-    similar: similarOf(database),
-    indexing: indexingOf(database, log),
+    crawlRequests: ledger,
+    listing: sqliteListing(path, now),
+    maintenance: sqliteMaintenance(database, files),
+    jobs: sqliteJobs(database, log, now),
+    similar: sqliteSimilar(database),
+    similarIndex: sqliteIndexer(database, log),
     now: async () => now(),
-    probe: probeOf(database, ledger),
+    probe: sqliteProbe(database, ledger),
     async close() {
       try {
         await ledger.close()
-        if (access === 'write') log.end()
+        if (access === 'write') log.checkpoint()
       } finally {
         database.close()
       }
@@ -88,12 +88,12 @@ function storeOf(
 }
 
 /** Throws StoreFault where the store is no whole one of one's own. */
-export function openFacts(path: string, { access, demo = false }: Pick<OpenOptions, 'access' | 'demo'>): DatabaseSync {
+export function openFacts(path: string, { access, demo = false }: Pick<OpenStoreOptions, 'access' | 'demo'>): DatabaseSync {
   const mark = (database: DatabaseSync): void => {
     if (demo) database.exec(`insert or ignore into mark (name, value) values ('demo', 'yes')`)
   }
-  const database = openFile(path, FACTS_SCHEMA, { access, onMade: mark })
-  const words = (demo ? null : isMarked(database, 'demo') && DEMO) || (isMarked(database, 'copy') && UNFINISHED)
+  const database = openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access, onMade: mark })
+  const words = (demo ? null : isMarked(database, 'demo') && DEMO_STORE_MESSAGE) || (isMarked(database, 'copy') && UNFINISHED_COPY_MESSAGE)
   if (!words) return database
   database.close()
   throw new StoreFault(`${path} holds ${words}`)
@@ -104,7 +104,7 @@ function isMarked(database: DatabaseSync, name: string): boolean {
 }
 
 /** What `open` opens; where it throws, the connection is closed. */
-function endedWith<Result>(database: DatabaseSync, open: () => Result): Result {
+function closeOnError<Result>(database: DatabaseSync, open: () => Result): Result {
   try {
     return open()
   } catch (error) {

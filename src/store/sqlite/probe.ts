@@ -3,21 +3,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Day } from '../../words/time.ts'
 import type { Ledger } from '../ledger.ts'
-import type { Writable } from './ledger/proof.ts'
+import type { ProbedLedger } from './ledger/proof.ts'
 
-const NOBODY = 0
+const NO_ACCOUNT = 0
 const NO_DAY = '' as Day
 
 /** Throws what hinders. A budget of nobody has nothing to give back: the ledger is opened for writing, and nothing is written unless there is doubt. */
-export function probeOf(
+export function sqliteProbe(
   database: DatabaseSync,
-  ledger: Pick<Ledger, 'used' | 'giveBack'> & Writable,
+  ledger: Pick<Ledger, 'usedUnits' | 'refundUnit'> & ProbedLedger,
 ): () => Promise<void> {
   const facts = database.prepare('select 1 from visit v join facts f on f.id = v.id limit 1')
   return async () => {
     facts.get()
-    await ledger.used(NOBODY, NO_DAY)
-    await ledger.giveBack(NOBODY, NO_DAY)
-    await ledger.prove()
+    await ledger.usedUnits(NO_ACCOUNT, NO_DAY)
+    await ledger.refundUnit(NO_ACCOUNT, NO_DAY)
+    await ledger.requireWritable()
   }
 }

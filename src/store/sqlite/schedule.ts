@@ -2,42 +2,42 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { packAddress } from '../../words/address.ts'
-import { type Name, slotOf } from '../../words/name.ts'
+import { type DomainName, slotOf } from '../../words/name.ts'
 import type { Instant } from '../../words/time.ts'
-import { unpackVisit, VISIT_COLUMNS, type VisitRow } from '../columns.ts'
-import { countColumns, countOf } from '../count.ts'
-import { type Heard, LEASE_SECONDS, OUTCOME_SECONDS, type Outcomes, type Schedule } from '../schedule.ts'
-import { snapshot, transaction } from './connection.ts'
+import { unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../columns.ts'
+import { slotCountColumns, unpackSlotCount } from '../count.ts'
+import { type CrawlerHeartbeat, LEASE_SECONDS, OUTCOME_SECONDS, type OutcomeCount, type Schedule } from '../schedule.ts'
+import { readTransaction, writeTransaction } from './connection.ts'
 import { leaseWrites, rangeReads } from './leases.ts'
-import type { Log } from './log.ts'
+import type { WriteAheadLog } from './log.ts'
 
-export function scheduleOf(database: DatabaseSync, log: Log, now: () => Instant): Schedule {
+export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: () => Instant): Schedule {
   const { lease, renew, release } = leaseWrites(database)
   const { due, names, crowds } = nameReads(database)
   const { ranges } = rangeReads(database)
-  const { beat, crawlers } = crawlerRoll(database)
-  const { add, outcomes } = outcomeBook(database)
+  const { beat, crawlers } = crawlerStatements(database)
+  const { add, outcomes } = outcomeStatements(database)
   const write = <Result>(work: (now: Instant) => Result): Promise<Result> =>
-    log.bounded(() => transaction(database, () => work(now())))
+    log.whenBounded(() => writeTransaction(database, () => work(now())))
   return {
     lease: (holder, most, ranges) => write((now) => lease(now, holder, most, ranges)),
     renew: (leases) => write((now) => renew(now, leases)),
     release: (leases) => write((now) => release(now, leases)),
-    due: async (from, to, at) => snapshot(database, () => due(from, to, at)),
+    due: async (from, to, at) => readTransaction(database, () => due(from, to, at)),
     names: async (after, limit) => names(after, limit),
-    crowds: async (addresses) => snapshot(database, () => crowds(addresses)),
+    nameCounts: async (addresses) => readTransaction(database, () => crowds(addresses)),
     ranges: async () => ranges(now()),
-    beat: (holder, report) => write((now) => beat(now, holder, report)),
+    heartbeat: (holder, report) => write((now) => beat(now, holder, report)),
     crawlers: async () => crawlers(now()),
-    add: (outcomes) => write((now) => add(now, outcomes)),
+    addOutcomes: (outcomes) => write((now) => add(now, outcomes)),
     outcomes: async (since) => outcomes(since),
   }
 }
 
 function nameReads(database: DatabaseSync) {
   const some = 'from visit where slot between ?1 and ?2 and id is not 0'
-  const due = database.prepare(`select name, ${VISIT_COLUMNS} ${some} and due <= ?3 order by slot, name`)
-  const count = database.prepare(`select ${countColumns('?3')} ${some}`)
+  const due = database.prepare(`select name, ${CRAWL_STATE_COLUMNS} ${some} and due <= ?3 order by slot, name`)
+  const count = database.prepare(`select ${slotCountColumns('?3')} ${some}`)
   count.setReturnArrays(true)
   const names = database.prepare(
     'select name from visit where (slot, name) > (?, ?) and id is not 0 order by slot, name limit +?',
@@ -45,17 +45,17 @@ function nameReads(database: DatabaseSync) {
   const crowd = database.prepare('select names from address where address = ?')
   return {
     due: (from: number, to: number, at: Instant) => ({
-      visits: (due.all(from, to, at) as (VisitRow & { name: Name })[]).map((row) => unpackVisit(row.name, row)),
-      count: countOf(count.get(from, to, at) as unknown as number[]),
+      visits: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) => unpackCrawlState(row.name, row)),
+      count: unpackSlotCount(count.get(from, to, at) as unknown as number[]),
     }),
-    names: (after: Name | null, limit: number): Name[] =>
-      (names.all(after === null ? -1 : slotOf(after), after ?? '', limit) as { name: Name }[]).map(({ name }) => name),
-    crowds: (addresses: Parameters<Schedule['crowds']>[0]): number[] =>
+    names: (after: DomainName | null, limit: number): DomainName[] =>
+      (names.all(after === null ? -1 : slotOf(after), after ?? '', limit) as { name: DomainName }[]).map(({ name }) => name),
+    crowds: (addresses: Parameters<Schedule['nameCounts']>[0]): number[] =>
       addresses.map((address) => (crowd.get(packAddress(address)) as { names: number } | undefined)?.names ?? 0),
   }
 }
 
-function crawlerRoll(database: DatabaseSync) {
+function crawlerStatements(database: DatabaseSync) {
   const hear = database.prepare(
     `insert into crawler (holder, heard, report) values (?, ?, ?)
      on conflict do update set heard = excluded.heard, report = excluded.report`,
@@ -72,11 +72,11 @@ function crawlerRoll(database: DatabaseSync) {
       drop.run(now, LEASE_SECONDS)
       return (count.get() as { live: number }).live
     },
-    crawlers: (now: Instant): Heard[] => (all.all(now, LEASE_SECONDS) as Heard[]).map((row) => ({ ...row })),
+    crawlers: (now: Instant): CrawlerHeartbeat[] => (all.all(now, LEASE_SECONDS) as CrawlerHeartbeat[]).map((row) => ({ ...row })),
   }
 }
 
-function outcomeBook(database: DatabaseSync) {
+function outcomeStatements(database: DatabaseSync) {
   const add = database.prepare(
     `insert into outcome (hour, kind, visits, servfail, nxdomain, none) values (?, ?, ?, ?, ?, ?)
      on conflict do update set visits = visits + excluded.visits, servfail = servfail + excluded.servfail,
@@ -87,11 +87,11 @@ function outcomeBook(database: DatabaseSync) {
     'select hour, kind, visits, servfail, nxdomain, none from outcome where hour >= ? order by hour, kind',
   )
   return {
-    add(now: Instant, outcomes: readonly Outcomes[]): void {
-      for (const { hour, kind, visits, servfail, nxdomain, none } of outcomes)
+    add(now: Instant, outcomes: readonly OutcomeCount[]): void {
+      for (const { hour, kind, probes: visits, servfail, nxdomain, noWebsite: none } of outcomes)
         add.run(hour, kind, visits, servfail, nxdomain, none)
       drop.run(now - OUTCOME_SECONDS)
     },
-    outcomes: (hour: Instant): Outcomes[] => (since.all(hour) as Outcomes[]).map((row) => ({ ...row })),
+    outcomes: (hour: Instant): OutcomeCount[] => (since.all(hour) as OutcomeCount[]).map((row) => ({ ...row })),
   }
 }

@@ -1,34 +1,34 @@
 /** The rows that names share, presence on addresses and redirects to targets, each list with its counter. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type Address, packAddress, packedHex } from '../../words/address.ts'
-import type { Name } from '../../words/name.ts'
+import { type IpAddress, packAddress, packToHex } from '../../words/address.ts'
+import type { DomainName } from '../../words/name.ts'
 
-export type SharedRows = {
-  arrive(address: Address, name: Name, since: string): void
-  leave(address: Address, name: Name): void
-  beginRedirect(target: Name, source: Name): void
-  endRedirect(target: Name, source: Name): void
+export type SqliteSharedRows = {
+  arrive(address: IpAddress, name: DomainName, since: string): void
+  leave(address: IpAddress, name: DomainName): void
+  addRedirect(target: DomainName, source: DomainName): void
+  removeRedirect(target: DomainName, source: DomainName): void
   /** Writes what was gathered: rows in the order of their keys, then every counter once. */
   finish(): void
 }
 
 /** A row to be written: where it sorts, the statement, its values, and the counter that it moves. */
-type Row = { order: string; statement: StatementSync; values: (string | Uint8Array)[]; by: 1 | -1 }
-type Counter = { add: StatementSync; drop: StatementSync }
+type SharedRow = { order: string; statement: StatementSync; values: (string | Uint8Array)[]; by: 1 | -1 }
+type CounterStatements = { add: StatementSync; drop: StatementSync }
 
 /** Prepares the statements once; each call of what it returns gathers for one transaction. */
-export function sharedRows(database: DatabaseSync): () => SharedRows {
-  const addresses = counter(database, 'address', 'address', 'names')
-  const targets = counter(database, 'target', 'target', 'sources')
+export function sharedRowWriter(database: DatabaseSync): () => SqliteSharedRows {
+  const addresses = counterStatements(database, 'address', 'address', 'names')
+  const targets = counterStatements(database, 'target', 'target', 'sources')
   const arrive = database.prepare('insert or ignore into presence (address, name, since) values (?, ?, ?)')
   const leave = database.prepare('delete from presence where address = ? and name = ?')
   const begin = database.prepare('insert or ignore into redirect (target, source) values (?, ?)')
   const end = database.prepare('delete from redirect where target = ? and source = ?')
   return () => {
-    const presence: Row[] = []
-    const redirect: Row[] = []
-    const key = (address: Address, name: Name): string => `${packedHex(address)} ${name}`
+    const presence: SharedRow[] = []
+    const redirect: SharedRow[] = []
+    const key = (address: IpAddress, name: DomainName): string => `${packToHex(address)} ${name}`
     return {
       arrive(address, name, since) {
         presence.push({
@@ -41,21 +41,21 @@ export function sharedRows(database: DatabaseSync): () => SharedRows {
       leave(address, name) {
         presence.push({ order: key(address, name), statement: leave, values: [packAddress(address), name], by: -1 })
       },
-      beginRedirect(target, source) {
+      addRedirect(target, source) {
         redirect.push({ order: `${target} ${source}`, statement: begin, values: [target, source], by: 1 })
       },
-      endRedirect(target, source) {
+      removeRedirect(target, source) {
         redirect.push({ order: `${target} ${source}`, statement: end, values: [target, source], by: -1 })
       },
       finish() {
-        write(presence, addresses)
-        write(redirect, targets)
+        writeSharedRows(presence, addresses)
+        writeSharedRows(redirect, targets)
       },
     }
   }
 }
 
-function counter(database: DatabaseSync, table: string, key: string, counter: string): Counter {
+function counterStatements(database: DatabaseSync, table: string, key: string, counter: string): CounterStatements {
   return {
     add: database.prepare(
       `insert into ${table} (${key}, ${counter}) values (?, ?) on conflict (${key}) do update set ${counter} = ${counter} + excluded.${counter}`,
@@ -65,7 +65,7 @@ function counter(database: DatabaseSync, table: string, key: string, counter: st
 }
 
 /** A counter moves by the rows that were really written or removed. */
-function write(rows: Row[], { add, drop }: Counter): void {
+function writeSharedRows(rows: SharedRow[], { add, drop }: CounterStatements): void {
   rows.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
   let place = 0
   while (place < rows.length) {

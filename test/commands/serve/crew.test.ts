@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import cluster from 'node:cluster'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { Crew } from '../../../src/commands/serve/crew.ts'
+import { WorkerPool } from '../../../src/commands/serve/crew.ts'
 
 test('workers that the system cannot start are a fault of the start, and end with it', async () => {
-  const crew = new Crew(pino({ level: 'silent' }), { stop: async () => {} } as never)
+  const crew = new WorkerPool(pino({ level: 'silent' }), { stop: async () => {} } as never)
   cluster.setupPrimary({ cwd: '/no/such/folder' })
   await assert.rejects(crew.start({} as never, 2), /it ended, or took too long, before it listened/)
-  await crew.end()
+  await crew.stop()
   assert.equal(crew.size, 0)
 })

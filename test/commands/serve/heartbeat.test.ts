@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Silences } from '../../../src/commands/serve/heartbeat.ts'
+import { HeartbeatMonitor } from '../../../src/commands/serve/heartbeat.ts'
 
 function watchOf(children: readonly string[]) {
   let now = 0
-  const silences = new Silences<string>(10_000, () => now)
-  for (const child of children) silences.hear(child)
+  const silences = new HeartbeatMonitor<string>(10_000, () => now)
+  for (const child of children) silences.heartbeat(child)
   return {
     silences,
     /** Looks every second for so long; tells who was silent for too long. */
@@ -15,13 +15,13 @@ function watchOf(children: readonly string[]) {
       return Array.from({ length: seconds }, () => {
         now += 1_000
         each()
-        return silences.look()
+        return silences.check()
       }).flat()
     },
     /** Nothing runs for so long, and then one look. */
     stand(seconds: number): string[] {
       now += seconds * 1_000
-      return silences.look()
+      return silences.check()
     },
   }
 }
@@ -29,16 +29,16 @@ function watchOf(children: readonly string[]) {
 test('a child that is silent for ten seconds is told of once, and no other one', () => {
   const { silences, pass } = watchOf(['a', 'b'])
   assert.deepEqual(
-    pass(9, () => silences.hear('b')),
+    pass(9, () => silences.heartbeat('b')),
     [],
   )
-  assert.equal(silences.of('a'), 9_000)
+  assert.equal(silences.millisecondsSince('a'), 9_000)
   assert.deepEqual(
-    pass(1, () => silences.hear('b')),
+    pass(1, () => silences.heartbeat('b')),
     ['a'],
   )
   assert.deepEqual(
-    pass(20, () => silences.hear('b')),
+    pass(20, () => silences.heartbeat('b')),
     [],
   )
 })
@@ -50,11 +50,11 @@ test('a machine that was suspended, or a process that was late itself, accuses n
   assert.deepEqual(pass(9), [], 'the silence begins anew')
   assert.deepEqual(stand(4), [], 'late')
   assert.deepEqual(
-    pass(9, () => silences.hear('b')),
+    pass(9, () => silences.heartbeat('b')),
     [],
   )
   assert.deepEqual(
-    pass(1, () => silences.hear('b')),
+    pass(1, () => silences.heartbeat('b')),
     ['a'],
   )
 })
@@ -63,5 +63,5 @@ test('a child that was never heard of, or that has ended, is not silent', () => 
   const { silences, pass } = watchOf(['a'])
   silences.forget('a')
   assert.deepEqual(pass(60), [])
-  assert.equal(silences.of('a'), 0)
+  assert.equal(silences.millisecondsSince('a'), 0)
 })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { bytesOf } from '../../../src/nightly/registrations/file.ts'
+import { inflatedBytes } from '../../../src/nightly/registrations/file.ts'
 import { importZone } from '../../../src/nightly/registrations/import-zone.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { parseName } from '../../../src/words/name.ts'
@@ -20,7 +20,7 @@ const DATA = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
 const DAY = 86_400
 
 const visitsOf = ({ store }: World, names: readonly string[]) =>
-  store.frontier.visits(names.map((name) => parseName(name)!))
+  store.observations.crawlStates(names.map((name) => parseName(name)!))
 
 const known = async (world: World, names: readonly string[]): Promise<boolean[]> =>
   (await visitsOf(world, names)).map(({ version }) => version > 0)
@@ -28,10 +28,10 @@ const known = async (world: World, names: readonly string[]): Promise<boolean[]>
 test('registered is what is in the zone and not in the newest earlier one; dropped is the other way round', async (t) => {
   const world = await makeWorld(t)
   const first = await world.takeZone(zoneOf(['b', 'a', 'c']), '2026-11-10')
-  assert.deepEqual([first.isFirst, first.names, first.registered, first.fresh], [true, 3, 0, 3])
+  assert.deepEqual([first.isFirst, first.names, first.registered, first.newNames], [true, 3, 0, 3])
   const next = await world.takeZone(zoneOf(['z', 'c', 'a', 'd', 'd']), '2026-11-12')
   assert.deepEqual(
-    [next.isFirst, next.against, next.names, next.registered, next.dropped],
+    [next.isFirst, next.comparedDay, next.names, next.registered, next.dropped],
     [false, '2026-11-10', 4, 2, 1],
   )
   assert.deepEqual(await world.registered('2026-11-10'), [])
@@ -51,7 +51,7 @@ test('an earlier zone is at most 7 days old, otherwise the zone counts as a firs
   const week = await world.takeZone(zoneOf(['a', 'b']), '2026-10-08')
   assert.deepEqual([week.isFirst, await world.registered('2026-10-08')], [false, ['b.test']])
   const late = await world.takeZone(zoneOf(['b', 'c']), '2026-10-16')
-  assert.deepEqual([late.isFirst, late.registered, late.dropped, late.fresh], [true, 0, 0, 1])
+  assert.deepEqual([late.isFirst, late.registered, late.dropped, late.newNames], [true, 0, 0, 1])
   assert.deepEqual([await world.registered('2026-10-16'), await world.dropped('2026-10-16')], [[], []])
   assert.deepEqual(await known(world, ['a.test', 'b.test', 'c.test']), [true, true, true])
 })
@@ -83,7 +83,7 @@ test('a late zone makes its own day, and the day of the next later zone', async 
   await world.takeZone(zoneOf(['a', 'c', 'e']), '2026-11-15')
   const digest = await world.registrations.digest(day('2026-11-14'))
   const late = await world.takeZone(zoneOf(['a', 'b', 'c']), '2026-11-12')
-  assert.deepEqual([late.remade, late.registered], ['2026-11-14', 1])
+  assert.deepEqual([late.rebuiltDay, late.registered], ['2026-11-14', 1])
   assert.deepEqual(await world.registered('2026-11-12'), ['c.test'])
   assert.deepEqual(await world.registered('2026-11-14'), ['d.test'])
   assert.deepEqual(await world.dropped('2026-11-14'), ['b.test'])
@@ -127,7 +127,7 @@ test('names of a list are registered on its day, unusable lines are told and lef
     '\ufeffb.example\r\nb?d.example\nB\u00dcCHER.example\n\n1.2.3.4\nb.example.',
     '2026-11-19',
   )
-  assert.deepEqual([taken.registered, taken.unusable, taken.fresh], [2, 2, 2])
+  assert.deepEqual([taken.registered, taken.unusable, taken.newNames], [2, 2, 2])
   assert.deepEqual(
     world.rejects.map(({ line, text }) => [line, text]),
     [
@@ -174,7 +174,7 @@ test('a list that registers nothing makes its names known, leaves known ones as 
   const world = await makeWorld(t)
   await world.takeList('a.example\n', '2026-11-18')
   const files = world.files()
-  const dueOf = async (name: string) => (await world.store.frontier.visits([parseName(name)!]))[0]!.due
+  const dueOf = async (name: string) => (await world.store.observations.crawlStates([parseName(name)!]))[0]!.due
   const due = await dueOf('a.example')
   world.setTime((await world.store.now()) + 3_600)
   assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n3,b.example\nx\n'), {
@@ -245,7 +245,7 @@ test('a zone that is cut off, or no zone, is refused whole, and drops no name', 
   ] as const) {
     const given = {
       path: 'a.zone',
-      bytes: bytesOf(streamOf(content), 'a.zone', () => {}),
+      bytes: inflatedBytes(streamOf(content), 'a.zone', () => {}),
       day: day('2026-11-19'),
       zone: null,
     }
@@ -305,11 +305,11 @@ test('a store that fails at any moment leaves nothing that is seen by half, and 
         if (++calls === call) throw new Error('the store is away')
         return work(...given)
       }
-    const { frontier, now } = world.store
+    const { observations: frontier, now } = world.store
     return {
       ...world.store,
       now: counted(now),
-      frontier: { ...frontier, visits: counted(frontier.visits), save: counted(frontier.save) },
+      observations: { ...frontier, crawlStates: counted(frontier.crawlStates), save: counted(frontier.save) },
     }
   }
   const take = (store: World['store']): Promise<unknown> =>
@@ -352,13 +352,13 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       world.store,
       names.map((domain) => ({ domain, observed_at: NOW - DAY, dns: { status: 'nxdomain', records: {} }, web: null })),
     )
-    await world.store.frontier.forget(names[3]!)
-    const before = await world.store.frontier.visits(names)
+    await world.store.observations.forget(names[3]!)
+    const before = await world.store.observations.crawlStates(names)
     assert.ok(before.slice(0, 3).every(({ due }) => due >= NOW - DAY))
     world.setTime(NOW - DAY + 10)
     await world.takeZone(zoneOf(['stays', 'goes', 'new']), '2026-11-18')
     assert.deepEqual(
-      (await world.store.frontier.visits(names)).map(({ due }) => due),
+      (await world.store.observations.crawlStates(names)).map(({ due }) => due),
       before.map(({ due }) => due),
     )
     await world.takeZone(zoneOf(['stays', 'comes', 'newer', 'forgotten']), '2026-11-19')

@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { dayInName, dayInSerial, dayOfFile } from '../../../src/nightly/registrations/dates.ts'
-import { Parts } from '../../../src/nightly/registrations/parts.ts'
-import { hashOf, PARTS, suffixOf } from '../../../src/nightly/registrations/slots.ts'
+import { LabelParts } from '../../../src/nightly/registrations/parts.ts'
+import { labelHash, ZONE_PARTS, zoneSuffix } from '../../../src/nightly/registrations/slots.ts'
 import { comparePart, eachLabel, type OnLabel, sortPart } from '../../../src/nightly/registrations/sorted.ts'
 import { parseName, slotOf } from '../../../src/words/name.ts'
 import type { Day } from '../../../src/words/time.ts'
 import { without } from './world.ts'
 
-const SUFFIX = suffixOf('test')
+const SUFFIX = zoneSuffix('test')
 const label = fc.stringMatching(/^[a-z0-9_-]{1,63}$/)
 const labels = fc.array(fc.oneof(label, fc.constantFrom('a', 'b', 'ab', 'ba')))
 
@@ -31,7 +31,7 @@ test('the hash of a name has its slot in the upper half', () => {
   fc.assert(
     fc.property(label, (name) => {
       const bytes = Buffer.from(`..${name}`)
-      assert.equal(hashOf(bytes, 2, name.length, SUFFIX) >>> 16, slotOf(parseName(`${name}.test`)!))
+      assert.equal(labelHash(bytes, 2, name.length, SUFFIX) >>> 16, slotOf(parseName(`${name}.test`)!))
     }),
   )
 })
@@ -62,7 +62,7 @@ function twins(): [string, string] {
   const seen = new Map<number, string>()
   for (let number = 0; ; number++) {
     const name = number.toString(36)
-    const hash = hashOf(Buffer.from(name), 0, name.length, SUFFIX)
+    const hash = labelHash(Buffer.from(name), 0, name.length, SUFFIX)
     const twin = seen.get(hash)
     if (twin !== undefined) return [twin, name]
     seen.set(hash, name)
@@ -92,13 +92,13 @@ test('two days differ in what is in the one and not in the other', () => {
 test('names lie in the part of their hash, also where they are more than are held; their file has no name', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-parts-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const parts = new Parts(folder, SUFFIX)
+  const parts = new LabelParts(folder, SUFFIX)
   const names = Array.from({ length: 300_000 }, (_, number) => String(number).padEnd(40 + (number % 24), 'x'))
   for (const name of names) parts.add(Buffer.from(name), name.length)
   assert.deepEqual(readdirSync(folder), [])
-  const read = Array.from({ length: PARTS }, (_, number) => unpacked(parts.read(number)))
+  const read = Array.from({ length: ZONE_PARTS }, (_, number) => unpacked(parts.read(number)))
   for (const [number, part] of read.entries())
-    for (const name of part.slice(0, 20)) assert.equal(hashOf(Buffer.from(name), 0, name.length, SUFFIX) >>> 24, number)
+    for (const name of part.slice(0, 20)) assert.equal(labelHash(Buffer.from(name), 0, name.length, SUFFIX) >>> 24, number)
   assert.equal(read.flat().length, names.length)
   assert.equal(new Set([...names, ...read.flat()]).size, names.length)
   parts.close()

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { importList } from '../../../src/nightly/registrations/import-list.ts'
 import { importZone } from '../../../src/nightly/registrations/import-zone.ts'
-import { learnList } from '../../../src/nightly/registrations/learn-list.ts'
+import { importNames } from '../../../src/nightly/registrations/learn-list.ts'
 import { openRegistrations } from '../../../src/nightly/registrations/registrations.ts'
-import type { Reject, Taken, Taking } from '../../../src/nightly/registrations/taking.ts'
+import type { RejectedEntry, RegistrationImportResult, RegistrationImportOptions } from '../../../src/nightly/registrations/taking.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type Day, type Instant, parseDay } from '../../../src/words/time.ts'
@@ -40,8 +40,8 @@ export async function makeWorld(t: TestContext, url?: string) {
     rmSync(folder, { recursive: true })
   })
   const root = join(folder, 'zones')
-  const rejects: Reject[] = []
-  const taking: Taking = {
+  const rejects: RejectedEntry[] = []
+  const taking: RegistrationImportOptions = {
     root,
     store,
     signal: new AbortController().signal,
@@ -67,11 +67,11 @@ export async function makeWorld(t: TestContext, url?: string) {
     setTime: (time: Instant) => {
       now = time
     },
-    takeZone: (text: string, on: string, given: Partial<Taking> = {}): Promise<Taken> =>
+    takeZone: (text: string, on: string, given: Partial<RegistrationImportOptions> = {}): Promise<RegistrationImportResult> =>
       importZone({ ...taking, ...given }, { path: '-', bytes: bytes(text), day: day(on), zone: null }),
-    takeList: (text: string, on: string, name: string | null = null): Promise<Taken> =>
+    takeList: (text: string, on: string, name: string | null = null): Promise<RegistrationImportResult> =>
       importList(taking, { path: '-', bytes: bytes(text), day: day(on), name }),
-    learnList: (text: string, given: Partial<Taking> = {}) => learnList({ ...taking, ...given }, bytes(text)),
+    learnList: (text: string, given: Partial<RegistrationImportOptions> = {}) => importNames({ ...taking, ...given }, bytes(text)),
     registered: (on: string) => all(registrations.registered(day(on))),
     dropped: (on: string) => all(registrations.dropped(day(on))),
     /** All files of the folder with their content, but for what says when. */

@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { InputFault } from '../../../src/input/fault.ts'
+import { InputError } from '../../../src/input/fault.ts'
 import { ZoneReader } from '../../../src/nightly/registrations/zone.ts'
-import { RECORD_BYTES } from '../../../src/nightly/registrations/zone-entries.ts'
+import { MAX_RECORD_BYTES } from '../../../src/nightly/registrations/zone-entries.ts'
 
 const GOV = fileURLToPath(new URL('../../../../shared/data/gov-zone-history/', import.meta.url))
 const SOA = 'test. IN SOA a.nic.test. mail.nic.test. 2026111901 3600 900 604800 300\n'
@@ -23,7 +23,7 @@ function read(given: string | Uint8Array, { apex = null as string | null, size =
     onName: (label, length) => names.push(Buffer.from(label.subarray(0, length)).toString('latin1')),
     onUnusable: (line, owner) => unusable.push([line, Buffer.from(owner).toString('latin1')]),
   })
-  for (let at = 0; at < bytes.length; at += size) reader.take(bytes.slice(at, at + size))
+  for (let at = 0; at < bytes.length; at += size) reader.push(bytes.slice(at, at + size))
   return { ...reader.end(), names, unusable }
 }
 
@@ -105,7 +105,7 @@ for (const [what, text, reason] of [
     for (const size of [1, 2, 5, 1000]) {
       assert.throws(
         () => read(SOA + text, { size }),
-        (error) => error instanceof InputFault && reason.test(error.message),
+        (error) => error instanceof InputError && reason.test(error.message),
         `${size}`,
       )
     }
@@ -155,11 +155,11 @@ test('a record has at most 64 KiB, comments and line ends included, however its 
     `b TXT ${'\\x'.repeat((bytes - 6) / 2)}\n`,
   ]
   for (const size of [1000, 65_536, 1_000_000]) {
-    for (const text of of(RECORD_BYTES)) assert.deepEqual(read(`${SOA}${text}c NS n\n`, { size }).names.at(-1), 'c')
-    for (const text of of(RECORD_BYTES + 2))
+    for (const text of of(MAX_RECORD_BYTES)) assert.deepEqual(read(`${SOA}${text}c NS n\n`, { size }).names.at(-1), 'c')
+    for (const text of of(MAX_RECORD_BYTES + 2))
       assert.throws(() => read(`${SOA}${text}c NS n\n`, { size }), /line 2: a record has more than 65536 bytes/)
     assert.throws(
-      () => read(SOA + 'x'.repeat(RECORD_BYTES + 1), { size }),
+      () => read(SOA + 'x'.repeat(MAX_RECORD_BYTES + 1), { size }),
       /line 2: a record has more than 65536 bytes/,
     )
   }
@@ -196,7 +196,7 @@ test('hostile input is read or refused with a line, and the same way whatever pi
     try {
       return read(text, { size, apex: 'test' })
     } catch (error) {
-      assert.ok(error instanceof InputFault, String(error))
+      assert.ok(error instanceof InputError, String(error))
       assert.match(error.message, /^line \d+: /)
       return error.message
     }
@@ -217,7 +217,7 @@ test('bytes of any kind are read or refused', () => {
       try {
         read(Buffer.concat([Buffer.from(SOA), bytes]))
       } catch (error) {
-        assert.ok(error instanceof InputFault, String(error))
+        assert.ok(error instanceof InputError, String(error))
       }
     }),
     { numRuns: 1_000 },

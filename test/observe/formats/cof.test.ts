@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cof } from '../../../src/observe/formats/cof.ts'
+import { cofFormat } from '../../../src/observe/formats/cof.ts'
 import { formatInstant } from '../../../src/words/time.ts'
 import { NOON, NOT_HERE, read, sample, standsHostileLines, whyRefused } from './reading.ts'
 
@@ -22,7 +22,7 @@ const row = (given: Given = {}) =>
 /** The states that rows give: for each time the records of the type. */
 function statesOf(type: string, ...rows: Given[]): [number, unknown][] {
   const lines = rows.map((given) => row({ rrtype: type, ...given }))
-  const { observations, refused } = read(cof, lines)
+  const { observations, refused } = read(cofFormat, lines)
   assert.deepEqual(refused, [])
   return (observations as { observed_at: string; dns: Given }[]).map(({ observed_at, dns }) => {
     assert.equal(dns.status, 'ok')
@@ -142,8 +142,8 @@ for (const [type, rdata, expected] of [
 
 test('types that are not kept are passed over, whatever their name is', () => {
   const rows = ['SRV', 'PTR', 'RRSIG', 'TYPE65', 65].map((rrtype) => row({ rrtype, rrname: '*.com' }))
-  assert.deepEqual([read(cof, rows).passedOver, read(cof, rows).refused], [5, []])
-  assert.equal(read(cof, [row({ rrtype: 'a' })]).observations.length, 2)
+  assert.deepEqual([read(cofFormat, rows).passedOver, read(cofFormat, rows).refused], [5, []])
+  assert.equal(read(cofFormat, [row({ rrtype: 'a' })]).observations.length, 2)
 })
 
 test('a row that does not fit is refused, naming the field', () => {
@@ -167,8 +167,8 @@ test('a row that does not fit is refused, naming the field', () => {
     [row({ time_first: 3000 }), /^time_last: is before time_first$/],
     [row({ time_first: undefined, time_last: undefined }), /carries no time/],
   ] as const)
-    assert.match(whyRefused(cof, line), reason)
-  const [observation] = read(cof, [row({ time_first: undefined, time_last: undefined })], NOON).observations
+    assert.match(whyRefused(cofFormat, line), reason)
+  const [observation] = read(cofFormat, [row({ time_first: undefined, time_last: undefined })], NOON).observations
   assert.equal((observation as { observed_at: string }).observed_at, `${formatInstant(NOON)}Z`)
 })
 
@@ -178,7 +178,7 @@ test('of more than 256 addresses at once the first in canonical order are kept',
   assert.deepEqual([(first![1] as []).length, (first![1] as string[])[0], last![0]], [256, '10.0.0.0', 2000])
 })
 
-standsHostileLines(cof, [
+standsHostileLines(cofFormat, [
   row({ rdata: ['192.0.2.1'] }),
   row({ rrtype: 'TXT', rdata: '"a" "b"' }),
   row({ rrtype: 'SOA', rdata: 'a. b. 1 2 3 4 5' }),
@@ -186,7 +186,7 @@ standsHostileLines(cof, [
 
 const circl = sample('cof/circl-data.jsonl')
 test('the rows of CIRCL are two states of one alias', { skip: circl === null && NOT_HERE }, () => {
-  const seen = read(cof, circl!.trim().split('\n')).observations as { observed_at: string; dns: Given }[]
+  const seen = read(cofFormat, circl!.trim().split('\n')).observations as { observed_at: string; dns: Given }[]
   assert.deepEqual(
     seen.map(({ observed_at, dns }) => [observed_at, dns.CNAME]),
     [
@@ -202,7 +202,7 @@ const dnstable = sample('cof/dnstable-tests.jsonl')
 test('the rows of dnstable are read; its one name of one label is refused', {
   skip: dnstable === null && NOT_HERE,
 }, () => {
-  const { observations, refused, passedOver } = read(cof, dnstable!.trim().split('\n'))
+  const { observations, refused, passedOver } = read(cofFormat, dnstable!.trim().split('\n'))
   assert.deepEqual([refused.map(([line]) => line), passedOver], [[33], 3])
   const dns = Object.fromEntries(
     (observations as { domain: string; dns: Given }[]).map((each) => [each.domain, each.dns]),

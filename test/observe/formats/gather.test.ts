@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Answer } from '../../../src/crawl/visit.ts'
+import type { DnsAnswer } from '../../../src/crawl/visit.ts'
 import { observationsOf } from '../../../src/observe/formats/gather.ts'
 import type { Sighting } from '../../../src/observe/formats/sighting.ts'
 import { writeObservation } from '../../../src/observe/write.ts'
@@ -10,11 +10,11 @@ import type { RecordType } from '../../../src/words/record.ts'
 import { answered, name } from '../visits.ts'
 import { NOON } from './reading.ts'
 
-const FAILED: Answer = { outcome: 'failed', why: 'timeout' }
+const FAILED: DnsAnswer = { outcome: 'failed', why: 'timeout' }
 const A1 = answered('192.0.2.1')
 const A2 = answered('192.0.2.2')
 
-const asked = (seconds: number, type: RecordType, answer: Answer, domain = 'example.com'): Sighting => ({
+const asked = (seconds: number, type: RecordType, answer: DnsAnswer, domain = 'example.com'): Sighting => ({
   name: name(domain),
   at: NOON + seconds,
   kind: 'asked',

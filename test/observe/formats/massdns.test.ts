@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { massdns } from '../../../src/observe/formats/massdns.ts'
+import { massdnsFormat } from '../../../src/observe/formats/massdns.ts'
 import { dnsOf, NOON, NOT_HERE, read, sample, standsHostileLines, whyRefused } from './reading.ts'
 
 const SECONDS = 1_582_650_534
@@ -56,12 +56,12 @@ test('full text: the question, the records at the end of its aliases, the time',
       ANSWER: ['example.org. 300 IN TXT "part \\x22one\\x22 \\xc3\\xa4" "part "two" \\x5c" '],
     }),
   ]
-  assert.deepEqual(read(massdns, lines), {
+  assert.deepEqual(read(massdnsFormat, lines), {
     observations: [
       { domain: 'example.com', observed_at: WHEN, dns: { status: 'ok', A: ['192.0.2.1', '192.0.2.2'] } },
       { domain: 'example.org', observed_at: WHEN, dns: { status: 'ok', TXT: [['part "one" ä', 'part "two" \\\\']] } },
     ],
-    sightings: read(massdns, lines).sightings,
+    sightings: read(massdnsFormat, lines).sightings,
     refused: [],
     passedOver: 0,
   })
@@ -89,18 +89,18 @@ for (const [what, lines, dns] of [
     { status: 'ok', NS: ['a\\.b\\255.example'] },
   ],
 ] as const) {
-  test(`full text: ${what}`, () => assert.deepEqual(dnsOf(massdns, ...lines), dns))
+  test(`full text: ${what}`, () => assert.deepEqual(dnsOf(massdnsFormat, ...lines), dns))
 }
 
 test('full text: name servers alone, of a server without authority, are a referral and say nothing', () => {
   const lines = full('example.com. IN A', 'NOERROR', { AUTHORITY: ['com. 300 IN NS a.example.'] }, 'qr ')
-  assert.deepEqual([read(massdns, lines).observations, read(massdns, lines).refused], [[], []])
+  assert.deepEqual([read(massdnsFormat, lines).observations, read(massdnsFormat, lines).refused], [[], []])
 })
 
 test('an answer that was cut off says nothing', () => {
   const lines = full('example.com. IN A', 'NOERROR', { ANSWER: ['example.com. 300 IN A 192.0.2.1'] }, 'qr rd ra tc ')
   const line = json({ data: { answers: [record('A', '192.0.2.1')] }, flags: ['tc', 'ra'] })
-  assert.deepEqual([read(massdns, lines).passedOver, read(massdns, [line]).passedOver], [1, 1])
+  assert.deepEqual([read(massdnsFormat, lines).passedOver, read(massdnsFormat, [line]).passedOver], [1, 1])
 })
 
 test('full text: an entry is refused at the line that is wrong, and the rest of it is passed by', () => {
@@ -112,18 +112,18 @@ test('full text: an entry is refused at the line that is wrong, and the rest of 
     ['example.org. 300 IN A 192.0.2.1', 'example.org. 192.0.2.1', 11, /^record: must be a name, a time to live/],
     ['example.org. 300 IN A 192.0.2.1', 'example.org. 300 IN A ::1', 13, /^answer: A\[0\]: must be an IPv4 address$/],
   ] as const) {
-    const { refused, observations } = read(massdns, [...good.map((each) => (each === old ? wrong : each)), ...good])
+    const { refused, observations } = read(massdnsFormat, [...good.map((each) => (each === old ? wrong : each)), ...good])
     assert.deepEqual([refused.length, refused[0]?.[0], observations.length], [1, line, 1], wrong)
     assert.match(refused[0]![1], reason)
   }
-  assert.match(read(massdns, good.slice(0, 6)).refused[0]![1], /^question: is missing$/)
+  assert.match(read(massdnsFormat, good.slice(0, 6)).refused[0]![1], /^question: is missing$/)
 })
 
 test('JSON: the question, the answer, the nanoseconds', () => {
   const line = json({
     data: { answers: [record('CNAME', 'a.example.net.'), record('A', '192.0.2.1', 'a.example.net.')] },
   })
-  assert.deepEqual(read(massdns, [line]).observations, [
+  assert.deepEqual(read(massdnsFormat, [line]).observations, [
     { domain: 'example.com', observed_at: WHEN, dns: { status: 'ok', A: ['192.0.2.1'] } },
   ])
 })
@@ -131,24 +131,24 @@ test('JSON: the question, the answer, the nanoseconds', () => {
 test('JSON: the parts of a text come joined, and are cut anew after every 255 bytes', () => {
   const [one, two] = ['ä'.repeat(127), '\\xc3\\xa4 and more']
   const line = json({ type: 'TXT', data: { answers: [record('TXT', one + two), record('TXT', '"short" text ')] } })
-  assert.deepEqual(dnsOf(massdns, line), { status: 'ok', TXT: [['"short" text '], [`${one}\\195`, '\\164 and more']] })
+  assert.deepEqual(dnsOf(massdnsFormat, line), { status: 'ok', TXT: [['"short" text '], [`${one}\\195`, '\\164 and more']] })
 })
 
 test('JSON: a status, and what was given up', () => {
-  assert.deepEqual(dnsOf(massdns, json({ status: 'NXDOMAIN', data: {} })), { status: 'nxdomain' })
-  assert.deepEqual(dnsOf(massdns, json({ status: 'SERVFAIL' }), json({ status: 'REFUSED', type: 'AAAA' })), {
+  assert.deepEqual(dnsOf(massdnsFormat, json({ status: 'NXDOMAIN', data: {} })), { status: 'nxdomain' })
+  assert.deepEqual(dnsOf(massdnsFormat, json({ status: 'SERVFAIL' }), json({ status: 'REFUSED', type: 'AAAA' })), {
     status: 'servfail',
   })
   const givenUp = (type: string) => JSON.stringify({ name: 'example.com.', type, class: 'IN', error: 'TIMEOUT' })
-  assert.equal(read(massdns, [givenUp('A'), givenUp('AAAA')]).passedOver, 2)
-  const { observations } = read(massdns, [givenUp('A'), givenUp('AAAA')], NOON)
+  assert.equal(read(massdnsFormat, [givenUp('A'), givenUp('AAAA')]).passedOver, 2)
+  const { observations } = read(massdnsFormat, [givenUp('A'), givenUp('AAAA')], NOON)
   assert.deepEqual(observations, [
     { domain: 'example.com', observed_at: '2026-11-20T12:00:00Z', dns: { status: 'servfail' } },
   ])
 })
 
 test('JSON: another type is passed over, a line that does not fit is refused', () => {
-  assert.equal(read(massdns, [json({ type: 'CAA', data: {} }), json({ type: 'TYPE65', data: {} })]).passedOver, 2)
+  assert.equal(read(massdnsFormat, [json({ type: 'CAA', data: {} }), json({ type: 'TYPE65', data: {} })]).passedOver, 2)
   for (const [line, reason] of [
     [json({ name: 'com.' }), /^name: the name has no dot/],
     [json({ type: 1 }), /^type: must be a text$/],
@@ -161,7 +161,7 @@ test('JSON: another type is passed over, a line that does not fit is refused', (
       /^data\.answers: MX\[0\]: must be an object$/,
     ],
   ] as const)
-    assert.match(whyRefused(massdns, line), reason)
+    assert.match(whyRefused(massdnsFormat, line), reason)
 })
 
 test('simple text: records of an answer follow each other; a time has to be given', () => {
@@ -176,8 +176,8 @@ test('simple text: records of an answer follow each other; a time has to be give
     'example.org. MX 20 mx2.example.org.',
     'alias.example.org. CNAME example.org.',
   ]
-  assert.match(whyRefused(massdns, lines[1]!), /carries no time/)
-  const { observations, refused } = read(massdns, lines, NOON)
+  assert.match(whyRefused(massdnsFormat, lines[1]!), /carries no time/)
+  const { observations, refused } = read(massdnsFormat, lines, NOON)
   assert.deepEqual(refused, [])
   const seen = Object.fromEntries(
     (observations as { domain: string; dns: object }[]).map(({ domain, dns }) => [domain, dns]),
@@ -208,12 +208,12 @@ for (const [what, lines, dns] of [
   ['a name that does not exist', ['192.0.2.53:53 1582650534 NXDOMAIN example.com.  A'], { status: 'nxdomain' }],
   ['a type that is absent', ['192.0.2.53:53 1582650534 NOERROR example.com. IN AAAA', ''], { status: 'ok', AAAA: [] }],
 ] as const) {
-  test(`simple text: ${what}`, () => assert.deepEqual(dnsOf(massdns, ...lines), dns))
+  test(`simple text: ${what}`, () => assert.deepEqual(dnsOf(massdnsFormat, ...lines), dns))
 }
 
 test('simple text: a question without status and without records says nothing', () => {
   const { observations, passedOver } = read(
-    massdns,
+    massdnsFormat,
     ['example.com. IN A', 'example.org.  A', 'example.org. A 192.0.2.1'],
     NOON,
   )
@@ -226,10 +226,10 @@ test('simple text: a line that does not fit is refused', () => {
     ['com. A 192.0.2.1', /^the name has no dot/],
     ['example.com. A x', /^A\[0\]: must be an IPv4 address$/],
   ] as const)
-    assert.match(whyRefused(massdns, line, NOON), reason)
+    assert.match(whyRefused(massdnsFormat, line, NOON), reason)
 })
 
-standsHostileLines(massdns, [
+standsHostileLines(massdnsFormat, [
   json({ data: { answers: [record('A', '192.0.2.1'), record('TXT', 'a')], authorities: [record('SOA', 'x')] } }),
   json({ type: 'SOA', data: { answers: [record('SOA', 'a. b. 1 2 3 4 5')] } }),
 ])
@@ -245,14 +245,14 @@ test('hostile text is refused or says nothing; it never throws', () => {
       `${line}${'\\x'.repeat(500_000)}`,
       line.slice(0, -1),
     ])
-      read(massdns, good.with(index, bad))
+      read(massdnsFormat, good.with(index, bad))
   for (const start of ['x 1 A x ', 'x 1 ', 'x ', '', 'x IN 1 '])
     for (const unit of ['A', '1', 'A ', ' ', '1 ', '\t'])
-      read(massdns, [`${start}${unit.repeat(1_048_000 / unit.length)}!`], NOON)
+      read(massdnsFormat, [`${start}${unit.repeat(1_048_000 / unit.length)}!`], NOON)
   const many = Array.from({ length: 3000 }, (_, number) => `example.com. 300 IN A 192.0.2.${number % 256}`)
-  assert.match(read(massdns, full('example.com. IN A', 'NOERROR', { ANSWER: many })).refused[0]![1], /over the 2000th/)
+  assert.match(read(massdnsFormat, full('example.com. IN A', 'NOERROR', { ANSWER: many })).refused[0]![1], /over the 2000th/)
   const simple = many.map((_, number) => `example.com. A 192.0.${number >> 8}.${number & 255}`)
-  assert.match(read(massdns, simple, NOON).refused[0]![1], /over the 2000th/)
+  assert.match(read(massdnsFormat, simple, NOON).refused[0]![1], /over the 2000th/)
 })
 
 const outputs = sample('massdns/expected-outputs.txt')
@@ -260,7 +260,7 @@ test('the outputs that its own tests expect are read', { skip: outputs === null 
   const entries = outputs!.split(/^# .*$/m).filter((each) => each.includes('HEADER'))
   const lines = entries.flatMap((each) => each.replaceAll('[0-9]+', String(SECONDS)).split('\n'))
   const end = lines.findIndex((line) => line.startsWith('46:'))
-  const { sightings, refused } = read(massdns, lines.slice(0, end))
+  const { sightings, refused } = read(massdnsFormat, lines.slice(0, end))
   assert.deepEqual(refused, [])
   const seen = { name: 'google-public-dns-a.google.com', at: SECONDS, kind: 'asked', type: 'A' }
   const answer = { outcome: 'records', records: ['8.8.8.8'], aliases: [] }

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { observationsOf } from '../../../src/observe/formats/gather.ts'
-import type { Format, Sighting, Taken } from '../../../src/observe/formats/sighting.ts'
+import type { ImportFormat, Sighting, ParsedLine } from '../../../src/observe/formats/sighting.ts'
 import { writeObservation } from '../../../src/observe/write.ts'
 import { parseInstant } from '../../../src/words/time.ts'
 
@@ -14,15 +14,15 @@ export type Read = { observations: unknown[]; sightings: Sighting[]; refused: [n
 
 export const NOON = parseInstant('2026-11-20T12:00:00Z')!
 
-export function read(format: Format, lines: readonly string[], observedAt: number | null = null): Read {
+export function read(format: ImportFormat, lines: readonly string[], observedAt: number | null = null): Read {
   const reader = format(observedAt)
   const made: Read = { observations: [], sightings: [], refused: [], passedOver: 0 }
-  const keep = (taken: Taken, line: number): void => {
+  const keep = (taken: ParsedLine, line: number): void => {
     if (typeof taken === 'string') made.refused.push([line, taken])
     else if (taken?.length === 0) made.passedOver++
     else made.sightings.push(...(taken ?? []))
   }
-  for (const [index, line] of lines.entries()) keep(reader.take(line), index + 1)
+  for (const [index, line] of lines.entries()) keep(reader.parseLine(line), index + 1)
   keep(reader.end(), lines.length)
   const sorted = made.sightings.toSorted((a, b) => (a.name === b.name ? a.at - b.at : a.name < b.name ? -1 : 1))
   for (const each of observationsOf(sorted)) if (each) made.observations.push(JSON.parse(writeObservation(each)))
@@ -30,7 +30,7 @@ export function read(format: Format, lines: readonly string[], observedAt: numbe
 }
 
 /** The parts of the one observation that the lines give. */
-export function dnsOf(format: Format, ...lines: string[]): unknown {
+export function dnsOf(format: ImportFormat, ...lines: string[]): unknown {
   const { observations, refused } = read(format, lines)
   assert.deepEqual(refused, [])
   assert.equal(observations.length, 1)
@@ -38,7 +38,7 @@ export function dnsOf(format: Format, ...lines: string[]): unknown {
 }
 
 /** Why the line is refused. */
-export function whyRefused(format: Format, line: string, observedAt: number | null = null): string {
+export function whyRefused(format: ImportFormat, line: string, observedAt: number | null = null): string {
   const { refused } = read(format, [line], observedAt)
   assert.equal(refused.length, 1, 'it is not refused')
   return refused[0]![1]
@@ -87,7 +87,7 @@ export function hostileLines(good: string): string[] {
 }
 
 /** No line makes the reader throw, and what it lets pass can be observed. */
-export function standsHostileLines(format: Format, good: readonly string[]): void {
+export function standsHostileLines(format: ImportFormat, good: readonly string[]): void {
   test('a hostile line is refused or says nothing; it never throws', () => {
     for (const line of good) {
       for (const hostile of hostileLines(line)) read(format, [hostile, line, hostile], NOON)

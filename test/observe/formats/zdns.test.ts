@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { zdns } from '../../../src/observe/formats/zdns.ts'
+import { zdnsFormat } from '../../../src/observe/formats/zdns.ts'
 import { dnsOf, NOON, NOT_HERE, read, sample, standsHostileLines, whyRefused } from './reading.ts'
 
 type Given = Record<string, unknown>
@@ -36,7 +36,7 @@ test('every module of one of the seven types is a type that was asked; several s
       min_ttl: 300,
     }),
   })
-  assert.deepEqual(dnsOf(zdns, line), {
+  assert.deepEqual(dnsOf(zdnsFormat, line), {
     status: 'ok',
     A: ['192.0.2.1', '192.0.2.2'],
     AAAA: ['2001:db8::1'],
@@ -59,14 +59,14 @@ test('every module of one of the seven types is a type that was asked; several s
 })
 
 test('the time is that of the module, in UTC', () => {
-  const { observations } = read(zdns, [lineOf({ A: found(a('192.0.2.1')) })])
+  const { observations } = read(zdnsFormat, [lineOf({ A: found(a('192.0.2.1')) })])
   assert.deepEqual(observations, [
     { domain: 'example.com', observed_at: '2024-08-23T17:12:43Z', dns: { status: 'ok', A: ['192.0.2.1'] } },
   ])
 })
 
 test('the name that was asked is the altered one, where zdns altered it', () => {
-  const { sightings } = read(zdns, [lineOf({ A: found() }, { altered_name: 'WWW.example.com.' })])
+  const { sightings } = read(zdnsFormat, [lineOf({ A: found() }, { altered_name: 'WWW.example.com.' })])
   assert.equal(sightings[0]?.name, 'www.example.com')
 })
 
@@ -142,7 +142,7 @@ for (const [what, results, dns] of [
     { status: 'ok', MX: [{ priority: 1, mail_server: 'mx.example.net' }], NS: ['ns.example.net'] },
   ],
 ] as [string, Given, unknown][]) {
-  test(what, () => assert.deepEqual(dnsOf(zdns, lineOf(results)), dns))
+  test(what, () => assert.deepEqual(dnsOf(zdnsFormat, lineOf(results)), dns))
 }
 
 for (const [what, results] of [
@@ -164,7 +164,7 @@ for (const [what, results] of [
   ],
 ] as [string, Given][]) {
   test(`nothing is said where ${what}`, () => {
-    const { observations, refused } = read(zdns, [lineOf(results)])
+    const { observations, refused } = read(zdnsFormat, [lineOf(results)])
     assert.deepEqual([observations, refused], [[], []])
   })
 }
@@ -183,8 +183,8 @@ test('the old layout has one result a line, and its module is seen from what was
     [old('NOERROR', { ipv6_addresses: ['2001:db8::1'] }), { status: 'ok', AAAA: ['2001:db8::1'] }],
     [old('NXDOMAIN', null), { status: 'nxdomain' }],
   ] as const)
-    assert.deepEqual(dnsOf(zdns, line), dns)
-  assert.equal(read(zdns, [old('NOERROR', { answers: [] })]).passedOver, 1)
+    assert.deepEqual(dnsOf(zdnsFormat, line), dns)
+  assert.equal(read(zdnsFormat, [old('NOERROR', { answers: [] })]).passedOver, 1)
 })
 
 test('a line that does not fit is refused, naming the field', () => {
@@ -202,17 +202,17 @@ test('a line that does not fit is refused, naming the field', () => {
     [lineOf({ MX: found({ type: 'MX', answer: 'a b', preference: 1 }) }), /^results\.MX\.data: MX\[0\]\.mail_server: /],
     [lineOf({ A: found(...Array.from({ length: 257 }, () => a('192.0.2.1'))) }), /at most 256 records$/],
   ] as const)
-    assert.match(whyRefused(zdns, line), reason)
+    assert.match(whyRefused(zdnsFormat, line), reason)
 })
 
 test('what carries no time gets the one that is given, and is refused without', () => {
   const line = JSON.stringify({ name: 'example.com', results: { A: { status: 'NXDOMAIN' } } })
-  assert.match(whyRefused(zdns, line), /carries no time; --observed-at/)
-  assert.equal(read(zdns, [line], NOON).sightings[0]?.at, NOON)
-  assert.notEqual(read(zdns, [lineOf({ A: found(a('192.0.2.1')) })], NOON).sightings[0]?.at, NOON)
+  assert.match(whyRefused(zdnsFormat, line), /carries no time; --observed-at/)
+  assert.equal(read(zdnsFormat, [line], NOON).sightings[0]?.at, NOON)
+  assert.notEqual(read(zdnsFormat, [lineOf({ A: found(a('192.0.2.1')) })], NOON).sightings[0]?.at, NOON)
 })
 
-standsHostileLines(zdns, [
+standsHostileLines(zdnsFormat, [
   lineOf({ A: found(a('192.0.2.1'), cname('example.com', 'a.example')), TXT: found({ type: 'TXT', answer: 'x' }) }),
   lineOf({
     MXLOOKUP: result('NOERROR', { exchanges: [{ name: 'mx.example', preference: 1 }] }),
@@ -224,7 +224,7 @@ const examples = sample('zdns/readme-examples.txt')
 test('the examples of its README are read', { skip: examples === null && NOT_HERE }, () => {
   const blocks = [...examples!.matchAll(/^\{\n.*?^\}$/gms)].map(([block]) => JSON.stringify(JSON.parse(block)))
   const lines = [...examples!.matchAll(/^\{"name".*$/gm)].map(([line]) => line.replaceAll('...', ''))
-  const { observations, refused } = read(zdns, [...blocks, ...lines.map((line) => line.replace('"additionals":,', ''))])
+  const { observations, refused } = read(zdnsFormat, [...blocks, ...lines.map((line) => line.replace('"additionals":,', ''))])
   assert.deepEqual(refused, [])
   assert.deepEqual(observations, [
     {
@@ -252,7 +252,7 @@ const expected = sample('zdns/integration_expected_answers.json')
 test('the answers that its own tests expect are read', { skip: expected === null && NOT_HERE }, () => {
   const answers: Record<string, Given & Given[]> = JSON.parse(expected!)
   const asked = (name: string, module: string, key: string) =>
-    dnsOf(zdns, JSON.stringify({ name, results: { [module]: result('NOERROR', { answers: answers[key] }) } }))
+    dnsOf(zdnsFormat, JSON.stringify({ name, results: { [module]: result('NOERROR', { answers: answers[key] }) } }))
   const apex = 'zdns-testing.com'
   const addresses = ['1.2.3.4', '2.3.4.5', '3.4.5.6']
   assert.deepEqual(asked(apex, 'MX', 'MX_SERVERS'), {
@@ -288,7 +288,7 @@ test('the answers that its own tests expect are read', { skip: expected === null
     'UDP_TRUNCATED_LARGE_TXT',
   ]
   const { sightings, passedOver } = read(
-    zdns,
+    zdnsFormat,
     whole.map((key) => JSON.stringify(answers[key])),
     NOON,
   )
@@ -302,5 +302,5 @@ test('the answers that its own tests expect are read', { skip: expected === null
 const transfer = sample('zdns/axfr-zonetransfer.me.json')
 test('a zone transfer is passed over', { skip: transfer === null && NOT_HERE }, () => {
   const line = JSON.stringify({ name: 'zonetransfer.me', status: 'NOERROR', timestamp: TIME, ...JSON.parse(transfer!) })
-  assert.deepEqual([read(zdns, [line]).passedOver, read(zdns, [line]).refused], [1, []])
+  assert.deepEqual([read(zdnsFormat, [line]).passedOver, read(zdnsFormat, [line]).refused], [1, []])
 })

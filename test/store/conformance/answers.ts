@@ -1,22 +1,22 @@
 /** The answers: everything that the four queries say of a few names, asked of a store and of the model alike. */
 
 import assert from 'node:assert/strict'
-import type { Facts, Lookup, RowFormat } from '../../../src/store/store.ts'
-import type { Address } from '../../../src/words/address.ts'
-import type { Name } from '../../../src/words/name.ts'
+import type { FactsReader, Lookup, RowFormat } from '../../../src/store/store.ts'
+import type { IpAddress } from '../../../src/words/address.ts'
+import type { DomainName } from '../../../src/words/name.ts'
 import { RECORD_TYPES } from '../../../src/words/record.ts'
 import type { Model } from '../model.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './walks.ts'
 
 /** What is asked: these names and addresses, in pages of `limit` rows that come as `as`. */
-export type Question = { names: readonly Name[]; addresses: readonly Address[]; limit: number; as: RowFormat }
+export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number; as: RowFormat }
 
 /** The store answers as the model does. */
-export async function agree(facts: Facts, model: Model, question: Question): Promise<void> {
+export async function agree(facts: FactsReader, model: Model, question: Question): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
 }
 
-async function answersOfStore(facts: Facts, { names, addresses, limit, as }: Question): Promise<object> {
+async function answersOfStore(facts: FactsReader, { names, addresses, limit, as }: Question): Promise<object> {
   const answers: Record<string, object> = {}
   for (const name of names) {
     const history = RECORD_TYPES.map(async (type) => [type, await walkHistory(facts, name, type, limit)])

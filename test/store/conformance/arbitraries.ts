@@ -2,20 +2,20 @@
 
 import fc from 'fast-check'
 import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
-import type { Address } from '../../../src/words/address.ts'
-import type { Name } from '../../../src/words/name.ts'
+import type { IpAddress } from '../../../src/words/address.ts'
+import type { DomainName } from '../../../src/words/name.ts'
 import { RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
 import { address, dns, type Lists, minute, NXDOMAIN, name, SERVFAIL, soa, web } from './world.ts'
 
 /** What happens to a store: an observation comes in, or a name is forgotten. */
-export type Event = Observation | { forget: Name }
+export type Event = Observation | { forget: DomainName }
 
-export const NAMES: readonly Name[] = ['a.example', 'b.example', 'c-d.example', 'c.example'].map(name)
+export const NAMES: readonly DomainName[] = ['a.example', 'b.example', 'c-d.example', 'c.example'].map(name)
 /** Names that are redirected to and never observed. */
-export const TARGETS: readonly Name[] = ['t.example', 'u.example'].map(name)
+export const TARGETS: readonly DomainName[] = ['t.example', 'u.example'].map(name)
 const V4 = ['192.0.2.2', '192.0.2.10', '203.0.113.1']
 const V6 = ['2001:db8::2', '2001:db8::10', '::ffff:192.0.2.2']
-export const ADDRESSES: readonly Address[] = [...V4, ...V6].map(address)
+export const ADDRESSES: readonly IpAddress[] = [...V4, ...V6].map(address)
 
 const HOSTS = ['one.example', 'two.example']
 const POOLS: Record<RecordType, readonly unknown[]> = {
@@ -48,7 +48,7 @@ const accounts = fc.subarray([
   { network: 'x', type: 'x', username: 'c', url: 'https://x.com/c' },
 ])
 
-function webPart(domain: Name): fc.Arbitrary<WebPart> {
+function webPart(domain: DomainName): fc.Arbitrary<WebPart> {
   const verdict = { ssl: fc.constantFrom('valid', 'nocert', 'invalid'), redirect_to_https: fc.boolean() }
   const targets = [...NAMES, ...TARGETS].filter((target) => target !== domain)
   const redirecting = fc
@@ -74,7 +74,7 @@ const observedAt = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(minute(725), minute(726)) },
 )
 
-function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
+function observation(names: readonly DomainName[]): fc.Arbitrary<Observation> {
   return fc.constantFrom(...names).chain((domain) =>
     fc.record(
       {
@@ -89,12 +89,12 @@ function observation(names: readonly Name[]): fc.Arbitrary<Observation> {
 }
 
 /** Observations of which every other one shows again what one of the few before it showed. */
-export function observations(names: readonly Name[], longest: number): fc.Arbitrary<Observation[]> {
+export function observations(names: readonly DomainName[], longest: number): fc.Arbitrary<Observation[]> {
   return repeating(observation(names), longest)
 }
 
 /** Observations with a name forgotten now and then; in half of the cases in the order of their times. */
-export function history(names: readonly Name[], longest: number): fc.Arbitrary<Event[]> {
+export function history(names: readonly DomainName[], longest: number): fc.Arbitrary<Event[]> {
   const event = fc.oneof(
     { weight: 24, arbitrary: observation(names) as fc.Arbitrary<Event> },
     { weight: 1, arbitrary: fc.constantFrom(...names).map((forget) => ({ forget })) },

@@ -45,7 +45,7 @@ export function crowd(engine: Engine): void {
       await ingest(writer, members(3000))
       let place: string | null = null
       for (let n = 2; n === 2 || place !== null; n++) {
-        const slice: Awaited<ReturnType<Store['archive']['check']>> = await store.archive.check(place)
+        const slice: Awaited<ReturnType<Store['maintenance']['check']>> = await store.maintenance.check(place)
         assert.deepEqual(slice.faults, [])
         place = slice.next
         await ingest(

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Hold } from '../../../src/store/jobs.ts'
+import type { LockHold } from '../../../src/store/jobs.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Engine } from './engine.ts'
 import { fileAll, holdOf, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
@@ -13,9 +13,9 @@ const TWO = name('two.example')
 const HIGHEST = Number.MAX_SAFE_INTEGER
 
 /** A segment of all wordings up to `last` that answers. */
-async function cover({ indexing }: Store, hold: Hold, last: number): Promise<void> {
-  const segment = (await indexing.begin(hold, 1, last))!
-  assert.equal(await indexing.publish(hold, segment, last), true)
+async function cover({ similarIndex: indexing }: Store, hold: LockHold, last: number): Promise<void> {
+  const segment = (await indexing.beginSegment(hold, 1, last))!
+  assert.equal(await indexing.publishSegment(hold, segment, last), true)
 }
 
 export function dropping(engine: Engine): void {
@@ -55,11 +55,11 @@ export function dropping(engine: Engine): void {
       await fileAll(store, hold)
       assert.deepEqual([await wordingOf(store, 'one'), await wordingOf(store, 'three')], [null, null])
       assert.deepEqual(await vectorsOf(store, [one, two]), [null, vectorOf('two')])
-      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [one], 'no segment holds the third')
+      assert.deepEqual(await store.similarIndex.tombstones(0, HIGHEST, 9), [one], 'no segment holds the third')
       await cover(store, hold, last)
-      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [one])
-      assert.equal(await store.indexing.strike(hold, [one]), true)
-      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [])
+      assert.deepEqual(await store.similarIndex.tombstones(0, HIGHEST, 9), [one])
+      assert.equal(await store.similarIndex.removeTombstones(hold, [one]), true)
+      assert.deepEqual(await store.similarIndex.tombstones(0, HIGHEST, 9), [])
     },
   )
 
@@ -71,21 +71,21 @@ export function dropping(engine: Engine): void {
       texts.map((text) => saying(`${text}.example`, 1, text)),
     )
     await fileAll(store, hold)
-    const all = (await store.indexing.wordings(0, 9)).map(({ wording }) => wording)
+    const all = (await store.similarIndex.documents(0, 9)).map(({ document: wording }) => wording)
     await cover(store, hold, all[4]!)
     await ingest(
       store,
       texts.map((text) => saying(`${text}.example`, 2, null)),
     )
     await fileAll(store, hold)
-    const { indexing } = store
-    assert.deepEqual(await indexing.gone(0, HIGHEST, 2), all.slice(0, 2))
-    assert.deepEqual(await indexing.gone(all[1]!, HIGHEST, 2), all.slice(2, 4))
-    assert.deepEqual(await indexing.gone(all[1]!, all[3]!, 9), all.slice(2, 4))
-    assert.deepEqual(await indexing.gone(all[4]!, HIGHEST, 9), [])
-    assert.equal(await indexing.strike(hold, [all[0]!, all[3]!, 10_000]), true)
-    assert.deepEqual(await indexing.gone(0, HIGHEST, 9), [all[1], all[2], all[4]])
-    assert.equal(await indexing.strike(hold, []), true)
+    const { similarIndex: indexing } = store
+    assert.deepEqual(await indexing.tombstones(0, HIGHEST, 2), all.slice(0, 2))
+    assert.deepEqual(await indexing.tombstones(all[1]!, HIGHEST, 2), all.slice(2, 4))
+    assert.deepEqual(await indexing.tombstones(all[1]!, all[3]!, 9), all.slice(2, 4))
+    assert.deepEqual(await indexing.tombstones(all[4]!, HIGHEST, 9), [])
+    assert.equal(await indexing.removeTombstones(hold, [all[0]!, all[3]!, 10_000]), true)
+    assert.deepEqual(await indexing.tombstones(0, HIGHEST, 9), [all[1], all[2], all[4]])
+    assert.equal(await indexing.removeTombstones(hold, []), true)
   })
 
   testWithStore(engine, 'a wording that goes while a segment is made of it is noted as gone', async (store) => {
@@ -93,11 +93,11 @@ export function dropping(engine: Engine): void {
     await ingest(store, [saying('one.example', 1, 'one')])
     await fileAll(store, hold)
     const one = (await wordingOf(store, 'one'))!
-    const segment = (await store.indexing.begin(hold, 1, one))!
+    const segment = (await store.similarIndex.beginSegment(hold, 1, one))!
     await ingest(store, [saying('one.example', 2, 'other')])
     await fileAll(store, hold)
-    await store.indexing.publish(hold, segment, 1)
-    assert.deepEqual(await store.indexing.gone(0, one, 9), [one])
+    await store.similarIndex.publishSegment(hold, segment, 1)
+    assert.deepEqual(await store.similarIndex.tombstones(0, one, 9), [one])
   })
 
   testWithStore(
@@ -115,14 +115,14 @@ export function dropping(engine: Engine): void {
       await cover(store, hold, Math.max(both, alone))
       await ingest(store, [saying('c.example', 1, 'waiting')])
       for (const each of [ONE, name('b.example'), name('c.example')]) {
-        await store.frontier.forget(each)
+        await store.observations.forget(each)
         assert.equal(await store.similar.page(each), null)
       }
-      assert.deepEqual(await store.indexing.pending(10), [])
+      assert.deepEqual(await store.similarIndex.pending(10), [])
       assert.deepEqual(await store.similar.names([both, alone], 5), [[TWO], []])
-      assert.equal(await store.indexing.file(hold, []), true)
+      assert.equal(await store.similarIndex.filePages(hold, []), true)
       assert.deepEqual(await vectorsOf(store, [both, alone]), [vectorOf('both'), null])
-      assert.deepEqual(await store.indexing.gone(0, HIGHEST, 9), [alone])
+      assert.deepEqual(await store.similarIndex.tombstones(0, HIGHEST, 9), [alone])
     },
   )
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { termsOf } from '../../../src/similar/terms.ts'
-import { digestOfVector, vectorOf as ofTerms, packVector } from '../../../src/similar/vector.ts'
-import type { Hold } from '../../../src/store/jobs.ts'
-import type { Filing, PendingPage } from '../../../src/store/similar.ts'
+import { vectorDigest, termVectorOf as ofTerms, packTermVector } from '../../../src/similar/vector.ts'
+import type { LockHold } from '../../../src/store/jobs.ts'
+import type { PageFiling, PendingPage } from '../../../src/store/similar.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { seen, web } from './world.ts'
 
@@ -15,19 +15,19 @@ export function vectorOf(text: string): Buffer | null {
 }
 
 export function keyOf(text: string): number {
-  return digestOfVector(vectorOf(text)!)
+  return vectorDigest(vectorOf(text)!)
 }
 
-export function filingOf({ id, name, digest, terms }: PendingPage): Filing {
+export function filingOf({ id, name, digest, terms }: PendingPage): PageFiling {
   const vector = packed(terms)
-  return { id, name, digest, filed: vector && { key: digestOfVector(vector), vector } }
+  return { id, name, digest, document: vector && { key: vectorDigest(vector), vector } }
 }
 
 /** Files all that waits. */
-export async function fileAll({ indexing }: Pick<Store, 'indexing'>, hold: Hold): Promise<void> {
+export async function fileAll({ similarIndex: indexing }: Pick<Store, 'similarIndex'>, hold: LockHold): Promise<void> {
   for (;;) {
     const pages = await indexing.pending(100)
-    assert.equal(await indexing.file(hold, pages.map(filingOf)), true)
+    assert.equal(await indexing.filePages(hold, pages.map(filingOf)), true)
     if (pages.length === 0) return
   }
 }
@@ -38,13 +38,13 @@ export function saying(domain: string, at: number, text: string | null): Observa
 }
 
 /** The hold of the index. */
-export async function holdOf({ jobs }: Pick<Store, 'jobs'>): Promise<Hold> {
-  return (await jobs.take('index', 'a keeper'))!
+export async function holdOf({ jobs }: Pick<Store, 'jobs'>): Promise<LockHold> {
+  return (await jobs.acquireLock('index', 'a keeper'))!
 }
 
 /** The number of a text's wording; null where there is none. */
 export async function wordingOf({ similar }: Pick<Store, 'similar'>, text: string): Promise<number | null> {
-  return similar.wordingOf(keyOf(text), vectorOf(text)!)
+  return similar.findDocument(keyOf(text), vectorOf(text)!)
 }
 
 export async function vectorsOf({ similar }: Store, wordings: readonly number[]): Promise<(Buffer | null)[]> {
@@ -52,5 +52,5 @@ export async function vectorsOf({ similar }: Store, wordings: readonly number[])
 }
 
 function packed(terms: Uint32Array): Buffer | null {
-  return terms.length > 0 ? Buffer.from(packVector(ofTerms(terms))) : null
+  return terms.length > 0 ? Buffer.from(packTermVector(ofTerms(terms))) : null
 }

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { termsOf } from '../../../src/similar/terms.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Hold } from '../../../src/store/jobs.ts'
+import type { LockHold } from '../../../src/store/jobs.ts'
 import type { Store } from '../../../src/store/store.ts'
-import type { Name } from '../../../src/words/name.ts'
+import type { DomainName } from '../../../src/words/name.ts'
 import { NAMES } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
 import { fileAll, filingOf, holdOf, vectorOf } from './filed.ts'
@@ -17,9 +17,9 @@ const HIGHEST = Number.MAX_SAFE_INTEGER
 /** Two say the same words; one has no word; null is no text. */
 const TEXTS = ['one two', 'two one', 'three', '...', null]
 
-type Saying = { name: Name; text: string | null }
+type Saying = { name: DomainName; text: string | null }
 /** `late`: what a name says between the reading of what waits and its filing. */
-type Deed = Saying | { forget: Name } | { file: number; late: Saying | null } | 'cover'
+type Deed = Saying | { forget: DomainName } | { file: number; late: Saying | null } | 'cover'
 
 const saying: fc.Arbitrary<Saying> = fc.record({ name: fc.constantFrom(...NAMES), text: fc.constantFrom(...TEXTS) })
 export const deed: fc.Arbitrary<Deed> = fc.oneof(
@@ -52,18 +52,18 @@ export function filings(engine: Engine): void {
 /** Keeps a store, and knows what it must answer. */
 class Keeper {
   readonly #store: Store
-  readonly #hold: Hold
+  readonly #hold: LockHold
   /** What names say now, which of that waits, and what was filed of them. */
-  readonly #said = new Map<Name, string | null>()
-  readonly #filed = new Map<Name, string>()
-  readonly #waiting = new Set<Name>()
-  readonly #forgotten = new Set<Name>()
+  readonly #said = new Map<DomainName, string | null>()
+  readonly #filed = new Map<DomainName, string>()
+  readonly #waiting = new Set<DomainName>()
+  readonly #forgotten = new Set<DomainName>()
   /** The wordings that there were when all was filed last, and up to which a segment holds them. */
   #known = new Map<number, string | null>()
   #highest = 0
   #minutes = 0
 
-  constructor(store: Store, hold: Hold) {
+  constructor(store: Store, hold: LockHold) {
     this.#store = store
     this.#hold = hold
   }
@@ -80,9 +80,9 @@ class Keeper {
   async cover(): Promise<void> {
     await fileAll(this.#store, this.#hold)
     for (const name of NAMES) this.#note(name)
-    const { similar, indexing } = this.#store
-    const wordings = await indexing.wordings(0, 100)
-    const living = new Map(wordings.map(({ wording, vector }) => [wording, hexOf(vector)]))
+    const { similar, similarIndex: indexing } = this.#store
+    const wordings = await indexing.documents(0, 100)
+    const living = new Map(wordings.map(({ document: wording, vector }) => [wording, hexOf(vector)]))
     const texts = new Set([...this.#filed.values()].map((text) => hexOf(vectorOf(text))))
     assert.deepEqual([...living.values()].sort(), [...texts].filter((text) => text !== null).sort())
     for (const [wording, vector] of living)
@@ -93,11 +93,11 @@ class Keeper {
       [...living.values()].map((vector) => this.#namesOf(vector)),
     )
     const gone = [...this.#known.keys()].filter((wording) => !living.has(wording))
-    assert.deepEqual(await indexing.gone(0, HIGHEST, 100), gone)
+    assert.deepEqual(await indexing.tombstones(0, HIGHEST, 100), gone)
     this.#highest = Math.max(this.#highest, ...living.keys())
-    const segment = (await indexing.begin(this.#hold, 1, this.#highest))!
-    await indexing.publish(this.#hold, segment, living.size)
-    await indexing.strike(this.#hold, gone)
+    const segment = (await indexing.beginSegment(this.#hold, 1, this.#highest))!
+    await indexing.publishSegment(this.#hold, segment, living.size)
+    await indexing.removeTombstones(this.#hold, gone)
     this.#known = living
   }
 
@@ -109,41 +109,41 @@ class Keeper {
     this.#waiting.add(name)
   }
 
-  async #forget(name: Name): Promise<void> {
-    await this.#store.frontier.forget(name)
+  async #forget(name: DomainName): Promise<void> {
+    await this.#store.observations.forget(name)
     this.#forgotten.add(name)
     this.#said.delete(name)
     this.#filed.delete(name)
   }
 
   async #file(limit: number, late: Saying | null): Promise<void> {
-    const pages = await this.#store.indexing.pending(limit)
+    const pages = await this.#store.similarIndex.pending(limit)
     assert.ok(pages.length <= limit)
     const before = new Map(this.#said)
     if (late) await this.#say(late)
-    assert.equal(await this.#store.indexing.file(this.#hold, pages.map(filingOf)), true)
+    assert.equal(await this.#store.similarIndex.filePages(this.#hold, pages.map(filingOf)), true)
     for (const { name } of pages) if (before.get(name) === this.#said.get(name)) this.#note(name)
   }
 
   /** What a name says is filed. */
-  #note(name: Name): void {
+  #note(name: DomainName): void {
     const text = this.#said.get(name) ?? null
     this.#waiting.delete(name)
     if (text === null) this.#filed.delete(name)
     else this.#filed.set(name, text)
   }
 
-  #namesOf(vector: string | null): Name[] {
+  #namesOf(vector: string | null): DomainName[] {
     return NAMES.filter((name) => this.#filed.has(name) && hexOf(vectorOf(this.#filed.get(name)!)) === vector)
   }
 
-  #expected(name: Name): unknown {
+  #expected(name: DomainName): unknown {
     const text = this.#said.get(name) ?? null
     if (text === null) return null
     return this.#waiting.has(name) ? { terms: termsOf(text).counts } : { vector: hexOf(vectorOf(text)) }
   }
 
-  async #page(name: Name): Promise<unknown> {
+  async #page(name: DomainName): Promise<unknown> {
     const page = await this.#store.similar.page(name)
     if (page === null || 'terms' in page) return page
     return { vector: page.vector && hexOf(page.vector) }

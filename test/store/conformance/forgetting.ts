@@ -34,7 +34,7 @@ export function forgetting(engine: Engine): void {
       const model = new Model(NOW)
       await ingest(store, WORLD)
       for (const observation of WORLD) model.observe(observation)
-      assert.equal(await store.frontier.forget(ONE), true)
+      assert.equal(await store.observations.forget(ONE), true)
       model.forget(ONE)
       await agree(store.facts, model, QUESTION)
       assert.equal(await store.facts.lookup(ONE), null)
@@ -52,7 +52,7 @@ export function forgetting(engine: Engine): void {
     'later observations of a forgotten name change nothing, in every kind of batch',
     async (store) => {
       await ingest(store, WORLD)
-      await store.frontier.forget(ONE)
+      await store.observations.forget(ONE)
       const model = new Model(NOW)
       for (const observation of WORLD.slice(3)) model.observe(observation)
       const later = [
@@ -69,26 +69,26 @@ export function forgetting(engine: Engine): void {
       ])
       model.observe(seen('two.example', 9, null, web()))
       await agree(store.facts, model, QUESTION)
-      assert.equal((await store.frontier.visits([ONE]))[0]!.forgotten, true)
+      assert.equal((await store.observations.crawlStates([ONE]))[0]!.forgotten, true)
     },
   )
 
   testWithStore(engine, 'forgetting says whether something besides a tombstone was there', async (store, opened) => {
     await ingest(store, [seen('one.example', 1, null), seen('a.example', 1, null, redirecting('two.example'))])
-    assert.equal(await store.frontier.forget(ONE), true, 'a name that is only known')
-    assert.equal(await store.frontier.forget(ONE), false, 'a tombstone')
-    assert.equal(await (await opened.another()).frontier.forget(TWO), false, 'a name that is only redirected to')
-    assert.equal(await store.frontier.forget(name('never.example')), false, 'an unknown name')
+    assert.equal(await store.observations.forget(ONE), true, 'a name that is only known')
+    assert.equal(await store.observations.forget(ONE), false, 'a tombstone')
+    assert.equal(await (await opened.another()).observations.forget(TWO), false, 'a name that is only redirected to')
+    assert.equal(await store.observations.forget(name('never.example')), false, 'an unknown name')
   })
 
   testWithStore(engine, 'forgetting an unknown name leaves a tombstone too', async (store, opened) => {
-    assert.equal(await store.frontier.forget(ONE), false)
+    assert.equal(await store.observations.forget(ONE), false)
     assert.deepEqual(await ingest(await opened.reopen(), WORLD.slice(0, 3)), ['stale', 'stale', 'stale'])
   })
 
   testWithStore(engine, 'a forgotten name stays the target of those that redirect to it', async (store) => {
     await ingest(store, WORLD)
-    await store.frontier.forget(ONE)
+    await store.observations.forget(ONE)
     const { rows } = decoded(await store.facts.redirects(ONE, null, 10, 'json'))
     assert.deepEqual(rows, [{ target: 't.example' }])
   })

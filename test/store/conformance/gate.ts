@@ -27,7 +27,7 @@ export function gate(engine: Engine): void {
     const versions = []
     for (const at of [1, 2, 3]) {
       await ingest(store, [on('one.example', at, '192.0.2.1')])
-      versions.push((await store.frontier.visits([ONE]))[0]!.version)
+      versions.push((await store.observations.crawlStates([ONE]))[0]!.version)
     }
     assert.ok(versions[0]! > 0 && versions[1]! > versions[0]! && versions[2]! > versions[1]!, String(versions))
   })
@@ -45,7 +45,7 @@ export function gate(engine: Engine): void {
       ])
       const between = on('one.example', 2, '192.0.2.3')
       await ingest(store, [between])
-      assert.deepEqual((await store.frontier.save(late)).again, [ONE], 'the other change of the batch is written')
+      assert.deepEqual((await store.observations.save(late)).rejected, [ONE], 'the other change of the batch is written')
       for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
       await agree(store.facts, model, QUESTION)
     },
@@ -59,7 +59,7 @@ export function gate(engine: Engine): void {
       const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
       assert.equal(late?.facts, null)
       await ingest(store, [on('one.example', 9, '192.0.2.1')])
-      assert.deepEqual((await store.frontier.save([late!])).again, [ONE])
+      assert.deepEqual((await store.observations.save([late!])).rejected, [ONE])
       const { dns } = await store.facts.clocks(ONE)
       assert.equal(dns, seen('one.example', 9, null).observed_at)
     },
@@ -72,8 +72,8 @@ export function gate(engine: Engine): void {
       const other = await opened.another()
       const [mine] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
       const [theirs] = await changesOf(other, [on('one.example', 2, '192.0.2.2')])
-      assert.deepEqual((await store.frontier.save([mine!])).again, [])
-      assert.deepEqual((await other.frontier.save([theirs!])).again, [ONE])
+      assert.deepEqual((await store.observations.save([mine!])).rejected, [])
+      assert.deepEqual((await other.observations.save([theirs!])).rejected, [ONE])
       const model = new Model(NOW)
       model.observe(on('one.example', 1, '192.0.2.1'))
       await agree(other.facts, model, QUESTION)
@@ -87,9 +87,9 @@ export function gate(engine: Engine): void {
       await ingest(store, [on('one.example', 1, '192.0.2.1')])
       const changes = await changesOf(store, [on('one.example', 2, '192.0.2.2'), on('two.example', 2, '192.0.2.2')])
       const other = await opened.another()
-      await other.frontier.forget(ONE)
-      await other.frontier.forget(TWO)
-      assert.deepEqual((await store.frontier.save(changes)).again.sort(), [ONE, TWO])
+      await other.observations.forget(ONE)
+      await other.observations.forget(TWO)
+      assert.deepEqual((await store.observations.save(changes)).rejected.sort(), [ONE, TWO])
       await agree(store.facts, new Model(NOW), QUESTION)
     },
   )
@@ -98,7 +98,7 @@ export function gate(engine: Engine): void {
     const [good] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
     const [bad] = await changesOf(store, [on('two.example', 1, '192.0.2.1')])
     const broken: Change = {
-      visit: bad!.visit,
+      state: bad!.state,
       get facts(): never {
         throw new Error('planted')
       },
@@ -107,9 +107,9 @@ export function gate(engine: Engine): void {
       [good!, broken],
       [broken, good!],
     ]) {
-      await assert.rejects(store.frontier.save(batch), /planted/)
+      await assert.rejects(store.observations.save(batch), /planted/)
       await agree(store.facts, new Model(NOW), QUESTION)
     }
-    assert.deepEqual((await store.frontier.save([good!])).again, [])
+    assert.deepEqual((await store.observations.save([good!])).rejected, [])
   })
 }

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ingest, type Outcome } from '../../../src/store/ingest.ts'
+import { ingest, type IngestOutcome } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
@@ -22,11 +22,11 @@ const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, max
 const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }), as: fc.constantFrom('rows', 'json') })
 
 /** What became of an event: an observation's outcome, or whether there was something to forget. */
-type Fate = Outcome | boolean
+type Fate = IngestOutcome | boolean
 
 /** Lets events happen to the store, observations in batches of these sizes in turn. */
 async function happen(
-  store: Pick<Store, 'frontier' | 'now'>,
+  store: Pick<Store, 'observations' | 'now'>,
   events: readonly Event[],
   sizes: number[],
 ): Promise<Fate[]> {
@@ -34,7 +34,7 @@ async function happen(
   for (let turn = 0; fates.length < events.length; turn++) {
     const rest = events.slice(fates.length, fates.length + sizes[turn % sizes.length]!)
     const end = rest.findIndex((event) => 'forget' in event)
-    if (end === 0) fates.push(await store.frontier.forget((rest[0] as { forget: (typeof NAMES)[0] }).forget))
+    if (end === 0) fates.push(await store.observations.forget((rest[0] as { forget: (typeof NAMES)[0] }).forget))
     else
       fates.push(
         ...(await ingest(
@@ -65,9 +65,9 @@ function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
     })
   return {
     ...store,
-    frontier: pace(store.frontier),
+    observations: pace(store.observations),
     facts: pace(store.facts),
-    archive: pace(store.archive),
+    maintenance: pace(store.maintenance),
     now: () => store.now(),
   }
 }

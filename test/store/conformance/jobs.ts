@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { DIED, HOLD_SECONDS, type Hold, type Jobs, RUN_SECONDS, type Run } from '../../../src/store/jobs.ts'
+import { PROCESS_DIED_MESSAGE, LOCK_SECONDS, type LockHold, type Jobs, RUN_RETENTION_SECONDS, type JobRun } from '../../../src/store/jobs.ts'
 import type { Day } from '../../../src/words/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 import { NOW, testWithStore } from './world.ts'
@@ -20,7 +20,7 @@ export const round: fc.Arbitrary<Round> = fc.record({
     minLength: PROCESSES,
     maxLength: PROCESSES,
   }),
-  seconds: fc.constantFrom(0, 1, HOLD_SECONDS - 1, HOLD_SECONDS, HOLD_SECONDS + 1),
+  seconds: fc.constantFrom(0, 1, LOCK_SECONDS - 1, LOCK_SECONDS, LOCK_SECONDS + 1),
 })
 
 export function jobs(engine: Engine): void {
@@ -38,30 +38,30 @@ export function jobs(engine: Engine): void {
 
   testWithStore(engine, 'each duty has a holder of its own', async (store, opened) => {
     const other = (await opened.another()).jobs
-    const daily = await store.jobs.take('daily', 'a')
-    assert.equal(await other.take('daily', 'b'), null)
-    const night = await other.take('night', 'b')
-    const until = NOW + HOLD_SECONDS
+    const daily = await store.jobs.acquireLock('daily', 'a')
+    assert.equal(await other.acquireLock('daily', 'b'), null)
+    const night = await other.acquireLock('night', 'b')
+    const until = NOW + LOCK_SECONDS
     const all = [
       { ...daily!, holder: 'a', until },
       { ...night!, holder: 'b', until },
     ]
-    assert.deepEqual(await store.jobs.holders(), all)
-    await store.jobs.release(daily!)
-    assert.deepEqual(await other.holders(), all.slice(1))
-    assert.equal((await other.take('daily', 'b'))!.fence, daily!.fence + 1)
+    assert.deepEqual(await store.jobs.lockHolders(), all)
+    await store.jobs.releaseLock(daily!)
+    assert.deepEqual(await other.lockHolders(), all.slice(1))
+    assert.equal((await other.acquireLock('daily', 'b'))!.fence, daily!.fence + 1)
   })
 
   testWithStore(engine, 'a hold that was lost prolongs, ends and begins nothing', async (store, opened, clock) => {
     const other = (await opened.another()).jobs
-    const lost = (await store.jobs.take('daily', 'a'))!
-    clock.now += HOLD_SECONDS
-    assert.deepEqual(await other.holders(), [])
-    const newer = (await other.take('daily', 'b'))!
-    assert.equal(await store.jobs.renew(lost), false)
-    await store.jobs.release(lost)
-    assert.equal(await store.jobs.begin(lost, 'daily', DATE), null)
-    assert.equal(await other.renew(newer), true)
+    const lost = (await store.jobs.acquireLock('daily', 'a'))!
+    clock.now += LOCK_SECONDS
+    assert.deepEqual(await other.lockHolders(), [])
+    const newer = (await other.acquireLock('daily', 'b'))!
+    assert.equal(await store.jobs.renewLock(lost), false)
+    await store.jobs.releaseLock(lost)
+    assert.equal(await store.jobs.startRun(lost, 'daily', DATE), null)
+    assert.equal(await other.renewLock(newer), true)
     assert.deepEqual(await other.runs(0), [])
   })
 
@@ -69,33 +69,33 @@ export function jobs(engine: Engine): void {
     engine,
     'a hold that has run out may be renewed while nobody else has the duty',
     async (store, _, clock) => {
-      const hold = (await store.jobs.take('night', 'a'))!
-      clock.now += 5 * HOLD_SECONDS
-      assert.equal(await store.jobs.renew(hold), true)
-      assert.equal(await store.jobs.take('night', 'b'), null)
+      const hold = (await store.jobs.acquireLock('night', 'a'))!
+      clock.now += 5 * LOCK_SECONDS
+      assert.equal(await store.jobs.renewLock(hold), true)
+      assert.equal(await store.jobs.acquireLock('night', 'b'), null)
     },
   )
 
   testWithStore(engine, 'every run is noted from its beginning to what it came to', async (store, opened, clock) => {
-    const hold = (await store.jobs.take('daily', 'a'))!
-    const first = (await store.jobs.begin(hold, 'daily', DATE))!
+    const hold = (await store.jobs.acquireLock('daily', 'a'))!
+    const first = (await store.jobs.startRun(hold, 'daily', DATE))!
     clock.now += 7
-    const run: Run = {
+    const run: JobRun = {
       number: first,
       job: 'daily',
       date: DATE,
       holder: 'a',
-      began: NOW,
-      ended: null,
+      startedAt: NOW,
+      endedAt: null,
       rows: null,
       error: null,
     }
     assert.deepEqual(await store.jobs.runs(0), [run])
-    assert.equal(await store.jobs.end(first, { rows: 400_000, error: null }), true)
-    assert.equal(await store.jobs.end(first, { rows: 1, error: 'no' }), false, 'once')
-    const second = (await store.jobs.begin(hold, 'inbox', null))!
+    assert.equal(await store.jobs.endRun(first, { rows: 400_000, error: null }), true)
+    assert.equal(await store.jobs.endRun(first, { rows: 1, error: 'no' }), false, 'once')
+    const second = (await store.jobs.startRun(hold, 'inbox', null))!
     const words = 'the disk is full: "quoted", é'
-    assert.equal(await store.jobs.end(second, { rows: null, error: words }), true)
+    assert.equal(await store.jobs.endRun(second, { rows: null, error: words }), true)
     const [one, two] = await (await opened.another()).jobs.runs(0)
     assert.deepEqual(one, { ...run, ended: NOW + 7, rows: 400_000 })
     assert.deepEqual([two!.job, two!.date, two!.error], ['inbox', null, words])
@@ -111,36 +111,36 @@ export function jobs(engine: Engine): void {
     'what a dead process left running has ended when another one takes its duty',
     async (store, opened, clock) => {
       const other = (await opened.another()).jobs
-      const daily = (await store.jobs.take('daily', 'a'))!
-      const followup = (await store.jobs.take('followup', 'a'))!
-      const dead = (await store.jobs.begin(daily, 'daily', DATE))!
-      const snapshot = (await store.jobs.take('snapshot', 'a'))!
-      await store.jobs.begin(snapshot, 'snapshot', DATE)
-      await store.jobs.release(snapshot)
-      await store.jobs.begin(followup, 'followup-7', DATE)
-      clock.now += HOLD_SECONDS
-      await store.jobs.renew(followup)
-      await other.take('daily', 'b')
+      const daily = (await store.jobs.acquireLock('daily', 'a'))!
+      const followup = (await store.jobs.acquireLock('followup', 'a'))!
+      const dead = (await store.jobs.startRun(daily, 'daily', DATE))!
+      const snapshot = (await store.jobs.acquireLock('snapshot', 'a'))!
+      await store.jobs.startRun(snapshot, 'snapshot', DATE)
+      await store.jobs.releaseLock(snapshot)
+      await store.jobs.startRun(followup, 'followup-7', DATE)
+      clock.now += LOCK_SECONDS
+      await store.jobs.renewLock(followup)
+      await other.acquireLock('daily', 'b')
       assert.deepEqual(
-        (await other.runs(0)).map(({ job, ended, error }) => [job, ended, error]),
+        (await other.runs(0)).map(({ job, endedAt: ended, error }) => [job, ended, error]),
         [
-          ['daily', NOW + HOLD_SECONDS, DIED],
-          ['snapshot', NOW + HOLD_SECONDS, DIED],
+          ['daily', NOW + LOCK_SECONDS, PROCESS_DIED_MESSAGE],
+          ['snapshot', NOW + LOCK_SECONDS, PROCESS_DIED_MESSAGE],
           ['followup-7', null, null],
         ],
       )
-      assert.equal(await store.jobs.end(dead, { rows: 1, error: null }), false)
+      assert.equal(await store.jobs.endRun(dead, { rows: 1, error: null }), false)
     },
   )
 
   testWithStore(engine, 'runs are kept for 400 days', async (store, _, clock) => {
-    const hold = (await store.jobs.take('snapshot', 'a'))!
-    await store.jobs.begin(hold, 'snapshot', DATE)
-    clock.now += RUN_SECONDS
-    await store.jobs.begin(hold, 'followup-7', DATE)
+    const hold = (await store.jobs.acquireLock('snapshot', 'a'))!
+    await store.jobs.startRun(hold, 'snapshot', DATE)
+    clock.now += RUN_RETENTION_SECONDS
+    await store.jobs.startRun(hold, 'followup-7', DATE)
     assert.equal((await store.jobs.runs(0)).length, 2)
     clock.now++
-    await store.jobs.begin(hold, 'snapshot', DATE)
+    await store.jobs.startRun(hold, 'snapshot', DATE)
     assert.deepEqual(
       (await store.jobs.runs(0)).map(({ job }) => job),
       ['followup-7', 'snapshot'],
@@ -148,9 +148,9 @@ export function jobs(engine: Engine): void {
   })
 
   testWithStore(engine, 'a clock that is set back keeps no duty from anybody for long', async (store, _, clock) => {
-    await store.jobs.take('daily', 'a')
+    await store.jobs.acquireLock('daily', 'a')
     clock.now -= 86_400
-    assert.notEqual(await store.jobs.take('daily', 'b'), null)
+    assert.notEqual(await store.jobs.acquireLock('daily', 'b'), null)
   })
 }
 
@@ -161,7 +161,7 @@ async function jobsOf(opened: Opened): Promise<Jobs[]> {
 }
 
 /** What a process believes to have. */
-type Belief = { hold: Hold; until: number }
+type Belief = { hold: LockHold; until: number }
 
 /** Plays rounds, and after each of them looks at what the processes believe. */
 async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly Round[]): Promise<void> {
@@ -172,7 +172,7 @@ async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly R
     const taken = await Promise.all(
       deeds.map(async (deed, place) => {
         const fresh = await act(processes[place]!, beliefs[place]!, deed)
-        const until = clock.now + HOLD_SECONDS
+        const until = clock.now + LOCK_SECONDS
         if (deed === 'take' ? fresh !== null : deed !== 'nothing') beliefs[place] = fresh && { hold: fresh, until }
         return deed === 'take' && fresh !== null ? [fresh.fence] : []
       }),
@@ -187,16 +187,16 @@ async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly R
       assert.ok(taken.flat().length > 0, 'nobody got it')
     clock.now += seconds
   }
-  clock.now += HOLD_SECONDS
-  const last = await processes[0]!.take('night', 'last')
+  clock.now += LOCK_SECONDS
+  const last = await processes[0]!.acquireLock('night', 'last')
   assert.notEqual(last, null, 'the dead block nothing')
-  await processes[0]!.release(last!)
+  await processes[0]!.releaseLock(last!)
 }
 
-async function act(jobs: Jobs, belief: Belief | null, deed: Deed): Promise<Hold | null> {
-  if (deed === 'take') return jobs.take('night', 'one of three')
+async function act(jobs: Jobs, belief: Belief | null, deed: Deed): Promise<LockHold | null> {
+  if (deed === 'take') return jobs.acquireLock('night', 'one of three')
   if (belief === null || deed === 'nothing') return null
-  if (deed === 'renew') return (await jobs.renew(belief.hold)) ? belief.hold : null
-  await jobs.release(belief.hold)
+  if (deed === 'renew') return (await jobs.renewLock(belief.hold)) ? belief.hold : null
+  await jobs.releaseLock(belief.hold)
   return null
 }

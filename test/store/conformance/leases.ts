@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Change } from '../../../src/apply/change.ts'
-import { LEASE_SECONDS, type Lease, type Schedule, type Sweep } from '../../../src/store/schedule.ts'
+import { LEASE_SECONDS, type Lease, type Schedule, type RangeSweep } from '../../../src/store/schedule.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { type Name, rangeOf, SLOT_RANGES } from '../../../src/words/name.ts'
+import { type DomainName, slotRangeOf, SLOT_RANGES } from '../../../src/words/name.ts'
 import type { Instant } from '../../../src/words/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 import { changesOf, dns, NOW, name, seen, testWithStore } from './world.ts'
@@ -29,15 +29,15 @@ export const round: fc.Arbitrary<Round> = fc.record({
 })
 
 /** A name of each of some ranges. */
-const OF_RANGE = new Map<number, Name>()
+const OF_RANGE = new Map<number, DomainName>()
 for (let n = 0; OF_RANGE.size < SLOT_RANGES; n++) {
   const each = name(`n${n}.example`)
-  if (!OF_RANGE.has(rangeOf(each))) OF_RANGE.set(rangeOf(each), each)
+  if (!OF_RANGE.has(slotRangeOf(each))) OF_RANGE.set(slotRangeOf(each), each)
 }
 
-const sweepAt = (next: Instant): Sweep => ({
-  next,
-  count: { names: 3, due: 2, overdue: 1, fresh: 1, next: null, ages: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+const sweepAt = (next: Instant): RangeSweep => ({
+  nextSweep: next,
+  count: { names: 3, due: 2, overdue: 1, neverProbed: 1, next: null, ages: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
 })
 
 /** Changes of new names, one of each range. */
@@ -48,7 +48,7 @@ const changesIn = (store: Store, ranges: readonly number[]): Promise<Change[]> =
   )
 
 const versionIn = async (store: Store, range: number): Promise<number> =>
-  (await store.frontier.visits([OF_RANGE.get(range)!]))[0]!.version
+  (await store.observations.crawlStates([OF_RANGE.get(range)!]))[0]!.version
 
 export function leases(engine: Engine): void {
   testWithStore(engine, 'no two of four that race hold a range at once, and fences rise', async (_, opened, clock) => {
@@ -81,10 +81,10 @@ export function leases(engine: Engine): void {
   testWithStore(engine, 'a lease that has run out stands until somebody takes the range', async (store, _, clock) => {
     const [lease] = await store.schedule.lease('a', 1, [7])
     clock.now += LEASE_SECONDS + 5
-    const { holder, until } = (await store.schedule.ranges())[7]!
+    const { holder, expiresAt: until } = (await store.schedule.ranges())[7]!
     assert.deepEqual([holder, until], [null, null], 'nobody holds it')
     const changes = await changesIn(store, [7])
-    assert.deepEqual(await store.frontier.save(changes, [lease!]), { again: [], lost: [] })
+    assert.deepEqual(await store.observations.save(changes, [lease!]), { again: [], lost: [] })
     assert.deepEqual(await store.schedule.renew([lease!]), [lease])
     assert.deepEqual(await store.schedule.lease('b', 1, [7]), [])
   })
@@ -96,10 +96,10 @@ export function leases(engine: Engine): void {
     clock.now += LEASE_SECONDS
     const theirs = await other.schedule.lease('b', 1, [4])
     const changes = await changesIn(store, [3, 4])
-    const saved = await store.frontier.save(changes, ours)
+    const saved = await store.observations.save(changes, ours)
     assert.deepEqual(saved, { again: [], lost: [OF_RANGE.get(4)] })
     assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
-    assert.deepEqual(await other.frontier.save(await changesIn(other, [4]), theirs), { again: [], lost: [] })
+    assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { again: [], lost: [] })
     assert.equal(await versionIn(store, 4), 1)
   })
 
@@ -110,10 +110,10 @@ export function leases(engine: Engine): void {
       const [one, two] = await store.schedule.lease('a', 2, [3, 4])
       await store.schedule.release([{ lease: one!, sweep: null }])
       await store.schedule.release([{ lease: one!, sweep: sweepAt(NOW + 999) }])
-      assert.equal((await store.schedule.ranges())[3]!.next, 0, 'it was given back once')
+      assert.equal((await store.schedule.ranges())[3]!.nextSweep, 0, 'it was given back once')
       assert.deepEqual(await store.schedule.renew([one!, two!]), [two])
       const changes = await changesIn(store, [3, 4, 5])
-      const saved = await store.frontier.save(changes, [one!, two!])
+      const saved = await store.observations.save(changes, [one!, two!])
       assert.deepEqual(new Set(saved.lost), new Set([OF_RANGE.get(3), OF_RANGE.get(5)]))
       assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4), await versionIn(store, 5)], [0, 1, 0])
     },
@@ -163,7 +163,7 @@ export function leases(engine: Engine): void {
       await schedule.lease('b', 1, [8])
       const [eight, nine] = (await schedule.ranges()).slice(8, 10)
       const until = clock.now + LEASE_SECONDS
-      assert.deepEqual(eight, { range: 8, holder: 'b', until, next: sweep.next, swept: clock.now, count: sweep.count })
+      assert.deepEqual(eight, { range: 8, holder: 'b', until, next: sweep.nextSweep, swept: clock.now, count: sweep.count })
       assert.deepEqual(nine, { range: 9, ...fresh })
     },
   )

@@ -3,30 +3,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { NOTHING_KNOWN } from '../../../src/apply/known.ts'
+import { NO_FACTS } from '../../../src/apply/known.ts'
 import { followupRow } from '../../../src/nightly/columns.ts'
-import { TABLES } from '../../../src/store/bulk.ts'
+import { BULK_TABLES } from '../../../src/store/bulk.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import { type ListedPage, ROW_COLUMNS, type Walk } from '../../../src/store/listing.ts'
-import { openBulk } from '../../../src/store/open.ts'
+import { type ListingPage, LISTING_COLUMNS, type NameListing } from '../../../src/store/listing.ts'
+import { openBulkStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { type Name, slotOf } from '../../../src/words/name.ts'
+import { type DomainName, slotOf } from '../../../src/words/name.ts'
 import { type Event, history, NAMES } from './arbitraries.ts'
 import type { Engine, Opened } from './engine.ts'
 import { Writer } from './newcomers.ts'
 import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, testWithStore, web } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
-const VISIT = TABLES.find((table) => table.name === 'visit')!
+const VISIT = BULK_TABLES.find((table) => table.name === 'visit')!
 /** More than a walk sorts, or hands over, at once. */
 const MANY = 101_000
 
-function begin(store: Store, signal = new AbortController().signal): Promise<Walk> {
-  return store.listing.begin({ signal })
+function begin(store: Store, signal = new AbortController().signal): Promise<NameListing> {
+  return store.listing.start({ signal })
 }
 
 /** The lines of a walk; every page says rightly what is in it. */
-async function linesOf(pages: AsyncIterable<ListedPage>): Promise<string[]> {
+async function linesOf(pages: AsyncIterable<ListingPage>): Promise<string[]> {
   const lines: string[] = []
   for await (const { text, rows, first, last } of pages) {
     const page = Buffer.from(text).toString('latin1').split('\n')
@@ -51,8 +51,8 @@ async function walked(store: Store): Promise<{ names: string[]; rows: string[] }
 }
 
 /** What a follow-up file says of a name, without its last columns. */
-async function toldOf({ frontier }: Store, of: Name): Promise<string> {
-  const [current = NOTHING_KNOWN] = await frontier.currents([of])
+async function toldOf({ observations: frontier }: Store, of: DomainName): Promise<string> {
+  const [current = NO_FACTS] = await frontier.currentFacts([of])
   const bare = current.web && { ...current.web, social_networks: [], social_accounts: [] }
   return followupRow(of, { ...current, web: bare }).replace(/,,\n$/, '')
 }
@@ -93,7 +93,7 @@ export function listing(engine: Engine): void {
     assert.ok(rows.includes('odd.example,no,no,,yes,"a,""b"".example",nocert,'))
     assert.ok(rows.includes('only-known.example,no,no,,no,,nocert,'))
     assert.ok(rows.includes('null-mx.example,no,no,,no,,nocert,'))
-    assert.equal(rows[0]!.split(',').length, ROW_COLUMNS.length)
+    assert.equal(rows[0]!.split(',').length, LISTING_COLUMNS.length)
   })
 
   testWithStore(
@@ -104,8 +104,8 @@ export function listing(engine: Engine): void {
       await ingest(writer, WORLD)
       const walk = await begin(store)
       await ingest(writer, [seen('new.example', 1, null), seen('b.example', 9, dns({ A: ['192.0.2.9'] }))])
-      await writer.frontier.forget(name('0.example'))
-      await writer.frontier.forget(name('never.example'))
+      await writer.observations.forget(name('0.example'))
+      await writer.observations.forget(name('never.example'))
       const expected = WORLD.map(({ domain }) => domain as string).filter((each) => each !== '0.example')
       assert.deepEqual(await linesOf(walk.names()), expected.toSorted())
       assert.equal((await linesOf(walk.rows())).length, expected.length)
@@ -129,7 +129,7 @@ export function listing(engine: Engine): void {
     await assert.rejects(async () => {
       for await (const _ of (await begin(store, AbortSignal.abort(reason))).names());
     }, reason)
-    await store.frontier.forget(name('0.example'))
+    await store.observations.forget(name('0.example'))
     assert.equal((await walked(store)).names.length, WORLD.length - 1)
   })
 
@@ -141,7 +141,7 @@ export function listing(engine: Engine): void {
       let steps = 0
       const halfway = { throwIfAborted: () => assert.ok(++steps < 2) } as AbortSignal
       await begin(store, halfway).catch(() => {})
-      for (const each of ['n0.example', 'n999.example']) await store.frontier.forget(name(each))
+      for (const each of ['n0.example', 'n999.example']) await store.observations.forget(name(each))
       const { names } = await walked(store)
       assert.deepEqual([names.length, names[0], names.at(-1)], [2998, 'n1.example', 'n998.example'])
     },
@@ -174,14 +174,14 @@ export function listing(engine: Engine): void {
 
 /** Writes many names as a copy does, which takes a tenth of the time. */
 async function fill({ url }: Opened, count: number): Promise<void> {
-  const bulk = await openBulk(url, 'write')
-  const names = Array.from({ length: count }, (_, n) => `n${n}.example` as Name)
+  const bulk = await openBulkStore(url, 'write')
+  const names = Array.from({ length: count }, (_, n) => `n${n}.example` as DomainName)
   await bulk.write(
     VISIT,
     names.map((each) => [slotOf(each), each, null, 1, 0, null, 0, 0, 0, 0]),
     'whole',
   )
-  await bulk.finish({ account: 0, audit: 0, token: 0, wording: 0 })
+  await bulk.finish({ account: 0, audit: 0, token: 0, document: 0 })
   await bulk.close()
 }
 
@@ -192,8 +192,8 @@ function property(engine: Engine): void {
       fc.asyncProperty(parts, async ([before, meanwhile, after]) => {
         const opened = await engine.open({ now: NOW })
         try {
-          const known = new Set<Name>()
-          const forgotten = new Set<Name>()
+          const known = new Set<DomainName>()
+          const forgotten = new Set<DomainName>()
           const happen = (events: readonly Event[]) => live(opened.store, events, known, forgotten)
           await happen(before)
           await walked(opened.store)
@@ -216,15 +216,15 @@ function property(engine: Engine): void {
 }
 
 /** Lets events happen, and notes who is known and who was forgotten for good. */
-async function live(store: Store, events: readonly Event[], known: Set<Name>, forgotten: Set<Name>): Promise<void> {
+async function live(store: Store, events: readonly Event[], known: Set<DomainName>, forgotten: Set<DomainName>): Promise<void> {
   for (const event of events) {
     if ('forget' in event) {
-      await store.frontier.forget(event.forget)
+      await store.observations.forget(event.forget)
       forgotten.add(event.forget)
       known.delete(event.forget)
     } else {
       await ingest(store, [event])
-      const [visit] = await store.frontier.visits([event.domain])
+      const [visit] = await store.observations.crawlStates([event.domain])
       if (visit!.version > 0 && !visit!.forgotten) known.add(event.domain)
     }
   }

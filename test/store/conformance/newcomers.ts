@@ -26,7 +26,7 @@ export class Writer {
       )
       for (const each of names) this.done.add(each)
       this.forgotten.add(names[batch % 25]!)
-      await this.#store.frontier.forget(names[batch % 25]!)
+      await this.#store.observations.forget(names[batch % 25]!)
       await turn()
     }
   }

@@ -1,7 +1,7 @@
 /** A store of its own for one test, with all its instances, on any engine. */
 
 import { openStore } from '../../../src/store/open.ts'
-import type { OpenOptions } from '../../../src/store/options.ts'
+import type { OpenStoreOptions } from '../../../src/store/options.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Opened } from './engine.ts'
 
@@ -10,7 +10,7 @@ const OPTIONS = { access: 'write', ledger: 'own', secret: 'a secret for the test
 /** Opens the store at a URL; `remove` takes away what it left, once every instance is closed. */
 export async function openedAt(
   url: string,
-  options: Pick<OpenOptions, 'now' | 'pool'>,
+  options: Pick<OpenStoreOptions, 'now' | 'pool'>,
   remove: () => Promise<void>,
 ): Promise<Opened> {
   const instances: Store[] = []

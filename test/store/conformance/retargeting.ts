@@ -2,20 +2,20 @@
 
 import assert from 'node:assert/strict'
 import type { WebPart } from '../../../src/observe/observation.ts'
-import { targetAt } from '../../../src/observe/redirect-target.ts'
+import { redirectTargetFor } from '../../../src/observe/redirect-target.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { retargetAll } from '../../../src/store/retarget.ts'
 import type { Store } from '../../../src/store/store.ts'
-import type { Name } from '../../../src/words/name.ts'
+import type { DomainName } from '../../../src/words/name.ts'
 import type { Engine } from './engine.ts'
 import { name, seen, testWithStore, web } from './world.ts'
 
 /** The registrable domain by a list on which a suffix stands beside `example`. */
-function listWith(suffix: string | null): (host: Name) => Name {
+function listWith(suffix: string | null): (host: DomainName) => DomainName {
   return (host) => {
     const labels = host.split('.')
     const isUnder = suffix !== null && host.endsWith(`.${suffix}`)
-    return labels.slice(-1 - (isUnder ? suffix.split('.').length : 1)).join('.') as Name
+    return labels.slice(-1 - (isUnder ? suffix.split('.').length : 1)).join('.') as DomainName
   }
 }
 
@@ -24,7 +24,7 @@ const NEWER = listWith('platform.example')
 
 /** A redirect as it is seen under a list; with a website where it stays on the own domain. */
 function redirect(from: string, host: string, list = OLD): WebPart {
-  const target = targetAt(name(host), name(from), list)
+  const target = redirectTargetFor(name(host), name(from), list)
   const isSite = target.redirects_to === null
   const { redirects_to: _, ...part } = web({ has_website: isSite, text: isSite ? 'Some text.' : null })
   return { ...part, ...target }
@@ -68,7 +68,7 @@ export function retargeting(engine: Engine): void {
     await run(store)
     const { has_website, redirect_to_domain, social_accounts } = (await store.facts.lookup(one))!
     assert.deepEqual([has_website, redirect_to_domain, social_accounts], [false, true, '[]'])
-    assert.equal((await store.frontier.visits([one]))[0]?.due, 0)
+    assert.equal((await store.observations.crawlStates([one]))[0]?.due, 0)
     await run(store, OLD)
     assert.equal((await store.facts.lookup(one))?.redirect_to_domain, false)
     await ingest(store, [moved(one, 'b.platform.example', 2)])
@@ -94,12 +94,12 @@ export function retargeting(engine: Engine): void {
       const stop = new AbortController()
       const options = { list: 'newer', registrableOf: NEWER, signal: stop.signal, onProgress: () => stop.abort() }
       const first = await retargetAll(store, options)
-      assert.deepEqual([first.done, first.seen, first.changed], [false, 1000, 1000])
+      assert.deepEqual([first.done, first.checked, first.changed], [false, 1000, 1000])
       const second = await run(store)
-      assert.deepEqual([second.done, second.seen, second.changed], [true, 2500, 2500])
+      assert.deepEqual([second.done, second.checked, second.changed], [true, 2500, 2500])
       assert.notEqual(second.resumedAt, null)
-      assert.equal(await store.archive.progress('retarget'), null)
-      await store.archive.keepProgress(
+      assert.equal(await store.maintenance.progress('retarget'), null)
+      await store.maintenance.saveProgress(
         'retarget',
         JSON.stringify({ list: 'older', after: 'n1.example', seen: 9, changed: 9 }),
       )
@@ -111,16 +111,16 @@ export function retargeting(engine: Engine): void {
     const other = await opened.another()
     await ingest(store, [moved('one.example', 'shop.platform.example'), moved('two.example', 'shop.platform.example')])
     let isWritten = false
-    const frontier: Store['frontier'] = {
-      ...store.frontier,
-      async currents(names) {
-        const found = await store.frontier.currents(names)
+    const frontier: Store['observations'] = {
+      ...store.observations,
+      async currentFacts(names) {
+        const found = await store.observations.currentFacts(names)
         if (!isWritten) await ingest(other, [moved('one.example', 'www.other.example', 2)])
         isWritten = true
         return found
       },
     }
-    assert.equal((await run({ ...store, frontier })).changed, 1)
+    assert.equal((await run({ ...store, observations: frontier })).changed, 1)
     assert.deepEqual(await sources(store, 'other.example'), ['one.example'])
     assert.deepEqual(await sources(store, 'shop.platform.example'), ['two.example'])
   })

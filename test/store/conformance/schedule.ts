@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Change } from '../../../src/apply/change.ts'
-import { NO_CLOCKS, PARTS, type Visit } from '../../../src/apply/known.ts'
+import { NO_CLOCKS, OBSERVED_PARTS, type CrawlState } from '../../../src/apply/known.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import { AGE_DAYS, type Count, LEASE_SECONDS, type Outcomes } from '../../../src/store/schedule.ts'
+import { AGE_DAYS, type SlotCount, LEASE_SECONDS, type OutcomeCount } from '../../../src/store/schedule.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { type Name, RANGE_SLOTS, rangeOf, slotOf } from '../../../src/words/name.ts'
+import { type DomainName, RANGE_SLOTS, slotRangeOf, slotOf } from '../../../src/words/name.ts'
 import type { Instant } from '../../../src/words/time.ts'
 import type { Engine } from './engine.ts'
 import { address, dns, NOW, name, seen, testWithStore } from './world.ts'
@@ -18,9 +18,9 @@ const HOUR = 3600
 
 /** Names of one range, some in the same slot. */
 const RANGE = 77
-const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filter((each) => rangeOf(each) === RANGE)
+const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filter((each) => slotRangeOf(each) === RANGE)
 
-const inOrder = (a: Name, b: Name): number => slotOf(a) - slotOf(b) || (a < b ? -1 : 1)
+const inOrder = (a: DomainName, b: DomainName): number => slotOf(a) - slotOf(b) || (a < b ? -1 : 1)
 
 /** A row that is written as a visit, or forgotten. `ago`: seconds since the newest clock, null for none; `ahead`: to `due`. */
 type Deed = { place: number; ago: number | null; ahead: number | null; forget: boolean }
@@ -44,7 +44,7 @@ export const deed: fc.Arbitrary<Deed> = fc.record({
 
 export function schedule(engine: Engine): void {
   testWithStore(engine, 'due names and their count are those of a plain model', async (store) => {
-    const model = new Map<Name, Visit>()
+    const model = new Map<DomainName, CrawlState>()
     const slots = fc
       .tuple(fc.nat(RANGE_SLOTS - 1), fc.nat(RANGE_SLOTS - 1))
       .map((bounds) => bounds.sort((a, b) => a - b))
@@ -68,18 +68,18 @@ export function schedule(engine: Engine): void {
   testWithStore(engine, 'a walk over all names misses none that stays, beside writers', async (store, opened) => {
     const other = await opened.another()
     const all = Array.from({ length: 600 }, (_, n) => name(`walk${n}.example`))
-    await store.frontier.save(all.map(asNew))
+    await store.observations.save(all.map(asNew))
     const gone = all.filter((_, n) => n % 50 === 0)
-    for (const each of gone.slice(0, 6)) await store.frontier.forget(each)
-    const walked: Name[] = []
-    for (let after: Name | null = null, page = 0; ; page++) {
-      const names: Name[] = await store.schedule.names(after, 37)
+    for (const each of gone.slice(0, 6)) await store.observations.forget(each)
+    const walked: DomainName[] = []
+    for (let after: DomainName | null = null, page = 0; ; page++) {
+      const names: DomainName[] = await store.schedule.names(after, 37)
       walked.push(...names)
       if (names.length < 37) break
       after = names.at(-1)!
-      await other.frontier.save([0, 1, 2].map((n) => asNew(name(`new${page}-${n}.example`))))
+      await other.observations.save([0, 1, 2].map((n) => asNew(name(`new${page}-${n}.example`))))
       const late = gone.slice(6)[page]
-      if (late) await other.frontier.forget(late)
+      if (late) await other.observations.forget(late)
     }
     assert.deepEqual(walked, [...new Set(walked)].sort(inOrder))
     const stayed = all.filter((each) => !gone.includes(each))
@@ -95,11 +95,11 @@ export function schedule(engine: Engine): void {
     const slot = slotOf(name('one.example'))
     const before = await store.schedule.due(slot, slot, NOW + 90 * DAY)
     assert.deepEqual([before.visits.length, before.count.names, before.count.due], [1, 1, 1])
-    await store.frontier.forget(name('one.example'))
+    await store.observations.forget(name('one.example'))
     const after = await store.schedule.due(slot, slot, NOW + 90 * DAY)
-    assert.deepEqual([after.visits, after.count.names, after.count.fresh], [[], 0, 0])
+    assert.deepEqual([after.visits, after.count.names, after.count.neverProbed], [[], 0, 0])
     assert.deepEqual(await store.schedule.names(null, 9), [])
-    const [row] = await store.frontier.visits([name('one.example')])
+    const [row] = await store.observations.crawlStates([name('one.example')])
     assert.deepEqual([row!.forgotten, row!.due, row!.failures], [true, 0, 0])
   })
 
@@ -107,25 +107,25 @@ export function schedule(engine: Engine): void {
     const on = (domain: string, at: number, ...addresses: string[]) => seen(domain, at, dns({ A: addresses }))
     const three = ['192.0.2.9', '192.0.2.1', '192.0.2.2', '192.0.2.1'].map(address)
     await ingest(store, [on('a.example', 1, '192.0.2.1'), on('b.example', 1, '192.0.2.1', '192.0.2.2')])
-    assert.deepEqual(await store.schedule.crowds(three), [0, 2, 1, 2])
+    assert.deepEqual(await store.schedule.nameCounts(three), [0, 2, 1, 2])
     await ingest(store, [on('a.example', 2, '192.0.2.9')])
-    assert.deepEqual(await store.schedule.crowds(three), [1, 1, 1, 1])
-    assert.deepEqual(await store.schedule.crowds([]), [])
+    assert.deepEqual(await store.schedule.nameCounts(three), [1, 1, 1, 1])
+    assert.deepEqual(await store.schedule.nameCounts([]), [])
   })
 
   testWithStore(engine, 'a crawler lives until it ends, or is not heard of', async (store, opened, clock) => {
     const { schedule: other } = await opened.another()
-    assert.equal(await store.schedule.beat('a', '{"rate":1}'), 1)
+    assert.equal(await store.schedule.heartbeat('a', '{"rate":1}'), 1)
     clock.now += 5
-    assert.equal(await other.beat('b', '{}'), 2)
+    assert.equal(await other.heartbeat('b', '{}'), 2)
     clock.now += LEASE_SECONDS - 6
-    assert.equal(await other.beat('b', '{"rate":2}'), 2)
+    assert.equal(await other.heartbeat('b', '{"rate":2}'), 2)
     const b = { holder: 'b', heard: clock.now, report: '{"rate":2}' }
     assert.deepEqual(await store.schedule.crawlers(), [{ holder: 'a', heard: NOW, report: '{"rate":1}' }, b])
     clock.now++
     assert.deepEqual(await store.schedule.crawlers(), [b], 'a was not heard of')
-    assert.equal(await store.schedule.beat('c', '{}'), 2)
-    assert.equal(await store.schedule.beat('b', null), 1)
+    assert.equal(await store.schedule.heartbeat('c', '{}'), 2)
+    assert.equal(await store.schedule.heartbeat('b', null), 1)
     assert.deepEqual(
       (await other.crawlers()).map(({ holder }) => holder),
       ['c'],
@@ -135,7 +135,7 @@ export function schedule(engine: Engine): void {
   testWithStore(engine, 'crawlers that beat side by side are all counted', async (store, opened) => {
     const { schedule: other } = await opened.another()
     const beats = Array.from({ length: 20 }, (_, n) =>
-      (n % 2 === 0 ? store.schedule : other).beat(`crawler ${n}`, '{}'),
+      (n % 2 === 0 ? store.schedule : other).heartbeat(`crawler ${n}`, '{}'),
     )
     assert.equal(Math.max(...(await Promise.all(beats))), 20)
     assert.equal((await store.schedule.crawlers()).length, 20)
@@ -147,25 +147,25 @@ export function schedule(engine: Engine): void {
     async (store, opened, clock) => {
       const processes = [store.schedule, (await opened.another()).schedule, (await opened.another()).schedule]
       const hour = NOW - (NOW % HOUR)
-      const one = (hour: Instant, kind: string): Outcomes => ({
+      const one = (hour: Instant, kind: string): OutcomeCount => ({
         hour,
         kind,
-        visits: 5,
+        probes: 5,
         servfail: 1,
         nxdomain: 2,
-        none: 3,
+        noWebsite: 3,
       })
       const kinds = ['due', 'fresh', 'asked']
       const rows = [hour - HOUR, hour].flatMap((hour) => kinds.map((kind) => one(hour, kind)))
       await Promise.all(
-        Array.from({ length: 12 }, (_, n) => processes[n % 3]!.add(n % 2 === 0 ? rows : rows.toReversed())),
+        Array.from({ length: 12 }, (_, n) => processes[n % 3]!.addOutcomes(n % 2 === 0 ? rows : rows.toReversed())),
       )
-      await store.schedule.add([one(hour, 'due'), one(hour, 'due')])
-      const times = (row: Outcomes, factor: number): Outcomes => {
-        const [visits, servfail, nxdomain, none] = [row.visits, row.servfail, row.nxdomain, row.none].map(
+      await store.schedule.addOutcomes([one(hour, 'due'), one(hour, 'due')])
+      const times = (row: OutcomeCount, factor: number): OutcomeCount => {
+        const [visits, servfail, nxdomain, none] = [row.probes, row.servfail, row.nxdomain, row.noWebsite].map(
           (n) => n * factor,
         )
-        return { ...row, visits: visits!, servfail: servfail!, nxdomain: nxdomain!, none: none! }
+        return { ...row, probes: visits!, servfail: servfail!, nxdomain: nxdomain!, noWebsite: none! }
       }
       const expected = rows
         .map((row) => times(row, row.hour === hour && row.kind === 'due' ? 14 : 12))
@@ -173,47 +173,47 @@ export function schedule(engine: Engine): void {
       assert.deepEqual(await store.schedule.outcomes(0), expected)
       assert.deepEqual(await store.schedule.outcomes(hour), expected.slice(3))
       clock.now = hour + 8 * DAY
-      await store.schedule.add([one(clock.now, 'due')])
+      await store.schedule.addOutcomes([one(clock.now, 'due')])
       assert.deepEqual(await store.schedule.outcomes(0), [...expected.slice(3), one(clock.now, 'due')])
     },
   )
 }
 
-async function write(store: Store, model: Map<Name, Visit>, { place, ago, ahead, forget }: Deed): Promise<void> {
+async function write(store: Store, model: Map<DomainName, CrawlState>, { place, ago, ahead, forget }: Deed): Promise<void> {
   const name = NAMES[place]!
-  const [before] = await store.frontier.visits([name])
-  if (forget) await store.frontier.forget(name)
+  const [before] = await store.observations.crawlStates([name])
+  if (forget) await store.observations.forget(name)
   if (forget || before!.forgotten) {
     model.delete(name)
     return
   }
-  const clocks = ago === null ? NO_CLOCKS : PARTS.map((_, part) => NOW - ago - (part % 2) * 1000)
+  const clocks = ago === null ? NO_CLOCKS : OBSERVED_PARTS.map((_, part) => NOW - ago - (part % 2) * 1000)
   const visit = { ...before!, clocks, due: ahead === null ? 0 : NOW + ahead, failures: place % 32 }
-  assert.deepEqual((await store.frontier.save([{ visit, facts: null }])).again, [])
+  assert.deepEqual((await store.observations.save([{ state: visit, facts: null }])).rejected, [])
   model.set(name, { ...visit, version: visit.version + 1 })
 }
 
-function countOf(visits: readonly Visit[], at: Instant): Count {
+function countOf(visits: readonly CrawlState[], at: Instant): SlotCount {
   const ages = [...AGE_DAYS, Number.POSITIVE_INFINITY].map(() => 0)
   for (const { clocks } of visits) {
     const clock = Math.max(...clocks)
     const age = AGE_DAYS.findIndex((days) => at - clock <= days * DAY)
     if (clock > 0) ages[age < 0 ? AGE_DAYS.length : age]!++
   }
-  const isFresh = ({ clocks }: Visit): boolean => Math.max(...clocks) === 0
+  const isFresh = ({ clocks }: CrawlState): boolean => Math.max(...clocks) === 0
   const later = visits.filter(({ due }) => due > at).map(({ due }) => due)
   return {
     names: visits.length,
     due: visits.filter(({ due }) => due <= at).length,
     overdue: visits.filter((visit) => visit.due <= at - DAY && !(visit.due === 0 && isFresh(visit))).length,
-    fresh: visits.filter(isFresh).length,
+    neverProbed: visits.filter(isFresh).length,
     next: later.length === 0 ? null : Math.min(...later),
     ages,
   }
 }
 
 /** A name that is known, and was never looked at. */
-function asNew(name: Name): Change {
-  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsPrint: 0, webPrint: 0, due: 0, failures: 0, forgotten: false }
-  return { visit, facts: null }
+function asNew(name: DomainName): Change {
+  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+  return { state: visit, facts: null }
 }

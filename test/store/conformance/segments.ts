@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { HOLD_SECONDS, type Hold } from '../../../src/store/jobs.ts'
-import type { FrequencyRow, PostingRow, Segment, Wanted } from '../../../src/store/similar.ts'
+import { LOCK_SECONDS, type LockHold } from '../../../src/store/jobs.ts'
+import type { FrequencyRow, PostingRow, Segment, PostingsRead } from '../../../src/store/similar.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Engine } from './engine.ts'
 import { holdOf } from './filed.ts'
@@ -18,7 +18,7 @@ type Written = { first: number; last: number; wordings: number; rows: PostingRow
 
 /** A row, whose bytes are told apart by its key; text of SQL would stumble over some of them. */
 function row(place: number, wording: number): PostingRow {
-  return { place: PART + place, wording, postings: Buffer.from([0, 0xff, place, wording & 255, 0xed, 0xa0]) }
+  return { key: PART + place, document: wording, postings: Buffer.from([0, 0xff, place, wording & 255, 0xed, 0xa0]) }
 }
 
 function counted(last: number): FrequencyRow {
@@ -32,8 +32,8 @@ const part: fc.Arbitrary<Part> = fc.record({
   wordings: fc.integer({ min: 1, max: 20 }),
   rows: fc.uniqueArray(fc.tuple(fc.nat(PLACES), fc.nat(3)), { maxLength: 25, selector: String }),
 })
-const read: fc.Arbitrary<Wanted> = fc.record({
-  place: fc.integer({ min: PART, max: PART + PLACES + 1 }),
+const read: fc.Arbitrary<PostingsRead> = fc.record({
+  key: fc.integer({ min: PART, max: PART + PLACES + 1 }),
   rows: fc.integer({ min: 1, max: 40 }),
 })
 
@@ -48,25 +48,25 @@ function writtenOf(parts: readonly Part[]): Written[] {
 }
 
 /** What a read finds, segment after segment. */
-function expected(written: readonly Written[], { place, rows }: Wanted): PostingRow[] {
+function expected(written: readonly Written[], { key: place, rows }: PostingsRead): PostingRow[] {
   const all = written.reduce((sum, { wordings }) => sum + wordings, 0)
   return written.flatMap((segment) =>
     segment.rows
-      .filter((each) => each.place >= place)
-      .sort((a, b) => a.place - b.place || a.wording - b.wording)
+      .filter((each) => each.key >= place)
+      .sort((a, b) => a.key - b.key || a.document - b.document)
       .slice(0, Math.max(1, Math.ceil((rows * segment.wordings) / all))),
   )
 }
 
 /** A segment that answers. */
-async function add(store: Store, hold: Hold, { first, last, wordings, rows }: Written): Promise<Segment> {
-  const segment = (await store.indexing.begin(hold, first, last))!
-  assert.equal(await store.indexing.write(hold, segment, rows, [counted(last)]), true)
-  assert.equal(await store.indexing.publish(hold, segment, wordings), true)
-  return { segment, first, last, wordings }
+async function add(store: Store, hold: LockHold, { first, last, wordings, rows }: Written): Promise<Segment> {
+  const segment = (await store.similarIndex.beginSegment(hold, first, last))!
+  assert.equal(await store.similarIndex.writeRows(hold, segment, rows, [counted(last)]), true)
+  assert.equal(await store.similarIndex.publishSegment(hold, segment, wordings), true)
+  return { segment, first, last, documents: wordings }
 }
 
-async function bytesOf({ similar }: Store, wanted: readonly Wanted[]): Promise<Buffer[]> {
+async function bytesOf({ similar }: Store, wanted: readonly PostingsRead[]): Promise<Buffer[]> {
   return (await similar.postings(wanted)).map((bytes) => Buffer.from(bytes))
 }
 
@@ -74,7 +74,7 @@ function joined(rows: readonly PostingRow[]): Buffer {
   return Buffer.concat(rows.map(({ postings }) => postings))
 }
 
-async function rowsOf({ indexing }: Store, segment: number, ...page: [after: PostingRow | null, limit: number]) {
+async function rowsOf({ similarIndex: indexing }: Store, segment: number, ...page: [after: PostingRow | null, limit: number]) {
   const rows = await indexing.rows(segment, ...page)
   return rows.map((each) => ({ ...each, postings: Buffer.from(each.postings) }))
 }
@@ -85,9 +85,9 @@ async function lastsOf({ similar }: Store, segment: number, after = -1, limit = 
   return rows.map(({ last }) => last)
 }
 
-async function sweepAll({ indexing }: Store, hold: Hold, limit = 100): Promise<number> {
+async function sweepAll({ similarIndex: indexing }: Store, hold: LockHold, limit = 100): Promise<number> {
   let calls = 1
-  while (await indexing.sweep(hold, limit)) assert.ok(++calls < 100, 'sweep does not end')
+  while (await indexing.removeReplaced(hold, limit)) assert.ok(++calls < 100, 'sweep does not end')
   return calls
 }
 
@@ -95,19 +95,19 @@ export function segments(engine: Engine): void {
   testWithStore(engine, 'a segment answers from when it is published, whole', async (store, opened) => {
     const [hold, other] = [await holdOf(store), await opened.another()]
     assert.deepEqual(
-      [await other.similar.segments(), await bytesOf(other, [{ place: 0, rows: 9 }])],
+      [await other.similar.segments(), await bytesOf(other, [{ key: 0, rows: 9 }])],
       [[], [Buffer.of()]],
     )
-    const segment = (await store.indexing.begin(hold, 1, 20))!
-    await store.indexing.write(hold, segment, [row(3, 1)], [counted(1)])
-    await store.indexing.write(hold, segment, [row(3, 2), row(4, 1)], [])
+    const segment = (await store.similarIndex.beginSegment(hold, 1, 20))!
+    await store.similarIndex.writeRows(hold, segment, [row(3, 1)], [counted(1)])
+    await store.similarIndex.writeRows(hold, segment, [row(3, 2), row(4, 1)], [])
     assert.deepEqual(
-      [await other.similar.segments(), await bytesOf(other, [{ place: PART, rows: 9 }])],
+      [await other.similar.segments(), await bytesOf(other, [{ key: PART, rows: 9 }])],
       [[], [Buffer.of()]],
     )
-    assert.equal(await store.indexing.publish(hold, segment, 17), true)
+    assert.equal(await store.similarIndex.publishSegment(hold, segment, 17), true)
     assert.deepEqual(await other.similar.segments(), [{ segment, first: 1, last: 20, wordings: 17 }])
-    const wanted = [0, 3, 4, 5].map((place) => ({ place: PART + place, rows: 9 }))
+    const wanted = [0, 3, 4, 5].map((place) => ({ key: PART + place, rows: 9 }))
     const all = [row(3, 1), row(3, 2), row(4, 1)]
     assert.deepEqual(await bytesOf(other, wanted), [all, all, all.slice(2), []].map(joined))
   })
@@ -129,13 +129,13 @@ export function segments(engine: Engine): void {
       assert.equal(await sweepAll(store, hold), 1)
       const whole = await add(store, hold, { first: 11, last: 30, wordings: 19, rows: [row(1, 30)] })
       assert.deepEqual(await store.similar.segments(), [parts[0], whole, parts[3]])
-      const read = await bytesOf(store, [{ place: PART, rows: 1 }])
+      const read = await bytesOf(store, [{ key: PART, rows: 1 }])
       assert.deepEqual(read, [joined([row(1, 10), row(1, 30), row(1, 40)])])
       do for (const { segment } of parts.slice(1, 3)) assert.deepEqual(await lastsOf(store, segment), [])
-      while (await store.indexing.sweep(hold, 1))
-      for (const { segment } of parts.slice(1, 3)) assert.deepEqual(await store.indexing.rows(segment, null, 9), [])
+      while (await store.similarIndex.removeReplaced(hold, 1))
+      for (const { segment } of parts.slice(1, 3)) assert.deepEqual(await store.similarIndex.rows(segment, null, 9), [])
       for (const { segment } of [parts[0]!, whole, parts[3]!]) assert.equal((await lastsOf(store, segment)).length, 1)
-      assert.deepEqual(await bytesOf(store, [{ place: PART, rows: 1 }]), read)
+      assert.deepEqual(await bytesOf(store, [{ key: PART, rows: 1 }]), read)
     },
   )
 
@@ -144,27 +144,27 @@ export function segments(engine: Engine): void {
     'what another hold left unfinished never answers, and one may make several at once',
     async (store, opened, clock) => {
       const dead = await holdOf(store)
-      const left = (await store.indexing.begin(dead, 1, 10))!
-      await store.indexing.write(dead, left, [row(1, 1)], [])
-      clock.now += HOLD_SECONDS
+      const left = (await store.similarIndex.beginSegment(dead, 1, 10))!
+      await store.similarIndex.writeRows(dead, left, [row(1, 1)], [])
+      clock.now += LOCK_SECONDS
       const other = await opened.another()
       const hold = await holdOf(other)
-      const [large, small] = [(await other.indexing.begin(hold, 1, 10))!, (await other.indexing.begin(hold, 11, 20))!]
+      const [large, small] = [(await other.similarIndex.beginSegment(hold, 1, 10))!, (await other.similarIndex.beginSegment(hold, 11, 20))!]
       assert.ok(left < large && large < small, 'numbers ascend')
       await sweepAll(other, hold)
-      assert.deepEqual(await other.indexing.rows(left, null, 9), [])
+      assert.deepEqual(await other.similarIndex.rows(left, null, 9), [])
       for (const [segment, place] of [
         [small, 2],
         [large, 1],
       ] as const) {
-        await other.indexing.write(hold, segment, [row(place, 1)], [])
-        assert.equal(await other.indexing.publish(hold, segment, 10), true)
+        await other.similarIndex.writeRows(hold, segment, [row(place, 1)], [])
+        assert.equal(await other.similarIndex.publishSegment(hold, segment, 10), true)
       }
       assert.deepEqual(
         (await other.similar.segments()).map(({ segment }) => segment),
         [large, small],
       )
-      assert.deepEqual(await bytesOf(other, [{ place: PART, rows: 2 }]), [joined([row(1, 1), row(2, 1)])])
+      assert.deepEqual(await bytesOf(other, [{ key: PART, rows: 2 }]), [joined([row(1, 1), row(2, 1)])])
     },
   )
 
@@ -186,7 +186,7 @@ export function segments(engine: Engine): void {
     const hold = await holdOf(store)
     const rows = [row(1, 5), row(1, 900), row(2, 1), row(2, 900), row(300, 4)]
     const { segment } = await add(store, hold, { first: 1, last: 50, wordings: 9, rows: rows.toReversed() })
-    await store.indexing.write(hold, segment, [], [7, 3, 200].map(counted))
+    await store.similarIndex.writeRows(hold, segment, [], [7, 3, 200].map(counted))
     assert.deepEqual(await rowsOf(store, segment, null, 9), rows)
     for (let after: PostingRow | null = null, place = 0; place < rows.length; after = rows[place]!, place += 1)
       assert.deepEqual(await rowsOf(store, segment, after, 2), rows.slice(place, place + 2))
@@ -226,7 +226,7 @@ export function segments(engine: Engine): void {
       const hold = await holdOf(store)
       const rows = Array.from({ length: 3000 }, (_, n) => ({ ...row(n, n), postings: Buffer.alloc(400, n & 255) }))
       await add(store, hold, { first: 0, last: 3000, wordings: 3000, rows })
-      const wanted = [2999, 1000, 0].map((place) => ({ place: PART + place, rows: 1500 }))
+      const wanted = [2999, 1000, 0].map((place) => ({ key: PART + place, rows: 1500 }))
       assert.deepEqual(
         await bytesOf(store, wanted),
         [2999, 1000, 0].map((place) => joined(rows.slice(place, place + 1500))),

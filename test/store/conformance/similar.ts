@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { termsOf } from '../../../src/similar/terms.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import { HOLD_SECONDS, type Hold } from '../../../src/store/jobs.ts'
-import type { Indexing } from '../../../src/store/similar.ts'
+import { LOCK_SECONDS, type LockHold } from '../../../src/store/jobs.ts'
+import type { SimilarIndexStore } from '../../../src/store/similar.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Engine } from './engine.ts'
 import { fileAll, filingOf, holdOf, keyOf, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
@@ -19,10 +19,10 @@ export function similar(engine: Engine): void {
     await ingest(store, [saying('one.example', 1, 'one two two'), saying('two.example', 1, null)])
     const { digest, counts } = termsOf('one two two')
     assert.deepEqual(await store.similar.page(ONE), { terms: counts })
-    const [page, ...others] = await store.indexing.pending(10)
+    const [page, ...others] = await store.similarIndex.pending(10)
     assert.deepEqual([page!.name, page!.digest, page!.terms, others], [ONE, digest, counts, []])
-    assert.equal(await store.indexing.file(await holdOf(store), [filingOf(page!)]), true)
-    assert.deepEqual(await store.indexing.pending(10), [])
+    assert.equal(await store.similarIndex.filePages(await holdOf(store), [filingOf(page!)]), true)
+    assert.deepEqual(await store.similarIndex.pending(10), [])
     const wording = (await wordingOf(store, 'one two two'))!
     const filed = (await store.similar.page(ONE)) as { wording: number; vector: Uint8Array }
     assert.deepEqual([filed.wording, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
@@ -41,7 +41,7 @@ export function similar(engine: Engine): void {
       const shared = (await wordingOf(store, 'one two'))!
       const other = (await wordingOf(store, 'three'))!
       assert.notEqual(shared, other)
-      assert.equal(await store.similar.wordingOf(keyOf('three') - 1, vectorOf('three')!), null)
+      assert.equal(await store.similar.findDocument(keyOf('three') - 1, vectorOf('three')!), null)
       assert.equal(await wordingOf(store, 'four'), null)
       const asked = [other, 99, shared, other]
       assert.deepEqual(await store.similar.names(asked, 5), [['b.example'], [], [ONE, TWO], ['b.example']])
@@ -52,9 +52,9 @@ export function similar(engine: Engine): void {
       )
       const both = [vectorOf('one two'), vectorOf('three')]
       const [least, most] = shared < other ? both : both.toReversed()
-      assert.deepEqual(await pageOf(store.indexing, 0, 10), [least, most])
-      assert.deepEqual(await pageOf(store.indexing, 0, 1), [least])
-      assert.deepEqual(await pageOf(store.indexing, Math.min(shared, other), 10), [most])
+      assert.deepEqual(await pageOf(store.similarIndex, 0, 10), [least, most])
+      assert.deepEqual(await pageOf(store.similarIndex, 0, 1), [least])
+      assert.deepEqual(await pageOf(store.similarIndex, Math.min(shared, other), 10), [most])
       assert.deepEqual([await store.similar.names([], 5), await store.similar.vectors([])], [[], []])
     },
   )
@@ -63,7 +63,7 @@ export function similar(engine: Engine): void {
     await ingest(store, [saying('one.example', 1, '...')])
     await fileAll(store, await holdOf(store))
     assert.deepEqual(await store.similar.page(ONE), { wording: null, vector: null })
-    assert.deepEqual(await store.indexing.wordings(0, 10), [])
+    assert.deepEqual(await store.similarIndex.documents(0, 10), [])
   })
 
   testWithStore(
@@ -72,11 +72,11 @@ export function similar(engine: Engine): void {
     async (store, opened) => {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'old'), saying('two.example', 1, 'two')])
-      const filings = (await store.indexing.pending(10)).map(filingOf)
+      const filings = (await store.similarIndex.pending(10)).map(filingOf)
       await ingest(await opened.another(), [saying('one.example', 2, 'new')])
-      assert.equal(await store.indexing.file(hold, filings), true)
+      assert.equal(await store.similarIndex.filePages(hold, filings), true)
       assert.deepEqual(await store.similar.page(ONE), { terms: termsOf('new').counts })
-      const waiting = await store.indexing.pending(10)
+      const waiting = await store.similarIndex.pending(10)
       assert.deepEqual(
         waiting.map((page) => page.name),
         [ONE],
@@ -105,48 +105,48 @@ export function similar(engine: Engine): void {
   testWithStore(engine, 'whoever lost the index writes nothing', async (store, opened, clock) => {
     const lost = await holdOf(store)
     await ingest(store, [saying('one.example', 1, 'one')])
-    const segment = (await store.indexing.begin(lost, 1, 9))!
-    clock.now += HOLD_SECONDS
+    const segment = (await store.similarIndex.beginSegment(lost, 1, 9))!
+    clock.now += LOCK_SECONDS
     const other = await opened.another()
     const hold = await holdOf(other)
     await writesNothing(store, lost, segment)
-    await other.jobs.release(hold)
+    await other.jobs.releaseLock(hold)
     await writesNothing(store, hold, segment)
-    assert.deepEqual([await store.similar.segments(), await store.similar.followed()], [[], null])
-    assert.deepEqual([await store.indexing.wordings(0, 9), await store.indexing.rows(segment, null, 9)], [[], []])
-    assert.equal((await store.indexing.pending(9)).length, 1)
+    assert.deepEqual([await store.similar.segments(), await store.similar.indexedUntil()], [[], null])
+    assert.deepEqual([await store.similarIndex.documents(0, 9), await store.similarIndex.rows(segment, null, 9)], [[], []])
+    assert.equal((await store.similarIndex.pending(9)).length, 1)
   })
 
   testWithStore(engine, 'until when the index follows is as it was noted last', async (store, opened) => {
     const hold = await holdOf(store)
-    assert.equal(await store.similar.followed(), null)
+    assert.equal(await store.similar.indexedUntil(), null)
     for (const until of [1_795_176_000, 1_795_176_060]) {
-      assert.equal(await store.indexing.follow(hold, until), true)
-      assert.equal(await (await opened.another()).similar.followed(), until)
+      assert.equal(await store.similarIndex.setIndexedUntil(hold, until), true)
+      assert.equal(await (await opened.another()).similar.indexedUntil(), until)
     }
   })
 }
 
-async function writesNothing({ indexing }: Store, hold: Hold, segment: number): Promise<void> {
+async function writesNothing({ similarIndex: indexing }: Store, hold: LockHold, segment: number): Promise<void> {
   const filings = (await indexing.pending(10)).map(filingOf)
-  const row = { place: 16, wording: 1, postings: Buffer.from('a') }
+  const row = { key: 16, document: 1, postings: Buffer.from('a') }
   assert.deepEqual(
     [
-      await indexing.file(hold, filings),
-      await indexing.begin(hold, 1, 9),
-      await indexing.write(hold, segment, [row], [{ last: 1, counts: Buffer.from('a') }]),
-      await indexing.publish(hold, segment, 1),
-      await indexing.strike(hold, [1]),
-      await indexing.sweep(hold, 10),
-      await indexing.follow(hold, 1),
+      await indexing.filePages(hold, filings),
+      await indexing.beginSegment(hold, 1, 9),
+      await indexing.writeRows(hold, segment, [row], [{ last: 1, counts: Buffer.from('a') }]),
+      await indexing.publishSegment(hold, segment, 1),
+      await indexing.removeTombstones(hold, [1]),
+      await indexing.removeReplaced(hold, 10),
+      await indexing.setIndexedUntil(hold, 1),
     ],
     [false, null, false, false, false, false, false],
   )
 }
 
 /** The vectors of a page of wordings, whose numbers ascend. */
-async function pageOf(indexing: Indexing, after: number, limit: number): Promise<Buffer[]> {
-  const page = await indexing.wordings(after, limit)
-  for (const [place, { wording }] of page.entries()) assert.ok(wording > (page[place - 1]?.wording ?? after))
+async function pageOf(indexing: SimilarIndexStore, after: number, limit: number): Promise<Buffer[]> {
+  const page = await indexing.documents(after, limit)
+  for (const [place, { document: wording }] of page.entries()) assert.ok(wording > (page[place - 1]?.document ?? after))
   return page.map(({ vector }) => Buffer.from(vector))
 }

@@ -1,34 +1,34 @@
 /** The rows that stay while things happen, and the walks that must find each of them once. */
 
-import type { Facts } from '../../../src/store/store.ts'
+import type { FactsReader } from '../../../src/store/store.ts'
 import { RECORD_TYPES } from '../../../src/words/record.ts'
 import type { Model } from '../model.ts'
 import { ADDRESSES, type Event, NAMES, TARGETS } from './arbitraries.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './walks.ts'
 
 /** One walk: how a client takes it, and the rows that it has in the model at one moment. Rows are told apart as texts. */
-type Walk = { of: string; walk: (facts: Facts, limit: number) => Promise<string[]>; rows: (model: Model) => string[] }
+type Walk = { of: string; walk: (facts: FactsReader, limit: number) => Promise<string[]>; rows: (model: Model) => string[] }
 
 export const WALKS: readonly Walk[] = [
   ...[...NAMES, ...TARGETS].map((name) => ({
     of: `redirect ${name}`,
-    walk: async (facts: Facts, limit: number): Promise<string[]> => walkRedirects(facts, name, limit, 'rows'),
+    walk: async (facts: FactsReader, limit: number): Promise<string[]> => walkRedirects(facts, name, limit, 'rows'),
     rows: (model: Model): string[] => model.redirects(name),
   })),
   ...NAMES.map((name) => ({
     of: `reverseip ${name}`,
-    walk: async (facts: Facts, limit: number) => texts(await walkNeighbours(facts, name, limit, 'rows')),
+    walk: async (facts: FactsReader, limit: number) => texts(await walkNeighbours(facts, name, limit, 'rows')),
     rows: (model: Model) => texts(model.neighbours(model.addresses(name), name)),
   })),
   ...ADDRESSES.map((address) => ({
     of: `reverseip ${address}`,
-    walk: async (facts: Facts, limit: number) => texts(await walkNeighbours(facts, [address], limit, 'json')),
+    walk: async (facts: FactsReader, limit: number) => texts(await walkNeighbours(facts, [address], limit, 'json')),
     rows: (model: Model) => texts(model.neighbours([address], null)),
   })),
   ...NAMES.flatMap((name) =>
     RECORD_TYPES.map((type) => ({
       of: `dnshistory ${name} ${type}`,
-      walk: async (facts: Facts, limit: number) => texts(await walkHistory(facts, name, type, limit)),
+      walk: async (facts: FactsReader, limit: number) => texts(await walkHistory(facts, name, type, limit)),
       rows: (model: Model) => texts(model.history(name, type)),
     })),
   ),

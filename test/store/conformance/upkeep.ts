@@ -42,7 +42,7 @@ const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other
 
 async function fill(store: Store): Promise<void> {
   await ingest(store, FILLED)
-  await store.frontier.forget(name('e.example'))
+  await store.observations.forget(name('e.example'))
   await fileAll(store, await holdOf(store))
   await ingest(store, [WAITING])
 }
@@ -51,11 +51,11 @@ export function upkeep(engine: Engine): void {
   testWithStore(engine, 'check finds nothing in an empty store, looks at every name, and ends', async (store) => {
     assert.deepEqual(await faults(store), [])
     await ingest(store, FILLED)
-    await store.frontier.forget(name('e.example'))
+    await store.observations.forget(name('e.example'))
     let checked = 0
     let place: string | null = null
     do {
-      const slice: { checked: number; next: string | null } = await store.archive.check(place)
+      const slice: { checked: number; next: string | null } = await store.maintenance.check(place)
       checked += slice.checked
       place = slice.next
     } while (place !== null)
@@ -74,7 +74,7 @@ export function upkeep(engine: Engine): void {
   testWithStore(engine, 'a store that is closed and opened again gives every answer', async (store, opened) => {
     const model = new Model(NOW)
     await ingest(store, FILLED)
-    await store.frontier.forget(name('c.example'))
+    await store.observations.forget(name('c.example'))
     for (const observation of FILLED) model.observe(observation)
     model.forget(name('c.example'))
     const reopened = await opened.reopen()
@@ -100,7 +100,7 @@ export function upkeep(engine: Engine): void {
 
   testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
     await ingest(store, FILLED)
-    const { facts, log } = await store.archive.sizes()
+    const { facts, log } = await store.maintenance.sizes()
     assert.ok(Number.isInteger(facts) && facts > 0, String(facts))
     assert.ok(Number.isInteger(log) && log >= 0, String(log))
   })

@@ -2,28 +2,28 @@
 
 import assert from 'node:assert/strict'
 import type {
-  Facts,
+  FactsReader,
   History,
   HistoryState,
   NeighbourPosition,
   NeighbourRow,
-  Page,
+  RowPage,
   RedirectRow,
   RowFormat,
 } from '../../../src/store/store.ts'
-import type { Address } from '../../../src/words/address.ts'
-import type { Name } from '../../../src/words/name.ts'
+import type { IpAddress } from '../../../src/words/address.ts'
+import type { DomainName } from '../../../src/words/name.ts'
 import type { RecordType } from '../../../src/words/record.ts'
 import type { Instant } from '../../../src/words/time.ts'
 
 /** The rows of a page, however they are handed over. */
-function rowsOf<Row, Position>(page: Page<Row, RowFormat, Position>): Row[] {
+function rowsOf<Row, Position>(page: RowPage<Row, RowFormat, Position>): Row[] {
   const isReady = page.rows[0] instanceof Uint8Array
-  return isReady ? decoded(page as Page<Row, 'json', Position>).rows : structuredClone(page.rows as Row[])
+  return isReady ? decoded(page as RowPage<Row, 'json', Position>).rows : structuredClone(page.rows as Row[])
 }
 
 /** A page of ready JSON with its rows read. */
-export function decoded<Row, Position>({ rows, count, last }: Page<Row, 'json', Position>) {
+export function decoded<Row, Position>({ rows, count, last }: RowPage<Row, 'json', Position>) {
   return { rows: JSON.parse(Buffer.concat(rows).toString()) as Row[], count, last }
 }
 
@@ -31,12 +31,12 @@ export function decoded<Row, Position>({ rows, count, last }: Page<Row, 'json', 
 async function walk<Row, Position>(
   limit: number,
   place: (row: Row) => Position,
-  fetch: (after: Position | null) => Promise<Page<Row, RowFormat, Position>>,
+  fetch: (after: Position | null) => Promise<RowPage<Row, RowFormat, Position>>,
 ): Promise<Row[]> {
   const rows: Row[] = []
   let after: Position | null = null
   do {
-    const page: Page<Row, RowFormat, Position> = await fetch(after)
+    const page: RowPage<Row, RowFormat, Position> = await fetch(after)
     const found = rowsOf(page)
     assert.equal(page.count, found.length, 'count is the number of rows')
     assert.ok(found.length <= limit, `a page of ${limit} has ${found.length} rows`)
@@ -50,8 +50,8 @@ async function walk<Row, Position>(
   return rows
 }
 
-export async function walkRedirects(facts: Facts, target: Name, limit: number, as: RowFormat): Promise<Name[]> {
-  const rows = await walk<RedirectRow, Name>(
+export async function walkRedirects(facts: FactsReader, target: DomainName, limit: number, as: RowFormat): Promise<DomainName[]> {
+  const rows = await walk<RedirectRow, DomainName>(
     limit,
     (row) => row.target,
     (after) => facts.redirects(target, after, limit, as),
@@ -61,8 +61,8 @@ export async function walkRedirects(facts: Facts, target: Name, limit: number, a
 
 /** The rows of some addresses, or with a name those of the addresses that it has at each page. */
 export function walkNeighbours(
-  facts: Facts,
-  of: Name | readonly Address[],
+  facts: FactsReader,
+  of: DomainName | readonly IpAddress[],
   limit: number,
   as: RowFormat,
 ): Promise<NeighbourRow[]> {
@@ -76,7 +76,7 @@ export function walkNeighbours(
   )
 }
 
-export async function walkHistory(facts: Facts, name: Name, type: RecordType, limit: number): Promise<HistoryState[]> {
+export async function walkHistory(facts: FactsReader, name: DomainName, type: RecordType, limit: number): Promise<HistoryState[]> {
   const states: HistoryState[] = []
   let before: Instant | null = null
   let more = true

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { LEDGER_TABLES } from '../../../src/store/bulk.ts'
-import { openBulk } from '../../../src/store/open.ts'
+import { openBulkStore } from '../../../src/store/open.ts'
 import { addDays, type Day } from '../../../src/words/time.ts'
 import { TESTER } from '../../tester.ts'
 import type { Engine, Opened } from './engine.ts'
@@ -14,7 +14,7 @@ const ASKING = LEDGER_TABLES.find(({ name }) => name === 'asking')!
 
 /** The rows that count what accounts asked for. */
 async function counted({ url }: Opened): Promise<number> {
-  const bulk = await openBulk(url, 'read')
+  const bulk = await openBulkStore(url, 'read')
   return bulk.count(ASKING).finally(() => bulk.close())
 }
 
@@ -23,7 +23,7 @@ export function wishes(engine: Engine): void {
     const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
     for (let day = 0; day < 4; day++) {
       const asked = name(`n${day}.example`)
-      assert.ok(await store.wishes.ask({ account: id, day: addDays(TODAY, day), name: asked, most: 1 }))
+      assert.ok(await store.crawlRequests.requestFromLookup({ account: id, day: addDays(TODAY, day), name: asked, maxPerDay: 1 }))
     }
     assert.equal(await counted(opened), 2)
     await store.ledger.as(TESTER).deleteAccount(id)
@@ -35,7 +35,7 @@ export function wishes(engine: Engine): void {
     for (let round = 0; round < 10; round++) {
       const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
       const asks = Array.from({ length: 12 }, (_, n) =>
-        other.wishes.ask({ account: id, day: TODAY, name: name(`n${round}-${n}.example`), most: 99 }),
+        other.crawlRequests.requestFromLookup({ account: id, day: TODAY, name: name(`n${round}-${n}.example`), maxPerDay: 99 }),
       )
       await asks[0]
       await Promise.all([...asks, store.ledger.as(TESTER).deleteAccount(id)])

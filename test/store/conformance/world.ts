@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Change } from '../../../src/apply/change.ts'
 import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
-import { ingest, type Outcome } from '../../../src/store/ingest.ts'
+import { ingest, type IngestOutcome } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { type Address, parseAddress } from '../../../src/words/address.ts'
-import { type Name, parseName } from '../../../src/words/name.ts'
-import { canonicalRecords, RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
+import { type IpAddress, parseAddress } from '../../../src/words/address.ts'
+import { type DomainName, parseName } from '../../../src/words/name.ts'
+import { canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
 import { formatInstant, type Instant, parseInstant } from '../../../src/words/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 
@@ -25,13 +25,13 @@ export function minuteText(n: number): string {
   return formatInstant(minute(n))
 }
 
-export function name(text: string): Name {
+export function name(text: string): DomainName {
   const parsed = parseName(text)
   assert.ok(parsed !== null, `${text} is no name`)
   return parsed
 }
 
-export function address(text: string): Address {
+export function address(text: string): IpAddress {
   const parsed = parseAddress(text)
   assert.ok(parsed !== null, `${text} is no address`)
   return parsed
@@ -45,7 +45,7 @@ export function dns(lists: Lists): DnsPart {
   const records: Record<string, unknown> = {}
   for (const type of RECORD_TYPES) {
     if (lists[type] === undefined) continue
-    const canonical = canonicalRecords(type, lists[type])
+    const canonical = canonicalRecordSet(type, lists[type])
     assert.ok(typeof canonical !== 'string', String(canonical))
     records[type] = canonical
   }
@@ -95,11 +95,11 @@ export function soa(serial: number, refresh = 7200): object {
 
 /** Applies observations in batches of `size`; one outcome each. */
 export async function ingestAll(
-  store: Pick<Store, 'frontier' | 'now'>,
+  store: Pick<Store, 'observations' | 'now'>,
   observations: readonly Observation[],
   size = 1000,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
+): Promise<IngestOutcome[]> {
+  const outcomes: IngestOutcome[] = []
   for (let start = 0; start < observations.length; start += size) {
     outcomes.push(...(await ingest(store, observations.slice(start, start + size))))
   }
@@ -109,16 +109,16 @@ export async function ingestAll(
 /** The changes that a batch would make now, without writing them. */
 export async function changesOf(store: Store, batch: readonly Observation[]): Promise<Change[]> {
   const caught: Change[] = []
-  const frontier: Store['frontier'] = {
-    visits: (names) => store.frontier.visits(names),
-    currents: (names) => store.frontier.currents(names),
-    forget: (name) => store.frontier.forget(name),
+  const frontier: Store['observations'] = {
+    crawlStates: (names) => store.observations.crawlStates(names),
+    currentFacts: (names) => store.observations.currentFacts(names),
+    forget: (name) => store.observations.forget(name),
     save: async (changes) => {
       caught.push(...changes)
-      return { again: [], lost: [] }
+      return { rejected: [], lost: [] }
     },
   }
-  await ingest({ frontier, now: () => store.now() }, batch)
+  await ingest({ observations: frontier, now: () => store.now() }, batch)
   return caught
 }
 
@@ -127,7 +127,7 @@ export async function faults(store: Store): Promise<unknown[]> {
   const found: unknown[] = []
   let place: string | null = null
   do {
-    const slice: Awaited<ReturnType<Store['archive']['check']>> = await store.archive.check(place)
+    const slice: Awaited<ReturnType<Store['maintenance']['check']>> = await store.maintenance.check(place)
     found.push(...slice.faults)
     assert.notEqual(slice.next, place ?? undefined, 'check does not move on')
     place = slice.next

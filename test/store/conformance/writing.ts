@@ -1,7 +1,7 @@
 /** Sentences about who writes: what is read before, batches, what is refused, what others see. */
 
 import assert from 'node:assert/strict'
-import { NO_CLOCKS, NOTHING_KNOWN } from '../../../src/apply/known.ts'
+import { NO_CLOCKS, NO_FACTS } from '../../../src/apply/known.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -29,23 +29,23 @@ export function writing(engine: Engine): void {
     'visits and currents come in the order asked, with nothing for a name that is not there',
     async (store) => {
       await ingest(store, [on('one.example', 1, '192.0.2.1')])
-      const visits = await store.frontier.visits([TWO, ONE])
+      const visits = await store.observations.crawlStates([TWO, ONE])
       assert.deepEqual(
         visits.map((visit) => visit.name),
         [TWO, ONE],
       )
-      const { version, clocks, dnsPrint, webPrint, forgotten } = visits[0]!
+      const { version, clocks, dnsFingerprint: dnsPrint, webFingerprint: webPrint, forgotten } = visits[0]!
       assert.deepEqual(
         { version, dnsPrint, webPrint, forgotten },
         { version: 0, dnsPrint: 0, webPrint: 0, forgotten: false },
       )
       assert.deepEqual([...clocks], NO_CLOCKS)
-      const [nothing, known] = await store.frontier.currents([TWO, ONE])
-      assert.deepEqual(nothing, NOTHING_KNOWN)
+      const [nothing, known] = await store.observations.currentFacts([TWO, ONE])
+      assert.deepEqual(nothing, NO_FACTS)
       assert.equal(known?.ip, 'v4only')
       assert.equal(known?.web?.redirects_to, 'target.example')
-      assert.deepEqual(await store.frontier.visits([]), [])
-      assert.deepEqual(await store.frontier.currents([]), [])
+      assert.deepEqual(await store.observations.crawlStates([]), [])
+      assert.deepEqual(await store.observations.currentFacts([]), [])
     },
   )
 
@@ -64,16 +64,16 @@ export function writing(engine: Engine): void {
       seen('one.example', 5, null, { ...web({ has_website: true }), redirect_host: name('shop.one.example') }),
     ]) {
       const [change] = await changesOf(store, [observation])
-      assert.deepEqual((await store.frontier.save([change!])).again, [])
-      const [visit] = await store.frontier.visits([ONE])
-      assert.deepEqual({ ...visit, clocks: [...visit!.clocks] }, { ...change!.visit, version: visit!.version })
-      assert.deepEqual((await store.frontier.currents([ONE]))[0], change!.facts?.current)
+      assert.deepEqual((await store.observations.save([change!])).rejected, [])
+      const [visit] = await store.observations.crawlStates([ONE])
+      assert.deepEqual({ ...visit, clocks: [...visit!.clocks] }, { ...change!.state, version: visit!.version })
+      assert.deepEqual((await store.observations.currentFacts([ONE]))[0], change!.facts?.current)
     }
   })
 
   testWithStore(engine, 'an empty batch and an empty save do nothing', async (store) => {
     assert.deepEqual(await ingest(store, []), [])
-    assert.deepEqual((await store.frontier.save([])).again, [])
+    assert.deepEqual((await store.observations.save([])).rejected, [])
   })
 
   testWithStore(engine, 'what one writer has saved, every other instance sees at once', async (store, opened) => {
@@ -135,14 +135,14 @@ export function writing(engine: Engine): void {
         [0, 2],
         [12345, 3],
       ] as const) {
-        const frontier: Store['frontier'] = {
-          visits: async (names) =>
-            (await store.frontier.visits(names)).map((visit) => ({ ...visit, dnsPrint: print, webPrint: print })),
-          currents: (names) => store.frontier.currents(names),
-          forget: (name) => store.frontier.forget(name),
-          save: (changes) => store.frontier.save(changes),
+        const frontier: Store['observations'] = {
+          crawlStates: async (names) =>
+            (await store.observations.crawlStates(names)).map((visit) => ({ ...visit, dnsPrint: print, webPrint: print })),
+          currentFacts: (names) => store.observations.currentFacts(names),
+          forget: (name) => store.observations.forget(name),
+          save: (changes) => store.observations.save(changes),
         }
-        assert.deepEqual(await ingest({ frontier, now: () => store.now() }, [observation(at)]), ['unchanged'])
+        assert.deepEqual(await ingest({ observations: frontier, now: () => store.now() }, [observation(at)]), ['unchanged'])
       }
       assert.equal((await store.facts.history(ONE, ['A'], null, 10)).A.total, 1)
     },

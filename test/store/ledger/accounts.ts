@@ -43,7 +43,7 @@ export function accounts(engine: LedgerEngine): void {
 
   on(engine, 'an account and its first token are made together or not at all', async ({ ledger }) => {
     const account = await ledger.as(TESTER).createAccount(ANN, NOW, newToken('first', 1))
-    assert.equal((await ledger.standing(newToken('first', 1).hash))?.account.id, account!.id)
+    assert.equal((await ledger.findToken(newToken('first', 1).hash))?.account.id, account!.id)
     const bob = { ...ANN, email: 'bob@example.com' }
     await assert.rejects(ledger.as(TESTER).createAccount(bob, NOW, newToken('stolen', 1)))
     assert.equal(await ledger.account(bob.email), null)
@@ -53,7 +53,7 @@ export function accounts(engine: LedgerEngine): void {
       /overlap/,
     )
     assert.equal(await ledger.account(bob.email), null)
-    assert.equal(await ledger.standing(newToken('first', 2).hash), null)
+    assert.equal(await ledger.findToken(newToken('first', 2).hash), null)
   })
 
   on(engine, 'accounts come by address, page by page', async ({ ledger }) => {
@@ -84,7 +84,7 @@ export function accounts(engine: LedgerEngine): void {
     const { id } = await made(ledger)
     const token = newToken('laptop', 1)
     await ledger.as(TESTER).createToken(id, token, NOW)
-    const since = async () => (await other.standing(token.hash))?.account.suspended
+    const since = async () => (await other.findToken(token.hash))?.account.suspended
     assert.equal(await since(), null)
     assert.equal(await ledger.as(TESTER).suspendAccount(id, NOW + 5), true)
     assert.equal(await other.as(TESTER).suspendAccount(id, NOW + 6), false)
@@ -101,15 +101,15 @@ export function accounts(engine: LedgerEngine): void {
   on(engine, 'a deleted account leaves nothing, and its number is never given again', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [period('basic:2026-01-01..')], addons: ['export'] })
     const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
-    await ledger.take({ account: id, day: TODAY, limit: 100, want: 1, holder: 'one' })
-    await ledger.note([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, last: NOW }])
+    await ledger.takeQuota({ account: id, day: TODAY, limit: 100, requested: 1, holder: 'one' })
+    await ledger.recordUsage([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, lastCall: NOW }])
     await ledger.as(TESTER).deleteAccount(id)
-    await ledger.note([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, last: NOW }])
+    await ledger.recordUsage([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, lastCall: NOW }])
     assert.equal(await ledger.account(ANN.email), null)
-    assert.equal(await ledger.standing(newToken('laptop', 1).hash), null)
+    assert.equal(await ledger.findToken(newToken('laptop', 1).hash), null)
     assert.deepEqual(await ledger.tokens(id), [])
     assert.deepEqual(await ledger.usage(id, null, null), [])
-    assert.equal(await ledger.used(id, TODAY), 0)
+    assert.equal(await ledger.usedUnits(id, TODAY), 0)
     const again = await made(ledger)
     assert.notEqual(again.id, id)
     assert.deepEqual(again.periods, [])

@@ -1,17 +1,17 @@
 /** The daily budget: never over the limit, and none refused while a unit is unused. */
 
 import assert from 'node:assert/strict'
-import type { Ask, Ledger } from '../../../src/store/ledger.ts'
+import type { QuotaRequest, Ledger } from '../../../src/store/ledger.ts'
 import type { Day } from '../../../src/words/time.ts'
 import { type LedgerEngine, NOW, on, TODAY } from './engine.ts'
 import { Meter } from './meter.ts'
 
 const ACCOUNT = 7
-const ask = (limit: number, want: number, holder = 'one'): Ask => ({
+const ask = (limit: number, want: number, holder = 'one'): QuotaRequest => ({
   account: ACCOUNT,
   day: TODAY,
   limit,
-  want,
+  requested: want,
   holder,
 })
 const settlement = (spent: number, returned: number, holder = 'one') => {
@@ -20,27 +20,27 @@ const settlement = (spent: number, returned: number, holder = 'one') => {
 
 export function budgets(engine: LedgerEngine): void {
   on(engine, 'up to 1,000 units left, every call takes its unit from the store, spent at once', async ({ ledger }) => {
-    assert.deepEqual(await ledger.take(ask(1_000, 64)), { granted: 1, used: 1, held: 0, wait: false })
-    assert.deepEqual(await ledger.take(ask(1_000, 1)), { granted: 1, used: 2, held: 0, wait: false })
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 2)
+    assert.deepEqual(await ledger.takeQuota(ask(1_000, 64)), { granted: 1, used: 1, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(1_000, 1)), { granted: 1, used: 2, held: 0, wait: false })
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 2)
   })
 
   on(engine, 'over 1,000 units left, up to 64 are held by a process', async ({ ledger }) => {
-    assert.deepEqual(await ledger.take(ask(25_000, 500)), { granted: 64, used: 0, held: 64, wait: false })
-    assert.deepEqual(await ledger.take(ask(25_000, 10)), { granted: 10, used: 0, held: 74, wait: false })
-    assert.deepEqual(await ledger.take(ask(25_000, 1)), { granted: 1, used: 1, held: 74, wait: false })
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 1)
+    assert.deepEqual(await ledger.takeQuota(ask(25_000, 500)), { granted: 64, used: 0, held: 64, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(25_000, 10)), { granted: 10, used: 0, held: 74, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(25_000, 1)), { granted: 1, used: 1, held: 74, wait: false })
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 1)
   })
 
   on(
     engine,
     'a process takes at most an eighth of what is left, divided among the live processes',
     async ({ ledger }) => {
-      for (const holder of ['one', 'two', 'three', 'four']) await ledger.beat(holder, NOW)
-      assert.equal((await ledger.take(ask(1_100, 64))).granted, 34)
-      assert.equal((await ledger.take(ask(1_100, 64, 'two'))).granted, 33)
-      assert.equal((await ledger.take(ask(1_100, 64, 'three'))).granted, 32)
-      assert.equal((await ledger.take(ask(1_100, 64, 'four'))).granted, 31)
+      for (const holder of ['one', 'two', 'three', 'four']) await ledger.heartbeat(holder, NOW)
+      assert.equal((await ledger.takeQuota(ask(1_100, 64))).granted, 34)
+      assert.equal((await ledger.takeQuota(ask(1_100, 64, 'two'))).granted, 33)
+      assert.equal((await ledger.takeQuota(ask(1_100, 64, 'three'))).granted, 32)
+      assert.equal((await ledger.takeQuota(ask(1_100, 64, 'four'))).granted, 31)
     },
   )
 
@@ -49,15 +49,15 @@ export function budgets(engine: LedgerEngine): void {
   away(engine)
 
   on(engine, 'every day has a budget of its own, and so has every account', async ({ ledger }) => {
-    await ledger.take(ask(1, 1))
-    assert.equal((await ledger.take(ask(1, 1))).granted, 0)
-    assert.equal((await ledger.take({ ...ask(1, 1), day: '2026-11-21' as Day })).granted, 1)
-    assert.equal((await ledger.take({ ...ask(1, 1), account: 8 })).granted, 1)
+    await ledger.takeQuota(ask(1, 1))
+    assert.equal((await ledger.takeQuota(ask(1, 1))).granted, 0)
+    assert.equal((await ledger.takeQuota({ ...ask(1, 1), day: '2026-11-21' as Day })).granted, 1)
+    assert.equal((await ledger.takeQuota({ ...ask(1, 1), account: 8 })).granted, 1)
   })
 
   on(engine, 'a lower limit refuses what is over it', async ({ ledger }) => {
-    for (let call = 0; call < 3; call++) await ledger.take(ask(100, 1))
-    assert.deepEqual(await ledger.take(ask(2, 1)), { granted: 0, used: 3, held: 0, wait: false })
+    for (let call = 0; call < 3; call++) await ledger.takeQuota(ask(100, 1))
+    assert.deepEqual(await ledger.takeQuota(ask(2, 1)), { granted: 0, used: 3, held: 0, wait: false })
   })
 
   on(engine, 'exactly the limit is granted to 64 clients over several processes', async ({ ledger, another }) => {
@@ -65,7 +65,7 @@ export function budgets(engine: LedgerEngine): void {
     const clients = Array.from({ length: 64 }, (_, client) => singles(handles[client % 3]!, `process ${client % 3}`))
     const granted = (await Promise.all(clients)).reduce((sum, each) => sum + each, 0)
     assert.equal(granted, 300)
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 300)
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 300)
   })
 
   on(
@@ -81,95 +81,95 @@ export function budgets(engine: LedgerEngine): void {
         (await Promise.all(clients)).reduce((sum, each) => sum + each, 0),
         limit,
       )
-      assert.equal(await ledger.used(ACCOUNT, TODAY), limit)
+      assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), limit)
     },
   )
 }
 
 function settling(engine: LedgerEngine): void {
   on(engine, 'a hold that is settled is spent or goes back', async ({ ledger }) => {
-    await ledger.take(ask(25_000, 64))
-    await ledger.settle(settlement(10, 0))
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 10)
-    await ledger.settle(settlement(4, 50))
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 14)
-    assert.deepEqual(await ledger.take(ask(14, 1)), { granted: 0, used: 14, held: 0, wait: false })
+    await ledger.takeQuota(ask(25_000, 64))
+    await ledger.settleQuota(settlement(10, 0))
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 10)
+    await ledger.settleQuota(settlement(4, 50))
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 14)
+    assert.deepEqual(await ledger.takeQuota(ask(14, 1)), { granted: 0, used: 14, held: 0, wait: false })
   })
 
   on(engine, 'whoever asks while others hold the last units is told to wait, not refused', async ({ ledger }) => {
-    await ledger.take(ask(25_000, 64))
-    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
-    await ledger.settle(settlement(63, 1))
-    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 1, used: 64, held: 0, wait: false })
-    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    await ledger.takeQuota(ask(25_000, 64))
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+    await ledger.settleQuota(settlement(63, 1))
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 1, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
   })
 
   on(engine, 'a unit that was spent at once can come back', async ({ ledger }) => {
-    await ledger.take(ask(1, 1))
-    await ledger.giveBack(ACCOUNT, TODAY)
-    await ledger.giveBack(ACCOUNT, TODAY)
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 0)
-    assert.equal((await ledger.take(ask(1, 1))).granted, 1)
-    assert.equal((await ledger.take(ask(1, 1))).granted, 0)
+    await ledger.takeQuota(ask(1, 1))
+    await ledger.refundUnit(ACCOUNT, TODAY)
+    await ledger.refundUnit(ACCOUNT, TODAY)
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 0)
+    assert.equal((await ledger.takeQuota(ask(1, 1))).granted, 1)
+    assert.equal((await ledger.takeQuota(ask(1, 1))).granted, 0)
   })
 }
 
 function dying(engine: LedgerEngine): void {
   on(engine, 'what a process held that was silent for over 2 seconds is spent', async ({ ledger, clock }) => {
-    await ledger.take(ask(25_000, 64))
+    await ledger.takeQuota(ask(25_000, 64))
     clock.now += 2
-    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
     clock.now += 1
-    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
-    await ledger.settle(settlement(10, 54))
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    await ledger.settleQuota(settlement(10, 54))
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
   })
 
   on(engine, 'a settlement that is larger than the hold settles the hold and no more', async ({ ledger, clock }) => {
-    await ledger.take(ask(25_000, 64))
+    await ledger.takeQuota(ask(25_000, 64))
     clock.now += 2
-    await ledger.beat('two', clock.now)
+    await ledger.heartbeat('two', clock.now)
     clock.now += 1
-    await ledger.beat('two', clock.now)
-    await ledger.take(ask(25_000, 10))
-    await ledger.settle(settlement(50, 24))
-    assert.deepEqual(await ledger.take(ask(74, 1)), { granted: 0, used: 74, held: 0, wait: false })
+    await ledger.heartbeat('two', clock.now)
+    await ledger.takeQuota(ask(25_000, 10))
+    await ledger.settleQuota(settlement(50, 24))
+    assert.deepEqual(await ledger.takeQuota(ask(74, 1)), { granted: 0, used: 74, held: 0, wait: false })
   })
 
   on(engine, 'a beat, a take and a settlement are signs of life', async ({ ledger, clock }) => {
-    for (const holder of ['one', 'two', 'three']) await ledger.take(ask(25_000, 10, holder))
+    for (const holder of ['one', 'two', 'three']) await ledger.takeQuota(ask(25_000, 10, holder))
     for (let second = 0; second < 9; second++) {
       clock.now += 1
-      await ledger.beat('one', clock.now)
-      await ledger.settle(settlement(1, 0, 'two'))
-      await ledger.take(ask(25_000, 2, 'three'))
+      await ledger.heartbeat('one', clock.now)
+      await ledger.settleQuota(settlement(1, 0, 'two'))
+      await ledger.takeQuota(ask(25_000, 2, 'three'))
     }
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 9)
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 9)
     for (const seconds of [2, 1]) {
       clock.now += seconds
-      await ledger.beat('four', clock.now)
+      await ledger.heartbeat('four', clock.now)
     }
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 9 + 10 + 1 + 28)
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 9 + 10 + 1 + 28)
   })
 
   on(engine, 'a beat tells how many processes live', async ({ ledger, clock }) => {
-    assert.equal(await ledger.beat('one', clock.now), 1)
-    assert.equal(await ledger.beat('two', clock.now), 2)
+    assert.equal(await ledger.heartbeat('one', clock.now), 1)
+    assert.equal(await ledger.heartbeat('two', clock.now), 2)
     clock.now += 2
-    assert.equal(await ledger.beat('two', clock.now), 2)
+    assert.equal(await ledger.heartbeat('two', clock.now), 2)
     clock.now += 1
-    assert.equal(await ledger.beat('two', clock.now), 1)
+    assert.equal(await ledger.heartbeat('two', clock.now), 1)
   })
 
   on(engine, 'a clock that is set back keeps nobody alive', async ({ ledger, clock }) => {
-    await ledger.take(ask(25_000, 64))
+    await ledger.takeQuota(ask(25_000, 64))
     clock.now -= 3_600
-    await ledger.beat('two', clock.now)
+    await ledger.heartbeat('two', clock.now)
     clock.now += 2
-    assert.equal(await ledger.beat('two', clock.now), 2)
+    assert.equal(await ledger.heartbeat('two', clock.now), 2)
     clock.now += 1
-    assert.equal(await ledger.beat('two', clock.now), 1)
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
+    assert.equal(await ledger.heartbeat('two', clock.now), 1)
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
   })
 }
 
@@ -177,52 +177,52 @@ function dying(engine: LedgerEngine): void {
 function away(engine: LedgerEngine): void {
   on(engine, 'after an outage of the ledger nobody has lost what it held', async ({ ledger, another, clock }) => {
     const handles = { one: ledger, two: await another(), three: await another() }
-    for (const [holder, handle] of Object.entries(handles)) await handle.take(ask(25_000, 20, holder))
+    for (const [holder, handle] of Object.entries(handles)) await handle.takeQuota(ask(25_000, 20, holder))
     clock.now += 3_600
     for (const [holder, handle] of Object.entries(handles)) {
-      await handle.settle(settlement(5, 15, holder))
+      await handle.settleQuota(settlement(5, 15, holder))
       clock.now += 1
     }
-    assert.deepEqual(await ledger.take(ask(15, 1)), { granted: 0, used: 15, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(15, 1)), { granted: 0, used: 15, held: 0, wait: false })
   })
 
   on(engine, 'all come back from an outage at once, and one in vain', async ({ ledger, another, clock }) => {
     const handles = [ledger, await another(), await another(), await another()]
-    for (const [place, handle] of handles.entries()) await handle.take(ask(25_000, 20, `${place}`))
+    for (const [place, handle] of handles.entries()) await handle.takeQuota(ask(25_000, 20, `${place}`))
     clock.now += 3
-    await Promise.all(handles.map((handle, place) => handle.settle(settlement(5, place === 0 ? 0 : 15, `${place}`))))
-    assert.deepEqual(await ledger.take(ask(20, 1, 'new')), { granted: 0, used: 20, held: 15, wait: true })
+    await Promise.all(handles.map((handle, place) => handle.settleQuota(settlement(5, place === 0 ? 0 : 15, `${place}`))))
+    assert.deepEqual(await ledger.takeQuota(ask(20, 1, 'new')), { granted: 0, used: 20, held: 15, wait: true })
   })
 
   on(engine, 'who died in an outage has lost what it held, 2 seconds after it', async ({ ledger, clock }) => {
-    await ledger.take(ask(25_000, 64))
+    await ledger.takeQuota(ask(25_000, 64))
     clock.now += 3_600
     for (const seconds of [2, 1]) {
-      assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+      assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
       clock.now += seconds
     }
-    assert.deepEqual(await ledger.take(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
-    await ledger.settle(settlement(0, 64))
-    assert.deepEqual(await ledger.take(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    await ledger.settleQuota(settlement(0, 64))
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
   })
 
   on(engine, 'who alone does not reach the ledger has lost what it held, once', async ({ ledger, clock }) => {
-    for (const holder of ['one', 'two']) await ledger.take(ask(25_000, 64, holder))
+    for (const holder of ['one', 'two']) await ledger.takeQuota(ask(25_000, 64, holder))
     for (let second = 0; second < 3; second++) {
       clock.now += 1
-      await ledger.beat('two', clock.now)
+      await ledger.heartbeat('two', clock.now)
     }
-    assert.equal(await ledger.used(ACCOUNT, TODAY), 64)
-    await ledger.settle(settlement(60, 4))
-    await ledger.settle(settlement(0, 64, 'two'))
-    assert.deepEqual(await ledger.take(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
+    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
+    await ledger.settleQuota(settlement(60, 4))
+    await ledger.settleQuota(settlement(0, 64, 'two'))
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
   })
 }
 
 /** Takes single units of 300 until the final refusal; returns how many. */
 async function singles(ledger: Ledger, holder: string): Promise<number> {
   for (let count = 0; ; count++) {
-    const { granted, wait } = await ledger.take(ask(300, 1, holder))
+    const { granted, retryLater: wait } = await ledger.takeQuota(ask(300, 1, holder))
     assert.equal(wait, false)
     if (granted === 0) return count
   }
@@ -233,7 +233,7 @@ async function answered(meters: readonly Meter[], mine: number): Promise<number>
   for (let count = 0; ; ) {
     const outcome = await meters[mine]!.call()
     if (outcome === 'answered') count++
-    else if (!outcome.wait) return count
+    else if (!outcome.retryLater) return count
     else await Promise.all(meters.map((meter) => meter.settle()))
   }
 }

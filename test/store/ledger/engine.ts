@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Account, NewAccount } from '../../../src/accounts/account.ts'
 import type { NewToken } from '../../../src/accounts/token.ts'
 import type { Ledger } from '../../../src/store/ledger.ts'
-import type { Wishes } from '../../../src/store/wishes.ts'
+import type { CrawlRequests } from '../../../src/store/wishes.ts'
 import type { Day, Instant } from '../../../src/words/time.ts'
 import { TESTER } from '../../tester.ts'
 
@@ -12,7 +12,7 @@ import { TESTER } from '../../tester.ts'
 export type Clock = { now: Instant }
 
 /** The ledger, and the wishes that lie with it. */
-export type LedgerAndWishes = Ledger & Wishes
+export type LedgerAndWishes = Ledger & CrawlRequests
 
 export type OpenedLedger = {
   ledger: LedgerAndWishes

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { SILENCE } from '../../../src/accounts/budget.ts'
+import { LEASE_TIMEOUT_SECONDS } from '../../../src/accounts/budget.ts'
 import type { Ledger } from '../../../src/store/ledger.ts'
 import { type Clock, type LedgerEngine, on, TODAY } from './engine.ts'
 import { type Budget, Meter } from './meter.ts'
@@ -50,7 +50,7 @@ export const deed: fc.Arbitrary<Deed> = fc.oneof(
 /** The ledger is away for longer than a process may be silent. */
 const outage: fc.Arbitrary<Deed> = fc.record({
   kind: fc.constant('outage'),
-  seconds: fc.integer({ min: SILENCE + 1, max: 5_000 }),
+  seconds: fc.integer({ min: LEASE_TIMEOUT_SECONDS + 1, max: 5_000 }),
 })
 
 const peaceful = fc.oneof(
@@ -108,19 +108,19 @@ class Run {
   async play(deeds: readonly Deed[]): Promise<number> {
     for (const each of deeds) {
       await this.#do(each)
-      assert.ok((await this.#ledger.used(this.#budget.account, TODAY)) <= this.#budget.limit)
+      assert.ok((await this.#ledger.usedUnits(this.#budget.account, TODAY)) <= this.#budget.limit)
     }
     for (const meter of this.#meters) await meter.settle()
     const last = this.#birth()
-    for (const seconds of [0, SILENCE, 1]) {
+    for (const seconds of [0, LEASE_TIMEOUT_SECONDS, 1]) {
       this.#clock.now += seconds
-      await this.#ledger.beat(last.holder, this.#clock.now)
+      await this.#ledger.heartbeat(last.holder, this.#clock.now)
     }
     for (let round = 0; !(await this.#calls(last, 64, true)); round++) {
       assert.ok(round < this.#budget.limit, 'the budget does not end')
       await last.settle()
     }
-    assert.equal(await this.#ledger.used(this.#budget.account, TODAY), this.#budget.limit)
+    assert.equal(await this.#ledger.usedUnits(this.#budget.account, TODAY), this.#budget.limit)
     return this.#answered
   }
 
@@ -128,7 +128,7 @@ class Run {
     if (each.kind === 'clock' || each.kind === 'outage') this.#clock.now += each.seconds
     else if (each.kind === 'calls') await this.#calls(this.#meters[each.process]!, each.count, each.costs)
     else if (each.kind === 'settle') await this.#meters[each.process]!.settle()
-    else if (each.kind === 'beat') await this.#ledger.beat(this.#meters[each.process]!.holder, this.#clock.now)
+    else if (each.kind === 'beat') await this.#ledger.heartbeat(this.#meters[each.process]!.holder, this.#clock.now)
     else this.#meters[each.process] = this.#birth()
   }
 
@@ -139,9 +139,9 @@ class Run {
     for (const outcome of outcomes) {
       if (outcome === 'answered') this.#answered += costs ? 1 : 0
       else {
-        assert.ok(outcome.used + outcome.held >= this.#budget.limit, 'refused while a unit is neither spent nor held')
-        assert.equal(outcome.wait, outcome.held > 0)
-        refused ||= !outcome.wait
+        assert.ok(outcome.used + outcome.leased >= this.#budget.limit, 'refused while a unit is neither spent nor held')
+        assert.equal(outcome.retryLater, outcome.leased > 0)
+        refused ||= !outcome.retryLater
       }
     }
     return refused

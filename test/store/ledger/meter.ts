@@ -1,6 +1,6 @@
 /** A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises. */
 
-import type { Grant, Ledger } from '../../../src/store/ledger.ts'
+import type { QuotaGrant, Ledger } from '../../../src/store/ledger.ts'
 import { TODAY } from './engine.ts'
 
 export type Budget = { account: number; limit: number }
@@ -19,12 +19,12 @@ export class Meter {
   }
 
   /** Tries to answer one call; `costs` false is a call that turns out to cost nothing. The grant tells why it was refused. */
-  async call(costs = true): Promise<'answered' | Grant> {
+  async call(costs = true): Promise<'answered' | QuotaGrant> {
     if (this.#idle === 0) {
-      const grant = await this.#ledger.take({ ...this.#budget, day: TODAY, want: 64, holder: this.holder })
+      const grant = await this.#ledger.takeQuota({ ...this.#budget, day: TODAY, requested: 64, holder: this.holder })
       if (grant.granted === 0) return grant
       if (grant.granted === 1) {
-        if (!costs) await this.#ledger.giveBack(this.#budget.account, TODAY)
+        if (!costs) await this.#ledger.refundUnit(this.#budget.account, TODAY)
         return 'answered'
       }
       this.#idle += grant.granted
@@ -41,6 +41,6 @@ export class Meter {
     const settlement = { account: this.#budget.account, day: TODAY, spent: this.#spent, returned: this.#idle }
     this.#spent = 0
     this.#idle = 0
-    await this.#ledger.settle([{ ...settlement, holder: this.holder }])
+    await this.#ledger.settleQuota([{ ...settlement, holder: this.holder }])
   }
 }

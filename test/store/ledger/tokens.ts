@@ -22,8 +22,8 @@ export function tokens(engine: LedgerEngine): void {
     const account = await made(ledger, { plan: 'basic', addons: ['export'] })
     const token = await ledger.as(TESTER).createToken(account.id, newToken('laptop', 1), NOW)
     for (const each of [ledger, other]) {
-      assert.deepEqual(await each.standing(newToken('laptop', 1).hash), { account, token })
-      assert.equal(await each.standing(newToken('laptop', 2).hash), null)
+      assert.deepEqual(await each.findToken(newToken('laptop', 1).hash), { account, token })
+      assert.equal(await each.findToken(newToken('laptop', 2).hash), null)
     }
   })
 
@@ -34,7 +34,7 @@ export function tokens(engine: LedgerEngine): void {
     assert.equal(await other.as(TESTER).revokeToken(id + 1, token.id, NOW + 5), false)
     assert.equal(await other.as(TESTER).revokeToken(id, token.id, NOW + 5), true)
     assert.equal(await ledger.as(TESTER).revokeToken(id, token.id, NOW + 6), false)
-    const standing = await ledger.standing(newToken('laptop', 1).hash)
+    const standing = await ledger.findToken(newToken('laptop', 1).hash)
     assert.deepEqual(standing?.token, { ...token, revoked: NOW + 5 })
     assert.equal(isActive(standing.token, NOW + 5), false)
   })
@@ -48,15 +48,15 @@ export function tokens(engine: LedgerEngine): void {
 
   on(engine, 'a token needs an account', async ({ ledger }) => {
     await assert.rejects(ledger.as(TESTER).createToken(4711, newToken('laptop', 1), NOW), /no account 4711/)
-    assert.equal(await ledger.standing(newToken('laptop', 1).hash), null)
+    assert.equal(await ledger.findToken(newToken('laptop', 1).hash), null)
   })
 
   on(engine, 'a use moves last_used on, never back', async ({ ledger }) => {
     const { id } = await made(ledger)
     const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     const note = { account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1 }
-    await ledger.note([{ ...note, last: NOW + 9 }])
-    await ledger.note([{ ...note, last: NOW + 5 }])
+    await ledger.recordUsage([{ ...note, lastCall: NOW + 9 }])
+    await ledger.recordUsage([{ ...note, lastCall: NOW + 5 }])
     assert.deepEqual(await ledger.tokens(id), [{ ...token, last_used: NOW + 9 }])
   })
 }

@@ -1,7 +1,7 @@
 /** Usage: calls by token, endpoint and day. */
 
 import assert from 'node:assert/strict'
-import type { CallNote } from '../../../src/store/ledger.ts'
+import type { UsageNote } from '../../../src/store/ledger.ts'
 import type { Day } from '../../../src/words/time.ts'
 import { type LedgerEngine, made, NOW, on } from './engine.ts'
 
@@ -11,15 +11,15 @@ export function usage(engine: LedgerEngine): void {
   on(engine, 'usage adds up by day, endpoint and token', async ({ ledger, another }) => {
     const other = await another()
     const { id } = await made(ledger)
-    const note = (day: Day, endpoint: string, token: number, calls: number): CallNote => {
-      return { account: id, token, endpoint, day, calls, last: NOW }
+    const note = (day: Day, endpoint: string, token: number, calls: number): UsageNote => {
+      return { account: id, token, endpoint, day, calls, lastCall: NOW }
     }
-    await ledger.note([
+    await ledger.recordUsage([
       note(DAYS[0]!, 'lookup', 1, 5),
       note(DAYS[1]!, 'lookup', 1, 2),
       note(DAYS[2]!, 'redirect', 1, 1),
     ])
-    await other.note([note(DAYS[2]!, 'lookup', 1, 3), note(DAYS[2]!, 'lookup', 2, 4), note(DAYS[2]!, 'lookup', 1, 1)])
+    await other.recordUsage([note(DAYS[2]!, 'lookup', 1, 3), note(DAYS[2]!, 'lookup', 2, 4), note(DAYS[2]!, 'lookup', 1, 1)])
     const first = { day: DAYS[0], endpoint: 'lookup', token: 1, calls: 5 }
     const second = { day: DAYS[1], endpoint: 'lookup', token: 1, calls: 2 }
     const third = [

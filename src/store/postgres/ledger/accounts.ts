@@ -5,49 +5,49 @@ import type { Actor } from '../../../accounts/audit.ts'
 import { formatPeriod, type Period } from '../../../accounts/period.ts'
 import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../words/time.ts'
-import type { Changes } from '../../ledger.ts'
+import type { LedgerChanges } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
-import { type Log, logBy } from './audit.ts'
+import { type WriteAuditEntry, auditWriterOf } from './audit.ts'
 import { insertToken } from './tokens.ts'
 
 /** An account `a` as JSON, with its periods and add-ons. */
-export const ACCOUNT = `json_build_object('id', a.id, 'email', a.email, 'role', a.role, 'plan', a.plan, 'created', a.created,
+export const ACCOUNT_AS_JSON = `json_build_object('id', a.id, 'email', a.email, 'role', a.role, 'plan', a.plan, 'created', a.created,
   'suspended', a.suspended,
   'periods', coalesce((select json_agg(json_build_object('plan', plan, 'first', first, 'last', last) order by first)
     from period where account = a.id), '[]'),
   'addons', coalesce((select json_agg(addon order by addon) from addon where account = a.id), '[]'))::text`
 
-type Row = { account: string }
+type AccountJsonRow = { account: string }
 
-const BY_EMAIL = {
+const READ_ACCOUNT_BY_EMAIL = {
   name: 'account.by_email',
-  text: `select ${ACCOUNT} as account from account a where lower(email) = lower($1 collate "C")`,
+  text: `select ${ACCOUNT_AS_JSON} as account from account a where lower(email) = lower($1 collate "C")`,
 }
-const BY_NUMBER = { name: 'account.by_number', text: `select ${ACCOUNT} as account from account a where id = $1` }
-const PAGE = {
+const READ_ACCOUNT_BY_ID = { name: 'account.by_number', text: `select ${ACCOUNT_AS_JSON} as account from account a where id = $1` }
+const READ_ACCOUNT_PAGE = {
   name: 'account.page',
-  text: `select ${ACCOUNT} as account from account a where lower(email) > lower($1 collate "C") order by lower(email) limit $2`,
+  text: `select ${ACCOUNT_AS_JSON} as account from account a where lower(email) > lower($1 collate "C") order by lower(email) limit $2`,
 }
-const INSERT = {
+const INSERT_ACCOUNT = {
   name: 'account.insert',
   text: 'insert into account (email, role, plan, created) values ($1, $2, $3, $4) on conflict do nothing returning id',
 }
 /** Returns what stood there before, and nothing if it is the same. */
-const SET = {
+const SET_ACCOUNT_COLUMN = {
   plan: { name: 'account.plan', text: setColumnText('plan') },
   role: { name: 'account.role', text: setColumnText('role') },
 }
-const SUSPEND = {
+const SUSPEND_ACCOUNT = {
   name: 'account.suspend',
   text: 'update account set suspended = $2 where id = $1 and suspended is null',
 }
-const RESUME = {
+const RESUME_ACCOUNT = {
   name: 'account.resume',
   text: 'update account set suspended = null where id = $1 and suspended is not null',
 }
 /** Whoever adds a period has its account locked, so that of two at the same time the second one sees the first. */
-const LOCK = { name: 'account.lock', text: 'select id from account where id = $1 for update' }
+const LOCK_ACCOUNT = { name: 'account.lock', text: 'select id from account where id = $1 for update' }
 const ADD_PERIOD = {
   name: 'period.insert',
   text: `insert into period (account, first, last, plan) select a.id, $2, $3, $4 from account a
@@ -64,7 +64,7 @@ const ADD_ADDON = {
 }
 const REMOVE_ADDON = { name: 'addon.delete', text: 'delete from addon where account = $1 and addon = $2' }
 /** Budgets before holds, and the account before what it asked for, as everyone locks them; periods, add-ons, tokens and usage go with their account. */
-const DELETIONS = [
+const DELETE_ACCOUNT_ROWS = [
   'budget where account',
   'hold where account',
   'download where account',
@@ -80,79 +80,79 @@ function setColumnText(column: 'plan' | 'role'): string {
     update account a set ${column} = $2 from former where a.id = former.id and former.former <> $2 returning former.former`
 }
 
-export function accountReads({ read }: Pick<Database, 'read'>) {
+export function postgresAccountReads({ read }: Pick<Database, 'read'>) {
   return {
     async account(email: string): Promise<Account | null> {
-      const [row] = await read<Row>(BY_EMAIL, [email])
-      return row === undefined ? null : accountOf(row)
+      const [row] = await read<AccountJsonRow>(READ_ACCOUNT_BY_EMAIL, [email])
+      return row === undefined ? null : parseAccountRow(row)
     },
     accounts: async (after: string | null, limit: number): Promise<Account[]> =>
-      (await read<Row>(PAGE, [after ?? '', limit])).map(accountOf),
+      (await read<AccountJsonRow>(READ_ACCOUNT_PAGE, [after ?? '', limit])).map(parseAccountRow),
   }
 }
 
 /** The account changes of an actor; `now` is the time of those that are not told one, null for the server's. */
-export function accountWrites(
+export function postgresAccountWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
   now: () => Instant | null,
-): Omit<Changes, 'createToken' | 'revokeToken' | 'rotateSecret'> {
+): Omit<LedgerChanges, 'createToken' | 'revokeToken' | 'rotateSecret'> {
   return {
     createAccount: (account, at, token) =>
-      transaction((session) => insertAccount(session, account, at, token, logBy(actor, at))),
+      transaction((session) => insertAccount(session, account, at, token, auditWriterOf(actor, at))),
     setPlan: (account, plan) =>
-      transaction((session) => setColumn(session, 'plan', account, plan, logBy(actor, now()))),
+      transaction((session) => setColumn(session, 'plan', account, plan, auditWriterOf(actor, now()))),
     setRole: (account, role) =>
-      transaction((session) => setColumn(session, 'role', account, role, logBy(actor, now()))),
+      transaction((session) => setColumn(session, 'role', account, role, auditWriterOf(actor, now()))),
     addPeriod: (account, period) =>
       transaction(async (session) => {
         const isAdded = await addPeriod(session, account, period)
-        if (isAdded) await logBy(actor, now())(session, 'period.add', account, { period: formatPeriod(period) })
+        if (isAdded) await auditWriterOf(actor, now())(session, 'period.add', account, { period: formatPeriod(period) })
         return isAdded
       }),
     removePeriod: (account, first) =>
       transaction(async (session) => {
         const [removed] = await session.rows<Period>(REMOVE_PERIOD, [account, first])
         if (removed === undefined) return false
-        await logBy(actor, now())(session, 'period.remove', account, { period: formatPeriod(removed) })
+        await auditWriterOf(actor, now())(session, 'period.remove', account, { period: formatPeriod(removed) })
         return true
       }),
     setAddon: (account, addon, on) =>
       transaction(async (session) => {
         if ((await session.run(on ? ADD_ADDON : REMOVE_ADDON, [account, addon])) === 0) return
-        await logBy(actor, now())(session, on ? 'addon.add' : 'addon.remove', account, { addon })
+        await auditWriterOf(actor, now())(session, on ? 'addon.add' : 'addon.remove', account, { addon })
       }),
-    ...suspensions(transaction, actor, now),
+    ...postgresSuspensionWrites(transaction, actor, now),
     deleteAccount: (account) =>
       transaction(async (session) => {
-        await logBy(actor, now())(session, 'account.delete', account, {})
-        for (const deletion of DELETIONS) await session.run(deletion, [account])
+        await auditWriterOf(actor, now())(session, 'account.delete', account, {})
+        for (const deletion of DELETE_ACCOUNT_ROWS) await session.run(deletion, [account])
       }),
   }
 }
 
-function suspensions(
+function postgresSuspensionWrites(
   transaction: Database['transaction'],
   actor: Actor,
   now: () => Instant | null,
-): Pick<Changes, 'suspendAccount' | 'resumeAccount'> {
+): Pick<LedgerChanges, 'suspendAccount' | 'resumeAccount'> {
   return {
     suspendAccount: (account, at) =>
       transaction(async (session) => {
-        const isChanged = (await session.run(SUSPEND, [account, at])) === 1
-        if (isChanged) await logBy(actor, at)(session, 'account.suspend', account, {})
+        const isChanged = (await session.run(SUSPEND_ACCOUNT, [account, at])) === 1
+        if (isChanged) await auditWriterOf(actor, at)(session, 'account.suspend', account, {})
         return isChanged
       }),
     resumeAccount: (account) =>
       transaction(async (session) => {
-        const isChanged = (await session.run(RESUME, [account])) === 1
-        if (isChanged) await logBy(actor, now())(session, 'account.resume', account, {})
+        const isChanged = (await session.run(RESUME_ACCOUNT, [account])) === 1
+        if (isChanged) await auditWriterOf(actor, now())(session, 'account.resume', account, {})
         return isChanged
       }),
   }
 }
 
-function accountOf({ account }: Row): Account {
+function parseAccountRow({ account }: AccountJsonRow): Account {
   return JSON.parse(account)
 }
 
@@ -161,9 +161,9 @@ async function setColumn(
   column: 'plan' | 'role',
   account: number,
   to: string,
-  log: Log,
+  log: WriteAuditEntry,
 ): Promise<void> {
-  const [changed] = await session.rows<{ former: string }>(SET[column], [account, to])
+  const [changed] = await session.rows<{ former: string }>(SET_ACCOUNT_COLUMN[column], [account, to])
   if (changed !== undefined) await log(session, `account.${column}`, account, { from: changed.former, to })
 }
 
@@ -172,9 +172,9 @@ async function insertAccount(
   { email, role, plan, periods, addons }: NewAccount,
   now: Instant,
   token: NewToken | undefined,
-  log: Log,
+  log: WriteAuditEntry,
 ): Promise<Account | null> {
-  const [made] = await session.rows<{ id: number }>(INSERT, [email, role, plan, now])
+  const [made] = await session.rows<{ id: number }>(INSERT_ACCOUNT, [email, role, plan, now])
   if (made === undefined) return null
   const { id } = made
   for (const period of periods) {
@@ -183,11 +183,11 @@ async function insertAccount(
   for (const addon of addons) await session.run(ADD_ADDON, [id, addon])
   await log(session, 'account.create', id, { plan, role, periods: periods.map(formatPeriod), addons })
   if (token !== undefined) await insertToken(session, id, token, now, log)
-  const [row] = await session.rows<Row>(BY_NUMBER, [id])
-  return accountOf(row!)
+  const [row] = await session.rows<AccountJsonRow>(READ_ACCOUNT_BY_ID, [id])
+  return parseAccountRow(row!)
 }
 
 async function addPeriod({ run }: Session, account: number, { plan, first, last }: Period): Promise<boolean> {
-  await run(LOCK, [account])
+  await run(LOCK_ACCOUNT, [account])
   return (await run(ADD_PERIOD, [account, first, last, plan])) === 1
 }

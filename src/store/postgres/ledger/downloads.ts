@@ -3,41 +3,41 @@
 import { addDays, type Day } from '../../../words/time.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
-import type { Download } from './books.ts'
+import type { PaidFile } from './books.ts'
 
-const KEYS = 'unnest($1::integer[], $2::text[], $3::text[]) as k (account, day, file)'
-const PAID = {
+const PAID_FILE_KEYS = 'unnest($1::integer[], $2::text[], $3::text[]) as k (account, day, file)'
+const READ_PAID_FILES = {
   name: 'download.read',
-  text: `select d.account, d.day, d.file from ${KEYS} join download d using (account, day, file)`,
+  text: `select d.account, d.day, d.file from ${PAID_FILE_KEYS} join download d using (account, day, file)`,
 }
-const WRITE = {
+const INSERT_PAID_FILES = {
   name: 'download.write',
-  text: `insert into download (account, day, file) select account, day, file from ${KEYS} on conflict do nothing`,
+  text: `insert into download (account, day, file) select account, day, file from ${PAID_FILE_KEYS} on conflict do nothing`,
 }
-const CLEAR = {
+const DELETE_OLD_PAID_FILES = {
   name: 'download.clear',
   text: 'delete from download d using unnest($1::integer[], $2::text[]) as k (account, day) where d.account = k.account and d.day < k.day',
 }
 
-export function downloadReads({ read }: Pick<Database, 'read'>) {
+export function postgresDownloadReads({ read }: Pick<Database, 'read'>) {
   return {
-    isPaid: async (account: number, day: Day, file: string): Promise<boolean> =>
-      (await read(PAID, [[account], [day], [file]])).length > 0,
+    isFilePaid: async (account: number, day: Day, file: string): Promise<boolean> =>
+      (await read(READ_PAID_FILES, [[account], [day], [file]])).length > 0,
   }
 }
 
 /** Those of `wanted` that are paid for. */
-export async function paidOf({ rows }: Session, wanted: readonly Download[]): Promise<Download[]> {
-  return wanted.length === 0 ? [] : rows<Download>(PAID, columnsOf(wanted))
+export async function readPaidFiles({ rows }: Session, wanted: readonly PaidFile[]): Promise<PaidFile[]> {
+  return wanted.length === 0 ? [] : rows<PaidFile>(READ_PAID_FILES, paidFileColumns(wanted))
 }
 
 /** Marks files as paid for, and forgets those of days that are over for everybody. */
-export async function writePaid({ run }: Session, bought: readonly Download[]): Promise<void> {
+export async function insertPaidFiles({ run }: Session, bought: readonly PaidFile[]): Promise<void> {
   if (bought.length === 0) return
   const [accounts, days] = [bought.map(({ account }) => account), bought.map(({ day }) => addDays(day, -1))]
-  await Promise.all([run(CLEAR, [accounts, days]), run(WRITE, columnsOf(bought))])
+  await Promise.all([run(DELETE_OLD_PAID_FILES, [accounts, days]), run(INSERT_PAID_FILES, paidFileColumns(bought))])
 }
 
-function columnsOf(downloads: readonly Download[]): unknown[][] {
+function paidFileColumns(downloads: readonly PaidFile[]): unknown[][] {
   return (['account', 'day', 'file'] as const).map((key) => downloads.map((download) => download[key]))
 }

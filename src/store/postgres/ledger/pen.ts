@@ -4,17 +4,17 @@ import type { Instant } from '../../../words/time.ts'
 import { StoreFault } from '../../fault.ts'
 
 /** Writes calls in one transaction, at one time (null: the server's); tells what came of each, in their order. */
-type Write<Call> = (calls: readonly Call[], now: Instant | null) => Promise<readonly unknown[]>
+type WriteGroup<Call> = (calls: readonly Call[], now: Instant | null) => Promise<readonly unknown[]>
 
-type Waiting<Call> = {
+type QueuedCall<Call> = {
   call: Call
   now: Instant | null
   resolve: (value: unknown) => void
   reject: (why: unknown) => void
 }
 
-export function penOf<Call>(write: Write<Call>) {
-  const waiting: Waiting<Call>[] = []
+export function groupCommit<Call>(write: WriteGroup<Call>) {
+  const waiting: QueuedCall<Call>[] = []
   let writing: Promise<void> | null = null
 
   async function writeAll(): Promise<void> {

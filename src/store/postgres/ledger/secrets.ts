@@ -3,42 +3,42 @@
 import { createHash } from 'node:crypto'
 import type { Actor } from '../../../accounts/audit.ts'
 import type { Instant } from '../../../words/time.ts'
-import { OWN_ACTOR } from '../../actor.ts'
+import { STORE_ACTOR } from '../../actor.ts'
 import { StoreFault } from '../../fault.ts'
-import type { Changes, Secret } from '../../ledger.ts'
-import { GIVEN, HONOURED, makeSecret, UNSETTLED } from '../../secrets.ts'
+import type { LedgerChanges, Secret } from '../../ledger.ts'
+import { GIVEN_SECRET_MESSAGE, FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../secrets.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
-import { logInstallation } from './audit.ts'
+import { writeInstallationAudit } from './audit.ts'
 
 /** `bytes` null: the secret is given, and only its digest is kept. */
-type Row = { number: number; bytes: Buffer | null }
+type SecretRow = { number: number; bytes: Buffer | null }
 
-const READ = {
+const READ_SECRETS = {
   name: 'secret.read',
   text: `select number, bytes from secret where replaced is null or replaced > $1
     order by coalesce(replaced > $2, false) desc, coalesce(replaced, 9e15) desc, number`,
 }
-const INSERT = {
+const INSERT_SECRET = {
   name: 'secret.insert',
   text: 'insert into secret (number, bytes, digest) values ($1, $2, $3) on conflict do nothing',
 }
-const KNOWN = { name: 'secret.known', text: 'select digest from secret where replaced is null' }
-const IN_FORCE = { name: 'secret.in_force', text: `${KNOWN.text} for update` }
-const FOLLOW = { name: 'secret.follow', text: 'update secret set number = $1, digest = $2 where replaced is null' }
-const REPLACE = { name: 'secret.replace', text: 'update secret set replaced = $1 where replaced is null' }
-const FORGET = { name: 'secret.forget', text: 'delete from secret where replaced <= $1' }
+const READ_SECRET_DIGEST = { name: 'secret.known', text: 'select digest from secret where replaced is null' }
+const LOCK_SECRET_IN_FORCE = { name: 'secret.in_force', text: `${READ_SECRET_DIGEST.text} for update` }
+const REPLACE_GIVEN_SECRET = { name: 'secret.follow', text: 'update secret set number = $1, digest = $2 where replaced is null' }
+const MARK_SECRET_REPLACED = { name: 'secret.replace', text: 'update secret set replaced = $1 where replaced is null' }
+const DELETE_OLD_SECRETS = { name: 'secret.forget', text: 'delete from secret where replaced <= $1' }
 
-const HOW = 'docs/operating.md says how to change over'
-const ANOTHER = `DOMAINDEX_SECRET is not the secret of this installation: give every process the same one (${HOW})`
-const MADE = `this installation has made a secret for itself, and DOMAINDEX_SECRET gives another one: unset it (${HOW})`
-const UNSET = 'the secret of this installation is given by DOMAINDEX_SECRET: set it here too, to what the others have'
+const SECRET_DOC_HINT = 'docs/operating.md says how to change over'
+const WRONG_SECRET_MESSAGE = `DOMAINDEX_SECRET is not the secret of this installation: give every process the same one (${SECRET_DOC_HINT})`
+const STORE_SECRET_MESSAGE = `this installation has made a secret for itself, and DOMAINDEX_SECRET gives another one: unset it (${SECRET_DOC_HINT})`
+const SECRET_UNSET_MESSAGE = 'the secret of this installation is given by DOMAINDEX_SECRET: set it here too, to what the others have'
 
 /** With `given` null the secret is the store's own. */
-export function secretsOf({ read, transaction }: Pick<Database, 'read' | 'transaction'>, given: Secret[] | null) {
+export function postgresSecrets({ read, transaction }: Pick<Database, 'read' | 'transaction'>, given: Secret[] | null) {
   const kept = async (now: Instant): Promise<Secret[]> =>
-    (await read<Row>(READ, [now - HONOURED, now - UNSETTLED])).map(({ number, bytes }) => {
-      if (bytes === null) throw new StoreFault(UNSET)
+    (await read<SecretRow>(READ_SECRETS, [now - FORMER_SECRET_SECONDS, now - SIGNING_DELAY_SECONDS])).map(({ number, bytes }) => {
+      if (bytes === null) throw new StoreFault(SECRET_UNSET_MESSAGE)
       return { number, bytes }
     })
   return {
@@ -46,26 +46,26 @@ export function secretsOf({ read, transaction }: Pick<Database, 'read' | 'transa
       if (given !== null) return given
       const made = await kept(now)
       if (made.length > 0) return made
-      await transaction((session) => add(session, makeSecret(), null, entry('secret.create', now)))
+      await transaction((session) => addSecret(session, generateSecret(), null, secretAuditEntry('secret.create', now)))
       return kept(now)
     },
   }
 }
 
-export function secretWrites(
+export function postgresSecretWrites(
   { transaction }: Pick<Database, 'transaction'>,
   given: Secret[] | null,
   actor: Actor,
-): Pick<Changes, 'rotateSecret'> {
+): Pick<LedgerChanges, 'rotateSecret'> {
   return {
     async rotateSecret(now) {
-      if (given !== null) throw new StoreFault(GIVEN)
+      if (given !== null) throw new StoreFault(GIVEN_SECRET_MESSAGE)
       await transaction(async (session) => {
-        const [inForce] = await session.rows<{ digest: Buffer | null }>(IN_FORCE)
-        if (inForce?.digest) throw new StoreFault(UNSET)
-        await session.run(FORGET, [now - HONOURED])
-        await session.run(REPLACE, [now])
-        await add(session, makeSecret(), null, { actor, action: 'secret.rotate', now })
+        const [inForce] = await session.rows<{ digest: Buffer | null }>(LOCK_SECRET_IN_FORCE)
+        if (inForce?.digest) throw new StoreFault(SECRET_UNSET_MESSAGE)
+        await session.run(DELETE_OLD_SECRETS, [now - FORMER_SECRET_SECONDS])
+        await session.run(MARK_SECRET_REPLACED, [now])
+        await addSecret(session, generateSecret(), null, { actor, action: 'secret.rotate', now })
       })
     },
   }
@@ -76,36 +76,36 @@ export async function acceptGiven(
   { read, transaction }: Pick<Database, 'read' | 'transaction'>,
   given: readonly Secret[],
 ): Promise<void> {
-  const digests = given.map(({ bytes }) => digestOf(bytes))
-  const [known] = await read<{ digest: Buffer | null }>(KNOWN)
+  const digests = given.map(({ bytes }) => secretDigest(bytes))
+  const [known] = await read<{ digest: Buffer | null }>(READ_SECRET_DIGEST)
   if (known?.digest?.equals(digests[0]!)) return
   await transaction(async (session) => {
-    await add(session, given[0]!, digests[0]!, entry('secret.give', null))
-    const [inForce] = await session.rows<{ digest: Buffer | null }>(IN_FORCE)
+    await addSecret(session, given[0]!, digests[0]!, secretAuditEntry('secret.give', null))
+    const [inForce] = await session.rows<{ digest: Buffer | null }>(LOCK_SECRET_IN_FORCE)
     const place = digests.findIndex((digest) => inForce?.digest?.equals(digest))
-    if (place < 0) throw new StoreFault(inForce?.digest ? ANOTHER : MADE)
+    if (place < 0) throw new StoreFault(inForce?.digest ? WRONG_SECRET_MESSAGE : STORE_SECRET_MESSAGE)
     if (place === 0) return
-    await session.run(FOLLOW, [given[0]!.number, digests[0]])
-    await logInstallation(session, OWN_ACTOR, null, 'secret.give', { number: given[0]!.number })
+    await session.run(REPLACE_GIVEN_SECRET, [given[0]!.number, digests[0]])
+    await writeInstallationAudit(session, STORE_ACTOR, null, 'secret.give', { number: given[0]!.number })
   })
 }
 
-function digestOf(bytes: Uint8Array): Buffer {
+function secretDigest(bytes: Uint8Array): Buffer {
   return createHash('sha256').update('domaindex: digest of a secret\n').update(bytes).digest()
 }
 
 /** How a secret that is added shows in the audit log; `now` null: at the server's time. */
-type Entry = { actor: Actor; action: 'secret.create' | 'secret.rotate' | 'secret.give'; now: Instant | null }
+type SecretAuditEntry = { actor: Actor; action: 'secret.create' | 'secret.rotate' | 'secret.give'; now: Instant | null }
 
-const entry = (action: Entry['action'], now: Instant | null): Entry => ({ actor: OWN_ACTOR, action, now })
+const secretAuditEntry = (action: SecretAuditEntry['action'], now: Instant | null): SecretAuditEntry => ({ actor: STORE_ACTOR, action, now })
 
 /** Adds a secret where none is in force: a given one by its digest, otherwise whole. */
-async function add(
+async function addSecret(
   session: Session,
   { number, bytes }: Secret,
   digest: Uint8Array | null,
-  { actor, action, now }: Entry,
+  { actor, action, now }: SecretAuditEntry,
 ): Promise<void> {
-  const added = await session.run(INSERT, [number, digest === null ? bytes : null, digest])
-  if (added === 1) await logInstallation(session, actor, now, action, { number })
+  const added = await session.run(INSERT_SECRET, [number, digest === null ? bytes : null, digest])
+  if (added === 1) await writeInstallationAudit(session, actor, now, action, { number })
 }

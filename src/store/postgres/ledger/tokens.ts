@@ -3,44 +3,44 @@
 import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken, Token } from '../../../accounts/token.ts'
 import type { Instant } from '../../../words/time.ts'
-import type { Changes } from '../../ledger.ts'
+import type { LedgerChanges } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 import type { Session } from '../writer.ts'
-import { type Log, logBy } from './audit.ts'
+import { type WriteAuditEntry, auditWriterOf } from './audit.ts'
 
 /** The columns of a token. */
-export const TOKEN = 'id, name, hint, created, expires, last_used, revoked'
+export const TOKEN_COLUMNS = 'id, name, hint, created, expires, last_used, revoked'
 
-const ALL = { name: 'token.all', text: `select ${TOKEN} from token where account = $1 order by id` }
-const INSERT = {
+const READ_TOKENS = { name: 'token.all', text: `select ${TOKEN_COLUMNS} from token where account = $1 order by id` }
+const INSERT_TOKEN = {
   name: 'token.insert',
   text: `insert into token (account, hash, name, hint, created, expires)
-    select id, $2, $3, $4, $5, $6 from account where id = $1 returning ${TOKEN}`,
+    select id, $2, $3, $4, $5, $6 from account where id = $1 returning ${TOKEN_COLUMNS}`,
 }
-const REVOKE = {
+const REVOKE_TOKEN = {
   name: 'token.revoke',
   text: `update token set revoked = $3 where account = $1 and id = $2
     and revoked is null and (expires is null or expires > $3) returning name`,
 }
 
-export function tokensOf({ read }: Pick<Database, 'read'>) {
+export function postgresTokens({ read }: Pick<Database, 'read'>) {
   return {
-    tokens: (account: number): Promise<Token[]> => read<Token>(ALL, [account]),
+    tokens: (account: number): Promise<Token[]> => read<Token>(READ_TOKENS, [account]),
   }
 }
 
-export function tokenWrites(
+export function postgresTokenWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
-): Pick<Changes, 'createToken' | 'revokeToken'> {
+): Pick<LedgerChanges, 'createToken' | 'revokeToken'> {
   return {
     createToken: (account, token, now) =>
-      transaction((session) => insertToken(session, account, token, now, logBy(actor, now))),
+      transaction((session) => insertToken(session, account, token, now, auditWriterOf(actor, now))),
     revokeToken: (account, token, now) =>
       transaction(async (session) => {
-        const [revoked] = await session.rows<{ name: string }>(REVOKE, [account, token, now])
+        const [revoked] = await session.rows<{ name: string }>(REVOKE_TOKEN, [account, token, now])
         if (revoked === undefined) return false
-        await logBy(actor, now)(session, 'token.revoke', account, { token, name: revoked.name })
+        await auditWriterOf(actor, now)(session, 'token.revoke', account, { token, name: revoked.name })
         return true
       }),
   }
@@ -52,9 +52,9 @@ export async function insertToken(
   account: number,
   { hash, name, hint, expires }: NewToken,
   now: Instant,
-  log: Log,
+  log: WriteAuditEntry,
 ): Promise<Token> {
-  const [token] = await session.rows<Token>(INSERT, [account, hash, name, hint, now, expires])
+  const [token] = await session.rows<Token>(INSERT_TOKEN, [account, hash, name, hint, now, expires])
   if (token === undefined) throw new Error(`there is no account ${account}`)
   await log(session, 'token.create', account, { token: token.id, name, expires })
   return token

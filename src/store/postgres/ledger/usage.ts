@@ -1,16 +1,16 @@
 /** The usage on PostgreSQL: calls by token, endpoint and day. */
 
 import type { Day } from '../../../words/time.ts'
-import type { CallNote, Usage } from '../../ledger.ts'
+import type { UsageNote, UsageCount } from '../../ledger.ts'
 import type { Database } from '../database.ts'
 
-const READ = {
+const READ_USAGE = {
   name: 'usage.read',
   text: `select day, endpoint, token, calls from usage
     where account = $1 and day >= coalesce($2, '') and day <= coalesce($3, '9999-12-31') order by day, endpoint, token`,
 }
 /** Of an account that is there no more nothing is noted. Rows are locked in key order. */
-const NOTE = {
+const RECORD_USAGE = {
   name: 'usage.note',
   text: `with known as materialized (select id from account where id = any($1) order by id for key share),
     noted as materialized (
@@ -26,16 +26,16 @@ const NOTE = {
     on conflict (account, day, endpoint, token) do update set calls = usage.calls + excluded.calls`,
 }
 
-export function usageOf({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
+export function postgresUsage({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
   return {
-    usage: (account: number, from: Day | null, to: Day | null): Promise<Usage[]> =>
-      read<Usage>(READ, [account, from, to]),
-    note: (calls: readonly CallNote[]): Promise<void> =>
-      transaction(async ({ run }) => void (await run(NOTE, columnsOf(calls)))),
+    usage: (account: number, from: Day | null, to: Day | null): Promise<UsageCount[]> =>
+      read<UsageCount>(READ_USAGE, [account, from, to]),
+    recordUsage: (calls: readonly UsageNote[]): Promise<void> =>
+      transaction(async ({ run }) => void (await run(RECORD_USAGE, usageColumns(calls)))),
   }
 }
 
-function columnsOf(calls: readonly CallNote[]): unknown[][] {
+function usageColumns(calls: readonly UsageNote[]): unknown[][] {
   const keys = ['account', 'day', 'endpoint', 'token', 'calls', 'last'] as const
   return keys.map((key) => calls.map((call) => call[key]))
 }

@@ -2,25 +2,25 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { CheckPart } from '../../check/parts.ts'
-import { SLICE, type Slice } from '../../check/slice.ts'
-import { snapshot } from '../connection.ts'
+import { CHECK_SLICE_ROWS, type CheckSlice } from '../../check/slice.ts'
+import { readTransaction } from '../connection.ts'
 
 /** One part of the check: its rows behind a key, at most `limit`, and a key that lies further on, the further the larger `n` is. */
-export type Part = {
+export type SqliteCheckPart = {
   name: string
-  check(database: DatabaseSync, after: string | null, limit: number): Slice
+  check(database: DatabaseSync, after: string | null, limit: number): CheckSlice
   /** Null beyond the last key that there can be. */
-  beyond(after: string | null, n: number): string | null
+  keyBeyond(after: string | null, n: number): string | null
 }
 
 /** Result codes of SQLite that say nothing of the file: busy, locked, no memory, read-only, interrupted, full, cannot open. */
-const ELSEWHERE = [5, 6, 7, 8, 9, 13, 14]
-const SMALLER = 8
+const NOT_DAMAGE_CODES = [5, 6, 7, 8, 9, 13, 14]
+const LIMIT_DIVISOR = 8
 
 /** Throws what is no damage. */
-export function goingOn(database: DatabaseSync, part: Part): CheckPart {
-  const read = (after: string | null, limit: number): Slice => {
-    const slice = snapshot(database, () => part.check(database, after, limit))
+export function skippingDamage(database: DatabaseSync, part: SqliteCheckPart): CheckPart {
+  const read = (after: string | null, limit: number): CheckSlice => {
+    const slice = readTransaction(database, () => part.check(database, after, limit))
     // damaged keys may lead back to where the slice began: the check would never end
     if (after !== null && slice.last !== null && !isBeyond(slice.last, after))
       throw new Error('its keys are out of order')
@@ -28,14 +28,14 @@ export function goingOn(database: DatabaseSync, part: Part): CheckPart {
   }
   return (after) => {
     let damage: unknown
-    for (let limit = SLICE; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / SMALLER)) {
+    for (let limit = CHECK_SLICE_ROWS; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / LIMIT_DIVISOR)) {
       try {
         return read(after, limit)
       } catch (error) {
-        damage = expectDamage(error)
+        damage = requireDamage(error)
       }
     }
-    return hop(part, after, damage as Error, read)
+    return nextReadableRow(part, after, damage as Error, read)
   }
 }
 
@@ -57,10 +57,10 @@ function valuesOf(key: string): unknown[] {
 }
 
 /** The next row that can be read, with what was passed over. */
-function hop(part: Part, after: string | null, damage: Error, read: (after: string, limit: number) => Slice): Slice {
+function nextReadableRow(part: SqliteCheckPart, after: string | null, damage: Error, read: (after: string, limit: number) => CheckSlice): CheckSlice {
   const key = after ?? 'its beginning'
   for (let n = 0; ; n++) {
-    const from = part.beyond(after, n)
+    const from = part.keyBeyond(after, n)
     const problem = `cannot be read behind this key${from === null ? '' : `, up to ${from}`}: ${damage.message}`
     const fault = { table: part.name, key, problem }
     if (from === null) return { faults: [fault], checked: 0, last: null }
@@ -68,52 +68,52 @@ function hop(part: Part, after: string | null, damage: Error, read: (after: stri
       const { faults, checked, last } = read(from, 1)
       return { faults: [fault, ...faults], checked, last }
     } catch (error) {
-      expectDamage(error)
+      requireDamage(error)
     }
   }
 }
 
 /** Returns an error that says something of the file, and throws any other. */
-export function expectDamage(error: unknown): unknown {
+export function requireDamage(error: unknown): unknown {
   const { errcode } = error as { errcode?: number }
-  if (errcode !== undefined && ELSEWHERE.includes(errcode & 255)) throw error
+  if (errcode !== undefined && NOT_DAMAGE_CODES.includes(errcode & 255)) throw error
   return error
 }
 
 /** Keys that are a number. */
-export const afterNumber = (after: string | null, n: number): string | null =>
+export const numberKeyBeyond = (after: string | null, n: number): string | null =>
   n > 53 ? null : String(Number(after ?? 0) + 2 ** n)
 
 /** Keys that are JSON of a slot and a name. */
-export function afterSlot(after: string | null, n: number): string | null {
+export function slotKeyBeyond(after: string | null, n: number): string | null {
   const [slot] = after === null ? [-1] : (JSON.parse(after) as [number])
   const from = slot + 2 ** n - 1
-  return from > 65_535 ? null : JSON.stringify([from, LAST])
+  return from > 65_535 ? null : JSON.stringify([from, LAST_NAME])
 }
 
-const LAST = '\u{10ffff}'
-const BYTES = 18
-const BITS = 8 * BYTES
+const LAST_NAME = '\u{10ffff}'
+const COMPARED_KEY_BYTES = 18
+const COMPARED_KEY_BITS = 8 * COMPARED_KEY_BYTES
 
 /** Keys that are JSON of texts, or of the hexadecimal of bytes where `isHex` says so: the last moves first, then the one before. */
-export const afterTexts =
+export const textKeyBeyond =
   (count: number, isHex = false) =>
   (after: string | null, n: number): string | null => {
     const key = after === null ? Array<string>(count).fill('') : (JSON.parse(after) as string[]).slice(0, count)
-    const place = count - 1 - Math.floor(n / BITS)
+    const place = count - 1 - Math.floor(n / COMPARED_KEY_BITS)
     if (place < 0) return null
-    const moved = moveOn(key[place]!, 1n << BigInt(n % BITS), isHex && place === 0)
+    const moved = addToKey(key[place]!, 1n << BigInt(n % COMPARED_KEY_BITS), isHex && place === 0)
     return moved === null
-      ? afterTexts(count, isHex)(after, n + BITS - (n % BITS))
+      ? textKeyBeyond(count, isHex)(after, n + COMPARED_KEY_BITS - (n % COMPARED_KEY_BITS))
       : JSON.stringify(key.with(place, moved).fill('', place + 1))
   }
 
 /** Null where it would be longer. */
-function moveOn(text: string, by: bigint, isHex: boolean): string | null {
-  const bytes = Buffer.alloc(BYTES)
-  bytes.set(Buffer.from(text, isHex ? 'hex' : 'latin1').subarray(0, BYTES))
+function addToKey(text: string, by: bigint, isHex: boolean): string | null {
+  const bytes = Buffer.alloc(COMPARED_KEY_BYTES)
+  bytes.set(Buffer.from(text, isHex ? 'hex' : 'latin1').subarray(0, COMPARED_KEY_BYTES))
   const moved = BigInt(`0x${bytes.toString('hex')}`) + by
-  const hex = moved.toString(16).padStart(2 * BYTES, '0')
-  if (hex.length > 2 * BYTES) return null
+  const hex = moved.toString(16).padStart(2 * COMPARED_KEY_BYTES, '0')
+  if (hex.length > 2 * COMPARED_KEY_BYTES) return null
   return isHex ? hex : Buffer.from(hex, 'hex').toString('latin1')
 }

@@ -1,18 +1,18 @@
 /** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { TYPE_NUMBERS } from '../../../apply/numbers.ts'
+import { RECORD_TYPE_NUMBERS } from '../../../apply/numbers.ts'
 import type { CheckedFacts } from '../../check/facts.ts'
-import { checkedFacts } from '../../check/rows.ts'
-import type { Slice } from '../../check/slice.ts'
-import { FACTS_VALUES } from '../../columns.ts'
-import { isWhole } from '../checksum.ts'
+import { checkFactsRows } from '../../check/rows.ts'
+import type { CheckSlice } from '../../check/slice.ts'
+import { FACTS_COLUMN_NAMES } from '../../columns.ts'
+import { matchesChecksum } from '../checksum.ts'
 
-type Read = CheckedFacts & { checksum: number | null }
+type FactsWithChecksum = CheckedFacts & { checksum: number | null }
 
-export function checkFacts(database: DatabaseSync, after: string | null, limit: number): Slice {
+export function checkFactsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const ids = idsAfter(database, Number(after ?? -1), limit)
-  return checkedFacts(ids, ids.at(-1)?.toString(), rowsOf(database, ids[0] ?? 0, ids.at(-1) ?? 0))
+  return checkFactsRows(ids, ids.at(-1)?.toString(), checkedFactsRows(database, ids[0] ?? 0, ids.at(-1) ?? 0))
 }
 
 /** The ids that any table has rows of, ascending. */
@@ -25,11 +25,11 @@ function idsAfter(database: DatabaseSync, after: number, limit: number): number[
   return rows.map(({ id }) => id)
 }
 
-function* rowsOf(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
+function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
   const statement = database.prepare(
     `select f.*, v.id as visit, v.clock, v.late, v.dns_print,
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
-          'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (${TYPE_NUMBERS.A}, ${TYPE_NUMBERS.AAAA}), records, null)))
+          'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}), records, null)))
         from state s where s.id = f.id) as superseded,
        (select json_group_array(json_array(hex(address), since)) from ever e where e.id = f.id) as ever,
        iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
@@ -41,11 +41,11 @@ function* rowsOf(database: DatabaseSync, first: number, last: number): Iterable<
      from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name left join reading t on t.id = f.id
      where f.id between ? and ? order by f.id`,
   )
-  for (const row of statement.iterate(first, last) as Iterable<Read>)
-    yield { ...row, whole: isWhole(row.checksum, valuesOf(row)) }
+  for (const row of statement.iterate(first, last) as Iterable<FactsWithChecksum>)
+    yield { ...row, isIntact: matchesChecksum(row.checksum, checksumValues(row)) }
 }
 
 /** The values of a row of facts in the order of its columns. */
-function valuesOf(row: Read) {
-  return [row.id, row.name, ...FACTS_VALUES.map((column) => row[column])]
+function checksumValues(row: FactsWithChecksum) {
+  return [row.id, row.name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
 }

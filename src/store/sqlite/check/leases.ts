@@ -2,15 +2,15 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { SLOT_RANGES } from '../../../words/name.ts'
-import { reporter, type Slice } from '../../check/slice.ts'
-import type { Fault } from '../../store.ts'
+import { problemReporter, type CheckSlice } from '../../check/slice.ts'
+import type { CheckFault } from '../../store.ts'
 
 /** All at once: they are few, and are no rows of facts, so they are not counted. */
-export function checkLeases(database: DatabaseSync): Slice {
+export function checkSlotLeases(database: DatabaseSync): CheckSlice {
   const rows = database.prepare('select slots from lease where fence is not null and next is not null').all()
   const there = new Set(rows.map(({ slots }) => slots))
-  const faults: Fault[] = []
+  const faults: CheckFault[] = []
   for (let slots = 0; slots < SLOT_RANGES; slots++)
-    if (!there.has(slots)) reporter(faults, 'lease', String(slots))('is not whole: names of this range are not visited')
+    if (!there.has(slots)) problemReporter(faults, 'lease', String(slots))('is not whole: names of this range are not visited')
   return { faults, checked: 0, last: null }
 }

@@ -1,41 +1,41 @@
 /** The check of the ledger's file: its schema, its pages and its rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { LEDGER_FINDINGS, LEDGER_ROWS, ledgerFaults } from '../../check/ledger.ts'
+import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../check/ledger.ts'
 import type { CheckPart } from '../../check/parts.ts'
-import type { Slice } from '../../check/slice.ts'
-import type { Fault } from '../../store.ts'
-import { connect } from '../connection.ts'
-import { LEDGER_SCHEMA } from '../ledger/file.ts'
-import { expectDamage } from './damaged.ts'
+import type { CheckSlice } from '../../check/slice.ts'
+import type { CheckFault } from '../../store.ts'
+import { connectSqlite } from '../connection.ts'
+import { SQLITE_LEDGER_SCHEMA } from '../ledger/file.ts'
+import { requireDamage } from './damaged.ts'
 import { schemaFaults } from './schema.ts'
 
 /** All at once: of the ledger, the rows of many years are fewer than those of a day's crawl. */
-export function checkLedger(path: string): CheckPart {
+export function checkLedgerSqlite(path: string): CheckPart {
   return () => {
-    const database = connect(path, { readOnly: true })
+    const database = connectSqlite(path, { readOnly: true })
     try {
-      return looked(database)
+      return checkLedgerFile(database)
     } finally {
       database.close()
     }
   }
 }
 
-function looked(database: DatabaseSync): Slice {
-  const faults: Fault[] = []
+function checkLedgerFile(database: DatabaseSync): CheckSlice {
+  const faults: CheckFault[] = []
   let checked = 0
-  const look = (part: () => Fault[]): void => {
+  const look = (part: () => CheckFault[]): void => {
     try {
       faults.push(...part())
     } catch (error) {
-      const { message } = expectDamage(error) as Error
+      const { message } = requireDamage(error) as Error
       faults.push({ table: 'ledger', key: 'file', problem: `cannot be read: ${message}` })
     }
   }
-  look(() => schemaFaults(database, LEDGER_SCHEMA, 'ledger'))
+  look(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))
   look(() => damagedPages(database))
-  for (const finding of LEDGER_FINDINGS)
+  for (const finding of LEDGER_FINDING_QUERIES)
     look(() => ledgerFaults(finding, database.prepare(finding.text).all() as { place: number }[]))
   look(() => {
     checked = database.prepare(LEDGER_ROWS.text).get()!.rows as number
@@ -45,7 +45,7 @@ function looked(database: DatabaseSync): Slice {
 }
 
 /** Pages, the order of keys, and whether each index has the rows of its table. */
-function damagedPages(database: DatabaseSync): Fault[] {
+function damagedPages(database: DatabaseSync): CheckFault[] {
   const rows = database.prepare('pragma integrity_check').all() as { integrity_check: string }[]
   const problems = rows.map(({ integrity_check }) => integrity_check).filter((words) => words !== 'ok')
   return problems.map((problem) => ({ table: 'ledger', key: 'file', problem }))

@@ -1,20 +1,20 @@
 /** The check of a file's schema: each table, column, index and trigger of this release is there, and is this release's. */
 
 import { DatabaseSync } from 'node:sqlite'
-import { reporter } from '../../check/slice.ts'
-import type { Fault } from '../../store.ts'
-import { hasLater, migrate } from '../migrate.ts'
+import { problemReporter } from '../../check/slice.ts'
+import type { CheckFault } from '../../store.ts'
+import { hasLaterMigration, applySqliteMigrations } from '../migrate.ts'
 
 /** Compares with a new file in memory. A later release may have added to it, or made triggers anew: those only have to be there. */
-export function schemaFaults(database: DatabaseSync, schema: URL, table: string): Fault[] {
+export function schemaFaults(database: DatabaseSync, schema: URL, table: string): CheckFault[] {
   const fresh = new DatabaseSync(':memory:')
   try {
-    migrate(fresh, schema)
-    const isExpanded = hasLater(database, schema)
-    const there = objectsOf(database)
-    const faults: Fault[] = []
-    for (const [key, definition] of objectsOf(fresh)) {
-      const report = reporter(faults, table, key)
+    applySqliteMigrations(fresh, schema)
+    const isExpanded = hasLaterMigration(database, schema)
+    const there = schemaObjectsOf(database)
+    const faults: CheckFault[] = []
+    for (const [key, definition] of schemaObjectsOf(fresh)) {
+      const report = problemReporter(faults, table, key)
       if (!there.has(key)) report('is not there')
       else if (!isExpanded && there.get(key) !== definition) report('is not as this release makes it')
     }
@@ -25,7 +25,7 @@ export function schemaFaults(database: DatabaseSync, schema: URL, table: string)
 }
 
 /** By kind and name; of a table its columns are compared one by one, because later ones may follow. */
-function objectsOf(database: DatabaseSync): Map<string, string> {
+function schemaObjectsOf(database: DatabaseSync): Map<string, string> {
   const named = database.prepare(
     `select type || ' ' || name as key, case type when 'table' then '' else sql end as definition from sqlite_schema
      where sql is not null and name not like 'sqlite%'

@@ -6,17 +6,17 @@ import {
   type CheckedPresence,
   type CheckedRedirect,
   type CheckedTarget,
-  type CheckedWording,
-  checkedAddresses,
-  checkedPresence,
-  checkedRedirects,
-  checkedTargets,
-  checkedWordings,
+  type CheckedDocument,
+  checkAddressRows,
+  checkPresenceRows,
+  checkRedirectRows,
+  checkTargetRows,
+  checkDocumentRows,
 } from '../../check/rows.ts'
-import type { Slice } from '../../check/slice.ts'
+import type { CheckSlice } from '../../check/slice.ts'
 
 /** Rows of presence: their name is there, and on that address. */
-export function checkPresence(database: DatabaseSync, after: string | null, limit: number): Slice {
+export function checkPresenceSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [hex, name] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
     .prepare(
@@ -27,11 +27,11 @@ export function checkPresence(database: DatabaseSync, after: string | null, limi
        where (p.address, p.name) > (?, ?) order by p.address, p.name limit ?`,
     )
     .all(Buffer.from(hex, 'hex'), name, limit)
-  return checkedPresence(rows as CheckedPresence[])
+  return checkPresenceRows(rows as CheckedPresence[])
 }
 
 /** Counters of addresses. */
-export function checkAddresses(database: DatabaseSync, after: string | null, limit: number): Slice {
+export function checkAddressesSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [hex] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
@@ -39,11 +39,11 @@ export function checkAddresses(database: DatabaseSync, after: string | null, lim
        from address a where address > ? order by address limit ?`,
     )
     .all(Buffer.from(hex, 'hex'), limit)
-  return checkedAddresses(rows as CheckedAddress[])
+  return checkAddressRows(rows as CheckedAddress[])
 }
 
 /** Rows of redirect: their source is there, and redirects to that target. */
-export function checkRedirects(database: DatabaseSync, after: string | null, limit: number): Slice {
+export function checkRedirectsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [target, source] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
     .prepare(
@@ -54,11 +54,11 @@ export function checkRedirects(database: DatabaseSync, after: string | null, lim
        where (r.target, r.source) > (?, ?) order by r.target, r.source limit ?`,
     )
     .all(target, source, limit)
-  return checkedRedirects(rows as CheckedRedirect[])
+  return checkRedirectRows(rows as CheckedRedirect[])
 }
 
 /** Counters of targets. */
-export function checkTargets(database: DatabaseSync, after: string | null, limit: number): Slice {
+export function checkTargetsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [target] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
@@ -66,18 +66,18 @@ export function checkTargets(database: DatabaseSync, after: string | null, limit
        from target t where target > ? order by target limit ?`,
     )
     .all(target, limit)
-  return checkedTargets(rows as CheckedTarget[])
+  return checkTargetRows(rows as CheckedTarget[])
 }
 
 /** Wordings: a start page has each, unless who keeps the index has yet to look. */
-export function checkWordings(database: DatabaseSync, after: string | null, limit: number): Slice {
-  const [wording] = after === null ? [0] : (JSON.parse(after) as [number])
+export function checkDocumentsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [document] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = database
     .prepare(
       `select number as wording, digest, vector, exists (select 1 from reading r where r.wording = w.number)
          or exists (select 1 from orphan o where o.wording = w.number) as read
        from wording w where number > ? order by number limit ?`,
     )
-    .all(wording, limit)
-  return checkedWordings(rows as CheckedWording[])
+    .all(document, limit)
+  return checkDocumentRows(rows as CheckedDocument[])
 }

@@ -1,74 +1,74 @@
 /** The check of rows that nothing but their checksum speaks for: superseded states, and the rows of the index of /similar. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { emptyFrequencies, ROW_WORDS, unpackFrequencies } from '../../../similar/frequencies.ts'
-import { unpackRow } from '../../../similar/postings.ts'
-import { type Report, readable, reporter, type Slice, sliceOf } from '../../check/slice.ts'
-import type { Fault } from '../../store.ts'
-import { isWhole } from '../checksum.ts'
+import { emptyDocumentFrequencies, MAX_ROW_TERMS, unpackDocumentFrequencies } from '../../../similar/frequencies.ts'
+import { unpackPostingRow } from '../../../similar/postings.ts'
+import { type ReportProblem, reportIfUnreadable, problemReporter, type CheckSlice, checkSlice } from '../../check/slice.ts'
+import type { CheckFault } from '../../store.ts'
+import { matchesChecksum } from '../checksum.ts'
 
-type Value = string | number | null | Uint8Array
-type Row = Record<string, Value> & { checksum: number | null }
-type Summed = {
+type ChecksummedValue = string | number | null | Uint8Array
+type ChecksummedRow = Record<string, ChecksummedValue> & { checksum: number | null }
+type ChecksummedTable = {
   table: string
   /** The first of them are the key. */
   columns: readonly string[]
   key: number
   /** Reads what a row without a checksum holds; throws where it cannot be. */
-  read?(row: Row): void
+  read?(row: ChecksummedRow): void
 }
 
-const STATE: Summed = {
+const STATE_TABLE: ChecksummedTable = {
   table: 'state',
   columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
   key: 3,
   read: ({ records }) => void (records !== null && JSON.parse(records as string)),
 }
-const POSTING: Summed = {
+const POSTING_TABLE: ChecksummedTable = {
   table: 'posting',
   columns: ['segment', 'place', 'wording', 'postings'],
   key: 3,
-  read: ({ postings }) => void unpackRow(postings as Uint8Array),
+  read: ({ postings }) => void unpackPostingRow(postings as Uint8Array),
 }
-const FREQUENCY: Summed = {
+const FREQUENCY_TABLE: ChecksummedTable = {
   table: 'frequency',
   columns: ['segment', 'last', 'counts'],
   key: 2,
-  read: ({ counts }) => unpackFrequencies(counts as Uint8Array, emptyFrequencies(ROW_WORDS)),
+  read: ({ counts }) => unpackDocumentFrequencies(counts as Uint8Array, emptyDocumentFrequencies(MAX_ROW_TERMS)),
 }
 
-export const checkStates = checkSummed(STATE)
-export const checkPostings = checkSummed(POSTING)
-export const checkFrequencies = checkSummed(FREQUENCY)
+export const checkStates = checkChecksums(STATE_TABLE)
+export const checkPostings = checkChecksums(POSTING_TABLE)
+export const checkFrequencies = checkChecksums(FREQUENCY_TABLE)
 
-function checkSummed({ table, columns, key, read }: Summed) {
+function checkChecksums({ table, columns, key, read }: ChecksummedTable) {
   const keys = columns.slice(0, key)
-  return (database: DatabaseSync, after: string | null, limit: number): Slice => {
+  return (database: DatabaseSync, after: string | null, limit: number): CheckSlice => {
     const from = after === null ? keys.map(() => -1) : (JSON.parse(after) as number[])
     const rows = database
       .prepare(
         `select ${columns}, checksum from ${table} where (${keys}) > (${keys.map(() => '?')}) order by ${keys} limit ?`,
       )
-      .all(...from, limit) as Row[]
-    const faults: Fault[] = []
+      .all(...from, limit) as ChecksummedRow[]
+    const faults: CheckFault[] = []
     for (const row of rows) {
-      const report: Report = reporter(faults, table, keys.map((column) => row[column]).join(' '))
+      const report: ReportProblem = problemReporter(faults, table, keys.map((column) => row[column]).join(' '))
       if (
-        !isWhole(
+        !matchesChecksum(
           row.checksum,
           columns.map((column) => row[column]!),
         )
       )
         report('is not what was written')
-      if (row.checksum === null) readable(report, () => read?.(row))
+      if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
     }
     const last = rows.at(-1)
-    return sliceOf(faults, rows.length, last && JSON.stringify(keys.map((column) => last[column])))
+    return checkSlice(faults, rows.length, last && JSON.stringify(keys.map((column) => last[column])))
   }
 }
 
 /** Keys that are JSON of numbers: the last moves first, then those before. */
-export function afterNumbers(count: number) {
+export function numbersKeyBeyond(count: number) {
   return (after: string | null, n: number): string | null => {
     const key = after === null ? Array<number>(count).fill(-1) : (JSON.parse(after) as number[])
     const place = count - 1 - Math.floor(n / 52)

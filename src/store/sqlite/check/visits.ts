@@ -1,10 +1,10 @@
 /** The check of the narrow rows: each lies in its slot, and its id is that of the facts of its name. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type CheckedVisit, checkedVisits } from '../../check/rows.ts'
-import type { Slice } from '../../check/slice.ts'
+import { type CheckedCrawlState, checkCrawlStateRows } from '../../check/rows.ts'
+import type { CheckSlice } from '../../check/slice.ts'
 
-export function checkVisits(database: DatabaseSync, after: string | null, limit: number): Slice {
+export function checkCrawlStatesSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const rows = database
     .prepare(
@@ -12,5 +12,5 @@ export function checkVisits(database: DatabaseSync, after: string | null, limit:
        where (v.slot, v.name) > (?, ?) order by v.slot, v.name limit ?`,
     )
     .all(slot, name, limit)
-  return checkedVisits(rows as CheckedVisit[])
+  return checkCrawlStateRows(rows as CheckedCrawlState[])
 }

@@ -6,7 +6,7 @@ import type { Actor } from '../../../accounts/audit.ts'
 import { formatPeriod, type Period } from '../../../accounts/period.ts'
 import type { Day, Instant } from '../../../words/time.ts'
 import { auditWrites } from './audit.ts'
-import { type KeptToken, tokenInsert } from './tokens.ts'
+import { type StoredNewToken, tokenInserter } from './tokens.ts'
 
 /** The columns of an account `a`, its periods and add-ons as JSON. */
 export const ACCOUNT_COLUMNS = `a.id, a.email, a.role, a.plan, a.created, a.suspended,
@@ -16,34 +16,34 @@ export const ACCOUNT_COLUMNS = `a.id, a.email, a.role, a.plan, a.created, a.susp
 
 export type AccountRow = Omit<Account, 'periods' | 'addons'> & { periods: string; addons: string }
 
-export function accountOf({ id, email, role, plan, periods, addons, created, suspended }: AccountRow): Account {
+export function accountOfRow({ id, email, role, plan, periods, addons, created, suspended }: AccountRow): Account {
   return { id, email, role, plan, periods: JSON.parse(periods), addons: JSON.parse(addons), created, suspended }
 }
 
-export function accountReads(database: DatabaseSync) {
+export function sqliteAccountReads(database: DatabaseSync) {
   const one = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email = ?`)
   const some = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email > ? order by email limit +?`)
   return {
     account(email: string): Account | null {
       const row = one.get(email) as AccountRow | undefined
-      return row === undefined ? null : accountOf(row)
+      return row === undefined ? null : accountOfRow(row)
     },
     accounts: (after: string | null, limit: number): Account[] =>
-      (some.all(after ?? '', limit) as AccountRow[]).map(accountOf),
+      (some.all(after ?? '', limit) as AccountRow[]).map(accountOfRow),
   }
 }
 
-export function accountWrites(database: DatabaseSync) {
+export function sqliteAccountWrites(database: DatabaseSync) {
   const insert = database.prepare(
     'insert into account (email, role, plan, created) values (?, ?, ?, ?) on conflict do nothing',
   )
   const read = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where id = ?`)
   const periods = periodWrites(database)
   const addons = addonWrites(database)
-  const addToken = tokenInsert(database)
+  const addToken = tokenInserter(database)
   const { ofAccount } = auditWrites(database)
   return {
-    createAccount(now: Instant, actor: Actor, account: NewAccount, token: KeptToken | null): Account | null {
+    createAccount(now: Instant, actor: Actor, account: NewAccount, token: StoredNewToken | null): Account | null {
       const { email, role, plan } = account
       const { changes, lastInsertRowid } = insert.run(email, role, plan, now)
       if (changes === 0) return null
@@ -55,17 +55,17 @@ export function accountWrites(database: DatabaseSync) {
       const details = { plan, role, periods: account.periods.map(formatPeriod), addons: account.addons }
       ofAccount(now, actor, 'account.create', id, details)
       if (token !== null) addToken(now, actor, id, token)
-      return accountOf(read.get(id) as AccountRow)
+      return accountOfRow(read.get(id) as AccountRow)
     },
     ...columnWrites(database),
     ...suspensionWrites(database),
-    ...extraWrites(database),
-    deleteAccount: deletion(database),
+    ...periodAndAddonWrites(database),
+    deleteAccount: accountDeletion(database),
   }
 }
 
 /** Periods and add-ons. */
-function extraWrites(database: DatabaseSync) {
+function periodAndAddonWrites(database: DatabaseSync) {
   const periods = periodWrites(database)
   const addons = addonWrites(database)
   const { ofAccount } = auditWrites(database)
@@ -147,7 +147,7 @@ function addonWrites(database: DatabaseSync) {
   }
 }
 
-function deletion(database: DatabaseSync) {
+function accountDeletion(database: DatabaseSync) {
   const deletions = ['period', 'addon', 'token', 'budget', 'hold', 'usage', 'asking', 'download'].map((table) =>
     database.prepare(`delete from ${table} where account = ?`),
   )

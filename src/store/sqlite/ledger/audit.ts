@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Actor, AuditAction, AuditDetails, AuditEntry, AuditFilter } from '../../../accounts/audit.ts'
 import type { Instant } from '../../../words/time.ts'
 
-type Row = Omit<AuditEntry, 'details'> & { details: string }
+type AuditEntryRow = Omit<AuditEntry, 'details'> & { details: string }
 
 export function auditReads(database: DatabaseSync) {
   const read = database.prepare(
@@ -14,7 +14,7 @@ export function auditReads(database: DatabaseSync) {
   )
   return {
     audit: ({ email, from, to }: AuditFilter, after: number, limit: number): AuditEntry[] =>
-      (read.all(after, email, from, to, limit) as Row[]).map((row) => ({ ...row, details: JSON.parse(row.details) })),
+      (read.all(after, email, from, to, limit) as AuditEntryRow[]).map((row) => ({ ...row, details: JSON.parse(row.details) })),
   }
 }
 

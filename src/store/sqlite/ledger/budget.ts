@@ -1,33 +1,33 @@
 /** The daily budgets on SQLite: what is spent, what processes hold, and which processes live. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { callRoll, SILENCE, shareOf } from '../../../accounts/budget.ts'
+import { classifyHolders, LEASE_TIMEOUT_SECONDS, leaseSize } from '../../../accounts/budget.ts'
 import type { Day, Instant } from '../../../words/time.ts'
-import type { Ask, Grant, Settlement } from '../../ledger.ts'
-import { downloadWrites } from './downloads.ts'
+import type { QuotaRequest, QuotaGrant, Settlement } from '../../ledger.ts'
+import { sqliteDownloadWrites } from './downloads.ts'
 
 /** Marks a process as heard of; returns how many live, itself included. */
-type Hear = (now: Instant, holder: string) => number
+type RecordHeartbeat = (now: Instant, holder: string) => number
 
 /** Adds to what is spent of a day's budget. */
-type Spend = (account: number, day: Day, units: number) => void
+type AddUsed = (account: number, day: Day, units: number) => void
 
-export function budgetReads(database: DatabaseSync) {
+export function sqliteBudgetReads(database: DatabaseSync) {
   const read = database.prepare('select used from budget where account = ? and day = ?')
   return {
     used: (account: number, day: Day): number => (read.get(account, day) as { used: number } | undefined)?.used ?? 0,
   }
 }
 
-export function budgetWrites(database: DatabaseSync) {
-  const hear = rollCall(database)
-  const spend = spender(database)
+export function sqliteBudgetWrites(database: DatabaseSync) {
+  const hear = heartbeatRecorder(database)
+  const spend = usedAdder(database)
   const giveBack = database.prepare('update budget set used = used - 1 where account = ? and day = ? and used > 0')
-  const settle = settler(database, spend)
-  const take = taker(database, hear, spend)
+  const settle = leaseSettler(database, spend)
+  const take = quotaGranter(database, hear, spend)
   return {
     take,
-    ...downloadWrites(database, take),
+    ...sqliteDownloadWrites(database, take),
     settle(now: Instant, settlements: readonly Settlement[]): void {
       for (const holder of new Set(settlements.map((settlement) => settlement.holder))) hear(now, holder)
       for (const settlement of settlements) settle(settlement)
@@ -37,7 +37,7 @@ export function budgetWrites(database: DatabaseSync) {
   }
 }
 
-function taker(database: DatabaseSync, hear: Hear, spend: Spend) {
+function quotaGranter(database: DatabaseSync, recordHeartbeat: RecordHeartbeat, spend: AddUsed) {
   const read = database.prepare(
     `select coalesce((select used from budget where account = ?1 and day = ?2), 0) as used,
        coalesce((select sum(units) from hold where account = ?1 and day = ?2), 0) as held`,
@@ -45,23 +45,23 @@ function taker(database: DatabaseSync, hear: Hear, spend: Spend) {
   const hold = database.prepare(
     'insert into hold (account, day, holder, units) values (?, ?, ?, ?) on conflict do update set units = units + excluded.units',
   )
-  return (now: Instant, { account, day, limit, want, holder }: Ask): Grant => {
-    const live = hear(now, holder)
+  return (now: Instant, { account, day, limit, requested: want, holder }: QuotaRequest): QuotaGrant => {
+    const live = recordHeartbeat(now, holder)
     const { used, held } = read.get(account, day) as { used: number; held: number }
     const free = limit - used - held
-    if (free <= 0) return { granted: 0, used, held, wait: held > 0 }
-    const granted = shareOf(free, want, live)
+    if (free <= 0) return { granted: 0, used, leased: held, retryLater: held > 0 }
+    const granted = leaseSize(free, want, live)
     if (granted > 1) {
       hold.run(account, day, holder, granted)
-      return { granted, used, held: held + granted, wait: false }
+      return { granted, used, leased: held + granted, retryLater: false }
     }
     spend(account, day, 1)
-    return { granted, used: used + 1, held, wait: false }
+    return { granted, used: used + 1, leased: held, retryLater: false }
   }
 }
 
 /** A holder that was silent too long has no hold any more: what it held is spent already, and settling it changes nothing. */
-function settler(database: DatabaseSync, spend: Spend) {
+function leaseSettler(database: DatabaseSync, spend: AddUsed) {
   const read = database.prepare('select units from hold where account = ? and day = ? and holder = ?')
   const lower = database.prepare('update hold set units = units - ? where account = ? and day = ? and holder = ?')
   const end = database.prepare('delete from hold where account = ? and day = ? and holder = ?')
@@ -75,7 +75,7 @@ function settler(database: DatabaseSync, spend: Spend) {
   }
 }
 
-function spender(database: DatabaseSync): Spend {
+function usedAdder(database: DatabaseSync): AddUsed {
   const add = database.prepare(
     'insert into budget (account, day, used) values (?, ?, ?) on conflict do update set used = used + excluded.used',
   )
@@ -83,26 +83,26 @@ function spender(database: DatabaseSync): Spend {
 }
 
 /** Who is gone is struck off the roll, and what it held is spent. */
-function rollCall(database: DatabaseSync): Hear {
+function heartbeatRecorder(database: DatabaseSync): RecordHeartbeat {
   const read = database.prepare('select holder, heard from holder')
   const set = database.prepare(
     'insert into holder (holder, heard) values (?, ?) on conflict do update set heard = excluded.heard',
   )
-  const strike = striking(database)
+  const strike = holderExpirer(database)
   return (now, holder) => {
     const rows = read.all() as { holder: string; heard: Instant }[]
     const silences = rows.map((row) => ({ holder: row.holder, seconds: now - row.heard }))
-    const { live, gone, spared } = callRoll(silences, [holder])
-    for (const each of gone) strike(each)
+    const { liveCount: live, expired, renewed: spared } = classifyHolders(silences, [holder])
+    for (const each of expired) strike(each)
     for (const each of spared) set.run(each, now)
-    for (const each of silences) if (each.seconds < -SILENCE) set.run(each.holder, now) // the clock was set back
+    for (const each of silences) if (each.seconds < -LEASE_TIMEOUT_SECONDS) set.run(each.holder, now) // the clock was set back
     const own = silences.find((each) => each.holder === holder)
     if (own === undefined || own.seconds > 0) set.run(holder, now)
     return live + 1
   }
 }
 
-function striking(database: DatabaseSync): (holder: string) => void {
+function holderExpirer(database: DatabaseSync): (holder: string) => void {
   const spend = database.prepare(
     `insert into budget (account, day, used) select account, day, units from hold where holder = ?
      on conflict do update set used = used + excluded.used`,

@@ -2,9 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { addDays, type Day, type Instant } from '../../../words/time.ts'
-import type { Ask, Grant, Payment, Purchase } from '../../ledger.ts'
+import type { QuotaRequest, QuotaGrant, FilePayment, FilePurchase } from '../../ledger.ts'
 
-export function downloadReads(database: DatabaseSync) {
+export function sqliteDownloadReads(database: DatabaseSync) {
   const read = database.prepare('select 1 from download where account = ? and day = ? and file = ?')
   return {
     isPaid: (account: number, day: Day, file: string): boolean => read.get(account, day, file) !== undefined,
@@ -12,20 +12,20 @@ export function downloadReads(database: DatabaseSync) {
 }
 
 /** The unit and the mark are written together, because a call is never written in part. */
-export function downloadWrites(database: DatabaseSync, take: (now: Instant, ask: Ask) => Grant) {
+export function sqliteDownloadWrites(database: DatabaseSync, grantQuota: (now: Instant, request: QuotaRequest) => QuotaGrant) {
   const used = database.prepare('select coalesce(sum(used), 0) as used from budget where account = ? and day = ?')
   const add = database.prepare('insert into download (account, day, file) values (?, ?, ?)')
   const clear = database.prepare('delete from download where account = ? and day < ?')
-  const { isPaid } = downloadReads(database)
+  const { isPaid } = sqliteDownloadReads(database)
   return {
-    pay(now: Instant, { file, ...ask }: Purchase): Payment {
+    pay(now: Instant, { file, ...ask }: FilePurchase): FilePayment {
       const { account, day } = ask
-      if (isPaid(account, day, file)) return { is: 'paid', ...(used.get(account, day) as { used: number }) }
-      const grant = take(now, { ...ask, want: 1 })
-      if (grant.granted === 0) return { is: grant.wait ? 'wait' : 'refused', used: grant.used }
+      if (isPaid(account, day, file)) return { outcome: 'paid', ...(used.get(account, day) as { used: number }) }
+      const grant = grantQuota(now, { ...ask, requested: 1 })
+      if (grant.granted === 0) return { outcome: grant.retryLater ? 'wait' : 'refused', used: grant.used }
       clear.run(account, addDays(day, -1))
       add.run(account, day, file)
-      return { is: 'spent', used: grant.used }
+      return { outcome: 'spent', used: grant.used }
     },
   }
 }

@@ -2,23 +2,23 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../words/time.ts'
-import { openFile } from '../file.ts'
+import { openSqliteFile } from '../file.ts'
 import { withReserve } from './reserve.ts'
 
-export const LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
+export const SQLITE_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
 /** Pages in the log before they are written back: few, because everyone who waits for a commit waits for that too. */
-const LOG_PAGES = 1_000
+const LEDGER_WAL_CHECKPOINT_PAGES = 1_000
 
 /** A connection that writes durably, or only reads. Throws StoreFault. */
 export function openLedgerFile(path: string, access: 'read' | 'write'): DatabaseSync {
-  const database = withReserve(path, () => openFile(path, LEDGER_SCHEMA, { access, durable: true }))
-  if (access === 'write') database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
+  const database = withReserve(path, () => openSqliteFile(path, SQLITE_LEDGER_SCHEMA, { access, durable: true }))
+  if (access === 'write') database.exec(`pragma wal_autocheckpoint = ${LEDGER_WAL_CHECKPOINT_PAGES}`)
   return database
 }
 
 /** A write that always changes a page, and nothing that anybody reads. */
-export function proofWrite(database: DatabaseSync) {
+export function probeWrite(database: DatabaseSync) {
   return {
     prove: (now: Instant): void => database.exec(`pragma user_version = ${now % 2 ** 31}`),
   }

@@ -1,31 +1,31 @@
 /** Whether the ledger can be written, which every call of the API needs: known from the writes, and tried where there is doubt. */
 
-import { causeAt } from '../../disk.ts'
-import { isOfDisk } from '../../fault.ts'
-import type { Write } from './calls.ts'
+import { writeFailureCause } from '../../disk.ts'
+import { isDiskError } from '../../fault.ts'
+import type { LedgerWrite } from './calls.ts'
 
-export type Writable = {
+export type ProbedLedger = {
   /** Throws if the ledger cannot be written. Writes only if the last write failed, or its disk looks as if the next one would. */
-  prove(): Promise<void>
+  requireWritable(): Promise<void>
 }
 
 /** `write`, watched; `path`: that of the ledger. */
-export function proving(path: string, write: Write): { write: Write } & Writable {
+export function writeProbe(path: string, write: LedgerWrite): { write: LedgerWrite } & ProbedLedger {
   let isDoubtful = false
-  const watched: Write = async (method, values, now) => {
+  const watched: LedgerWrite = async (method, values, now) => {
     try {
       const value = await write(method, values, now)
       isDoubtful = false
       return value
     } catch (error) {
-      if (isOfDisk(error)) isDoubtful = true
+      if (isDiskError(error)) isDoubtful = true
       throw error
     }
   }
   return {
     write: watched,
-    async prove() {
-      if (isDoubtful || causeAt(path) !== null) await watched('prove', [])
+    async requireWritable() {
+      if (isDoubtful || writeFailureCause(path) !== null) await watched('prove', [])
     },
   }
 }

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../accounts/audit.ts'
 import type { Instant } from '../../../words/time.ts'
 import type { Secret } from '../../ledger.ts'
-import { HONOURED, makeSecret, UNSETTLED } from '../../secrets.ts'
+import { FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../secrets.ts'
 import { auditWrites } from './audit.ts'
 
 /** Those that the store made and that still count, the one to sign with first. */
@@ -15,11 +15,11 @@ export function secretReads(database: DatabaseSync) {
   )
   return {
     secrets: (now: Instant): Secret[] =>
-      (read.all(now - HONOURED, now - UNSETTLED) as Secret[]).map((row) => ({ ...row })),
+      (read.all(now - FORMER_SECRET_SECONDS, now - SIGNING_DELAY_SECONDS) as Secret[]).map((row) => ({ ...row })),
   }
 }
 
-export function secretWrites(database: DatabaseSync) {
+export function sqliteSecretWrites(database: DatabaseSync) {
   const insert = database.prepare(
     `insert into secret (number, bytes) select ?, ? where not exists (select 1 from secret where replaced is null)`,
   )
@@ -28,13 +28,13 @@ export function secretWrites(database: DatabaseSync) {
   const { ofInstallation } = auditWrites(database)
   /** Makes one where there is none. */
   const addSecret = (now: Instant, actor: Actor, action: 'secret.create' | 'secret.rotate'): void => {
-    const { number, bytes } = makeSecret()
+    const { number, bytes } = generateSecret()
     if (insert.run(number, bytes).changes === 1) ofInstallation(now, actor, action, { number })
   }
   return {
     makeSecret: (now: Instant, actor: Actor): void => addSecret(now, actor, 'secret.create'),
     rotateSecret(now: Instant, actor: Actor): void {
-      remove.run(now - HONOURED)
+      remove.run(now - FORMER_SECRET_SECONDS)
       replace.run(now)
       addSecret(now, actor, 'secret.rotate')
     },

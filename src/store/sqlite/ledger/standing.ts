@@ -3,22 +3,22 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Token } from '../../../accounts/token.ts'
 import type { Instant } from '../../../words/time.ts'
-import type { Standing } from '../../ledger.ts'
-import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from './accounts.ts'
+import type { TokenStanding } from '../../ledger.ts'
+import { ACCOUNT_COLUMNS, type AccountRow, accountOfRow } from './accounts.ts'
 
-type StandingRow = AccountRow & Omit<Token, 'id' | 'created'> & { token: number; made: Instant }
+type TokenStandingRow = AccountRow & Omit<Token, 'id' | 'created'> & { token: number; tokenCreated: Instant }
 
-export function standingReads(database: DatabaseSync) {
+export function tokenStandingReads(database: DatabaseSync) {
   const read = database.prepare(
     `select ${ACCOUNT_COLUMNS}, t.id as token, t.name, t.hint, t.created as made, t.expires, t.last_used, t.revoked
      from token t join account a on a.id = t.account where t.hash = ?`,
   )
   return {
-    standing(hash: Uint8Array): Standing | null {
-      const row = read.get(hash) as StandingRow | undefined
+    standing(hash: Uint8Array): TokenStanding | null {
+      const row = read.get(hash) as TokenStandingRow | undefined
       if (row === undefined) return null
-      const { token: id, name, hint, made: created, expires, last_used, revoked } = row
-      return { account: accountOf(row), token: { id, name, hint, created, expires, last_used, revoked } }
+      const { token: id, name, hint, tokenCreated: created, expires, last_used, revoked } = row
+      return { account: accountOfRow(row), token: { id, name, hint, created, expires, last_used, revoked } }
     },
   }
 }

@@ -1,42 +1,42 @@
 /** The thread that has the pen: all calls that wait are written in one transaction, and answered once it is durable. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { executor, replies } from './calls.ts'
-import type { Answer, Question } from './exchange.ts'
+import { ledgerExecutor, executeAll } from './calls.ts'
+import type { ChannelReply, ChannelRequest } from './exchange.ts'
 import { openLedgerFile } from './file.ts'
-import { makeReserve } from './reserve.ts'
+import { createReserve } from './reserve.ts'
 
-const port = parentPort!
-const path = workerData as string
-const database = openLedgerFile(path, 'write')
-const execute = executor(database, path)
-const waiting: Question[] = []
+const ledgerThreadPort = parentPort!
+const ledgerPath = workerData as string
+const ledgerDatabase = openLedgerFile(ledgerPath, 'write')
+const executeCalls = ledgerExecutor(ledgerDatabase, ledgerPath)
+const queuedRequests: ChannelRequest[] = []
 /** Milliseconds after which a reserve that was freed is made again, if there is room. */
-const RESERVE_AGAIN = 60_000
-makeReserve(path)
-setInterval(() => makeReserve(path), RESERVE_AGAIN).unref()
+const RESERVE_RETRY_MS = 60_000
+createReserve(ledgerPath)
+setInterval(() => createReserve(ledgerPath), RESERVE_RETRY_MS).unref()
 
 /** `null` asks to end. */
-port.on('message', (question: Question | null) => {
-  if (question === null) setImmediate(end)
-  else if (waiting.push(question) === 1) setImmediate(write)
+ledgerThreadPort.on('message', (question: ChannelRequest | null) => {
+  if (question === null) setImmediate(closeThread)
+  else if (queuedRequests.push(question) === 1) setImmediate(writeQueued)
 })
 
-function write(): void {
-  const questions = waiting.splice(0)
-  const all = replies(
-    execute,
+function writeQueued(): void {
+  const questions = queuedRequests.splice(0)
+  const all = executeAll(
+    executeCalls,
     questions.flatMap(({ calls }) => calls),
   )
   let place = 0
-  const answers = questions.map(({ number, calls }): Answer => {
+  const answers = questions.map(({ number, calls }): ChannelReply => {
     place += calls.length
     return { number, replies: all.slice(place - calls.length, place) }
   })
-  port.postMessage(answers)
+  ledgerThreadPort.postMessage(answers)
 }
 
-function end(): void {
-  database.close()
-  port.close()
+function closeThread(): void {
+  ledgerDatabase.close()
+  ledgerThreadPort.close()
 }

@@ -7,7 +7,7 @@ import type { Instant } from '../../../words/time.ts'
 import { auditWrites } from './audit.ts'
 
 /** A new token with its hash in hexadecimal, as it passes through every channel. */
-export type KeptToken = Omit<NewToken, 'hash'> & { hash: string }
+export type StoredNewToken = Omit<NewToken, 'hash'> & { hash: string }
 
 export function tokenReads(database: DatabaseSync) {
   const all = database.prepare(
@@ -18,14 +18,14 @@ export function tokenReads(database: DatabaseSync) {
   }
 }
 
-export function tokenWrites(database: DatabaseSync) {
+export function sqliteTokenWrites(database: DatabaseSync) {
   const revoke = database.prepare(
     `update token set revoked = ?1 where id = ?2 and account = ?3
      and revoked is null and (expires is null or expires > ?1) returning name`,
   )
   const { ofAccount } = auditWrites(database)
   return {
-    createToken: tokenInsert(database),
+    createToken: tokenInserter(database),
     revokeToken(now: Instant, actor: Actor, account: number, token: number): boolean {
       const revoked = revoke.get(now, token, account)
       if (revoked === undefined) return false
@@ -36,13 +36,13 @@ export function tokenWrites(database: DatabaseSync) {
 }
 
 /** Throws where there is no such account. */
-export function tokenInsert(database: DatabaseSync) {
+export function tokenInserter(database: DatabaseSync) {
   const insert = database.prepare(
     `insert into token (account, hash, name, hint, created, expires)
      select id, unhex(?2), ?3, ?4, ?5, ?6 from account where id = ?1`,
   )
   const { ofAccount } = auditWrites(database)
-  return (now: Instant, actor: Actor, account: number, { hash, name, hint, expires }: KeptToken): Token => {
+  return (now: Instant, actor: Actor, account: number, { hash, name, hint, expires }: StoredNewToken): Token => {
     const { changes, lastInsertRowid } = insert.run(account, hash, name, hint, now, expires)
     if (changes === 0) throw new Error(`there is no account ${account}`)
     const id = Number(lastInsertRowid)

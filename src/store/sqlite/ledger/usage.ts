@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Day, Instant } from '../../../words/time.ts'
-import type { CallNote, Usage } from '../../ledger.ts'
+import type { UsageNote, UsageCount } from '../../ledger.ts'
 
 export function usageReads(database: DatabaseSync) {
   const read = database.prepare(
@@ -10,8 +10,8 @@ export function usageReads(database: DatabaseSync) {
      where account = ? and day >= coalesce(?, '') and day <= coalesce(?, '9999-12-31') order by day, endpoint, token`,
   )
   return {
-    usage: (account: number, from: Day | null, to: Day | null): Usage[] =>
-      (read.all(account, from, to) as Usage[]).map((row) => ({ ...row })),
+    usage: (account: number, from: Day | null, to: Day | null): UsageCount[] =>
+      (read.all(account, from, to) as UsageCount[]).map((row) => ({ ...row })),
   }
 }
 
@@ -24,8 +24,8 @@ export function usageWrites(database: DatabaseSync) {
     'update token set last_used = ?1 where id = ?2 and account = ?3 and (last_used is null or last_used < ?1)',
   )
   return {
-    note(_now: Instant, notes: readonly CallNote[]): void {
-      for (const { account, token, endpoint, day, calls, last } of notes) {
+    note(_now: Instant, notes: readonly UsageNote[]): void {
+      for (const { account, token, endpoint, day, calls, lastCall: last } of notes) {
         add.run(account, day, endpoint, token, calls)
         touch.run(last, token, account)
       }
