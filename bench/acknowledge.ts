@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { parseObservation } from '../src/observe/parse.ts'
+import { parseObservation } from '../src/observe/observation-parser.ts'
 import { ingest } from '../src/store/ingest.ts'
 import { openStore } from '../src/store/open.ts'
 

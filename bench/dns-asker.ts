@@ -1,7 +1,7 @@
 /** A process that asks for addresses with so many questions in flight, by our resolver or by node:dns, and says how it went. */
 
 import { promises } from 'node:dns'
-import { openResolver, type Server } from '../src/crawl/dns.ts'
+import { openResolver, type Server } from '../src/probe/dns/resolver.ts'
 import { addressAt, nameAt } from './dns-nsd.ts'
 
 /** What it is told, as JSON, in its first argument. */

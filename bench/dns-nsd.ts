@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openResolver, type Server } from '../src/crawl/dns.ts'
-import type { IpAddress } from '../src/words/address.ts'
+import { openResolver, type Server } from '../src/probe/dns/resolver.ts'
+import type { IpAddress } from '../src/values/ip-address.ts'
 import { freePort } from './port.ts'
 import { end, start } from './process.ts'
 

@@ -2,7 +2,7 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Server } from '../src/crawl/dns.ts'
+import type { Server } from '../src/probe/dns/resolver.ts'
 import type { Asked, Order } from './dns-asker.ts'
 import { startNsd } from './dns-nsd.ts'
 import { inTurn, medianOf } from './measure.ts'

@@ -1,7 +1,7 @@
 /** Hostile inputs by the seed: DNS messages, fields and heads of HTTP, pages and the names of certificates. */
 
 import { type Answer, encode, type Packet } from 'dns-packet'
-import { type DomainName, parseName } from '../src/words/name.ts'
+import { type DomainName, parseName } from '../src/values/domain-name.ts'
 import { below, type Dice, oneOf } from './dice.ts'
 
 const HOSTS = ['a.example', 'www.a.example', 'b.example', '\\000.example', `${'a'.repeat(63)}.example`, '.']

@@ -5,7 +5,7 @@ import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, r
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { gzipParallel } from '../src/nightly/gzip.ts'
+import { gzipParallel } from '../src/jobs/gzip.ts'
 import { inTurn, medianOf } from './measure.ts'
 import { readOptions } from './options.ts'
 import { atLeast, atMost, figure, report } from './report.ts'

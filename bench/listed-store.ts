@@ -1,10 +1,10 @@
 /** A store of very many made-up names, written straight into the tables of SQLite: the facts of a few thousand, given to all. */
 
 import { DatabaseSync } from 'node:sqlite'
-import { parseObservation } from '../src/observe/parse.ts'
+import { parseObservation } from '../src/observe/observation-parser.ts'
 import { ingest } from '../src/store/ingest.ts'
 import { openStore } from '../src/store/open.ts'
-import { type DomainName, slotOf } from '../src/words/name.ts'
+import { type DomainName, slotOf } from '../src/values/domain-name.ts'
 import { below, type Dice, diceOf, oneOf } from './dice.ts'
 import { removeStore, type StoreFiles } from './store.ts'
 import { firstRound, lineOf } from './world.ts'

@@ -3,8 +3,8 @@
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Server } from '../src/crawl/dns.ts'
-import type { PortMapping } from '../src/crawl/guard.ts'
+import type { Server } from '../src/probe/dns/resolver.ts'
+import type { PortMapping } from '../src/probe/guard.ts'
 import { isOpen } from './crawl-servers.ts'
 import type { Dice } from './dice.ts'
 

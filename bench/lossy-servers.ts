@@ -4,9 +4,9 @@ import { makeAuthority } from '../lab/authority.ts'
 import { startDnsServer } from '../lab/dns.ts'
 import { hostsByKind, internetOf } from '../lab/scenarios.ts'
 import { startWeb } from '../lab/web.ts'
-import type { Server } from '../src/crawl/dns.ts'
-import type { PortMapping } from '../src/crawl/guard.ts'
-import type { IpAddress } from '../src/words/address.ts'
+import type { Server } from '../src/probe/dns/resolver.ts'
+import type { PortMapping } from '../src/probe/guard.ts'
+import type { IpAddress } from '../src/values/ip-address.ts'
 import { allRows } from './lossy-world.ts'
 
 /** Where a crawl finds them. */

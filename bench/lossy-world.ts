@@ -1,13 +1,13 @@
 /** The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give. */
 
-import { DEAF, HARBOUR } from '../lab/machines.ts'
-import { NO_WEB, type LabRow, rows, type StateDescription } from '../lab/row.ts'
+import { DEAF, HARBOUR } from '../lab/hosts.ts'
+import { NO_WEB, type LabRow, rows, type StateDescription } from '../lab/lab-row.ts'
 import { namesOf, ROWS, stateOf } from '../lab/scenarios.ts'
 import { encrypted, page, type Site } from '../lab/site.ts'
 import type { Observation } from '../src/observe/observation.ts'
-import { parseObservation } from '../src/observe/parse.ts'
-import type { DomainName } from '../src/words/name.ts'
-import { formatInstant, type Instant } from '../src/words/time.ts'
+import { parseObservation } from '../src/observe/observation-parser.ts'
+import type { DomainName } from '../src/values/domain-name.ts'
+import { formatInstant, type Instant } from '../src/values/time.ts'
 
 /** `kind`: what its servers do. `gives`: the observation of a visit at a time. */
 export type Visited = { name: DomainName; kind: string; gives(at: Instant): Observation }

@@ -1,7 +1,7 @@
 /** Visits of the whole world as files: in the order of its places, or in that of the store's slots, as a crawl goes. */
 
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { slotOf } from '../src/words/name.ts'
+import { slotOf } from '../src/values/domain-name.ts'
 import { lineOf, nameOf, type Round, type World } from './world.ts'
 
 /** `file`: the order that names came in, any order to the store. `slot`: that of the slots, by name within each. */

@@ -5,8 +5,8 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSimilarityService } from '../src/retrieval/retrieval.ts'
-import type { DomainName } from '../src/words/name.ts'
+import { openSimilarityService } from '../src/similar/query/similarity-service.ts'
+import type { DomainName } from '../src/values/domain-name.ts'
 import { readOptions } from './options.ts'
 import { temporary } from './process.ts'
 import { atLeast, figure, type Line, report } from './report.ts'

@@ -2,9 +2,9 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { DEFAULT_PROBE_INTERVALS } from '../src/apply/due.ts'
-import { LAG_BOUNDS_SECONDS } from '../src/schedule/figures.ts'
-import { quantiles } from '../src/schedule/quantiles.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../src/apply/next-probe.ts'
+import { LAG_BOUNDS_SECONDS } from '../src/crawler/status/stats.ts'
+import { quantiles } from '../src/crawler/status/quantiles.ts'
 import { temporary } from './process.ts'
 import { atMost, figure, report } from './report.ts'
 import { type Result, simulate, type World } from './simulation/simulation.ts'

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { socialAccountAt } from '../src/observe/social-address.ts'
-import { isBoilerplateAccount } from '../src/observe/social-makers.ts'
-import { type DomainName, parseName, registrableDomain } from '../src/words/name.ts'
+import { socialAccountAt } from '../src/observe/social/account-at-url.ts'
+import { isBoilerplateAccount } from '../src/observe/social/site-builders.ts'
+import { type DomainName, parseName, registrableDomain } from '../src/values/domain-name.ts'
 import { figure, type Line } from './report.ts'
 
 /** An account on so many domains is of who made them, or of somebody above them. */

@@ -1,7 +1,7 @@
 /** A made-up world of domains: what a visit of each would see, from a seed. The same seed gives the same bytes. */
 
 import type { DnsStatus, SocialAccount, Ssl } from '../src/observe/observation.ts'
-import type { DomainName } from '../src/words/name.ts'
+import type { DomainName } from '../src/values/domain-name.ts'
 import { below, crowded, type Dice, diceOf, mix, oneOf } from './dice.ts'
 import { hostOf, textOf } from './language.ts'
 

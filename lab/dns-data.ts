@@ -1,8 +1,8 @@
 /** The bytes of the lab's records (RFC 1035, chapter 3.3), and which tables can be said at all. */
 
-import { encodeHost } from '../src/crawl/dns-name.ts'
-import { addressFamily, packAddress, parseAddress } from '../src/words/address.ts'
-import { parseHost, RECORD_TYPES, type RecordType } from '../src/words/record.ts'
+import { encodeHost } from '../src/probe/dns/wire-name.ts'
+import { addressFamily, packAddress, parseAddress } from '../src/values/ip-address.ts'
+import { parseHost, RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
 import type { DnsRecord, DnsTypeAnswer, DnsTable } from './dns-table.ts'
 
 const PART_BYTES = 255

@@ -1,8 +1,8 @@
 /** What the lab's DNS server says to one message: aliases chased, cut off where it does not fit, silence where it is told so. */
 
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATED_RESPONSE } from 'dns-packet'
-import { DNS_TYPE_CODES } from '../src/crawl/dns-query.ts'
-import { RECORD_TYPES, type RecordType } from '../src/words/record.ts'
+import { DNS_TYPE_CODES } from '../src/probe/dns/query.ts'
+import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
 import { recordData } from './dns-data.ts'
 import type { DnsHost, DnsOutcome } from './dns-table.ts'
 

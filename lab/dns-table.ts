@@ -1,6 +1,6 @@
 /** What the lab's DNS server says: a table of hosts, as the zone files of a whole small internet would. */
 
-import type { RecordType } from '../src/words/record.ts'
+import type { RecordType } from '../src/values/dns-record.ts'
 
 /** Host in the form of parseHost -> what is said of it. Every other host does not exist. */
 export type DnsTable = Readonly<Record<string, DnsHost>>

@@ -3,7 +3,7 @@
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { IpAddress } from '../src/words/address.ts'
+import type { IpAddress } from '../src/values/ip-address.ts'
 import { checkTable } from './dns-data.ts'
 import { type DnsQueryEvent, replyTo } from './dns-reply.ts'
 import type { DnsHost, DnsTable } from './dns-table.ts'

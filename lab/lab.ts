@@ -1,13 +1,13 @@
 /** The lab: a small internet on loopback, with names, name servers, web servers and certificates of its own. */
 
-import type { SelfCheckPlan } from '../src/crawl/control-plan.ts'
-import type { Server } from '../src/crawl/dns.ts'
-import type { PortMapping } from '../src/crawl/guard.ts'
-import { type DomainName, parseName } from '../src/words/name.ts'
+import type { SelfCheckPlan } from '../src/probe/self-check/plan.ts'
+import type { Server } from '../src/probe/dns/resolver.ts'
+import type { PortMapping } from '../src/probe/guard.ts'
+import { type DomainName, parseName } from '../src/values/domain-name.ts'
 import { type Identity, type Kind, makeAuthority } from './authority.ts'
 import { type LabDnsServer, startDnsServer } from './dns.ts'
 import type { DnsTable } from './dns-table.ts'
-import { HARBOUR, SIXTH } from './machines.ts'
+import { HARBOUR, SIXTH } from './hosts.ts'
 import { hostsByKind, type Internet, internetOf, namesOf, ROWS, TARGET } from './scenarios.ts'
 import { addressesHere, type LabAddresses } from './sockets.ts'
 import { startWeb } from './web.ts'

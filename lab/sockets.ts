@@ -1,7 +1,7 @@
 /** The listening sockets of the lab, and everything that is connected to them, closed in one go. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { type IpAddress, addressFamily } from '../src/words/address.ts'
+import { type IpAddress, addressFamily } from '../src/values/ip-address.ts'
 
 /** `many`: each machine of IPv4 listens on its own address; `one`: all of them on 127.0.0.1, each on ports of its own. */
 export type LabAddresses = 'many' | 'one'

@@ -1,6 +1,6 @@
 /** The program: argv in, one command out. Only the command that is asked for is loaded. */
 
-import { createProgram } from './commands/program.ts'
+import { createProgram } from './cli/program/program.ts'
 
 /** A reader that went away, as in `domaindex config | head -1`, is no fault. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -14,6 +14,6 @@ try {
   const argv = process.argv.slice(2)
   await (await createProgram(argv)).parseAsync(argv, { from: 'user' })
 } catch (error) {
-  const { reportError: report } = await import('./commands/report.ts')
+  const { reportError: report } = await import('./cli/program/report-error.ts')
   process.exitCode = report(error)
 }

@@ -141,15 +141,15 @@ test('no test sets a timer without a reason: wait with until() of test/until.ts,
 
 test('a right house is not complained about', () => {
   const files = {
-    'src/words/name.ts':
+    'src/values/domain-name.ts':
       "/** A name. */\nimport { isIP } from 'node:net'\nexport const a = isIP\nexport type Name = string",
-    'src/crawl/visit.ts': "/** A visit. */\nimport { connect } from 'node:tls'\nexport type Visit = typeof connect",
+    'src/probe/probe-result.ts': "/** A visit. */\nimport { connect } from 'node:tls'\nexport type Visit = typeof connect",
     'src/observe/observe.ts':
       "/** Observes it. */\nimport type { Visit } from '../crawl/visit.ts'\nexport type O = Visit",
     'src/store/open.ts': "// Opens it.\nexport const open = () => import('./sqlite/store.ts')",
     'src/store/sqlite/store.ts':
       "// SQLite it.\nimport { DatabaseSync } from 'node:sqlite'\nexport const d = DatabaseSync",
-    'src/commands/serve.ts':
+    'src/cli/serve.ts':
       "// Serves it.\nimport { open } from '../store/open.ts'\nimport { call } from 'domaindex-client'\nopen(call)",
     'client/client.ts': '// The client.\nexport const call = () => fetch("/")',
   }
@@ -184,11 +184,11 @@ for (const [what, files, expected] of [
     'a way around a door',
     {
       'src/api/a.ts': "// The A.\nimport type { B } from '../config.ts'\nexport type A = B",
-      'src/config.ts': '// The B.',
+      'src/config/settings.ts': '// The B.',
     },
     [
-      'src/api/a.ts imports src/config.ts, which stands above it',
-      'src/api/a.ts imports src/config.ts, which opens to src/commands/ only: settings come in as parameters',
+      'src/api/a.ts imports src/config/settings.ts, which stands above it',
+      'src/api/a.ts imports src/config/settings.ts, which opens to src/commands/ only: settings come in as parameters',
     ],
   ],
   [

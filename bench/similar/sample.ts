@@ -1,6 +1,6 @@
 /** The pages of a run: those made up, parked ones of one text, and those that are asked for. */
 
-import type { DomainName } from '../../src/words/name.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
 import { pages, parked } from './corpus.ts'
 import type { Page } from './store.ts'
 

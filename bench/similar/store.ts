@@ -1,12 +1,12 @@
 /** A store of start pages as a bench needs it: filled with pages, brought into the index, and measured. */
 
 import { setTimeout } from 'node:timers/promises'
-import { indexOnce } from '../../src/retrieval/indexer.ts'
-import type { WaitClock } from '../../src/store/duty.ts'
-import { processHolderName } from '../../src/store/duty.ts'
+import { indexOnce } from '../../src/similar/index/run-indexer.ts'
+import type { WaitClock } from '../../src/store/named-lock.ts'
+import { processHolderName } from '../../src/store/named-lock.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import type { Store } from '../../src/store/store.ts'
-import type { DomainName } from '../../src/words/name.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
 
 export type Page = { name: string; text: string }
 

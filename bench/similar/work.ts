@@ -1,6 +1,6 @@
 /** Counts what a query reads of the store. */
 
-import type { SimilarReader } from '../../src/store/similar.ts'
+import type { SimilarReader } from '../../src/store/port/similar.ts'
 
 /** `rows`: of postings; `vectors`: of wordings. */
 export type Reads = { rows: number; vectors: number }

@@ -1,13 +1,13 @@
 /** The simulation: crawlers that are killed and come back, over days that pass in minutes, and what they visit. */
 
 import { join } from 'node:path'
-import type { ProbeIntervals } from '../../src/apply/due.ts'
+import type { ProbeIntervals } from '../../src/apply/next-probe.ts'
 import { observe } from '../../src/observe/observe.ts'
-import { CRAWL_TIMINGS, type CrawlTimings } from '../../src/schedule/crawl.ts'
+import { CRAWL_TIMINGS, type CrawlTimings } from '../../src/crawler/dependencies.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
-import type { Instant } from '../../src/words/time.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import type { Instant } from '../../src/values/time.ts'
 import { below, type Dice, diceOf } from '../dice.ts'
 import { VirtualClock } from './clock.ts'
 import { type Running, startCrawler } from './crawler.ts'

@@ -1,8 +1,8 @@
 /** curl and openssl as witnesses: what each address of the web answers, and what port 443 shows. */
 
-import type { Resolver } from '../../src/crawl/dns.ts'
-import type { PortMapping } from '../../src/crawl/guard.ts'
-import type { RedirectHop } from '../../src/crawl/visit.ts'
+import type { Resolver } from '../../src/probe/dns/resolver.ts'
+import type { PortMapping } from '../../src/probe/guard.ts'
+import type { RedirectHop } from '../../src/probe/probe-result.ts'
 import { ask } from './ask.ts'
 
 /** Where hosts are found: the lab's resolver, and the doors that stand for ports 80 and 443 there. */

@@ -1,8 +1,8 @@
 /** Certificates, good and bad, and ports 443 that show none. */
 
 import type { Kind } from '../authority.ts'
-import { HARBOUR, PLAIN_ONLY, TLS_CUT, TLS_DEMANDING, TLS_HTTP2, TLS_MUTE, TLS_OLD, TLS_PLAIN } from '../machines.ts'
-import { type LabRow, row, type StateDescription } from '../row.ts'
+import { HARBOUR, PLAIN_ONLY, TLS_CUT, TLS_DEMANDING, TLS_HTTP2, TLS_MUTE, TLS_OLD, TLS_PLAIN } from '../hosts.ts'
+import { type LabRow, row, type StateDescription } from '../lab-row.ts'
 import { encrypted, everywhere, page } from '../site.ts'
 
 /** A site that sends everybody to https, where it shows this certificate. */

@@ -1,7 +1,7 @@
 /** Redirects that lead nowhere: loops, addresses that are closed, and no address at all. */
 
-import { HARBOUR, MEADOW, PLAIN_ONLY } from '../machines.ts'
-import { NO_WEB, type LabRow, row } from '../row.ts'
+import { HARBOUR, MEADOW, PLAIN_ONLY } from '../hosts.ts'
+import { NO_WEB, type LabRow, row } from '../lab-row.ts'
 import { encrypted, everywhere, redirectsTo, redirect, refresh } from '../site.ts'
 import { HERE, leaves, stairs } from './redirects.ts'
 

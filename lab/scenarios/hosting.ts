@@ -1,7 +1,7 @@
 /** What a hosting company has: many names parked alike, and customers who come, move and go. */
 
-import { DEAF, HARBOUR, MEADOW, ORCHARD, PARKING, PLAIN_ONLY, SIXTH, SUMMIT } from '../machines.ts'
-import { NO_WEB, type LabRow, row, rows, SOA, type StateDescription } from '../row.ts'
+import { DEAF, HARBOUR, MEADOW, ORCHARD, PARKING, PLAIN_ONLY, SIXTH, SUMMIT } from '../hosts.ts'
+import { NO_WEB, type LabRow, row, rows, SOA, type StateDescription } from '../lab-row.ts'
 import { encrypted, everywhere, redirectsTo, html, page, type Site } from '../site.ts'
 import { TARGET } from './redirects.ts'
 

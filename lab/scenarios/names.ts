@@ -1,8 +1,8 @@
 /** What name servers say: records of every kind, aliases, and every way to fail. */
 
 import type { DnsRecord } from '../dns-table.ts'
-import { HARBOUR, ORCHARD, SUMMIT } from '../machines.ts'
-import { NO_WEB, type LabRow, row, SOA, type StateDescription } from '../row.ts'
+import { HARBOUR, ORCHARD, SUMMIT } from '../hosts.ts'
+import { NO_WEB, type LabRow, row, SOA, type StateDescription } from '../lab-row.ts'
 import { everywhere, page, type Site } from '../site.ts'
 
 const HOME: Site = everywhere(page('Named and found.'))

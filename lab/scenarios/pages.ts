@@ -10,9 +10,9 @@ import {
   endlessHead,
   huge,
   packed,
-} from '../bodies.ts'
-import { MEADOW, ORCHARD } from '../machines.ts'
-import { type LabRow, row, type StateDescription } from '../row.ts'
+} from '../hostile-bodies.ts'
+import { MEADOW, ORCHARD } from '../hosts.ts'
+import { type LabRow, row, type StateDescription } from '../lab-row.ts'
 import { everywhere, html, page, type Reply, reply } from '../site.ts'
 
 const text = 'The first paragraph is read.'

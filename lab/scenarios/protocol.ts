@@ -1,7 +1,7 @@
 /** Servers that speak HTTP as old, careless or hostile ones do. */
 
-import { MEADOW, ORCHARD } from '../machines.ts'
-import { type LabRow, row, type StateDescription } from '../row.ts'
+import { MEADOW, ORCHARD } from '../hosts.ts'
+import { type LabRow, row, type StateDescription } from '../lab-row.ts'
 import {
   dripFeed,
   encrypted,

@@ -1,7 +1,7 @@
 /** Redirects inside a domain and out of it, by every means, and those that lead nowhere. */
 
-import { HARBOUR, MEADOW, PLAIN_ONLY, SECURE_ONLY } from '../machines.ts'
-import { type LabRow, row, type StateDescription } from '../row.ts'
+import { HARBOUR, MEADOW, PLAIN_ONLY, SECURE_ONLY } from '../hosts.ts'
+import { type LabRow, row, type StateDescription } from '../lab-row.ts'
 import { encrypted, everywhere, redirectsTo, page, redirect, refresh, type Site } from '../site.ts'
 
 export const HERE = page('You have arrived.')

@@ -1,7 +1,7 @@
 /** Social accounts: one of every network, the ways to point to them, and links that only look like one. */
 
-import { HARBOUR, ORCHARD } from '../machines.ts'
-import { type ExpectedWeb, type LabRow, row } from '../row.ts'
+import { HARBOUR, ORCHARD } from '../hosts.ts'
+import { type ExpectedWeb, type LabRow, row } from '../lab-row.ts'
 import { everywhere, redirectsTo, html, page, type Reply, reply } from '../site.ts'
 
 type Account = ExpectedWeb['social_accounts'][number]

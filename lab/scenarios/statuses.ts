@@ -1,7 +1,7 @@
 /** Statuses of the start page, and what each says about a website. */
 
-import { MEADOW } from '../machines.ts'
-import { type LabRow, row } from '../row.ts'
+import { MEADOW } from '../hosts.ts'
+import { type LabRow, row } from '../lab-row.ts'
 import { everywhere, html, page, reply } from '../site.ts'
 
 const WORDS = html('A word from the server.')

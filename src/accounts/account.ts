@@ -1,7 +1,7 @@
 /** The account: who may ask, under which plan, with which add-ons. */
 
-import { parseName } from '../words/name.ts'
-import type { Instant } from '../words/time.ts'
+import { parseName } from '../values/domain-name.ts'
+import type { Instant } from '../values/time.ts'
 import type { Period } from './period.ts'
 
 /** From the lowest to the highest. `local` is for the owner of the machine, and has no limits. */

@@ -1,6 +1,6 @@
 /** The audit log: who changed accounts, tokens and secrets, when, and what. */
 
-import type { Instant } from '../words/time.ts'
+import type { Instant } from '../values/time.ts'
 
 /** Who makes a change. `user`: the user of the operating system, or of the service. `origin`: the way in, such as a command. */
 export type Actor = { user: string; origin: string }

@@ -1,6 +1,6 @@
 /** Subscription periods: the days an account paid for. */
 
-import { type Day, parseDay } from '../words/time.ts'
+import { type Day, parseDay } from '../values/time.ts'
 
 /** First and last day are inside; `last` null is open. */
 export type Period = { plan: 'basic' | 'premium'; first: Day; last: Day | null }

@@ -1,6 +1,6 @@
 /** What the plans allow, and which of them is in force. */
 
-import type { Day } from '../words/time.ts'
+import type { Day } from '../values/time.ts'
 import { type Account, PLANS, type Plan } from './account.ts'
 
 export type PlanLimits = {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Instant } from '../words/time.ts'
+import type { Instant } from '../values/time.ts'
 
 /** A token as it is kept: never the token itself. `hint` is its beginning, for people to tell tokens apart. */
 export type Token = {

@@ -1,7 +1,7 @@
 /** The page /crawler: tells those whom the crawler visits what it is, what it does, and how to keep it away. */
 
 import { createHash } from 'node:crypto'
-import type { ApiResponse } from './answer.ts'
+import type { ApiResponse } from './http/response.ts'
 
 /** What the page tells of this installation. */
 export type CrawlerPageSettings = {

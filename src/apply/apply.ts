@@ -1,18 +1,18 @@
 /** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
 
 import type { SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
-import { textDigest, type PageTerms, termsOf } from '../similar/terms.ts'
-import { type IpAddress, compareAddresses } from '../words/address.ts'
-import { compareBytewise } from '../words/order.ts'
-import { RECORD_TYPES, type RecordType } from '../words/record.ts'
-import type { Instant } from '../words/time.ts'
+import { textDigest, type PageTerms, termsOf } from '../similar/text/terms.ts'
+import { type IpAddress, compareAddresses } from '../values/ip-address.ts'
+import { compareBytewise } from '../values/bytewise-order.ts'
+import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
+import type { Instant } from '../values/time.ts'
 import type { Change, SupersededState } from './change.ts'
-import { type ProbePlan, planAfterObservation, DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from './due.ts'
-import { type CurrentFacts, NO_WEBSITE, NO_FACTS, type DnsState, type CrawlState, type WebFacts } from './known.ts'
-import { CLOCK_INDEX } from './numbers.ts'
+import { type ProbePlan, planAfterObservation, DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from './next-probe.ts'
+import { type CurrentFacts, NO_WEBSITE, NO_FACTS, type DnsState, type CrawlState, type WebFacts } from './crawl-state.ts'
+import { CLOCK_INDEX } from './stored-numbers.ts'
 import { isDnsStatusOk, type PreparedObservation, parsePreparedDns, parsePreparedWeb, queriedRecordTypes } from './prepare.ts'
 import { ipStatusOf, isOnlyDns } from './resolution.ts'
-import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './state.ts'
+import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './dns-state.ts'
 
 /** `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its clock. */
 export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'

@@ -2,11 +2,11 @@
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, Ssl, WebPart } from '../observe/observation.ts'
-import type { DomainName } from '../words/name.ts'
-import { RECORD_TYPES, type RecordType } from '../words/record.ts'
-import { encodeRecords } from '../words/record-text.ts'
-import type { Instant } from '../words/time.ts'
-import { RECORD_TYPE_NUMBERS } from './numbers.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
+import { encodeRecords } from '../values/stored-records.ts'
+import type { Instant } from '../values/time.ts'
+import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 
 /**
  * `dns` and `web` are texts that readDns and readWeb read back, null without the part: two strings pass between threads, and

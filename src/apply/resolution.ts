@@ -1,7 +1,7 @@
 /** What the states of the record types say of a name's addresses: `ip` and `only_dns_no_web` of /lookup. */
 
-import { RECORD_TYPES } from '../words/record.ts'
-import type { CurrentFacts, IpStatus } from './known.ts'
+import { RECORD_TYPES } from '../values/dns-record.ts'
+import type { CurrentFacts, IpStatus } from './crawl-state.ts'
 
 /** `resolved`: a part asked A or AAAA, now or before; a type that was never asked counts as empty. */
 export function ipStatusOf({ status, states }: Pick<CurrentFacts, 'status' | 'states'>, resolved: boolean): IpStatus | null {

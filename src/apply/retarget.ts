@@ -1,9 +1,9 @@
 /** The redirect target of a name by another public suffix list than the one that it was stored under. Pure. */
 
 import { redirectTargetFor } from '../observe/redirect-target.ts'
-import { type DomainName, registrableDomain } from '../words/name.ts'
+import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { Change } from './change.ts'
-import type { CurrentFacts, CrawlState, WebFacts } from './known.ts'
+import type { CurrentFacts, CrawlState, WebFacts } from './crawl-state.ts'
 
 /** Returns the registrable domain of a host. */
 export type RegistrableDomainOf = (host: DomainName) => DomainName

@@ -1,6 +1,6 @@
 /** The verdict on the certificate that port 443 showed. */
 
-import type { CertificateResult } from '../crawl/visit.ts'
+import type { CertificateResult } from '../probe/probe-result.ts'
 import type { Ssl } from './observation.ts'
 
 /** Null where it was not looked at. */

@@ -1,6 +1,6 @@
 /** Reads lines of JSON that others wrote: every value is looked at before it is believed. */
 
-import { nameProblem } from '../words/name.ts'
+import { nameProblem } from '../values/domain-name.ts'
 
 /** The object in a line, or why it is none. */
 export function parseJsonObject(line: string): Record<string, unknown> | string {

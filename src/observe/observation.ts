@@ -1,8 +1,8 @@
 /** The observation: what one visit saw of one domain, in the shape every later stage reads. */
 
-import type { DomainName } from '../words/name.ts'
-import type { RecordsByType } from '../words/record.ts'
-import type { Instant } from '../words/time.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { RecordsByType } from '../values/dns-record.ts'
+import type { Instant } from '../values/time.ts'
 
 /** How the domain's name servers answered. `servfail`: neither A nor AAAA was answered. */
 export type DnsStatus = 'ok' | 'nxdomain' | 'servfail'

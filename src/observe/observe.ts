@@ -1,12 +1,12 @@
 /** From a visit to an observation: what was seen becomes what is known of the domain. */
 
-import type { ProbeResult, WebProbeResult } from '../crawl/visit.ts'
-import type { DomainName } from '../words/name.ts'
+import type { ProbeResult, WebProbeResult } from '../probe/probe-result.ts'
+import type { DomainName } from '../values/domain-name.ts'
 import { sslVerdict } from './certificate.ts'
 import type { Observation, Ssl, WebPart } from './observation.ts'
-import { startPageText } from './pagetext.ts'
-import { toDnsPart } from './records.ts'
-import { socialAccounts } from './social.ts'
+import { startPageText } from './page-text.ts'
+import { toDnsPart } from './dns-part.ts'
+import { socialAccounts } from './social/social-accounts.ts'
 import { judgeWebsite } from './website.ts'
 
 /**

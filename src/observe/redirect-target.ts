@@ -1,6 +1,6 @@
 /** The target of a redirect by the public suffix list, from the host at which the redirects of a domain ended. */
 
-import { type DomainName, registrableDomain } from '../words/name.ts'
+import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { WebPart } from './observation.ts'
 
 export type RedirectTarget = Pick<WebPart, 'redirects_to' | 'redirect_host'>

@@ -1,7 +1,7 @@
 /** What the chains of redirects say of a website: whether there is one, and where the name sends its readers. */
 
-import type { RedirectChain, StartPage, WebProbeResult } from '../crawl/visit.ts'
-import { type DomainName, parseName, registrableDomain } from '../words/name.ts'
+import type { RedirectChain, StartPage, WebProbeResult } from '../probe/probe-result.ts'
+import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
 import type { WebPart } from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 

@@ -2,12 +2,12 @@
 
 import { type ApplyOutcome as Applied, applyObservation, startDraft, changeOf, type ObservationDraft, differs } from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
-import type { ProbeIntervals } from '../apply/due.ts'
+import type { ProbeIntervals } from '../apply/next-probe.ts'
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
-import { type DomainName, slotOf } from '../words/name.ts'
-import type { Lease } from './schedule.ts'
-import type { Store } from './store.ts'
+import { type DomainName, slotOf } from '../values/domain-name.ts'
+import type { Lease } from './port/schedule.ts'
+import type { Store } from './port/store.ts'
 
 /**
  * What became of an observation. `ahead`: refused, because its time is more than 5 minutes ahead of the store's clock.

@@ -1,14 +1,14 @@
 /** Opens, copies and upgrades a store by its URL: the one place that knows which engines there are. */
 
 import { existsSync } from 'node:fs'
-import type { BulkStore } from './bulk.ts'
-import { StoreFault } from './fault.ts'
-import type { OpenStoreOptions } from './options.ts'
-import type { OnProgress } from './sqlite/backup.ts'
-import { sqliteFilesOf, type StoreFiles } from './sqlite/files.ts'
+import type { BulkStore } from './port/bulk.ts'
+import { StoreFault } from './port/fault.ts'
+import type { OpenStoreOptions } from './port/open-options.ts'
+import type { OnProgress } from './sqlite/backup/backup.ts'
+import { sqliteFilesOf, type StoreFiles } from './sqlite/database/file-paths.ts'
 import { openSqlite } from './sqlite/open.ts'
-import type { Store } from './store.ts'
-import { isPostgres, maskedText, type StoreLocation, redactedStoreUrl, storeUrlOf } from './url.ts'
+import type { Store } from './port/store.ts'
+import { isPostgres, maskedText, type StoreLocation, redactedStoreUrl, storeUrlOf } from './port/url.ts'
 
 const POSTGRES_BACKUP_MESSAGE =
   'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/operating.md says'
@@ -34,14 +34,14 @@ export async function backupStore(
   signal: AbortSignal,
 ): Promise<void> {
   if (isPostgres(location)) throw new StoreFault(`${redactedStoreUrl(location)}: ${POSTGRES_BACKUP_MESSAGE}`)
-  const { backupSqlite } = await import('./sqlite/backup.ts')
+  const { backupSqlite } = await import('./sqlite/backup/backup.ts')
   await backupSqlite(requireSqliteFiles(location), to, onProgress, signal)
 }
 
 /** Makes a store, where there is none, out of the backup in the folder `from`. Throws StoreFault. */
 export async function restoreStore(from: string, location: StoreLocation, onProgress: OnProgress): Promise<void> {
   if (isPostgres(location)) throw new StoreFault(`${redactedStoreUrl(location)}: ${POSTGRES_BACKUP_MESSAGE}`)
-  const { restoreSqlite } = await import('./sqlite/restore.ts')
+  const { restoreSqlite } = await import('./sqlite/backup/restore.ts')
   await restoreSqlite(from, requireSqliteFiles(location), onProgress)
 }
 
@@ -61,8 +61,8 @@ export async function migrateStore(
 
 /** Opens a whole store for a copy: `read` from it, or `write` to it, where it is made if there is none. Throws StoreFault. */
 export async function openBulkStore(location: StoreLocation, access: 'read' | 'write'): Promise<BulkStore> {
-  if (isPostgres(location)) return (await import('./postgres/bulk.ts')).openBulkPostgres(storeUrlOf(location), access)
-  return (await import('./sqlite/bulk.ts')).openBulkSqlite(requireSqliteFiles(location), access)
+  if (isPostgres(location)) return (await import('./postgres/maintenance/bulk.ts')).openBulkPostgres(storeUrlOf(location), access)
+  return (await import('./sqlite/maintenance/bulk.ts')).openBulkSqlite(requireSqliteFiles(location), access)
 }
 
 /** The files of a store of SQLite. Throws StoreFault where the URL is none. */

@@ -1,9 +1,9 @@
 /** The job that applies a newer public suffix list to the redirect targets of a store, in slices that can be resumed. */
 
 import { type RegistrableDomainOf, retargetChange } from '../apply/retarget.ts'
-import type { DomainName } from '../words/name.ts'
-import { registrableDomain, slotOf } from '../words/name.ts'
-import type { Store } from './store.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import { registrableDomain, slotOf } from '../values/domain-name.ts'
+import type { Store } from './port/store.ts'
 
 /** `seen` counts names, `changed` those whose target was changed, since the job began, over all its runs. */
 export type RetargetProgress = { checked: number; changed: number }

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { type Account, PLANS } from '../../src/accounts/account.ts'
-import type { DailyAccess } from '../../src/accounts/daily.ts'
+import type { DailyAccess } from '../../src/accounts/daily-access.ts'
 import type { Period } from '../../src/accounts/period.ts'
-import { addDays, type Day } from '../../src/words/time.ts'
+import { addDays, type Day } from '../../src/values/time.ts'
 
 const FIRST = '2026-02-10' as Day
 const LENGTH = 40

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_PLAN_LIMITS, planInForce } from '../../src/accounts/plan.ts'
-import type { Day } from '../../src/words/time.ts'
+import type { Day } from '../../src/values/time.ts'
 import { calendar, days, subscriptions } from './calendar.ts'
 
 test('the limits are those of the specification', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { inTime } from '../../src/api/in-time.ts'
+import { withTimeout } from '../../src/api/with-timeout.ts'
 
 /** Timers that are made while `work` runs, and not cleared at its end. */
 async function timersLeft(work: () => Promise<void>): Promise<number> {
@@ -25,15 +25,15 @@ async function timersLeft(work: () => Promise<void>): Promise<number> {
 
 test('work that ends, or fails, in time leaves no timer', async () => {
   const left = await timersLeft(async () => {
-    assert.equal(await inTime(Promise.resolve(7), 60_000), 7)
-    await assert.rejects(inTime(Promise.reject(new Error('in vain')), 60_000), /in vain/)
+    assert.equal(await withTimeout(Promise.resolve(7), 60_000), 7)
+    await assert.rejects(withTimeout(Promise.reject(new Error('in vain')), 60_000), /in vain/)
   })
   assert.equal(left, 0)
 })
 
 test('work that takes longer gives null', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const late = inTime(new Promise<never>(() => {}), 60_000)
+  const late = withTimeout(new Promise<never>(() => {}), 60_000)
   t.mock.timers.tick(60_000)
   assert.equal(await late, null)
 })

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
-import type { Caller } from '../../src/api/gate.ts'
-import { QuotaLimiter, type QuotaLimiterOptions } from '../../src/api/meter.ts'
-import type { Day } from '../../src/words/time.ts'
+import type { Caller } from '../../src/api/auth/authenticator.ts'
+import { QuotaLimiter, type QuotaLimiterOptions } from '../../src/api/quota/quota-limiter.ts'
+import type { Day } from '../../src/values/time.ts'
 
 test('units of a round that begins as the last one ends are counted', async () => {
   let used = 0

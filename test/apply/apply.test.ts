@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { startDraft, changeOf, differs } from '../../src/apply/apply.ts'
-import { NO_CLOCKS, NO_WEBSITE } from '../../src/apply/known.ts'
+import { NO_CLOCKS, NO_WEBSITE } from '../../src/apply/crawl-state.ts'
 import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import { RECORD_TYPES } from '../../src/words/record.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { NAMES, observations } from '../store/conformance/arbitraries.ts'
 import { dns, minute, NXDOMAIN, redirecting, seen, web } from '../store/conformance/world.ts'
-import { live, nothing, step } from './known.ts'
+import { live, nothing, step } from './crawl-state.ts'
 
 const NAME = NAMES[0]!
 const history = observations([NAME], 25)

@@ -1,7 +1,7 @@
 /** Visits as fast-check makes them, written as the lines of an observation file and as the tools write them. */
 
 import fc from 'fast-check'
-import { RECORD_TYPES, type RecordType, textPart } from '../../src/words/record.ts'
+import { RECORD_TYPES, type RecordType, textPart } from '../../src/values/dns-record.ts'
 
 type Mail = { priority: number; mail_server: string }
 /** TXT records as bytes, the parts of each; hosts are labels of bytes. */

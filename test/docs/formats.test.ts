@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
-import { REGISTRATION_FORMATS } from '../../src/commands/import/registrations.ts'
-import { defineImport } from '../../src/commands/import.ts'
-import { IMPORT_FORMATS } from '../../src/observe/formats/formats.ts'
-import { RECORD_TYPES } from '../../src/words/record.ts'
-import { read } from '../observe/formats/reading.ts'
+import { REGISTRATION_FORMATS } from '../../src/cli/import/registrations.ts'
+import { defineImport } from '../../src/cli/import.ts'
+import { IMPORT_FORMATS } from '../../src/import/formats/import-formats.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { read } from '../import/formats/reading.ts'
 import { codes, readPage, sections, tableOf } from './markdown.ts'
 
 const page = readPage('formats.md')

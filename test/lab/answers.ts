@@ -1,10 +1,10 @@
 /** The API's answers over HTTP, each compared with what a plain model says after the same observations. */
 
 import assert from 'node:assert/strict'
-import type { IpAddress } from '../../src/words/address.ts'
-import type { DomainName } from '../../src/words/name.ts'
-import { RECORD_TYPES } from '../../src/words/record.ts'
-import { formatInstant } from '../../src/words/time.ts'
+import type { IpAddress } from '../../src/values/ip-address.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { formatInstant } from '../../src/values/time.ts'
 import { rowsOf } from '../spec/walks.ts'
 import type { World } from '../spec/world.ts'
 import type { Model } from '../store/model.ts'

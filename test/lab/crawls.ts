@@ -1,14 +1,14 @@
 /** The real crawl of the lab: resolver, guard, web servers and observers as the service has them. */
 
 import type { Lab } from '../../lab/lab.ts'
-import { type Prober, createProber } from '../../src/crawl/crawl.ts'
-import { openResolver } from '../../src/crawl/dns.ts'
-import { makeGuard } from '../../src/crawl/guard.ts'
-import { createWebProber } from '../../src/crawl/web.ts'
+import { type Prober, createProber } from '../../src/probe/probe.ts'
+import { openResolver } from '../../src/probe/dns/resolver.ts'
+import { makeGuard } from '../../src/probe/guard.ts'
+import { createWebProber } from '../../src/probe/web.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
-import type { DomainName } from '../../src/words/name.ts'
-import type { Instant } from '../../src/words/time.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import type { Instant } from '../../src/values/time.ts'
 
 const IN_FLIGHT = 24
 

@@ -1,11 +1,11 @@
 /** What the rows of the lab say, as observations in canonical form. */
 
-import type { LabRow } from '../../lab/row.ts'
+import type { LabRow } from '../../lab/lab-row.ts'
 import { stateOf } from '../../lab/scenarios.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import { parseObservation } from '../../src/observe/parse.ts'
-import type { DomainName } from '../../src/words/name.ts'
-import { formatInstant, type Instant } from '../../src/words/time.ts'
+import { parseObservation } from '../../src/observe/observation-parser.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { formatInstant, type Instant } from '../../src/values/time.ts'
 
 /** What a visit of the domain must give in this state of the lab. */
 export function observationOf(row: LabRow, domain: DomainName, state: number, at: Instant): Observation {

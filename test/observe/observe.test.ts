@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { CertificateResult } from '../../src/crawl/visit.ts'
+import type { CertificateResult } from '../../src/probe/probe-result.ts'
 import { sslVerdict } from '../../src/observe/certificate.ts'
 import type { WebPart } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
-import { parseObservation } from '../../src/observe/parse.ts'
-import { writeObservation } from '../../src/observe/write.ts'
-import { anchor, answered, chain, page, SILENT, visit, web } from './visits.ts'
+import { parseObservation } from '../../src/observe/observation-parser.ts'
+import { writeObservation } from '../../src/observe/observation-writer.ts'
+import { anchor, answered, chain, page, SILENT, visit, web } from './probe-results.ts'
 
 const DNS = { A: answered('192.0.2.1'), AAAA: answered() }
 const NXDOMAIN = { outcome: 'nxdomain' } as const

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RedirectChain, ChainEnd } from '../../src/crawl/visit.ts'
+import type { RedirectChain, ChainEnd } from '../../src/probe/probe-result.ts'
 import { type WebsiteVerdict, judgeWebsite } from '../../src/observe/website.ts'
-import { CLOSED, chain, DOMAIN, name, page, SILENT, web } from './visits.ts'
+import { CLOSED, chain, DOMAIN, name, page, SILENT, web } from './probe-results.ts'
 
 function look(bare: RedirectChain, www: RedirectChain | null = null, domain = DOMAIN): WebsiteVerdict {
   const found = judgeWebsite(web(bare, www), domain)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatInstant } from '../../src/words/time.ts'
+import { formatInstant } from '../../src/values/time.ts'
 import { hosted, look, NXDOMAIN, redirecting, SERVFAIL } from './observations.ts'
 import { rowsOf } from './walks.ts'
 import { makeWorld, NOON } from './world.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { formatInstant } from '../../src/words/time.ts'
+import { formatInstant } from '../../src/values/time.ts'
 import { assertRefused } from './errors.ts'
 import { look, ok } from './observations.ts'
 import { metaOf, pages } from './walks.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayOf } from '../../src/words/time.ts'
+import { dayOf } from '../../src/values/time.ts'
 import { assertRefused } from './errors.ts'
 import { fetchFile, noise, post, publish } from './files.ts'
 import { type Known, makeWorld, NOON } from './world.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { StoreFault } from '../../src/store/fault.ts'
+import { StoreFault } from '../../src/store/port/fault.ts'
 import { assertRefused, type ErrorKey, STATUS } from './errors.ts'
 import { hosted, look, redirecting } from './observations.ts'
 import { metaOf } from './walks.ts'

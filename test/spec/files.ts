@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { type FileDescription, type FileManifest, parseFileName } from '../../src/nightly/shelf.ts'
-import { type Instant, parseInstant } from '../../src/words/time.ts'
+import { type FileDescription, type FileManifest, parseFileName } from '../../src/jobs/file-store/file-store.ts'
+import { type Instant, parseInstant } from '../../src/values/time.ts'
 import type { World } from './world.ts'
 
 /** When files are built, if nothing else is said. */

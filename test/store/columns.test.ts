@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_FACTS } from '../../src/apply/known.ts'
-import { type FactsRow, packFacts, unpackFacts } from '../../src/store/columns.ts'
+import { NO_FACTS } from '../../src/apply/crawl-state.ts'
+import { type FactsRow, packFacts, unpackFacts } from '../../src/store/shared/columns.ts'
 import { name, redirecting } from './conformance/world.ts'
 
 const { text: _, ...facts } = redirecting('target.example')

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createFolder } from '../../src/store/sqlite/folder.ts'
+import { createFolder } from '../../src/store/sqlite/database/folder.ts'
 
 test('a folder is made with those above it, and one that is there stays', async (context) => {
   const base = await mkdtemp(join(tmpdir(), 'domaindex-folder-'))

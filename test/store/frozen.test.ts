@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OBSERVED_PARTS } from '../../src/apply/known.ts'
-import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../src/apply/numbers.ts'
+import { OBSERVED_PARTS } from '../../src/apply/crawl-state.ts'
+import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../src/apply/stored-numbers.ts'
 import { prepareObservation, queriedRecordTypes } from '../../src/apply/prepare.ts'
-import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../src/store/columns.ts'
-import { AGE_DAYS } from '../../src/store/schedule.ts'
-import { canonicalRecordSet, RECORD_TYPES } from '../../src/words/record.ts'
-import { encodeRecords } from '../../src/words/record-text.ts'
+import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../src/store/shared/columns.ts'
+import { AGE_DAYS } from '../../src/store/port/schedule.ts'
+import { canonicalRecordSet, RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { encodeRecords } from '../../src/values/stored-records.ts'
 import { dns, seen } from './conformance/world.ts'
 
 /** Numbers that were given: a line may be added, and none may change. */

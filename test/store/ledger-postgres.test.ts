@@ -1,9 +1,9 @@
 /** The PostgreSQL ledger under the conformance suite: each ledger with connections of its own, as every process has. */
 
 import { test } from 'node:test'
-import { openDatabase } from '../../src/store/postgres/database.ts'
-import { POSTGRES_LEDGER_SCHEMA, openPostgresLedger } from '../../src/store/postgres/ledger.ts'
-import { applyPostgresMigrations } from '../../src/store/postgres/migrate.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
+import { POSTGRES_LEDGER_SCHEMA, openPostgresLedger } from '../../src/store/postgres/ledger/ledger.ts'
+import { applyPostgresMigrations } from '../../src/store/postgres/database/migrate.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
 import { ledgerConformance } from './ledger.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'

@@ -9,7 +9,7 @@ import { interleavings } from './ledger/interleavings.ts'
 import { secrets } from './ledger/secrets.ts'
 import { tokens } from './ledger/tokens.ts'
 import { usage } from './ledger/usage.ts'
-import { wishes } from './ledger/wishes.ts'
+import { wishes } from './ledger/crawl-requests.ts'
 
 export function ledgerConformance(engine: LedgerEngine): void {
   for (const part of [accounts, audit, tokens, budgets, downloads, interleavings, usage, wishes, secrets]) part(engine)

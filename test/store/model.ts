@@ -1,15 +1,15 @@
 /** A plain model of the store in memory: what the contract says, said as simply and as slowly as it can be. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { IpStatus } from '../../src/apply/known.ts'
+import type { IpStatus } from '../../src/apply/crawl-state.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
 import type { IngestOutcome } from '../../src/store/ingest.ts'
-import type { LastObserved, HistoryState, Lookup, NeighbourRow } from '../../src/store/store.ts'
-import { type IpAddress, compareAddresses } from '../../src/words/address.ts'
-import type { DomainName } from '../../src/words/name.ts'
-import { compareBytewise } from '../../src/words/order.ts'
-import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/words/record.ts'
-import { formatInstant, type Instant } from '../../src/words/time.ts'
+import type { LastObserved, HistoryState, Lookup, NeighbourRow } from '../../src/store/port/store.ts'
+import { type IpAddress, compareAddresses } from '../../src/values/ip-address.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { compareBytewise } from '../../src/values/bytewise-order.ts'
+import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
+import { formatInstant, type Instant } from '../../src/values/time.ts'
 
 const FIVE_MINUTES = 300
 

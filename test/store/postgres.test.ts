@@ -6,7 +6,7 @@ import pg from 'pg'
 import type { Clock, Damage, Engine, Opened } from './conformance/engine.ts'
 import { forgetting } from './conformance/forgetting.ts'
 import { lists } from './conformance/lists.ts'
-import { openedAt } from './conformance/opened.ts'
+import { openedAt } from './conformance/opened-store.ts'
 import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 

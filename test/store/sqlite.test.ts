@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Clock, Damage, Opened } from './conformance/engine.ts'
-import { openedAt } from './conformance/opened.ts'
+import { openedAt } from './conformance/opened-store.ts'
 import { conformance } from './conformance/suite.ts'
 
 async function open(clock: Clock): Promise<Opened> {

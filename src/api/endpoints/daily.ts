@@ -1,14 +1,14 @@
 /** /daily: the domains that were registered on one day, as a file. */
 
 import Type from 'typebox'
-import { type DailyAccess, dailyAccess } from '../../accounts/daily.ts'
-import { type FileKind, fileName } from '../../nightly/shelf.ts'
-import { type Day, parseDay } from '../../words/time.ts'
-import { type FileDownload, openPublished, type ReadableFileStore } from '../download.ts'
-import type { Endpoint } from '../endpoint.ts'
+import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
+import { type FileKind, fileName } from '../../jobs/file-store/file-store.ts'
+import { type Day, parseDay } from '../../values/time.ts'
+import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
+import type { Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
-import type { Caller } from '../gate.ts'
-import { type Parameters, readTextParameter } from '../parameters.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import { type Parameters, readTextParameter } from './parameters.ts'
 
 /** The kinds of files by the days after registration at which they are made. */
 const FOLLOWUP_KINDS: ReadonlyMap<string, DailyKind> = new Map([

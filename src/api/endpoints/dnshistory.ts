@@ -1,16 +1,16 @@
 /** /dnshistory: how the DNS records of a domain changed. */
 
 import Type, { type TSchema } from 'typebox'
-import type { History, HistoryState } from '../../store/store.ts'
-import type { DomainName } from '../../words/name.ts'
-import { RECORD_TYPES, type RecordType } from '../../words/record.ts'
-import { formatInstant, type Instant, parseFormattedInstant } from '../../words/time.ts'
-import type { EndpointCall, Endpoint } from '../endpoint.ts'
+import type { History, HistoryState } from '../../store/port/store.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { formatInstant, type Instant, parseFormattedInstant } from '../../values/time.ts'
+import type { EndpointCall, Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
-import type { Caller } from '../gate.ts'
-import { nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
-import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from '../parameters.ts'
-import { AddressSchema, AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, enumString, RcodeSchema, InstantSchema } from '../schema.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import { nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
+import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from './parameters.ts'
+import { AddressSchema, AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, enumString, RcodeSchema, InstantSchema } from './schema.ts'
 
 /** States a record type where no limit was sent. */
 const DEFAULT_STATE_LIMIT = 10

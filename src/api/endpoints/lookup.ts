@@ -1,12 +1,12 @@
 /** /lookup: the key characteristics of one domain. */
 
 import Type from 'typebox'
-import type { Lookup } from '../../store/store.ts'
-import type { DomainName } from '../../words/name.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { Lookup } from '../../store/port/store.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import type { Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
-import { readNameParameter } from '../parameters.ts'
-import { DomainSchema, DomainQuerySchema, exactObject, OkMessageSchema, enumString, RcodeSchema, yesNoSchema } from '../schema.ts'
+import { readNameParameter } from './parameters.ts'
+import { DomainSchema, DomainQuerySchema, exactObject, OkMessageSchema, enumString, RcodeSchema, yesNoSchema } from './schema.ts'
 
 const CountSchema = Type.String({ pattern: '^\\d+$' })
 

@@ -1,11 +1,11 @@
 /** /redirect: the domains that redirect to a given domain. */
 
 import Type from 'typebox'
-import type { DomainName } from '../../words/name.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../paging.ts'
-import { readLimitParameter, readNameParameter } from '../parameters.ts'
-import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema } from '../schema.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import type { Endpoint } from './endpoint.ts'
+import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../cursor/paging.ts'
+import { readLimitParameter, readNameParameter } from './parameters.ts'
+import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema } from './schema.ts'
 
 /** Rows of a page where no limit was sent. */
 const DEFAULT_REDIRECT_LIMIT = 1_000

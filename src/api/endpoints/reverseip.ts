@@ -1,15 +1,15 @@
 /** /reverseip: the domains that share an IP address with a domain, or that are on a given address. */
 
 import Type from 'typebox'
-import type { NeighbourPosition } from '../../store/store.ts'
-import { type IpAddress, parseQueryAddress } from '../../words/address.ts'
-import { type DomainName, parseName } from '../../words/name.ts'
-import { addressProblem } from '../../words/near-address.ts'
-import type { EndpointCall, Endpoint } from '../endpoint.ts'
+import type { NeighbourPosition } from '../../store/port/store.ts'
+import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
+import { addressProblem } from '../../values/address-problem.ts'
+import type { EndpointCall, Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
-import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../paging.ts'
-import { readLimitParameter, readQueryParameter, rejectName } from '../parameters.ts'
-import { AddressSchema as AnAddress, AppliedLimitSchema, MaxLimitSchema, DomainSchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema, InstantSchema } from '../schema.ts'
+import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../cursor/paging.ts'
+import { readLimitParameter, readQueryParameter, rejectName } from './parameters.ts'
+import { AddressSchema as AnAddress, AppliedLimitSchema, MaxLimitSchema, DomainSchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema, InstantSchema } from './schema.ts'
 
 /** Rows of a page where no limit was sent. */
 const DEFAULT_REVERSEIP_LIMIT = 1_000

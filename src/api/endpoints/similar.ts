@@ -1,11 +1,11 @@
 /** /similar: websites whose start page has a similar text. */
 
 import Type from 'typebox'
-import type { SimilarRow } from '../../retrieval/retrieval.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { SimilarRow } from '../../similar/query/similarity-service.ts'
+import type { Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
-import { readLimitParameter, readNameParameter } from '../parameters.ts'
-import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, OkMessageSchema, RcodeSchema } from '../schema.ts'
+import { readLimitParameter, readNameParameter } from './parameters.ts'
+import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, OkMessageSchema, RcodeSchema } from './schema.ts'
 
 const Similarity = Type.Number({ minimum: 0, maximum: 1, description: 'Four decimals.' })
 

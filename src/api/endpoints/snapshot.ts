@@ -2,13 +2,13 @@
 
 import Type from 'typebox'
 import { type Account, ADDONS, type Addon } from '../../accounts/account.ts'
-import type { FileKind, FileName, FileManifest } from '../../nightly/shelf.ts'
-import { formatInstant } from '../../words/time.ts'
-import { type FileDownload, openPublished, type ReadableFileStore } from '../download.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { FileKind, FileName, FileManifest } from '../../jobs/file-store/file-store.ts'
+import { formatInstant } from '../../values/time.ts'
+import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
+import type { Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
-import { isSwitchedOn, type Parameters } from '../parameters.ts'
-import { exactObject, OkMessageSchema, enumString, RcodeSchema } from '../schema.ts'
+import { isSwitchedOn, type Parameters } from './parameters.ts'
+import { exactObject, OkMessageSchema, enumString, RcodeSchema } from './schema.ts'
 
 export const snapshot: Endpoint = {
   name: 'snapshot',

@@ -1,6 +1,6 @@
 /** Whether a database gives what the calls of the API ask of it: their tables, the rights on them, and a connection to write by. */
 
-import type { Database } from './database.ts'
+import type { Database } from './database/database.ts'
 
 /** What calls read. */
 const READ_TABLES = [

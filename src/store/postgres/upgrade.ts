@@ -1,7 +1,7 @@
 /** Brings the tables of a store up to this release. */
 
-import { type Database, openDatabase } from './database.ts'
-import { hasTables, applyPostgresMigrations, SCHEMA_PARTS } from './migrate.ts'
+import { type Database, openDatabase } from './database/database.ts'
+import { hasTables, applyPostgresMigrations, SCHEMA_PARTS } from './database/migrate.ts'
 
 /** True where the current schema holds a store. */
 export function postgresStoreExists(url: string): Promise<boolean> {

@@ -1,9 +1,9 @@
 /** Whether the files give what the calls of the API ask of them: to be read, and the ledger to be written. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Day } from '../../words/time.ts'
-import type { Ledger } from '../ledger.ts'
-import type { ProbedLedger } from './ledger/proof.ts'
+import type { Day } from '../../values/time.ts'
+import type { Ledger } from '../port/ledger.ts'
+import type { ProbedLedger } from './ledger/writing/write-probe.ts'
 
 const NO_ACCOUNT = 0
 const NO_DAY = '' as Day

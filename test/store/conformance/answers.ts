@@ -1,12 +1,12 @@
 /** The answers: everything that the four queries say of a few names, asked of a store and of the model alike. */
 
 import assert from 'node:assert/strict'
-import type { FactsReader, Lookup, RowFormat } from '../../../src/store/store.ts'
-import type { IpAddress } from '../../../src/words/address.ts'
-import type { DomainName } from '../../../src/words/name.ts'
-import { RECORD_TYPES } from '../../../src/words/record.ts'
+import type { FactsReader, Lookup, RowFormat } from '../../../src/store/port/store.ts'
+import type { IpAddress } from '../../../src/values/ip-address.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import type { Model } from '../model.ts'
-import { walkHistory, walkNeighbours, walkRedirects } from './walks.ts'
+import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 
 /** What is asked: these names and addresses, in pages of `limit` rows that come as `as`. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number; as: RowFormat }

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { LockHold } from '../../../src/store/jobs.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { LockHold } from '../../../src/store/port/jobs.ts'
+import type { Store } from '../../../src/store/port/store.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, holdOf, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
+import { fileAll, holdOf, saying, vectorOf, vectorsOf, wordingOf } from './filed-pages.ts'
 import { name, testWithStore } from './world.ts'
 
 const ONE = name('one.example')

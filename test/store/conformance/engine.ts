@@ -1,7 +1,7 @@
 /** The engine: what an implementation of the port hands to the suite to be judged by it. */
 
-import type { Store } from '../../../src/store/store.ts'
-import type { Instant } from '../../../src/words/time.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import type { Instant } from '../../../src/values/time.ts'
 
 /** One way to spoil a store behind its back, which `check` has to find. */
 export type Damage = { what: string; plant: (opened: Opened) => Promise<void> }

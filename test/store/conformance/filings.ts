@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { termsOf } from '../../../src/similar/terms.ts'
+import { termsOf } from '../../../src/similar/text/terms.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { LockHold } from '../../../src/store/jobs.ts'
-import type { Store } from '../../../src/store/store.ts'
-import type { DomainName } from '../../../src/words/name.ts'
+import type { LockHold } from '../../../src/store/port/jobs.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
 import { NAMES } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, filingOf, holdOf, vectorOf } from './filed.ts'
+import { fileAll, filingOf, holdOf, vectorOf } from './filed-pages.ts'
 import { minute, NOW, seen, testWithStore, web } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)

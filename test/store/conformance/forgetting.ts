@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
-import { RECORD_TYPES } from '../../../src/words/record.ts'
+import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { decoded } from './walks.ts'
+import { decoded } from './paging.ts'
 import { address, dns, NOW, name, redirecting, seen, soa, testWithStore, web } from './world.ts'
 
 const ONE = name('one.example')

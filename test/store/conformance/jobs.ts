@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { PROCESS_DIED_MESSAGE, LOCK_SECONDS, type LockHold, type Jobs, RUN_RETENTION_SECONDS, type JobRun } from '../../../src/store/jobs.ts'
-import type { Day } from '../../../src/words/time.ts'
+import { PROCESS_DIED_MESSAGE, LOCK_SECONDS, type LockHold, type Jobs, RUN_RETENTION_SECONDS, type JobRun } from '../../../src/store/port/jobs.ts'
+import type { Day } from '../../../src/values/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 import { NOW, testWithStore } from './world.ts'
 

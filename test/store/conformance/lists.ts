@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { NeighbourRow, RowFormat, Store } from '../../../src/store/store.ts'
+import type { NeighbourRow, RowFormat, Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { decoded, walkNeighbours, walkRedirects } from './walks.ts'
+import { decoded, walkNeighbours, walkRedirects } from './paging.ts'
 import { address, dns, minuteText, NOW, NXDOMAIN, name, redirecting, seen, testWithStore } from './world.ts'
 
 const FORMATS: readonly RowFormat[] = ['rows', 'json']

@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/port/store.ts'
 import { name, seen } from './world.ts'
 
 export class Writer {

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { LOCK_SECONDS, type LockHold } from '../../../src/store/jobs.ts'
-import type { FrequencyRow, PostingRow, Segment, PostingsRead } from '../../../src/store/similar.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { LOCK_SECONDS, type LockHold } from '../../../src/store/port/jobs.ts'
+import type { FrequencyRow, PostingRow, Segment, PostingsRead } from '../../../src/store/port/similar.ts'
+import type { Store } from '../../../src/store/port/store.ts'
 import type { Engine } from './engine.ts'
-import { holdOf } from './filed.ts'
+import { holdOf } from './filed-pages.ts'
 import { testWithStore } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)

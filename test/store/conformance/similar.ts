@@ -1,13 +1,13 @@
 /** Sentences about who keeps the index of similar texts: what waits, what is filed, which wordings there are. */
 
 import assert from 'node:assert/strict'
-import { termsOf } from '../../../src/similar/terms.ts'
+import { termsOf } from '../../../src/similar/text/terms.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import { LOCK_SECONDS, type LockHold } from '../../../src/store/jobs.ts'
-import type { SimilarIndexStore } from '../../../src/store/similar.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { LOCK_SECONDS, type LockHold } from '../../../src/store/port/jobs.ts'
+import type { SimilarIndexStore } from '../../../src/store/port/similar.ts'
+import type { Store } from '../../../src/store/port/store.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, filingOf, holdOf, keyOf, saying, vectorOf, vectorsOf, wordingOf } from './filed.ts'
+import { fileAll, filingOf, holdOf, keyOf, saying, vectorOf, vectorsOf, wordingOf } from './filed-pages.ts'
 import { name, testWithStore } from './world.ts'
 
 const ONE = name('one.example')

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Store } from '../../../src/store/store.ts'
-import { RECORD_TYPES, type RecordType } from '../../../src/words/record.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import { RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { walkHistory } from './walks.ts'
+import { walkHistory } from './paging.ts'
 import { dns, ingestAll, type Lists, minute, NOW, NXDOMAIN, name, SERVFAIL, seen, soa, testWithStore } from './world.ts'
 
 const ONE = name('one.example')

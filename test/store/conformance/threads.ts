@@ -6,17 +6,17 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import { ADDRESSES, NAMES, observations, TARGETS } from './arbitraries.ts'
-import type { Task } from './elsewhere.ts'
+import type { Task } from './other-process.ts'
 import type { Engine } from './engine.ts'
 import { address, dns, NOW, name, redirecting, seen, testWithStore } from './world.ts'
 
 /** Starts a writer in a thread of its own; resolves when it begins, `done` when it has ended well. */
 async function elsewhere(task: Task): Promise<{ running: () => boolean; done: Promise<unknown> }> {
-  const worker = new Worker(new URL('./elsewhere.ts', import.meta.url), { workerData: task })
+  const worker = new Worker(new URL('./other-process.ts', import.meta.url), { workerData: task })
   let running = true
   const done = once(worker, 'exit').finally(() => {
     running = false

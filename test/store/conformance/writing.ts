@@ -1,10 +1,10 @@
 /** Sentences about who writes: what is read before, batches, what is refused, what others see. */
 
 import assert from 'node:assert/strict'
-import { NO_CLOCKS, NO_FACTS } from '../../../src/apply/known.ts'
+import { NO_CLOCKS, NO_FACTS } from '../../../src/apply/crawl-state.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
-import type { Day } from '../../../src/words/time.ts'
+import type { Day } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 import { ANN, type LedgerEngine, made, NOW, newToken, on, TODAY } from './engine.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
-import type { Ledger } from '../../../src/store/ledger.ts'
+import type { Ledger } from '../../../src/store/port/ledger.ts'
 import { TESTER } from '../../tester.ts'
 import { ANN, type LedgerEngine, made, NOW, newToken, on } from './engine.ts'
 

@@ -1,10 +1,10 @@
 /** The daily budget: never over the limit, and none refused while a unit is unused. */
 
 import assert from 'node:assert/strict'
-import type { QuotaRequest, Ledger } from '../../../src/store/ledger.ts'
-import type { Day } from '../../../src/words/time.ts'
+import type { QuotaRequest, Ledger } from '../../../src/store/port/ledger.ts'
+import type { Day } from '../../../src/values/time.ts'
 import { type LedgerEngine, NOW, on, TODAY } from './engine.ts'
-import { Meter } from './meter.ts'
+import { Meter } from './quota-limiter.ts'
 
 const ACCOUNT = 7
 const ask = (limit: number, want: number, holder = 'one'): QuotaRequest => ({

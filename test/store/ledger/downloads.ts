@@ -1,8 +1,8 @@
 /** Files that are paid for: one unit an account, file and day, whoever asks and however often. */
 
 import assert from 'node:assert/strict'
-import type { Ledger, FilePayment, FilePurchase } from '../../../src/store/ledger.ts'
-import type { Day } from '../../../src/words/time.ts'
+import type { Ledger, FilePayment, FilePurchase } from '../../../src/store/port/ledger.ts'
+import type { Day } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 import { type LedgerEngine, made, NOW, on, TODAY } from './engine.ts'
 

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { LEASE_TIMEOUT_SECONDS } from '../../../src/accounts/budget.ts'
-import type { Ledger } from '../../../src/store/ledger.ts'
+import { LEASE_TIMEOUT_SECONDS } from '../../../src/accounts/quota-lease-rules.ts'
+import type { Ledger } from '../../../src/store/port/ledger.ts'
 import { type Clock, type LedgerEngine, on, TODAY } from './engine.ts'
-import { type Budget, Meter } from './meter.ts'
+import { type Budget, Meter } from './quota-limiter.ts'
 
 const PROCESSES = 4
 

@@ -1,8 +1,8 @@
 /** Usage: calls by token, endpoint and day. */
 
 import assert from 'node:assert/strict'
-import type { UsageNote } from '../../../src/store/ledger.ts'
-import type { Day } from '../../../src/words/time.ts'
+import type { UsageNote } from '../../../src/store/port/ledger.ts'
+import type { Day } from '../../../src/values/time.ts'
 import { type LedgerEngine, made, NOW, on } from './engine.ts'
 
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'] as Day[]

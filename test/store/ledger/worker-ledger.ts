@@ -4,7 +4,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import type { Actor } from '../../../src/accounts/audit.ts'
-import type { LedgerChanges } from '../../../src/store/ledger.ts'
+import type { LedgerChanges } from '../../../src/store/port/ledger.ts'
 import type { Order, Report } from '../ledger-worker.ts'
 import type { LedgerAndWishes } from './engine.ts'
 

@@ -1,9 +1,9 @@
 /** The audit log on PostgreSQL. */
 
 import type { Actor, AuditAction, AuditDetails, AuditEntry, AuditFilter } from '../../../accounts/audit.ts'
-import type { Instant } from '../../../words/time.ts'
-import type { Database } from '../database.ts'
-import type { Session } from '../writer.ts'
+import type { Instant } from '../../../values/time.ts'
+import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
 
 type AuditRow = Omit<AuditEntry, 'details'> & { details: string }
 

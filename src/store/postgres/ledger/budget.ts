@@ -1,13 +1,13 @@
 /** The daily budgets on PostgreSQL: calls of one process written together, exact because each budget's row is locked first. */
 
-import type { Day, Instant } from '../../../words/time.ts'
-import { UncertainWriteFault } from '../../fault.ts'
-import type { QuotaRequest, FilePurchase, Settlement } from '../../ledger.ts'
-import type { Database } from '../database.ts'
-import type { Session } from '../writer.ts'
-import { BudgetSet, type Budget, type PaidFile, type LeaseRow, type BudgetKey, budgetName } from './books.ts'
+import type { Day, Instant } from '../../../values/time.ts'
+import { UncertainWriteFault } from '../../port/fault.ts'
+import type { QuotaRequest, FilePurchase, Settlement } from '../../port/ledger.ts'
+import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
+import { BudgetSet, type Budget, type PaidFile, type LeaseRow, type BudgetKey, budgetName } from './budget-set.ts'
 import { readPaidFiles, insertPaidFiles } from './downloads.ts'
-import { forfeitLeases, heartbeatHolders, expireHolders } from './roll.ts'
+import { forfeitLeases, heartbeatHolders, expireHolders } from './holders.ts'
 
 /** A write to budgets that is gathered with others. */
 export type QuotaCall =

@@ -1,9 +1,9 @@
 /** The files that accounts have paid for, on PostgreSQL; they are written with the budgets that they were paid from. */
 
-import { addDays, type Day } from '../../../words/time.ts'
-import type { Database } from '../database.ts'
-import type { Session } from '../writer.ts'
-import type { PaidFile } from './books.ts'
+import { addDays, type Day } from '../../../values/time.ts'
+import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
+import type { PaidFile } from './budget-set.ts'
 
 const PAID_FILE_KEYS = 'unnest($1::integer[], $2::text[], $3::text[]) as k (account, day, file)'
 const READ_PAID_FILES = {

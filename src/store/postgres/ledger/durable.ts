@@ -1,6 +1,6 @@
 /** Transactions of the ledger survive a loss of power, also on a server that is set to answer before they do. */
 
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 
 const REQUIRE_SYNCHRONOUS_COMMIT = {
   name: 'ledger.durable',

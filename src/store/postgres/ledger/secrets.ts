@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import type { Actor } from '../../../accounts/audit.ts'
-import type { Instant } from '../../../words/time.ts'
-import { STORE_ACTOR } from '../../actor.ts'
-import { StoreFault } from '../../fault.ts'
-import type { LedgerChanges, Secret } from '../../ledger.ts'
-import { GIVEN_SECRET_MESSAGE, FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../secrets.ts'
-import type { Database } from '../database.ts'
-import type { Session } from '../writer.ts'
+import type { Instant } from '../../../values/time.ts'
+import { STORE_ACTOR } from '../../shared/actor.ts'
+import { StoreFault } from '../../port/fault.ts'
+import type { LedgerChanges, Secret } from '../../port/ledger.ts'
+import { GIVEN_SECRET_MESSAGE, FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../shared/secrets.ts'
+import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
 import { writeInstallationAudit } from './audit.ts'
 
 /** `bytes` null: the secret is given, and only its digest is kept. */

@@ -2,10 +2,10 @@
 
 import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken, Token } from '../../../accounts/token.ts'
-import type { Instant } from '../../../words/time.ts'
-import type { LedgerChanges } from '../../ledger.ts'
-import type { Database } from '../database.ts'
-import type { Session } from '../writer.ts'
+import type { Instant } from '../../../values/time.ts'
+import type { LedgerChanges } from '../../port/ledger.ts'
+import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
 import { type WriteAuditEntry, auditWriterOf } from './audit.ts'
 
 /** The columns of a token. */

@@ -1,8 +1,8 @@
 /** The usage on PostgreSQL: calls by token, endpoint and day. */
 
-import type { Day } from '../../../words/time.ts'
-import type { UsageNote, UsageCount } from '../../ledger.ts'
-import type { Database } from '../database.ts'
+import type { Day } from '../../../values/time.ts'
+import type { UsageNote, UsageCount } from '../../port/ledger.ts'
+import type { Database } from '../database/database.ts'
 
 const READ_USAGE = {
   name: 'usage.read',

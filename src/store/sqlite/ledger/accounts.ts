@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Account, Addon, NewAccount, Plan, Role } from '../../../accounts/account.ts'
 import type { Actor } from '../../../accounts/audit.ts'
 import { formatPeriod, type Period } from '../../../accounts/period.ts'
-import type { Day, Instant } from '../../../words/time.ts'
+import type { Day, Instant } from '../../../values/time.ts'
 import { auditWrites } from './audit.ts'
 import { type StoredNewToken, tokenInserter } from './tokens.ts'
 

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor, AuditAction, AuditDetails, AuditEntry, AuditFilter } from '../../../accounts/audit.ts'
-import type { Instant } from '../../../words/time.ts'
+import type { Instant } from '../../../values/time.ts'
 
 type AuditEntryRow = Omit<AuditEntry, 'details'> & { details: string }
 

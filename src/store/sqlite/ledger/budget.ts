@@ -1,9 +1,9 @@
 /** The daily budgets on SQLite: what is spent, what processes hold, and which processes live. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { classifyHolders, LEASE_TIMEOUT_SECONDS, leaseSize } from '../../../accounts/budget.ts'
-import type { Day, Instant } from '../../../words/time.ts'
-import type { QuotaRequest, QuotaGrant, Settlement } from '../../ledger.ts'
+import { classifyHolders, LEASE_TIMEOUT_SECONDS, leaseSize } from '../../../accounts/quota-lease-rules.ts'
+import type { Day, Instant } from '../../../values/time.ts'
+import type { QuotaRequest, QuotaGrant, Settlement } from '../../port/ledger.ts'
 import { sqliteDownloadWrites } from './downloads.ts'
 
 /** Marks a process as heard of; returns how many live, itself included. */

@@ -1,8 +1,8 @@
 /** The files that accounts have paid for, on SQLite. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { addDays, type Day, type Instant } from '../../../words/time.ts'
-import type { QuotaRequest, QuotaGrant, FilePayment, FilePurchase } from '../../ledger.ts'
+import { addDays, type Day, type Instant } from '../../../values/time.ts'
+import type { QuotaRequest, QuotaGrant, FilePayment, FilePurchase } from '../../port/ledger.ts'
 
 export function sqliteDownloadReads(database: DatabaseSync) {
   const read = database.prepare('select 1 from download where account = ? and day = ? and file = ?')

@@ -1,9 +1,9 @@
 /** The file of the ledger. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Instant } from '../../../words/time.ts'
-import { openSqliteFile } from '../file.ts'
-import { withReserve } from './reserve.ts'
+import type { Instant } from '../../../values/time.ts'
+import { openSqliteFile } from '../database/file.ts'
+import { withReserve } from './writing/disk-reserve.ts'
 
 export const SQLITE_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 

@@ -2,9 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../accounts/audit.ts'
-import type { Instant } from '../../../words/time.ts'
-import type { Secret } from '../../ledger.ts'
-import { FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../secrets.ts'
+import type { Instant } from '../../../values/time.ts'
+import type { Secret } from '../../port/ledger.ts'
+import { FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../shared/secrets.ts'
 import { auditWrites } from './audit.ts'
 
 /** Those that the store made and that still count, the one to sign with first. */

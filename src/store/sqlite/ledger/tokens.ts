@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken, Token } from '../../../accounts/token.ts'
-import type { Instant } from '../../../words/time.ts'
+import type { Instant } from '../../../values/time.ts'
 import { auditWrites } from './audit.ts'
 
 /** A new token with its hash in hexadecimal, as it passes through every channel. */

@@ -1,8 +1,8 @@
 /** The usage on SQLite: calls by token, endpoint and day. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Day, Instant } from '../../../words/time.ts'
-import type { UsageNote, UsageCount } from '../../ledger.ts'
+import type { Day, Instant } from '../../../values/time.ts'
+import type { UsageNote, UsageCount } from '../../port/ledger.ts'
 
 export function usageReads(database: DatabaseSync) {
   const read = database.prepare(

@@ -1,0 +1,36 @@
+/** Where a walk goes on: reads the cursor in `next` and seals the one for `meta.next`. */
+
+import { verifyCursor, signCursor } from './cursor.ts'
+import type { EndpointCall, EndpointName } from '../endpoints/endpoint.ts'
+import { ApiError } from '../errors.ts'
+import { readTextParameter } from '../endpoints/parameters.ts'
+
+/** The walk that a cursor must belong to. `type` null: whatever record type the cursor names. */
+export type CursorScope = { endpoint: EndpointName; query: string; type: string | null }
+
+/** A place in a walk that a cursor named; its position is whatever the endpoint put there. */
+export type CursorPosition = { position: string; type: string }
+
+/** The text of `next`; null for the first page. */
+export function readNextParameter({ parameters }: EndpointCall): string | null {
+  return readTextParameter(parameters, 'next', 'cursor_invalid')
+}
+
+/** The place that a cursor names. Throws `cursor_invalid`, `cursor_expired` and `cursor_mismatch`, in this order. */
+export function readCursorPosition({ keys, caller }: EndpointCall, next: string, scope: CursorScope): CursorPosition {
+  const cursor = verifyCursor(keys, next, caller.now)
+  if (typeof cursor === 'string') throw new ApiError(cursor)
+  const belongs =
+    cursor.endpoint === scope.endpoint &&
+    cursor.query === scope.query &&
+    (scope.type === null || cursor.type === scope.type)
+  if (!belongs) throw new ApiError('cursor_mismatch')
+  return cursor
+}
+
+/** The cursor for the page after `position`, as JSON; null where no page follows. */
+export function nextCursor({ keys, caller }: EndpointCall, scope: CursorScope, position: string | null): string {
+  if (position === null) return 'null'
+  const { endpoint, query, type } = scope
+  return `"${signCursor(keys, { endpoint, query, type: type ?? '', position, issued: caller.now })}"`
+}

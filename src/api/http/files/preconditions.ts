@@ -1,0 +1,61 @@
+/** What a request for a file asks under conditions, and which part of it (RFC 9110, chapters 13 and 14). */
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Instant } from '../../../values/time.ts'
+import { parseHttpDate } from '../http-date.ts'
+
+/** What a file is told by: its entity tag, which is strong, and when it was last modified, which no other revision was. */
+export type Validators = { etag: string; modified: Instant }
+
+/** 304: the client has it already. 412: it is not the one that the client means. */
+export type PreconditionResult = 'send' | 304 | 412
+
+/** The order is that of chapter 13.2.2. */
+export function evaluatePreconditions(headers: IncomingHttpHeaders, { etag, modified }: Validators): PreconditionResult {
+  const match = headers['if-match']
+  const noneMatch = headers['if-none-match']
+  if (match !== undefined) {
+    if (!listHasTag(match, etag, 'strong')) return 412
+  } else if (modified > (headerDate(headers['if-unmodified-since']) ?? Infinity)) return 412
+  if (noneMatch !== undefined) return listHasTag(noneMatch, etag, 'weak') ? 304 : 'send'
+  return modified <= (headerDate(headers['if-modified-since']) ?? -Infinity) ? 304 : 'send'
+}
+
+/** Bytes from `start` to before `end`. */
+export type ByteRange = { start: number; end: number }
+
+/**
+ * The part of a file of `size` bytes that a GET asks for; null for all of it. All of it is sent too where the file is not
+ * the one that If-Range means, where the range cannot be read or is of another unit, and where there are several.
+ */
+export function requestedRange(headers: IncomingHttpHeaders, size: number, validators: Validators): ByteRange | 416 | null {
+  const { range, 'if-range': condition } = headers
+  if (range === undefined || !ifRangeMatches(condition, validators)) return null
+  const [, set] = /^bytes=(.*)$/i.exec(range) ?? []
+  const specs = (set ?? '').split(',').flatMap((spec) => spec.trim() || [])
+  return specs.length === 1 ? parseByteRange(specs[0]!, size) : null
+}
+
+function parseByteRange(spec: string, size: number): ByteRange | 416 | null {
+  const [, first, last, suffix] = /^(?:(\d+)-(\d*)|-(\d+))$/.exec(spec) ?? []
+  if (suffix !== undefined) return Number(suffix) > 0 ? { start: Math.max(0, size - Number(suffix)), end: size } : 416
+  if (first === undefined || (last && Number(last) < Number(first))) return null
+  if (Number(first) >= size) return 416
+  return { start: Number(first), end: last ? Math.min(size, Number(last) + 1) : size }
+}
+
+/** Whether If-Range means this file; a weak tag, and a date that is not exactly its own, mean another. */
+function ifRangeMatches(condition: string | string[] | undefined, { etag, modified }: Validators): boolean {
+  if (condition === undefined) return true
+  const text = String(condition).trim()
+  return text.includes('"') ? text === etag : parseHttpDate(text) === modified
+}
+
+/** Whether a list of entity tags, or `*`, has this one. */
+function listHasTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+  if (header.trim() === '*') return true
+  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? []
+  return tags.some((tag) => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag)
+}
+
+const headerDate = (header: string | undefined): Instant | null => (header === undefined ? null : parseHttpDate(header))

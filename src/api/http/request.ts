@@ -1,0 +1,87 @@
+/** The wire, inward: what a request says, read from its query string or its body. */
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import type { Parameters } from '../endpoints/parameters.ts'
+
+/** Bytes of a body, at most. */
+const MAX_BODY_BYTES = 65_536
+/** Bytes of a larger one that are read and dropped before it is answered: a client that is still sending hears nothing. */
+const MAX_DROPPED_BYTES = 16 * 2 ** 20
+/** Stands for a body that has more. */
+const TOO_LARGE = Symbol('a body that is too large')
+
+const NOT_JSON_MESSAGE = 'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
+const NO_BEARER_MESSAGE =
+  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator makes one with: domaindex account token create EMAIL.'
+
+/** Fastify's parser for every Content-Type: the body as text. */
+export function parseBody(
+  _request: FastifyRequest,
+  payload: IncomingMessage,
+  done: (error: null, body: string | typeof TOO_LARGE) => void,
+): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  payload.on('data', (chunk: Buffer) => {
+    const before = length
+    length += chunk.length
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+    else if (length > MAX_DROPPED_BYTES && before <= MAX_DROPPED_BYTES) done(null, TOO_LARGE)
+  })
+  payload.on('end', () => {
+    if (length <= MAX_BODY_BYTES) done(null, (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString())
+    else if (length <= MAX_DROPPED_BYTES) done(null, TOO_LARGE)
+  })
+}
+
+/** The parameters of a query string; of repeated ones the last counts. */
+export function parseQueryString(text: string): Parameters {
+  return text === '' ? {} : Object.fromEntries(new URLSearchParams(text))
+}
+
+/** The parameters of a request. Throws `body_too_large`, and `token_missing` where the body is no JSON object. */
+export function readParameters(request: FastifyRequest): Parameters {
+  if (request.method !== 'POST') return request.query as Parameters
+  if (request.body === TOO_LARGE) throw new ApiError('body_too_large')
+  const body = parseJson(request.body as string | undefined)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ApiError('token_missing', { msg: NOT_JSON_MESSAGE })
+  }
+  return body as Parameters
+}
+
+/** The token of a request whose path lies outside /v1.0/ (RFC 6750, chapter 2.1). Throws `token_missing` if there is none. */
+export function readBearerToken({ headers }: FastifyRequest): string {
+  const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
+  return token
+}
+
+function parseJson(text = ''): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The path of a request as it is matched: without query string, repeated slashes as one, none at the end. */
+export function normalizedPath(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+}
+
+/** Whether an Accept-Encoding takes gzip (RFC 9110, chapter 12.5.3): named or by `*`, with a weight above 0. */
+export function acceptsGzip(header: string | undefined): boolean {
+  let star = false
+  for (const item of (header ?? '').toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = item.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    const isTaken = weight === undefined || Number(weight.slice(2)) > 0
+    if (coding === 'gzip' || coding === 'x-gzip') return isTaken
+    if (coding === '*') star = isTaken
+  }
+  return star
+}

@@ -1,0 +1,55 @@
+/** The paths outside /v1.0/ that answer with a text: the quota, health, the OpenAPI document, the crawler's page. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addDays, formatInstant, startOfDay } from '../values/time.ts'
+import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
+import { rateLimitHeaders } from './http/headers.ts'
+import { toApiError, type ApiContext } from './context.ts'
+import { readBearerToken } from './http/request.ts'
+
+/** What a path of ours answers with. */
+type PageHandler = (request: FastifyRequest) => ApiResponse | Promise<ApiResponse>
+
+/** The pages by their paths. */
+export function pageHandlers(context: ApiContext, document: string, crawler: ApiResponse): Record<string, PageHandler> {
+  const openapi: ApiResponse = { status: 200, body: [Buffer.from(document)], headers: [], isShared: true }
+  return {
+    '/crawler': () => crawler,
+    '/account/quota': (request) => quotaResponse(context, request),
+    '/healthz': () => healthResponse(200, 'ok'),
+    '/readyz': () => readinessResponse(context),
+    '/openapi.json': () => openapi,
+  }
+}
+
+/** The daily budget of the account that the bearer's token stands for. Costs nothing, also with nothing left. */
+async function quotaResponse({ authenticator, quotaLimiter }: ApiContext, request: FastifyRequest): Promise<ApiResponse> {
+  const caller = await authenticator.authenticate(readBearerToken(request), request.ip)
+  request.accessRecord.account = caller.account.id
+  const used = await quotaLimiter.used(caller)
+  const { dailyCalls: limit } = caller.limits
+  const remaining = limit === null ? null : Math.max(0, limit - used)
+  const reset = `${formatInstant(startOfDay(addDays(caller.today, 1)))}+00:00`
+  const body = JSON.stringify({ limit, used, remaining, reset })
+  return { status: 200, body: [body], headers: rateLimitHeaders(caller, remaining ?? 0) }
+}
+
+/** Whether a proxy should send requests here. */
+function readinessResponse({ responses, isReady }: ApiContext): ApiResponse {
+  if (responses.isDraining) return healthResponse(503, 'draining')
+  return isReady() ? healthResponse(200, 'ok') : healthResponse(503, 'waiting for the store')
+}
+
+function healthResponse(status: number, healthState: string): ApiResponse {
+  return { status, body: [JSON.stringify({ status: healthState })], headers: [] }
+}
+
+export async function handlePage(context: ApiContext, page: PageHandler, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  try {
+    await sendResponse(context.responses, request, reply, await page(request))
+  } catch (thrown) {
+    const apiError = toApiError(context, request.id, thrown)
+    const challenge = apiError.status === 401 ? ['WWW-Authenticate', 'Bearer'] : []
+    await sendResponse(context.responses, request, reply, errorResponse(apiError, 'top', challenge))
+  }
+}

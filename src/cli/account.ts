@@ -1,0 +1,26 @@
+/** `domaindex account`: makes, shows and changes accounts and their tokens. */
+
+import type { Command } from 'commander'
+import { defineChanges } from './account/change.ts'
+import { defineCreate } from './account/create.ts'
+import { defineLog } from './account/audit-log.ts'
+import { defineShow } from './account/show.ts'
+import { defineTokens } from './account/token.ts'
+import { defineUsage } from './account/usage.ts'
+
+const ACCOUNT_HELP = `
+EMAIL names the account, letter case ignored. Days are YYYY-MM-DD, UTC, and the last one is inside:
+  basic:2026-01-01..2026-03-31    three months of Basic
+  premium:2026-04-01..            Premium from a day on, until it is changed
+In force is the higher of the plan and the period that holds the day. With --json each command prints one JSON object.
+A server that runs takes every change up within a second.`
+
+export function defineAccount(command: Command): void {
+  command.addHelpText('after', ACCOUNT_HELP)
+  defineCreate(command)
+  defineShow(command)
+  defineChanges(command)
+  defineTokens(command)
+  defineUsage(command)
+  defineLog(command)
+}

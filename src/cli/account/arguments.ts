@@ -1,0 +1,70 @@
+/** What the account commands are given: texts become words, or the command ends with what they may be. */
+
+import { InvalidArgumentError } from 'commander'
+import { type Account, ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
+import { type Period, parsePeriod } from '../../accounts/period.ts'
+import type { Ledger } from '../../store/port/ledger.ts'
+import { type Day, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
+import { CommandFault } from '../../config/command-fault.ts'
+
+const MAX_TOKEN_NAME_LENGTH = 100
+/** Accounts that are read at once. */
+const ACCOUNT_PAGE_ROWS = 1_000
+
+export function parseEmailArgument(text: string): string {
+  const email = parseEmail(text)
+  if (email === null) throw new InvalidArgumentError('It is no email address, as in ann@example.com.')
+  return email
+}
+
+export function parsePeriodArgument(text: string): Period {
+  const period = parsePeriod(text)
+  if (period !== null) return period
+  throw new InvalidArgumentError(
+    'A period is PLAN:FIRST..LAST or PLAN:FIRST.. with the plan basic or premium and days as in 2026-01-31, the last not before the first.',
+  )
+}
+
+export function parseAddonArgument(text: string): Addon {
+  const addon = ADDONS.find((each) => each === text)
+  if (addon === undefined) throw new InvalidArgumentError(`Allowed choices are ${ADDONS.join(', ')}.`)
+  return addon
+}
+
+/** The name of a token. */
+export function parseTokenNameArgument(text: string): string {
+  const name = text.trim()
+  if (/^\P{Cc}+$/u.test(name) && name.length <= MAX_TOKEN_NAME_LENGTH) return name
+  throw new InvalidArgumentError(`A name has 1 to ${MAX_TOKEN_NAME_LENGTH} characters, none of them a control character.`)
+}
+
+/** An instant, or a day for its first second. */
+export function parseInstantArgument(text: string): Instant {
+  const day = parseDay(text)
+  const instant = day === null ? parseInstant(text) : startOfDay(day)
+  if (instant !== null) return instant
+  throw new InvalidArgumentError('It is a day or an instant, as in 2027-01-31 or 2027-01-31T12:00:00Z.')
+}
+
+export function parseDayArgument(text: string): Day {
+  const day = parseDay(text)
+  if (day === null) throw new InvalidArgumentError('It is a day, as in 2026-01-31.')
+  return day
+}
+
+/** All accounts by address. */
+export async function allAccounts(ledger: Ledger): Promise<Account[]> {
+  const accounts: Account[] = []
+  for (;;) {
+    const page = await ledger.accounts(accounts.at(-1)?.email ?? null, ACCOUNT_PAGE_ROWS)
+    accounts.push(...page)
+    if (page.length < ACCOUNT_PAGE_ROWS) return accounts
+  }
+}
+
+/** The account of an address. Throws CommandFault where there is none. */
+export async function requireAccount(ledger: Ledger, email: string): Promise<Account> {
+  const account = await ledger.account(email)
+  if (account === null) throw new CommandFault(`there is no account ${email}`)
+  return account
+}

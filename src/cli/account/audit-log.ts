@@ -1,0 +1,61 @@
+/** `domaindex account log`: the audit log, who changed accounts, tokens and secrets, when, and what. */
+
+import type { Command } from 'commander'
+import type { AuditEntry, AuditFilter } from '../../accounts/audit.ts'
+import type { Ledger } from '../../store/port/ledger.ts'
+import { addDays, type Day, startOfDay } from '../../values/time.ts'
+import { UsageFault } from '../../config/command-fault.ts'
+import { printResult } from '../program/print-result.ts'
+import { withExistingStore } from '../program/existing-store.ts'
+import { alignedColumns, zoned } from './print.ts'
+import { parseDayArgument, parseEmailArgument } from './arguments.ts'
+
+type AuditLogOptions = { from?: Day; to?: Day; json?: true }
+
+/** Entries that are read at once. */
+const AUDIT_PAGE_ROWS = 1_000
+
+export function defineLog(command: Command): void {
+  command
+    .command('log')
+    .description('print who changed accounts, tokens and secrets, when, and what')
+    .argument('[email]', 'the address of the account, also of a deleted one; without it, all changes', parseEmailArgument)
+    .option('--from <day>', 'the first day (UTC)', parseDayArgument)
+    .option('--to <day>', 'the last day (UTC)', parseDayArgument)
+    .option('--json', 'print one JSON object: log, the oldest change first')
+    .action(printAuditLog)
+}
+
+async function printAuditLog(email: string | undefined, { from, to, json }: AuditLogOptions): Promise<void> {
+  if (from !== undefined && to !== undefined && to < from) throw new UsageFault(`--to ${to} lies before --from ${from}`)
+  const filter: AuditFilter = {
+    email: email ?? null,
+    from: from === undefined ? null : startOfDay(from),
+    to: to === undefined ? null : startOfDay(addDays(to, 1)),
+  }
+  const entries = await withExistingStore('read', ({ ledger }) => readAllEntries(ledger, filter))
+  printResult(json, { log: entries.map((entry) => ({ ...entry, time: zoned(entry.time) })) }, auditLines(entries))
+}
+
+async function readAllEntries(ledger: Ledger, filter: AuditFilter): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = []
+  for (;;) {
+    const page = await ledger.audit(filter, entries.at(-1)?.id ?? 0, AUDIT_PAGE_ROWS)
+    entries.push(...page)
+    if (page.length < AUDIT_PAGE_ROWS) return entries
+  }
+}
+
+function auditLines(entries: readonly AuditEntry[]): string[] {
+  if (entries.length === 0) return ['no changes']
+  const rows = entries.map(({ time, actor, origin, action, email, details }) => {
+    return [zoned(time), actor, origin, action, email ?? '-', detailsText(details)]
+  })
+  return alignedColumns([['TIME', 'BY', 'THROUGH', 'CHANGE', 'ACCOUNT', 'DETAILS'], ...rows])
+}
+
+function detailsText(details: AuditEntry['details']): string {
+  return Object.entries(details)
+    .map(([key, value]) => `${key} ${Array.isArray(value) ? value.join(' ') || 'none' : String(value ?? 'none')}`)
+    .join(', ')
+}

@@ -1,0 +1,123 @@
+/** `domaindex account plan`, `role`, `period`, `addon`, `suspend`, `resume` and `delete`. */
+
+import { Argument, type Command } from 'commander'
+import { type Account, ADDONS, type Addon, PLANS, type Plan, ROLES, type Role } from '../../accounts/account.ts'
+import { formatPeriod, periodsOverlap, type Period } from '../../accounts/period.ts'
+import { actorOf } from '../../store/shared/actor.ts'
+import type { LedgerChanges } from '../../store/port/ledger.ts'
+import { type Instant, parseDay } from '../../values/time.ts'
+import { CommandFault, UsageFault } from '../../config/command-fault.ts'
+import { printResult } from '../program/print-result.ts'
+import { withExistingStore } from '../program/existing-store.ts'
+import { accountLines, accountObject } from './print.ts'
+import { requireAccount, parseEmailArgument, parsePeriodArgument } from './arguments.ts'
+
+type ChangeOptions = { json?: true }
+
+export function defineChanges(command: Command): void {
+  accountCommand(command.command('plan').description('set the base plan'))
+    .addArgument(new Argument('<plan>', 'the base plan').choices(PLANS))
+    .action((email: string, plan: Plan, { json }: ChangeOptions) =>
+      changeAccount('plan', email, json, (changes, { id }) => changes.setPlan(id, plan)),
+    )
+  accountCommand(command.command('role').description('set the role'))
+    .addArgument(new Argument('<role>', 'the role').choices(ROLES))
+    .action((email: string, role: Role, { json }: ChangeOptions) =>
+      changeAccount('role', email, json, (changes, { id }) => changes.setRole(id, role)),
+    )
+  definePeriods(command.command('period').description('add and remove subscription periods'))
+  defineAddons(command.command('addon').description('add and remove add-ons'))
+  defineSuspension(command)
+  accountCommand(command.command('delete').description('delete an account, its tokens and its usage'))
+    .option('--yes', 'confirm it; without it nothing is deleted')
+    .action(deleteAccountCommand)
+}
+
+function definePeriods(command: Command): void {
+  accountCommand(command.command('add').description('add a period'))
+    .argument('<period>', 'PLAN:FIRST..LAST, or PLAN:FIRST.. for an open one', parsePeriodArgument)
+    .action((email: string, period: Period, { json }: ChangeOptions) =>
+      changeAccount('period add', email, json, (changes, account) => addPeriodOrFail(changes, account, period)),
+    )
+  accountCommand(command.command('remove').description('remove a period'))
+    .argument('<first>', 'its first day, or the period as it is shown')
+    .action((email: string, first: string, { json }: ChangeOptions) =>
+      changeAccount('period remove', email, json, (changes, account) => removePeriodOrFail(changes, account, first)),
+    )
+}
+
+function defineAddons(command: Command): void {
+  for (const [name, description, on] of [
+    ['add', 'add an add-on', true],
+    ['remove', 'remove an add-on', false],
+  ] as const) {
+    accountCommand(command.command(name).description(description))
+      .addArgument(new Argument('<addon>', 'the add-on').choices(ADDONS))
+      .action((email: string, addon: Addon, { json }: ChangeOptions) =>
+        changeAccount(`addon ${name}`, email, json, (changes, { id }) => changes.setAddon(id, addon, on)),
+      )
+  }
+}
+
+function defineSuspension(command: Command): void {
+  accountCommand(
+    command.command('suspend').description('refuse all tokens of an account within a second, until it is resumed'),
+  ).action((email: string, { json }: ChangeOptions) => changeAccount('suspend', email, json, suspendAccountCommand))
+  accountCommand(command.command('resume').description('let a suspended account in again')).action(
+    (email: string, { json }: ChangeOptions) => changeAccount('resume', email, json, resumeAccountCommand),
+  )
+}
+
+const accountCommand = (command: Command): Command =>
+  command
+    .argument('<email>', 'the address of the account', parseEmailArgument)
+    .option('--json', 'print one JSON object: the account as it is then')
+
+/** Changes an account by the subcommand `name`, and prints it. */
+async function changeAccount(
+  name: string,
+  email: string,
+  json: true | undefined,
+  work: (changes: LedgerChanges, account: Account, now: Instant) => Promise<void>,
+): Promise<void> {
+  const { account, now } = await withExistingStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    await work(ledger.as(actorOf(`domaindex account ${name}`)), await requireAccount(ledger, email), now)
+    return { account: await requireAccount(ledger, email), now }
+  })
+  printResult(json, accountObject(account, now), accountLines(account, now))
+}
+
+async function addPeriodOrFail(changes: LedgerChanges, { id, email, periods }: Account, period: Period): Promise<void> {
+  if (await changes.addPeriod(id, period)) return
+  const other = periods.find((each) => periodsOverlap(each, period))
+  throw new CommandFault(
+    `${formatPeriod(period)} overlaps with ${other ? formatPeriod(other) : 'another period'} of ${email}`,
+  )
+}
+
+async function removePeriodOrFail(changes: LedgerChanges, { id, email, periods }: Account, text: string): Promise<void> {
+  const day = parseDay(text)
+  const period = periods.find((each) => each.first === day || formatPeriod(each) === text.trim())
+  if (period !== undefined && (await changes.removePeriod(id, period.first))) return
+  const there = periods.map(formatPeriod).join(', ') || 'none'
+  throw new CommandFault(`${email} has no period ${text}; it has ${there}`)
+}
+
+async function suspendAccountCommand(changes: LedgerChanges, { id, email }: Account, now: Instant): Promise<void> {
+  if (!(await changes.suspendAccount(id, now))) throw new CommandFault(`${email} is suspended already`)
+}
+
+async function resumeAccountCommand(changes: LedgerChanges, { id, email }: Account): Promise<void> {
+  if (!(await changes.resumeAccount(id))) throw new CommandFault(`${email} is not suspended`)
+}
+
+async function deleteAccountCommand(email: string, { yes, json }: ChangeOptions & { yes?: true }): Promise<void> {
+  if (!yes)
+    throw new UsageFault(`this deletes ${email} with its tokens and usage for good, and nothing is done yet: add --yes`)
+  await withExistingStore('read', async ({ ledger }) => {
+    const { id } = await requireAccount(ledger, email)
+    await ledger.as(actorOf('domaindex account delete')).deleteAccount(id)
+  })
+  printResult(json, { deleted: email }, [`deleted ${email}`])
+}

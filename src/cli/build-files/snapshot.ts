@@ -1,0 +1,90 @@
+/** `domaindex build snapshot`: both editions of the list of all known names. */
+
+import { availableParallelism } from 'node:os'
+import type { Command } from 'commander'
+import type { Settings } from '../../config/settings.ts'
+import type { JobLock } from '../../jobs/job-lock.ts'
+import type { JobStep } from '../../jobs/job-plan.ts'
+import type { FileManifest } from '../../jobs/file-store/file-store.ts'
+import { openFolderFileStore } from '../../jobs/file-store/folder.ts'
+import { buildSnapshots, type SnapshotBuild } from '../../jobs/snapshot.ts'
+import type { Store } from '../../store/port/store.ts'
+import { type Day, dayOf } from '../../values/time.ts'
+import { CommandFault } from '../../config/command-fault.ts'
+import { startProgress } from '../program/progress.ts'
+import { printResult } from '../program/print-result.ts'
+import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
+import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
+import { parseBuildDay } from './daily-and-followup.ts'
+import { runStepManually } from './run-manually.ts'
+
+const BUILD_SNAPSHOT_HELP = `
+Builds the list of all known names and the edition with columns, of the names that are known when it begins, beside all else
+that reads and writes. Of each edition DOMAINDEX_SNAPSHOTS_KEPT stay in DOMAINDEX_FILES.
+
+Exit codes: 0 both are built, 1 they are not, and the former files are as they were.`
+
+/** Threads that pack, at most: each takes some 20 MB. */
+const MAX_GZIP_THREADS = 16
+
+type OnSnapshotStep = NonNullable<SnapshotBuild['onStep']>
+
+const PROGRESS_UNITS: Readonly<Record<Parameters<OnSnapshotStep>[0], string>> = {
+  names: 'new names put in order',
+  snapshot: 'names',
+  facts: 'facts put in order',
+  enriched: 'rows',
+}
+
+export function defineBuildSnapshot(command: Command): void {
+  command
+    .command('snapshot')
+    .description('both editions of the list of all known names')
+    .option('--date <day>', 'the day in the names of the files (default: today, UTC)', parseBuildDay)
+    .option('--json', 'print one JSON object: files, each with its manifest')
+    .addHelpText('after', BUILD_SNAPSHOT_HELP)
+    .action(async ({ date = null, json }: { date?: Day | null; json?: true }) => {
+      const settings = await loadExistingStoreSettings()
+      const made = await withExistingStore('write', (store) => buildSnapshotFiles(store, settings, date))
+      if (made !== null) printResult(json, { files: made }, made.map(manifestLine))
+    })
+}
+
+/** The manifests of what was built; null where it was stopped. */
+async function buildSnapshotFiles(store: Store, settings: Settings, date: Day | null): Promise<readonly FileManifest[] | null> {
+  const { files, snapshotsKept: keepCount } = settings
+  const diskSpace = diskSpaceOf(settings, [files], printDiskSpace)
+  const today = dayOf(await store.now())
+  if (date !== null && date > today) throw new CommandFault(`${date} is not here yet: today is ${today} (UTC)`)
+  const steps = stepProgress()
+  const work = async (hand: JobLock) => {
+    const parts = { fileStore: openFolderFileStore(files), listing: store.listing, date, keepCount: keepCount, onStep: steps.show }
+    const threads = Math.min(MAX_GZIP_THREADS, availableParallelism())
+    const built = await buildSnapshots(parts, { ...hand, onRows: () => {}, threads, diskSpace })
+    return { rows: built[0]!.rows, built }
+  }
+  const step: JobStep = { job: 'snapshot', date: date ?? today }
+  const made = await runStepManually(store, step, work).finally(steps.end)
+  return made?.built ?? null
+}
+
+/** A line of progress for each step, one after another. */
+function stepProgress(): { show: OnSnapshotStep; end: () => void } {
+  let under: { step: string; progress: ReturnType<typeof startProgress> } | null = null
+  const end = (): void => under?.progress.end()
+  return {
+    end,
+    show(step, done, all) {
+      if (under?.step !== step) {
+        end()
+        under = { step, progress: startProgress(PROGRESS_UNITS[step]) }
+      }
+      under.progress.show(done, all ? Math.min(1, done / all) : null)
+    },
+  }
+}
+
+function manifestLine({ name, rows, bytes }: FileManifest): string {
+  const [names, size] = [rows, bytes].map((number) => number.toLocaleString('en-US'))
+  return `${name}: ${names} names, ${size} bytes`
+}

@@ -1,0 +1,31 @@
+/** `domaindex config`: prints the settings in force. */
+
+import { styleText } from 'node:util'
+import type { Command } from 'commander'
+import { loadSettings, SETTINGS, displayText } from '../config/settings.ts'
+import { loadPlanLimits } from '../config/plan-limits.ts'
+
+export function defineConfig(command: Command): void {
+  command
+    .option('--json', 'print one JSON object, by the names of the variables')
+    .action(({ json }: { json?: true }) => {
+      loadPlanLimits(loadSettings()) // refuses what cannot be
+      const shown = shownSettings()
+      console.log(json ? JSON.stringify(shown, null, 2) : settingsTable(shown))
+    })
+}
+
+/** Every setting's name with its text, as it may be shown. */
+function shownSettings(): Record<string, string> {
+  const settings = Object.values(SETTINGS)
+  return Object.fromEntries(
+    settings.map((setting) => [setting.name, displayText(setting, process.env[setting.name] || setting.defaultText)]),
+  )
+}
+
+function settingsTable(shown: Record<string, string>): string {
+  const width = Math.max(...Object.keys(shown).map((name) => name.length))
+  return Object.values(SETTINGS)
+    .map(({ name, meaning }) => `${name.padEnd(width)}  ${shown[name]}\n${styleText('dim', `  ${meaning}`)}`)
+    .join('\n')
+}

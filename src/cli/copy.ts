@@ -1,0 +1,77 @@
+/** `domaindex copy`: moves a whole store to another one, of whatever engine, and compares the two. */
+
+import type { Command } from 'commander'
+import { loadSettings, type Settings } from '../config/settings.ts'
+import type { BulkStore } from '../store/port/bulk.ts'
+import { openBulkStore } from '../store/open.ts'
+import { type StoreLocation, redactedStoreUrl, storeUrlOf } from '../store/port/url.ts'
+import { type ComparedTable, compareStores, copyRows } from '../store/copy-rows.ts'
+import { CommandFault } from '../config/command-fault.ts'
+import { startProgress } from './program/progress.ts'
+import { printResult } from './program/print-result.ts'
+import { listenForStop } from './program/stop-signal.ts'
+
+const COPY_HELP = `
+From the store that DOMAINDEX_STORE names to the one of DOMAINDEX_STORE_TO, which is made where it is not there. End all that
+writes to them first. A copy that was stopped goes on where it was when it is run again; until it is whole, the new store is
+opened by nothing else. In the end the rows of every table are counted and compared on both sides. The index of /similar is
+made anew in the new store, by its server or domaindex index.
+
+Exit codes: 0 both hold the same, 1 they do not, or the copy failed.`
+
+const STORES_DIFFER_MESSAGE = 'the two differ: something was written to one of them meanwhile. Remove the new store, and copy again'
+
+export function defineCopy(command: Command): void {
+  const wanted = command.option('--json', 'print one JSON object: from, to, tables (table, rows, digest, differs)')
+  wanted.addHelpText('after', COPY_HELP).action(async ({ json }: { json?: true }) => {
+    const { from, to } = sourceAndTarget(loadSettings())
+    const source = await openBulkStore(from, 'read')
+    try {
+      const target = await openBulkStore(to, 'write')
+      const tables = await copyStore(source, target).finally(() => target.close())
+      if (tables === null) return
+      printResult(json, { from: redactedStoreUrl(from), to: redactedStoreUrl(to), tables }, comparedTableLines(tables))
+      if (tables.some(({ differs }) => differs)) throw new CommandFault(STORES_DIFFER_MESSAGE)
+      if (!json) console.log(`copied ${redactedStoreUrl(from)} to ${redactedStoreUrl(to)}`)
+    } finally {
+      await source.close()
+    }
+  })
+}
+
+/** Throws CommandFault. */
+function sourceAndTarget({ store: from, storeTo: to }: Settings): { from: StoreLocation; to: StoreLocation } {
+  if (to === null) throw new CommandFault('name the store to copy to with DOMAINDEX_STORE_TO')
+  if (storeUrlOf(to) === storeUrlOf(from)) throw new CommandFault('DOMAINDEX_STORE and DOMAINDEX_STORE_TO name the same store')
+  return { from, to }
+}
+
+const comparedTableLines = (tables: readonly ComparedTable[]): string[] =>
+  tables.map(
+    ({ table, rows, digest, differs }) => `${table}: ${rows} rows, ${digest}${differs ? `, but ${differs}` : ''}`,
+  )
+
+/** What was copied, table by table; null where it was stopped, which is told. */
+async function copyStore(source: BulkStore, target: BulkStore): Promise<ComparedTable[] | null> {
+  const stop = listenForStop()
+  const progress = startProgress('rows')
+  const compared = startProgress('rows compared')
+  try {
+    if (!(await copyRows(source, target, stop.signal, progress.show))) {
+      progress.end()
+      console.error('stopped; run it again to go on')
+      process.exitCode = 1
+      return null
+    }
+    progress.end()
+    const differences = await compareStores(source, target, stop.signal, compared.show)
+    compared.end()
+    if (differences === null) throw new CommandFault('stopped while comparing; run it again to go on')
+    if (differences.every(({ differs }) => !differs)) await target.finish(await source.lastNumbers())
+    return differences
+  } finally {
+    progress.end()
+    compared.end()
+    stop.end()
+  }
+}

@@ -1,0 +1,27 @@
+/** How the options of a crawl are read. */
+
+import { InvalidArgumentError } from 'commander'
+import { parseServer, type Server } from '../../probe/dns/resolver.ts'
+import { parseAddressRange, type AddressRange } from '../../probe/guard.ts'
+
+const MAX_PARALLEL = 10_000
+
+export function collectServer(text: string, previous: Server[]): Server[] {
+  const server = parseServer(text)
+  if (server === null) throw new InvalidArgumentError('It must be ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT.')
+  return [...previous, server]
+}
+
+export function collectRange(text: string, previous: AddressRange[]): AddressRange[] {
+  const range = parseAddressRange(text)
+  if (range === null) throw new InvalidArgumentError('It must be an address or a range such as 10.0.0.0/8 or fd00::/8.')
+  return [...previous, range]
+}
+
+export function parseParallel(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > MAX_PARALLEL) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_PARALLEL}.`)
+  }
+  return value
+}

@@ -1,0 +1,72 @@
+/** `domaindex crawl --status`: how the crawl goes, for people and for programs. */
+
+import { LAG_BOUNDS_SECONDS } from '../../crawler/status/stats.ts'
+import type { Quantiles } from '../../crawler/status/quantiles.ts'
+import { type CrawlStatus, readCrawlStatus } from '../../crawler/status/status.ts'
+import { AGE_DAYS } from '../../store/port/schedule.ts'
+import { withExistingStore } from '../program/existing-store.ts'
+
+const RANGE_COUNT = 256
+const SECONDS_PER_DAY = 86_400
+const DURATION_UNITS = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+] as const
+
+export async function printCrawlStatus(isJson: boolean): Promise<void> {
+  const status = await withExistingStore('read', readCrawlStatus)
+  console.log(isJson ? JSON.stringify(status) : formatCrawlStatus(status).join('\n'))
+}
+
+/** A line each. What no sweep has counted yet is not told as 0. */
+export function formatCrawlStatus(status: CrawlStatus): string[] {
+  const { count, requests, unsweptRanges, rate, lastDay, lag, age, crawlers } = status
+  const lines = [
+    `names      ${withUnsweptNote(`${formatCount(count.names)}, never visited ${formatCount(count.neverProbed)}`, unsweptRanges)}`,
+    `due        ${withUnsweptNote(`${formatCount(count.due)}, overdue for a day ${formatCount(count.overdue)}`, unsweptRanges)}`,
+    `wished     ${formatCount(requests.asked)} asked for, ${formatCount(requests.followup)} for files`,
+    `rate       ${rate.toFixed(1)} visits a second in the last minute`,
+    `lag        ${formatQuantiles(lag, LAG_BOUNDS_SECONDS.at(-1)!)}`,
+    `facts' age ${formatQuantiles(age, AGE_DAYS.at(-1)! * SECONDS_PER_DAY)}`,
+  ]
+  for (const { kind, probes, servfail, nxdomain, noWebsite: none } of lastDay) {
+    const of = (part: number): string => `${((100 * part) / Math.max(probes, 1)).toFixed(1)} %`
+    lines.push(
+      `${kind.padEnd(10)} ${formatCount(probes)} visits in 24 hours: servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(none)}`,
+    )
+  }
+  if (crawlers.length === 0) lines.push('crawlers   none')
+  for (const { holder, report } of crawlers) {
+    const activity =
+      report === null
+        ? 'its report cannot be read'
+        : report.pause === null
+          ? `${report.rate.toFixed(1)} visits a second`
+          : `paused for ${formatDuration(report.pause.seconds)}: ${report.pause.message}`
+    lines.push(`crawler    ${holder}: ${activity}`)
+  }
+  return lines
+}
+
+function withUnsweptNote(text: string, unswept: number): string {
+  if (unswept === RANGE_COUNT) return 'not counted yet'
+  return unswept === 0 ? text : `${text} (${unswept} of ${RANGE_COUNT} ranges are not counted yet)`
+}
+
+/** `most`: seconds beyond which nothing more is known. */
+function formatQuantiles(quantiles: Quantiles | null, maxSeconds: number): string {
+  if (quantiles === null) return 'not known'
+  const words = (seconds: number): string => `${seconds >= maxSeconds ? 'over' : 'up to'} ${formatDuration(seconds)}`
+  return `half ${words(quantiles.p50)}, 95 % ${words(quantiles.p95)}, 99 % ${words(quantiles.p99)}`
+}
+
+/** As in `2.5 d`, `40 min` or `12 s`. */
+function formatDuration(seconds: number): string {
+  const [size, unit] = DURATION_UNITS.find(([length]) => seconds >= length) ?? [1, 's']
+  return `${Number((seconds / size).toFixed(1))} ${unit}`
+}
+
+function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}

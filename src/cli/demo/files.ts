@@ -1,0 +1,60 @@
+/** The files of the demo: the lab's names as if they had been registered on some days of the past, and what a night makes of them. */
+
+import type { Settings } from '../../config/settings.ts'
+import { runStep, readPlanInputs } from '../../jobs/steps.ts'
+import { runDueJobs, type JobScheduler } from '../../jobs/job-scheduler.ts'
+import { importList } from '../../registrations/list/import-list.ts'
+import { processHolderName } from '../../store/named-lock.ts'
+import type { Store } from '../../store/port/store.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { addDays, type Day, dayOf } from '../../values/time.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
+import { createJobDependencies } from '../../server/job-dependencies.ts'
+import { nextSecond } from './next-second.ts'
+
+/** How many days ago names were registered: the week, and those whose follow-ups are due. */
+const DAYS_AGO = [31, 8, 7, 6, 5, 4, 3, 2, 1]
+
+/** The days that have a file and each follow-up, and a line about all of them. */
+export type DemoFiles = { daily: Day; followup7: Day; followup30: Day; summary: string }
+
+/** Imports the names as lists of these days, and builds everything that is due. Throws what a build throws. */
+export async function buildDemoFiles(settings: Settings, store: Store, names: readonly DomainName[]): Promise<DemoFiles> {
+  const signal = new AbortController().signal
+  const today = dayOf(await store.now())
+  const days = DAYS_AGO.map((ago) => addDays(today, -ago))
+  for (const [place, day] of days.entries()) {
+    const list = names.filter((_, index) => index % days.length === place)
+    await importDemoList(settings, store, day, list)
+  }
+  await nextSecond()
+  const works = createJobDependencies(settings, store, () => {})
+  const scheduler: JobScheduler = {
+    store,
+    holder: processHolderName(),
+    clock: SYSTEM_CLOCK,
+    readInputs: async () => ({ ...(await readPlanInputs(works)), times: [0], followupWait: 0 }),
+    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    events: {
+      done() {},
+      failed(_, error) {
+        throw error
+      },
+    },
+  }
+  await runDueJobs(scheduler, signal)
+  const built = await works.fileStore.list('daily')
+  const [snapshot] = await works.fileStore.list('snapshot')
+  const [daily, followup7, followup30] = [days.at(-1)!, addDays(today, -8), addDays(today, -31)]
+  const summary = `registered on ${built.length} days up to ${daily}, what became of them after 7 and 30 days, and a snapshot of ${snapshot!.rows} names`
+  return { daily, followup7, followup30, summary }
+}
+
+async function importDemoList({ zones: root }: Settings, store: Store, day: Day, names: readonly DomainName[]): Promise<void> {
+  const silent = { onReject() {}, onLines() {}, onNames() {}, onKnown() {} }
+  const taking = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
+  const bytes = (async function* () {
+    yield Buffer.from(names.map((name) => `${name}\n`).join(''))
+  })()
+  await importList(taking, { path: 'the lab', day, bytes, name: 'lab' })
+}

@@ -1,0 +1,92 @@
+/** `domaindex fetch czds`: brings the zones of an account at ICANN's CZDS into the inbox. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Argument, type Command } from 'commander'
+import { loadSettings, type Settings } from '../config/settings.ts'
+import { CzdsClient } from '../fetch/czds-client.ts'
+import { type ZoneFetchResult, fetchZones } from '../fetch/fetch-zones.ts'
+import { InputError } from '../import/stream/input-error.ts'
+import { openRegistrations } from '../registrations/registrations.ts'
+import { parseZoneName } from '../registrations/zone/parse-zone.ts'
+import type { Day } from '../values/time.ts'
+import { CommandFault } from '../config/command-fault.ts'
+import { startProgress } from './program/progress.ts'
+import { printResult } from './program/print-result.ts'
+import { listenForStop } from './program/stop-signal.ts'
+
+const FETCH_HELP = `
+czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name the account; all zones
+that it may have are fetched, or those that are named, into the folder DOMAINDEX_INBOX. A zone that is there already is not
+fetched again, and a download that broke off is gone on with.
+
+Exit codes: 0 every zone is there, 1 some could not be fetched.`
+
+export function defineFetch(command: Command): void {
+  command
+    .addArgument(new Argument('<service>', 'where from').choices(['czds']))
+    .argument('[zone...]', 'the zones that are wanted, such as com')
+    .option('--json', 'print one JSON object: zones (zone, outcome, and file, bytes or reason)')
+    .addHelpText('after', FETCH_HELP)
+    .action((_, zones: string[], { json }: { json?: true }) => fetchCzds(zones, json))
+}
+
+async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<void> {
+  const settings = loadSettings()
+  const wanted = zoneNames.length === 0 ? null : zoneNames.map(parseZoneName)
+  const stop = listenForStop()
+  const czds = czdsClient(settings, stop.signal)
+  const progress = startProgress('bytes')
+  try {
+    const fetched = await fetchZones({
+      czds,
+      folder: settings.inbox,
+      wanted,
+      signal: stop.signal,
+      has: (zone, day, file) => isZonePresent(settings, zone, day, file),
+      onBytes: (zone, bytes, of) => progress.show(bytes, of === null ? null : bytes / of, { more: zone }),
+      onFetched: (each) => {
+        progress.end()
+        printFetched(each, json)
+      },
+    })
+    printResult(json, { zones: fetched }, [])
+    if (fetched.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+  } catch (error) {
+    if (error instanceof InputError) throw new CommandFault(error.message)
+    if ((error as Error).name !== 'AbortError') throw error
+    console.error('stopped; run it again to go on')
+  } finally {
+    progress.end()
+    await czds.close()
+    stop.end()
+  }
+}
+
+/** Throws CommandFault where no account is set. */
+function czdsClient(
+  { czdsUser: user, czdsPassword: password, czdsAccounts, czdsZones }: Settings,
+  signal: AbortSignal,
+): CzdsClient {
+  if (user === null || password === null)
+    throw new CommandFault('DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD have to name an account at CZDS')
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const account = { user, password, accounts: czdsAccounts, zones: czdsZones, agent: `domaindex/${version}` }
+  return new CzdsClient(account, signal, (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }))
+}
+
+/** Whether a zone lies in the inbox, taken or not, or was imported otherwise. */
+async function isZonePresent({ inbox, zones }: Settings, zone: string, day: Day, file: string): Promise<boolean> {
+  if (['', 'done', 'failed'].some((place) => existsSync(join(inbox, place, file)))) return true
+  const sources = await openRegistrations(zones).sources(day)
+  return sources.some(({ source }) => source === `zone:${zone}`)
+}
+
+/** Tells what became of a zone as it ends; with --json only what failed. */
+function printFetched(fetched: ZoneFetchResult, json: true | undefined): void {
+  if (json && fetched.outcome !== 'failed') return
+  if (fetched.outcome === 'fetched') console.log(`${fetched.zone}: ${fetched.file}, ${fetched.bytes} bytes`)
+  else if (fetched.outcome === 'there') console.log(`${fetched.zone}: ${fetched.file} is there already`)
+  else console.error(`${fetched.zone}: ${fetched.reason}`)
+}

@@ -1,0 +1,136 @@
+/** What every command's help has behind its options: examples, and the settings that it reads. */
+
+import type { Command } from 'commander'
+import { SETTINGS, type Settings } from '../../config/settings.ts'
+
+type SettingKey = keyof Settings
+export type CommandHelp = { examples: readonly string[]; settings: readonly SettingKey[] }
+
+const STORE_SETTING_KEYS: readonly SettingKey[] = ['store', 'ledger', 'secret', 'pool']
+const FILE_SETTING_KEYS: readonly SettingKey[] = [...STORE_SETTING_KEYS, 'files', 'diskFree']
+const CRAWL_SETTING_KEYS: readonly SettingKey[] = ['crawlContact', 'crawlOptOut', 'crawlSelfCheck', 'crawlMinInterval', 'crawlMaxInterval']
+const CRAWL_LOOP_SETTING_KEYS: readonly SettingKey[] = [...CRAWL_SETTING_KEYS, 'crawlRate', 'crawlShares', 'crawlAdmin', 'logLevel']
+const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = ['storeTo', 'ledgerTo', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones']
+const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
+
+/** By the command's path: every command that can be run has its row, and no other. */
+export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
+  serve: {
+    examples: ['serve', 'serve --crawl --resolver 192.0.2.53'],
+    settings: ALL_SETTING_KEYS.filter((key) => !NOT_SERVE_SETTING_KEYS.includes(key)),
+  },
+  crawl: {
+    examples: ['crawl example.com', 'crawl --file names.txt.gz --json', 'crawl --loop', 'crawl --status --json'],
+    settings: [...STORE_SETTING_KEYS, 'diskFree', ...CRAWL_LOOP_SETTING_KEYS],
+  },
+  import: {
+    examples: ['import observations.jsonl.gz', 'import --format zone com.zone.gz --json', 'import --inbox'],
+    settings: [...STORE_SETTING_KEYS, 'diskFree', 'zones', 'inbox', 'crawlMinInterval', 'crawlMaxInterval'],
+  },
+  fetch: {
+    examples: ['fetch czds', 'fetch czds com net --json'],
+    settings: ['inbox', 'zones', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones'],
+  },
+  'build daily': {
+    examples: ['build daily', 'build daily --date 2026-11-19 --release --json'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'dailyBounds', 'dailyFloor'],
+  },
+  'build followup': {
+    examples: ['build followup', 'build followup --date 2026-11-01 --after 7 --json'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'followupWait'],
+  },
+  'build snapshot': {
+    examples: ['build snapshot', 'build snapshot --date 2026-11-19 --json'],
+    settings: [...FILE_SETTING_KEYS, 'snapshotsKept'],
+  },
+  jobs: {
+    examples: ['jobs', 'jobs --json'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'night', 'followupWait', 'dailyBounds', 'dailyFloor'],
+  },
+  index: { examples: ['index', 'index --json'], settings: [...STORE_SETTING_KEYS, 'diskFree'] },
+  'account create': {
+    examples: [
+      'account create me@example.com --plan local',
+      'account create ann@example.com --period premium:2026-04-01.. --addon export',
+    ],
+    settings: STORE_SETTING_KEYS,
+  },
+  'account list': { examples: ['account list', 'account list --json'], settings: STORE_SETTING_KEYS },
+  'account show': { examples: ['account show ann@example.com'], settings: [...STORE_SETTING_KEYS, 'plans'] },
+  'account plan': { examples: ['account plan ann@example.com premium'], settings: STORE_SETTING_KEYS },
+  'account role': { examples: ['account role ann@example.com admin'], settings: STORE_SETTING_KEYS },
+  'account period add': {
+    examples: ['account period add ann@example.com basic:2026-01-01..2026-03-31'],
+    settings: STORE_SETTING_KEYS,
+  },
+  'account period remove': {
+    examples: ['account period remove ann@example.com 2026-01-01'],
+    settings: STORE_SETTING_KEYS,
+  },
+  'account addon add': { examples: ['account addon add ann@example.com export'], settings: STORE_SETTING_KEYS },
+  'account addon remove': { examples: ['account addon remove ann@example.com export'], settings: STORE_SETTING_KEYS },
+  'account suspend': { examples: ['account suspend ann@example.com'], settings: STORE_SETTING_KEYS },
+  'account resume': { examples: ['account resume ann@example.com'], settings: STORE_SETTING_KEYS },
+  'account delete': { examples: ['account delete ann@example.com --yes'], settings: STORE_SETTING_KEYS },
+  'account token create': {
+    examples: ['account token create ann@example.com --name laptop --expires 2027-01-31'],
+    settings: STORE_SETTING_KEYS,
+  },
+  'account token list': { examples: ['account token list ann@example.com --json'], settings: STORE_SETTING_KEYS },
+  'account token revoke': { examples: ['account token revoke ann@example.com laptop'], settings: STORE_SETTING_KEYS },
+  'account usage': {
+    examples: ['account usage', 'account usage ann@example.com --from 2026-11-01 --to 2026-11-30 --csv'],
+    settings: STORE_SETTING_KEYS,
+  },
+  'account log': { examples: ['account log', 'account log ann@example.com --json'], settings: STORE_SETTING_KEYS },
+  check: { examples: ['check', 'check --json'], settings: STORE_SETTING_KEYS },
+  retarget: { examples: ['retarget', 'retarget --json'], settings: STORE_SETTING_KEYS },
+  forget: {
+    examples: ['forget example.com', 'forget --opted-out --json'],
+    settings: [...STORE_SETTING_KEYS, 'crawlOptOut'],
+  },
+  backup: { examples: ['backup /backups/2026-11-20'], settings: ['store', 'ledger'] },
+  restore: { examples: ['restore /backups/2026-11-20'], settings: ['store', 'ledger'] },
+  copy: {
+    examples: ['copy', 'copy --json'],
+    settings: ['store', 'ledger', 'storeTo', 'ledgerTo'],
+  },
+  migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },
+  'rotate-secret': { examples: ['rotate-secret'], settings: STORE_SETTING_KEYS },
+  config: { examples: ['config', 'config --json'], settings: ALL_SETTING_KEYS },
+  demo: { examples: ['demo', 'demo --port 8081 --folder /tmp/demo'], settings: [] },
+}
+
+/** The path of a command, without the program's name, such as `account token create`. */
+export function commandPath(command: Command): string {
+  const { parent } = command
+  if (parent === null) return ''
+  return `${commandPath(parent)} ${command.name()}`.trim()
+}
+
+/** Adds to a command and the commands below it what HELP has of them. */
+export function addCommandHelp(command: Command): void {
+  for (const each of command.commands) addCommandHelp(each)
+  const help = COMMAND_HELP[commandPath(command)]
+  if (help !== undefined) command.addHelpText('after', `\n${commandHelpText(help)}`)
+}
+
+function commandHelpText({ examples, settings }: CommandHelp): string {
+  const lines = ['Examples:', ...examples.map((example) => `  domaindex ${example}`), '']
+  if (settings.length === 0) return [...lines, 'It reads no settings.'].join('\n')
+  if (settings.length === ALL_SETTING_KEYS.length)
+    return [...lines, 'It reads every setting; docs/settings.md explains them.'].join('\n')
+  const names = settings.map((key) => SETTINGS[key].name)
+  return [...lines, 'Settings that it reads (domaindex config prints what is in force):', ...wrapNames(names)].join('\n')
+}
+
+/** Names in lines of at most 100 characters. */
+function wrapNames(names: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const name of names) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + name.length < 99) lines[lines.length - 1] = `${last} ${name}`
+    else lines.push(`  ${name}`)
+  }
+  return lines
+}

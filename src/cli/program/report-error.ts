@@ -1,0 +1,26 @@
+/** What went wrong in a command, told on standard error: a line for what the user can mend, the stack for anything else. */
+
+import { CommanderError } from 'commander'
+import { SettingsFault } from '../../config/settings.ts'
+import { InputError } from '../../import/stream/input-error.ts'
+import { BuildFault } from '../../jobs/file-store/build-fault.ts'
+import { userMessageOf, StoreFault } from '../../store/port/fault.ts'
+import { CommandFault, UsageFault } from '../../config/command-fault.ts'
+
+const EXIT_CODE_FAILED = 1
+const EXIT_CODE_USAGE = 2
+
+/** Prints the error; returns the exit code: 2 for wrong usage, 1 for anything else. */
+export function reportError(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE // it has said what it has to say
+  const isPlain =
+    error instanceof CommandFault ||
+    error instanceof BuildFault ||
+    error instanceof SettingsFault ||
+    error instanceof StoreFault ||
+    error instanceof InputError
+  const lines = isPlain ? error.message : userMessageOf(error)
+  if (lines === null) console.error(error)
+  else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)
+  return error instanceof UsageFault ? EXIT_CODE_USAGE : EXIT_CODE_FAILED
+}

@@ -1,0 +1,85 @@
+/** How the texts of settings are read; undefined stands for a text that the setting may not be. */
+
+import { isPostgres, isValidPostgresUrl } from '../store/port/url.ts'
+import { type IpAddress, addressFamily, parseAddress } from '../values/ip-address.ts'
+
+/** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
+export type Setting<Value> = {
+  name: string
+  defaultText: string
+  meaning: string
+  allowed: string
+  isSecret?: true
+  /** What may be shown of its text, where that is not all. */
+  show?: (text: string) => string
+  parse: (text: string) => Value | undefined
+}
+
+/** Where a server listens. */
+export type ListenAddress = { host: string; port: number }
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 }
+const MAX_DURATION_SECONDS = 3_650 * 86_400
+const MAX_RATE = 100_000
+
+export function parseStoreUrl(text: string): string | undefined {
+  const isPath = /^sqlite:(?!:memory:).+/s.test(text) && !text.includes('://')
+  const fits = isPostgres(text) ? isValidPostgresUrl(text) : isPath
+  return fits ? text : undefined
+}
+
+export function parseWholeNumber(text: string, min: number, max: number): number | undefined {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : -1
+  return value >= min && value <= max ? value : undefined
+}
+
+export function parseHostSetting(text: string): string | undefined {
+  const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text)
+  return isName || parseAddress(text) !== null ? text : undefined
+}
+
+export function parseListener(text: string): ListenAddress | undefined {
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text) ?? []
+  const host = parseHostSetting(bracketed ?? plain ?? '')
+  const port = parseWholeNumber(digits, 0, 65_535)
+  return host === undefined || port === undefined ? undefined : { host, port }
+}
+
+export function parseList(text: string, fits: (item: string) => boolean): string[] | undefined {
+  const items = text.split(',').map((item) => item.trim())
+  return items.every(fits) ? items : undefined
+}
+
+/** An address, or an address with the length of a prefix. */
+export function isAddressRange(text: string): boolean {
+  const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const parsed: IpAddress | null = parseAddress(address)
+  return parsed !== null && (length === undefined || Number(length) <= (addressFamily(parsed) === 4 ? 32 : 128))
+}
+
+export function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** Seconds: a whole number of minutes, hours or days, as `90m`, `12h` or `30d`; 3,650 days at most. */
+export function parseDuration(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([mhd])$/.exec(text) ?? []
+  const seconds = Number(digits) * (UNIT_SECONDS[unit] ?? Number.NaN)
+  return seconds <= MAX_DURATION_SECONDS ? seconds : undefined
+}
+
+/** A number from 0.001 to 100,000. */
+export function parseRate(text: string): number | undefined {
+  const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
+  return value > 0 && value <= MAX_RATE ? value : undefined
+}
+
+/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5), and without a password for all to read. */
+export function isContact(text: string): boolean {
+  if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
+  return /^https?:\/\//i.test(text) ? URL.canParse(text) && !hasUser(new URL(text)) : /^[^@:/]+@[^@:/]+$/.test(text)
+}
+
+function hasUser({ username, password }: URL): boolean {
+  return username !== '' || password !== ''
+}

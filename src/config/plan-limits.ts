@@ -1,0 +1,23 @@
+/** The limits of the plans, as the settings have them. */
+
+import { readFileSync } from 'node:fs'
+import { DEFAULT_PLAN_LIMITS, type PlanLimitTable } from '../accounts/plan.ts'
+import { readPlanFile } from '../accounts/plan-file.ts'
+import { type Settings, SettingsFault } from './settings.ts'
+
+/** Those of the specification, changed by the file that DOMAINDEX_PLANS names. Throws SettingsFault. */
+export function loadPlanLimits({ plans }: Pick<Settings, 'plans'>): PlanLimitTable {
+  if (plans === null) return DEFAULT_PLAN_LIMITS
+  const limits = readPlanFile(readPlanFileText(plans))
+  if (!Array.isArray(limits)) return limits as PlanLimitTable
+  throw new SettingsFault(limits.map((fault) => `${plans} (DOMAINDEX_PLANS): ${fault}`).join('\n'))
+}
+
+function readPlanFileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const { message } = error as Error
+    throw new SettingsFault(`${path} (DOMAINDEX_PLANS) cannot be read: ${message}; correct the path, or unset it`)
+  }
+}

@@ -1,0 +1,163 @@
+/** The watch over outcomes: slice by slice, whether what visits come to is to be believed, and when a change is accepted. Pure. */
+
+import type { OutcomeCount } from '../../store/port/schedule.ts'
+import type { Instant } from '../../values/time.ts'
+import { addOutcomes, baselineBlocks, type OutcomeSums, isSufficientBaseline, MIN_SAMPLE_PROBES, anomalyOf } from './baseline.ts'
+import type { PriorState } from './prior-state.ts'
+
+/**
+ * Why slices are thrown away, of which kind, since when, and the last of those that were tried since. `again`: when the
+ * next one is tried, `pause` seconds after the one before.
+ */
+export type AnomalyAlarm = {
+  reason: string
+  kind: string
+  since: Instant
+  nextTrialAt: Instant
+  trialPauseSeconds: number
+  trials: readonly (readonly OutcomeCount[])[]
+}
+
+/**
+ * What is kept from slice to slice. `latest`: slices that were believed, the newest first. `accepted`: outcomes of
+ * trials that count as part of the week though no slice of theirs was saved.
+ */
+export type AnomalyState = {
+  recentBatches: readonly (readonly OutcomeCount[])[]
+  alarm: AnomalyAlarm | null
+  accepted: readonly OutcomeCount[]
+}
+
+/** `why`: the slice is to be thrown away; null: it is to be saved. `news`: what an operator is to be told, once; else null. */
+export type AnomalyVerdict = { state: AnomalyState; anomaly: string | null; message: string | null }
+
+export const INITIAL_ANOMALY_STATE: AnomalyState = { recentBatches: [], alarm: null, accepted: [] }
+
+/** Blocks of the history of each kind that has enough of one. */
+type Baseline = ReadonlyMap<string, readonly OutcomeSums[]>
+
+const NEW_NAMES: PriorState = 'new'
+const BASELINE_SECONDS = 604_800
+const SECONDS_PER_DAY = 86_400
+/** Outcomes of so many seconds are no history yet: what goes wrong now must not judge itself. */
+const BASELINE_LAG_SECONDS = 10_800
+/** Visits of names that are not new, of all kinds, that are looked back on. */
+const WINDOW_PROBES = 2_000
+/** Seconds until the first trial, doubled at each, and at most. */
+const MIN_TRIAL_PAUSE_SECONDS = 300
+const MAX_TRIAL_PAUSE_SECONDS = 3_600
+/** A change is accepted after so many trials that agree, over so many seconds; after so many more they need not agree. */
+const TRIALS_TO_ACCEPT = 12
+const STEADY_ACCEPT_SECONDS = 43_200
+const MAX_ALARM_SECONDS = 172_800
+/** Nats by which a trial must not lie outside where the doubt is to end, and by which trials that agree may differ. */
+const TRIAL_NATS = 3
+const AGREEMENT_NATS = 6
+
+/**
+ * Judges a slice before it is saved, where control questions were answered well just now. `week`: the outcomes that were
+ * saved, of the last seven days. During a doubt every slice is thrown away; of those that come after `again` one within the
+ * bands ends it, and in the end the change is accepted.
+ */
+export function detectAnomaly(
+  state: AnomalyState,
+  batch: readonly OutcomeCount[],
+  week: readonly OutcomeCount[],
+  now: Instant,
+): AnomalyVerdict {
+  const accepted = state.accepted.filter(({ hour }) => hour > now - BASELINE_SECONDS)
+  const history = week.filter(({ hour }) => hour > now - BASELINE_SECONDS && hour <= now - BASELINE_LAG_SECONDS)
+  const baseline = baselineOf(history, accepted)
+  if (state.alarm !== null) return evaluateTrial({ ...state, accepted }, state.alarm, batch, baseline, now)
+  const latest = recentWindow([batch, ...state.recentBatches], now)
+  for (const { kind } of batch) {
+    const anomaly = firstAnomaly(
+      latest.flat().filter((row) => row.kind === kind),
+      baseline.get(kind) ?? [],
+    )
+    if (anomaly === null) continue
+    const alarm: AnomalyAlarm = { reason: anomaly, kind, since: now, nextTrialAt: now + MIN_TRIAL_PAUSE_SECONDS, trialPauseSeconds: MIN_TRIAL_PAUSE_SECONDS, trials: [] }
+    return { state: { recentBatches: [], alarm, accepted }, anomaly, message: `nothing is saved for now: ${anomaly}` }
+  }
+  return { state: { recentBatches: latest, alarm: null, accepted }, anomaly: null, message: null }
+}
+
+/** A slice that comes before its time is thrown away without counting. */
+function evaluateTrial(state: AnomalyState, alarm: AnomalyAlarm, batch: readonly OutcomeCount[], baseline: Baseline, now: Instant): AnomalyVerdict {
+  if (now < alarm.nextTrialAt) return { state, anomaly: alarm.reason, message: null }
+  const all = [...alarm.trials, batch]
+  if (isAlarmOver(alarm.kind, all, baseline)) {
+    return { state: { ...state, alarm: null }, anomaly: null, message: 'visits come again to what the week came to' }
+  }
+  const trials = all.slice(-TRIALS_TO_ACCEPT)
+  const age = now - alarm.since
+  if (trials.length === TRIALS_TO_ACCEPT && (age >= MAX_ALARM_SECONDS || (age >= STEADY_ACCEPT_SECONDS && trialsAgree(trials)))) {
+    const accepted = [...state.accepted, ...trials.flat()]
+    return { state: { ...state, alarm: null, accepted }, anomaly: null, message: `accepted, as it lasts: ${alarm.reason}` }
+  }
+  const trialPauseSeconds = Math.min(MAX_TRIAL_PAUSE_SECONDS, 2 * alarm.trialPauseSeconds)
+  return { state: { ...state, alarm: { ...alarm, trials, trialPauseSeconds, nextTrialAt: now + trialPauseSeconds } }, anomaly: alarm.reason, message: null }
+}
+
+/** Whether the last trial lies within the bands, and the last ones that hold enough of the kind that was in doubt. */
+function isAlarmOver(kind: string, trials: readonly (readonly OutcomeCount[])[], baseline: Baseline): boolean {
+  const counts = sumOutcomesByKind(trials.slice(-1))
+  for (let last = 2; last <= trials.length && (counts.get(kind)?.probes ?? 0) < MIN_SAMPLE_PROBES; last++) {
+    const more = sumOutcomesByKind(trials.slice(-last)).get(kind)
+    if (more !== undefined) counts.set(kind, more)
+  }
+  if ((counts.get(kind)?.probes ?? 0) < MIN_SAMPLE_PROBES) return false
+  const isWithin = (each: OutcomeSums): boolean =>
+    anomalyOf(each, baseline.get(each.kind) ?? [], { nats: TRIAL_NATS, floor: 0 }) === null
+  return [...counts.values()].every(isWithin)
+}
+
+/** Whether the later half of trials came to what the earlier half came to. */
+function trialsAgree(trials: readonly (readonly OutcomeCount[])[]): boolean {
+  const earlier = sumOutcomesByKind(trials.slice(0, trials.length / 2))
+  const later = sumOutcomesByKind(trials.slice(trials.length / 2))
+  return [...later.values()].every((counts) => {
+    const before = earlier.get(counts.kind)
+    return before === undefined || isAlike(counts, before)
+  })
+}
+
+function isAlike(one: OutcomeSums, other: OutcomeSums): boolean {
+  const isAbove = (a: OutcomeSums, b: OutcomeSums): boolean => anomalyOf(a, [b], { nats: AGREEMENT_NATS }) !== null
+  return !isAbove(one, other) && !isAbove(other, one)
+}
+
+function baselineOf(history: readonly OutcomeCount[], accepted: readonly OutcomeCount[]): Baseline {
+  const more = Map.groupBy(baselineBlocks(accepted, MIN_SAMPLE_PROBES), ({ kind }) => kind)
+  const blocks = [...Map.groupBy(baselineBlocks(history), ({ kind }) => kind)].filter(([, each]) => isSufficientBaseline(each))
+  return new Map(blocks.map(([kind, each]) => [kind, [...each, ...(more.get(kind) ?? [])]]))
+}
+
+/** The newest slice in any case, and others as far back as the window goes, a day at most. */
+function recentWindow(batches: AnomalyState['recentBatches'], now: Instant): AnomalyState['recentBatches'] {
+  let probes = 0
+  return batches.filter((batch, place) => {
+    for (const row of batch) if (row.kind !== NEW_NAMES) probes += row.probes
+    return place === 0 || (probes <= WINDOW_PROBES && batch.every(({ hour }) => hour > now - SECONDS_PER_DAY))
+  })
+}
+
+/** The newest slice is judged, and those before it together with it, so that neither a sudden nor a slow change is missed. */
+function firstAnomaly(rows: readonly OutcomeCount[], blocks: readonly OutcomeSums[]): string | null {
+  let sum: OutcomeSums | null = null
+  for (const row of rows) {
+    sum = sum === null ? row : addOutcomes(sum, row)
+    const anomaly = anomalyOf(sum, blocks)
+    if (anomaly !== null) return anomaly
+  }
+  return null
+}
+
+function sumOutcomesByKind(batches: readonly (readonly OutcomeCount[])[]): Map<string, OutcomeSums> {
+  const sums = new Map<string, OutcomeSums>()
+  for (const row of batches.flat()) {
+    const sum = sums.get(row.kind)
+    sums.set(row.kind, sum === undefined ? row : addOutcomes(sum, row))
+  }
+  return sums
+}

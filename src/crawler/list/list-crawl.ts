@@ -1,0 +1,176 @@
+/** The crawl of a list: each name is visited, what was seen is checked, counted and written, and the place in the list follows. */
+
+import type { Prober } from '../../probe/probe.ts'
+import { observe } from '../../observe/observe.ts'
+import { withoutOwnAddresses } from '../queue/admission.ts'
+import type { CrawlClock } from '../notifier.ts'
+import { countOutcomes } from '../anomaly/outcome-counts.ts'
+import type { BatchVerification } from '../anomaly/batch-verification.ts'
+import { CrawlPauseError } from '../session.ts'
+import { probeOutcomeOf } from '../probe-runner.ts'
+import { INITIAL_ANOMALY_STATE } from '../anomaly/anomaly-detector.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
+import { RetryList } from './retry-list.ts'
+import { DelayQueue, type DelayedName } from './delay-queue.ts'
+import { VerifiedWriter, type ListProbe } from './verified-writer.ts'
+import type { Destination, KnownTargets } from './destination.ts'
+import type { ListEntry, NameEntry } from './name-list.ts'
+import { type Politeness, NO_POLITENESS, targetsAfterDelay } from './politeness.ts'
+import type { ListProgress } from './list-progress.ts'
+import { probeList } from './list-runner.ts'
+import type { ListCrawlTally } from './list-tally.ts'
+
+export type ListCrawl = {
+  prober: Pick<Prober, 'probe'>
+  /** Asks the control questions. */
+  runSelfCheck: BatchVerification['runSelfCheck']
+  destination: Pick<Destination, 'targetsOf' | 'write' | 'history'>
+  /** None where all servers are one's own. */
+  politeness?: Politeness
+  progress: ListProgress
+  tally: ListCrawlTally
+  /** Visits in flight at once, at most. */
+  parallel: number
+  signal: AbortSignal
+  clock?: CrawlClock
+  /** Told of each line as it is taken. */
+  onEntry(entry: ListEntry): void
+  /** Told when a visit is over. */
+  onProbe(): void
+  /** A fault of the program in one visit; the others go on. */
+  onFault(name: DomainName, error: unknown): void
+  /** Why the crawl pauses, and that it goes on. */
+  log(message: string): void
+}
+
+/** What one crawl has in hand. */
+type ListCrawlState = { dependencies: ListCrawl; delayQueue: DelayQueue; retries: RetryList; writer: VerifiedWriter }
+
+/** So many names in a row that could not be looked at are no longer bad luck. */
+const MAX_FAILURES_IN_ROW = 1000
+const BLIND_MESSAGE = `${MAX_FAILURES_IN_ROW} names in a row could not be looked at: the resolver cannot be asked from here`
+
+/** True where the list came to its end. Throws what writing throws. */
+export async function crawlList(crawl: ListCrawl): Promise<boolean> {
+  const { progress, tally, parallel, signal } = crawl
+  const { limiter, nowMs } = crawl.politeness ?? NO_POLITENESS
+  const delayQueue = new DelayQueue({ politeness: limiter, nowMs, onRejected: () => tally.add('held') })
+  const retries = new RetryList()
+  let resume = (): void => {}
+  const writer = createWriter(crawl, retries, () => resume())
+  const state = { dependencies: crawl, delayQueue: delayQueue, retries: retries, writer: writer }
+  const pause = {
+    isPaused: () => writer.isPaused,
+    onReady(ready: () => void) {
+      resume = ready
+    },
+  }
+  const startEntry = (entry: ListEntry): void => {
+    progress.startEntry(entry)
+    if (entry.name === null) tally.add('unusable')
+    crawl.onEntry(entry)
+  }
+  const probe = (entry: NameEntry, delayed?: DelayedName): Promise<void> => probeEntry(state, entry, delayed)
+  const task = { parallel, signal, beside: delayQueue, again: retries, pause, startEntry: startEntry, probe: probe }
+  try {
+    let isDone = await probeList({ ...task, entries: progress.remainingEntries() })
+    await writer.settle()
+    while (isDone && retries.releaseDeferred()) {
+      isDone = await probeList({ ...task, entries: noEntries() })
+      await writer.settle()
+    }
+    return isDone
+  } finally {
+    await writer.settle().finally(() => writer.close())
+  }
+}
+
+async function* noEntries(): AsyncGenerator<ListEntry> {}
+
+function createWriter(crawl: ListCrawl, retries: RetryList, onReady: () => void): VerifiedWriter {
+  const { runSelfCheck, destination, progress, tally, signal, log, clock = SYSTEM_CLOCK } = crawl
+  return new VerifiedWriter({
+    verification: { ...destination.history, runSelfCheck, log, memory: { anomalyState: INITIAL_ANOMALY_STATE } },
+    clock,
+    signal,
+    onDiscarded: (entries) => retries.add(entries),
+    onReady,
+    async write(batch) {
+      const hasResult = ({ observation }: ListProbe): boolean => observation.dns !== null
+      const probed = batch.filter(hasResult)
+      const outcomes = await destination.write(probed.map(({ observation }) => observation))
+      outcomes.forEach(tally.add)
+      await destination.history.add(countOutcomes(probed))
+      for (const each of batch) {
+        if (hasResult(each)) progress.finishEntry(each.entry)
+        if (hasResult(each) || !retries.addDeferred(each.entry)) tally.countObservation(each.observation)
+      }
+      progress.save()
+      crawl.onProbe()
+    },
+  })
+}
+
+async function probeEntry({ dependencies: crawl, delayQueue: beside, retries: again, writer: checked }: ListCrawlState, entry: NameEntry, delayed?: DelayedName): Promise<void> {
+  const { tally } = crawl
+  const startEpoch = checked.startProbe()
+  let probe: ListProbe | null = null
+  try {
+    const targets = await acquireTargets(crawl, beside, entry, delayed)
+    probe = targets === null ? null : await probeKnown({ dependencies: crawl, delayQueue: beside, retries: again, writer: checked }, entry, targets, delayed)
+  } finally {
+    checked.finishProbe(startEpoch, probe)
+  }
+  tally.waiting = beside.size
+  crawl.onProbe()
+}
+
+/** Null for a name that waits beside now, and for a fault. */
+async function probeKnown(state: ListCrawlState, entry: NameEntry, { targets: places, prior: past }: KnownTargets, delayed?: DelayedName): Promise<ListProbe | null> {
+  const { prober: crawler, progress: place, tally, onFault } = state.dependencies
+  try {
+    const result = await crawler.probe(entry.name, places.addresses)
+    const observation = observe(result)
+    if (result.deferredAt !== undefined) {
+      const delayTargets = targetsAfterDelay(delayed, result.deferredAt, observation)
+      state.delayQueue.add({ entry, targets: delayTargets, prior: past, delays: (delayed?.delays ?? 0) + 1 })
+      return null
+    }
+    countFailuresInRow(state, observation.dns === null)
+    return { entry, observation, at: result.at, outcome: probeOutcomeOf(observation), candidate: { prior: past } }
+  } catch (error) {
+    tally.add('failed')
+    place.finishEntry(entry)
+    onFault(entry.name, error)
+  }
+  return null
+}
+
+/** Counts the names in a row that could not be looked at; too many pause the crawl. */
+function countFailuresInRow({ dependencies: { tally }, writer: checked }: ListCrawlState, hasFailed: boolean): void {
+  tally.failuresInRow = hasFailed ? tally.failuresInRow + 1 : 0
+  if (tally.failuresInRow < MAX_FAILURES_IN_ROW) return
+  tally.failuresInRow = 0
+  checked.pauseFor(new CrawlPauseError('blind', BLIND_MESSAGE))
+}
+
+/** What is known of a name that has its turn now, as one that was waiting beside has; null where it is not visited now. */
+async function acquireTargets(crawl: ListCrawl, delayQueue: DelayQueue, entry: NameEntry, delayed: DelayedName | undefined): Promise<KnownTargets | null> {
+  const { destination, politeness = NO_POLITENESS, progress, tally } = crawl
+  const isOptedOut = politeness.optOut.hasName(entry.name)
+  const knownTargets = isOptedOut ? null : (delayed ?? (await destination.targetsOf(entry.name)))
+  if (knownTargets === null) {
+    tally.add(isOptedOut ? 'opted-out' : 'forgotten')
+    progress.finishEntry(entry)
+    return null
+  }
+  if (delayed !== undefined) return knownTargets
+  const targets = withoutOwnAddresses(knownTargets.targets, politeness.isOwn)
+  if (politeness.limiter.wait(targets) > 0) {
+    delayQueue.add({ entry, targets, prior: knownTargets.prior, delays: 0 })
+    return null
+  }
+  politeness.limiter.acquire(targets)
+  return { targets, prior: knownTargets.prior }
+}

@@ -1,0 +1,119 @@
+/** Begins visits, as many as the rate and the parallel ones allow, and takes what they saw. */
+
+import { prepareObservation } from '../apply/prepare.ts'
+import type { ProbeResult } from '../probe/probe-result.ts'
+import type { Observation } from '../observe/observation.ts'
+import { observe } from '../observe/observe.ts'
+import type { ProbeOutcome } from './status/stats.ts'
+import type { Candidate } from './queue/held-range.ts'
+import type { FinishedProbe, CrawlSession } from './session.ts'
+
+/** Visits that wait to be trusted and saved, at most, before none is begun any more. */
+const MAX_UNSAVED_PROBES = 2_000
+/** Of so many visits one is made twice at once. */
+const REPEAT_ONE_IN = 1_000
+/** Milliseconds that a lease must still stand for a visit to begin. */
+const MIN_LEASE_LEFT_MS = 20_000
+/** Milliseconds until it is looked again, where nothing else comes first. */
+const MAX_WAIT_MS = 60_000
+
+export async function startProbes(session: CrawlSession): Promise<void> {
+  while (!session.isEnding) {
+    const wait = startReadyProbes(session)
+    await session.mayProbe.wait(wait)
+  }
+}
+
+/** Milliseconds until another one may begin. */
+function startReadyProbes(session: CrawlSession): number {
+  const { dependencies: crawl, memory, queue } = session
+  while (!session.isEnding) {
+    if (memory.inFlight.size >= crawl.parallel || session.finished.length >= MAX_UNSAVED_PROBES) return MAX_WAIT_MS
+    const now = crawl.clock.monotonicMs()
+    const wait = memory.rate.wait(now)
+    if (wait > 0) return wait
+    const candidate = queue.next(now)
+    if (candidate === null) return Math.min(MAX_WAIT_MS, queue.nextRelease() - now)
+    if (mayStartProbe(session, candidate, now)) startProbe(session, candidate, now)
+    else session.returnToSlot(candidate)
+  }
+  return 0
+}
+
+/** Not while an earlier span's visit of it is not over, nor so late that another crawler may begin one too. */
+function mayStartProbe({ dependencies: crawl, memory }: CrawlSession, { name, heldRange: range }: Candidate, now: number): boolean {
+  return !memory.inFlight.has(name) && !crawl.optOut.hasName(name) && range.leasedUntil - now >= MIN_LEASE_LEFT_MS
+}
+
+function startProbe(session: CrawlSession, candidate: Candidate, now: number): void {
+  const { dependencies: crawl, memory, sinceLastRead } = session
+  memory.rate.acquire(now)
+  memory.inFlight.add(candidate.name)
+  session.probesInFlight++
+  sinceLastRead.started++
+  void probeCandidate(session, candidate).then((probed) => {
+    memory.inFlight.delete(candidate.name)
+    session.probesInFlight--
+    session.mayProbe.notify()
+    const outcome = probed === null ? 'failed' : probeOutcomeOf(probed.observation)
+    crawl.stats.countProbe(candidate.kind, outcome, crawl.clock.monotonicMs())
+    if (session.pause === null && session.has(candidate)) keepForBatch(session, candidate, probed, outcome)
+    if (session.probesInFlight === 0 || session.finished.length >= MAX_BATCH_PROBES) session.probesDone.notify()
+  })
+}
+
+/** Visits that are trusted and saved together, at most. */
+export const MAX_BATCH_PROBES = 500
+
+type ObservedProbe = { result: ProbeResult; observation: Observation }
+
+/** Null for a fault of the program. The turns that were waited for in the room are those of one visit. */
+async function probeCandidate({ dependencies: crawl }: CrawlSession, { name, targets }: Candidate): Promise<ObservedProbe | null> {
+  try {
+    const isRepeated = crawl.random() < 1 / REPEAT_ONE_IN
+    const probes = [crawl.probe(name, targets.addresses ?? []), ...(isRepeated ? [crawl.probe(name)] : [])]
+    const [first, other] = await Promise.all(probes.map(observeProbe))
+    if (other !== undefined) compareRepeated(crawl.stats.repeated, first!.observation, other.observation)
+    return first!
+  } catch (error) {
+    crawl.onFault(error)
+    return null
+  }
+}
+
+async function observeProbe(probing: Promise<ProbeResult>): Promise<ObservedProbe> {
+  const result = await probing
+  return { result, observation: observe(result) }
+}
+
+function compareRepeated(repeated: { made: number; differed: number }, one: Observation, other: Observation): void {
+  if (one.dns === null || other.dns === null) return
+  const [a, b] = [prepareObservation(one), prepareObservation(other)]
+  const haveBothWeb = one.web !== null && other.web !== null
+  repeated.made++
+  if (a.dnsFingerprint !== b.dnsFingerprint || (haveBothWeb && a.webFingerprint !== b.webFingerprint)) repeated.differed++
+}
+
+/** How a visit ended that saw this. */
+export function probeOutcomeOf({ dns, web }: Observation): ProbeOutcome {
+  if (dns === null) return 'unseen'
+  if (dns.status !== 'ok') return dns.status
+  return web !== null && !web.has_website ? 'none' : 'ok'
+}
+
+/**
+ * Keeps what was seen for its slice. A web that had no turn in time is looked at soon again; of a name that was never visited
+ * what DNS said is kept all the same, so that it is known next time where its turn is to be waited for.
+ */
+function keepForBatch(session: CrawlSession, candidate: Candidate, probed: ObservedProbe | null, outcome: ProbeOutcome): void {
+  const { clock, stats } = session.dependencies
+  const deferredAt = probed?.result.deferredAt ?? null
+  const isRetried = probed === null || outcome === 'unseen' || deferredAt !== null
+  const isKept =
+    probed !== null && outcome !== 'unseen' && (deferredAt === null || candidate.kind === 'fresh' || candidate.kind === 'asked')
+  if (session.finished.length === 0) session.oldestFinishedAt = clock.monotonicMs()
+  const at = probed?.result.at ?? candidate.readAt
+  const finishedProbe: FinishedProbe = { candidate, at, observation: isKept ? probed.observation : null, outcome, isRetried, deferredAt }
+  session.finished.push(finishedProbe)
+  if (candidate.kind === 'due' && candidate.state.due > 0) stats.recordLag(Math.max(0, at - candidate.state.due))
+}

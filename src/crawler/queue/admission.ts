@@ -1,0 +1,110 @@
+/** Who comes into the waiting room: names that were read from the store, with the places that their visits go to. */
+
+import { postponedChange } from '../../apply/apply.ts'
+import type { CurrentFacts, CrawlState } from '../../apply/crawl-state.ts'
+import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
+import type { Observation } from '../../observe/observation.ts'
+import type { CrawlRequestKind } from '../../store/port/crawl-requests.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
+import type { Instant } from '../../values/time.ts'
+import { lastProbedAt } from '../status/sweep-count.ts'
+import type { CrawlerDependencies } from '../dependencies.ts'
+import { priorStateOf } from '../anomaly/prior-state.ts'
+import type { Candidate, HeldRange } from './held-range.ts'
+import type { CrawlSession } from '../session.ts'
+import type { ProbeKind } from './kind-selector.ts'
+
+/** A name that was read. `wish`: why it is wanted, null where it is due. */
+export type SlotCandidate = { state: CrawlState; range: HeldRange; requestKind: CrawlRequestKind | null; readAt: Instant }
+
+/** The names of whom the facts are read at once. */
+const FACTS_BATCH_NAMES = 500
+
+/**
+ * Lets in as many of each kind as there is room for; the others go back to their slots. Names in hand already are passed
+ * over. Returns how many of each kind came in.
+ */
+export async function admitCandidates(session: CrawlSession, candidates: readonly SlotCandidate[]): Promise<Map<ProbeKind, number>> {
+  const { queue } = session
+  const free = new Map<ProbeKind, number>()
+  const admitted: Candidate[] = []
+  for (const { state, range, requestKind, readAt: at } of candidates) {
+    if (session.candidates.has(state.name)) continue
+    const kind = requestKind ?? (lastProbedAt(state) > 0 ? 'due' : 'fresh')
+    const freeSlots = free.get(kind) ?? queue.capacityLeft(kind)
+    free.set(kind, freeSlots - 1)
+    const requests = new Set(requestKind === null ? [] : [requestKind])
+    if (freeSlots > 0) admitted.push({ name: state.name, state, kind, prior: 'new', heldRange: range, readAt: at, targets: {}, requests })
+    else if (range.sweep !== null) range.sweep.hasReturned = true
+  }
+  await loadTargets(session, admitted)
+  for (const candidate of admitted) if (isStillHeld(session, candidate)) session.admit(candidate)
+  if (admitted.length > 0) session.mayProbe.notify()
+  return countByKind(admitted)
+}
+
+function countByKind(admitted: readonly Candidate[]): Map<ProbeKind, number> {
+  const counts = new Map<ProbeKind, number>()
+  for (const { kind } of admitted) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
+}
+
+/** False where its range was lost, or the name came in by another way, while its places were read. */
+function isStillHeld(session: CrawlSession, { name, heldRange: range }: Candidate): boolean {
+  return session.heldRanges.get(range.lease.range) === range && !session.candidates.has(name)
+}
+
+/** Those whose owners want no visits are not due for as long as may be; returns the others. */
+export async function withoutOptedOut(session: CrawlSession, states: readonly CrawlState[], at: Instant): Promise<CrawlState[]> {
+  const { optOut, store, intervals: rhythm } = session.dependencies
+  const [optedOut, others] = [[] as CrawlState[], [] as CrawlState[]]
+  for (const state of states) (optOut.hasName(state.name) ? optedOut : others).push(state)
+  const changes = optedOut.filter(({ version }) => version > 0).map((state) => postponedChange(state, at + rhythm.max))
+  if (changes.length > 0) await store.observations.save(changes, session.leases())
+  return others
+}
+
+/** Reads where names that were visited before are, what they had, and how crowded it is there. */
+async function loadTargets(session: CrawlSession, candidates: readonly Candidate[]): Promise<void> {
+  const { store, isOwn, intervals: rhythm } = session.dependencies
+  const probedBefore = candidates.filter(({ state }) => lastProbedAt(state) > 0)
+  for (let from = 0; from < probedBefore.length; from += FACTS_BATCH_NAMES) {
+    const batch = probedBefore.slice(from, from + FACTS_BATCH_NAMES)
+    const currents = await store.observations.currentFacts(batch.map(({ name }) => name))
+    for (const [index, candidate] of batch.entries()) {
+      candidate.targets = withoutOwnAddresses(targetsOf(currents[index]!), isOwn)
+      candidate.prior = priorStateOf(candidate.state, currents[index]!, rhythm)
+    }
+    await updateNameCounts(
+      session,
+      batch.flatMap(({ targets: places }) => places.addresses ?? []),
+    )
+  }
+}
+
+/** The addresses that it had, and its name servers, as they were last seen. */
+export function targetsOf({ addresses, states }: Pick<CurrentFacts, 'addresses' | 'states'>): RateLimitTargets {
+  const nameServers = states.NS === undefined ? '' : (JSON.parse(states.NS.records) as string[]).join(' ')
+  return nameServers === '' ? { addresses } : { addresses, nameServers }
+}
+
+/** The name servers that an observation has, as `placesOf` says them; '' for none. */
+export function observedNameServers({ dns }: Observation): string {
+  return (dns?.records.NS ?? []).map(({ nameserver }) => nameserver).join(' ')
+}
+
+/** Nobody waits at the operator's own addresses, nor at the name servers of what lies on those alone. */
+export function withoutOwnAddresses({ addresses = [], nameServers }: RateLimitTargets, isOwn: CrawlerDependencies['isOwn']): RateLimitTargets {
+  const others = addresses.filter((address) => !isOwn(address))
+  const isFree = nameServers === undefined || (addresses.length > 0 && others.length === 0)
+  return isFree ? { addresses: others } : { addresses: others, nameServers }
+}
+
+/** Tells the pace how many names are at addresses, each once. */
+export async function updateNameCounts(session: CrawlSession, addresses: readonly IpAddress[]): Promise<void> {
+  const { politeness, store } = session.dependencies
+  const addressList = [...new Set(addresses)]
+  if (addressList.length === 0) return
+  const nameCounts = await store.schedule.nameCounts(addressList)
+  for (const [index, address] of addressList.entries()) politeness.setNameCount({ address }, nameCounts[index]!)
+}

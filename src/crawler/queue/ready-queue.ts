@@ -1,0 +1,146 @@
+/** The waiting room: a bounded number of names whose turn is to come, by kind, and those that wait for their turn at a place. */
+
+import type { PolitenessLimiter } from '../../probe/policy/politeness-limiter.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import type { Candidate } from './held-range.ts'
+import { PROBE_KINDS, type ProbeKind, type KindSelector } from './kind-selector.ts'
+
+/** Names of a kind that wait, at most. */
+export const MAX_CANDIDATES_PER_KIND = 1_000
+/** Names that have a turn at their place within so many milliseconds wait for it; the others go back to their slots. */
+export const MAX_DELAY_MS = 20_000
+const MAX_DELAYED = 2_000
+/** Where fewer names of a kind wait, more are read from slots. */
+export const REFILL_BELOW = 250
+
+export type ReadyQueueOptions = {
+  politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'>
+  selectKind: KindSelector
+  /** Told of a name whose turn at its place does not come soon. */
+  onRejected: (candidate: Candidate) => void
+  /** Told when fewer than LOW names of a kind wait, each time that it comes to that. */
+  onLow: (kind: ProbeKind) => void
+}
+
+export class ReadyQueue {
+  readonly #options: ReadyQueueOptions
+  readonly #candidates = new Map<DomainName, Candidate>()
+  /** In the order they came. */
+  readonly #queued = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<ProbeKind, Set<Candidate>>
+  /** Those whose turn at their place has come. */
+  readonly #released = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<ProbeKind, Set<Candidate>>
+  /** By the time of their turn, ascending. */
+  readonly #delayed: { at: number; candidate: Candidate }[] = []
+
+  readonly #lowKinds = new Set<ProbeKind>(PROBE_KINDS)
+
+  constructor(options: ReadyQueueOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#candidates.size
+  }
+
+  get(name: DomainName): Candidate | undefined {
+    return this.#candidates.get(name)
+  }
+
+  /** How many more names of a kind may come. */
+  capacityLeft(kind: ProbeKind): number {
+    return MAX_CANDIDATES_PER_KIND - this.#queued[kind].size
+  }
+
+  waitingCount(kind: ProbeKind): number {
+    return this.#queued[kind].size + this.#released[kind].size
+  }
+
+  add(candidate: Candidate): void {
+    this.#candidates.set(candidate.name, candidate)
+    this.#queued[candidate.kind].add(candidate)
+    this.#notifyLow()
+  }
+
+  remove(candidate: Candidate): void {
+    if (this.#candidates.get(candidate.name) !== candidate) return
+    this.#candidates.delete(candidate.name)
+    this.#queued[candidate.kind].delete(candidate)
+    this.#released[candidate.kind].delete(candidate)
+    this.#notifyLow()
+  }
+
+  /** It waits as one of another kind from now on. */
+  promote(candidate: Candidate, kind: ProbeKind): void {
+    for (const queues of [this.#queued, this.#released]) {
+      if (queues[candidate.kind].delete(candidate)) queues[kind].add(candidate)
+    }
+    candidate.kind = kind
+    this.#notifyLow()
+  }
+
+  /** The next one to begin, which is then in the room no more and has its turn at its place; null where none may begin now. */
+  next(now: number): Candidate | null {
+    this.#releaseDelayed(now)
+    const first = new Map<ProbeKind, Candidate>()
+    for (const kind of PROBE_KINDS) {
+      const candidate = this.#firstReady(kind, now)
+      if (candidate !== null) first.set(kind, candidate)
+    }
+    this.#notifyLow()
+    const kind = this.#options.selectKind([...first.keys()])
+    if (kind === null) return null
+    const candidate = first.get(kind)!
+    if (this.#queued[kind].has(candidate)) this.#options.politeness.acquire(candidate.targets)
+    this.remove(candidate)
+    return candidate
+  }
+
+  #notifyLow(): void {
+    for (const kind of PROBE_KINDS) {
+      if (this.waitingCount(kind) >= REFILL_BELOW) this.#lowKinds.delete(kind)
+      else if (!this.#lowKinds.has(kind)) {
+        this.#lowKinds.add(kind)
+        this.#options.onLow(kind)
+      }
+    }
+  }
+
+  /** When the next turn at a place comes, of those that somebody waits for. */
+  nextRelease(): number {
+    return this.#delayed[0]?.at ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Those that were removed meanwhile are dropped. */
+  #releaseDelayed(now: number): void {
+    let due = 0
+    while (due < this.#delayed.length && this.#delayed[due]!.at <= now) due++
+    for (const { candidate } of this.#delayed.splice(0, due)) {
+      if (this.#candidates.get(candidate.name) === candidate) this.#released[candidate.kind].add(candidate)
+    }
+  }
+
+  #firstReady(kind: ProbeKind, now: number): Candidate | null {
+    for (const candidate of this.#released[kind]) {
+      if (this.#options.politeness.backoffRemaining(candidate.targets) <= 0) return candidate
+      this.#released[kind].delete(candidate) // it came to rest since the turn was taken
+      this.#queued[kind].add(candidate)
+    }
+    for (const candidate of this.#queued[kind]) {
+      const wait = this.#options.politeness.wait(candidate.targets)
+      if (wait <= 0) return candidate
+      this.#queued[kind].delete(candidate)
+      if (wait <= MAX_DELAY_MS && this.#delayed.length < MAX_DELAYED) this.#delay(candidate, now)
+      else {
+        this.#candidates.delete(candidate.name)
+        this.#options.onRejected(candidate)
+      }
+    }
+    return null
+  }
+
+  #delay(candidate: Candidate, now: number): void {
+    const at = now + this.#options.politeness.acquire(candidate.targets)
+    const place = this.#delayed.findLastIndex((timed) => timed.at <= at) + 1
+    this.#delayed.splice(place, 0, { at, candidate })
+  }
+}

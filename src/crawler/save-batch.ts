@@ -1,0 +1,109 @@
+/** Saves a slice: observations, wishes that are fulfilled, outcomes, and the times of names that could not be looked at. */
+
+import { postponedChange } from '../apply/apply.ts'
+import { ingest } from '../store/ingest.ts'
+import { CRAWL_REQUEST_KINDS } from '../store/port/crawl-requests.ts'
+import type { IpAddress } from '../values/ip-address.ts'
+import { updateNameCounts, observedNameServers } from './queue/admission.ts'
+import { countAfterProbe } from './status/sweep-count.ts'
+import { countOutcomes } from './anomaly/outcome-counts.ts'
+import { REQUEST_BACKOFF_MS, type FinishedProbe, type CrawlSession, CrawlPauseError } from './session.ts'
+
+/** Seconds after which a name is visited again that could not be looked at, at first and at most. */
+const MIN_RETRY_SECONDS = 300
+const MAX_RETRY_SECONDS = 86_400
+/** A name that a caller asked for and that could not be looked at so often is wanted no more. */
+const MAX_LOOKUP_ATTEMPTS = 3
+
+const CLOCK_AHEAD_MESSAGE = 'the clock of this machine is more than 5 minutes ahead of that of the store: set it right'
+
+/** What belongs to a range that was lost meanwhile is left out. Throws Trouble where the store refuses this machine's times. */
+export async function saveBatch(session: CrawlSession, batch: readonly FinishedProbe[]): Promise<void> {
+  const stillHeld = batch.filter(({ candidate }) => session.has(candidate))
+  for (const { candidate } of await writeObservations(session, stillHeld)) session.dropRange(candidate.heldRange)
+  const saved = stillHeld.filter(({ candidate }) => session.has(candidate))
+  const [retried, done] = [saved.filter((probe) => probe.isRetried), saved.filter((probe) => !probe.isRetried)]
+  await postponeRetried(session, retried)
+  await fulfilRequests(session, done)
+  await session.dependencies.store.schedule.addOutcomes(countOutcomes(saved))
+  await updateNameCounts(session, [...new Set(saved.flatMap(observedAddresses))])
+  for (const probe of saved) {
+    countForNameServers(session, probe)
+    finishCandidate(session, probe)
+  }
+}
+
+/** Writes the observations; returns those whose range is another crawler's now. */
+async function writeObservations(session: CrawlSession, probes: readonly FinishedProbe[]): Promise<FinishedProbe[]> {
+  const { store, intervals: rhythm } = session.dependencies
+  const observed = probes.filter(({ observation }) => observation !== null)
+  const batch = observed.map(({ observation }) => observation!)
+  const outcomes = await ingest(store, batch, { intervals: rhythm, leases: session.leases() })
+  if (outcomes.includes('ahead')) throw new CrawlPauseError('clock', CLOCK_AHEAD_MESSAGE)
+  return observed.filter((_, place) => outcomes[place] === 'lost')
+}
+
+/** Wanted names rest in memory besides: a first time for a turn that is known of by now, and that will be waited for, only shortly. One that another writer was faster with is left as that made it. */
+async function postponeRetried(session: CrawlSession, probes: readonly FinishedProbe[]): Promise<void> {
+  if (probes.length === 0) return
+  const { store } = session.dependencies
+  const states = await store.observations.crawlStates(probes.map(({ candidate }) => candidate.name))
+  const now = await store.now()
+  const changes = states.flatMap((state, place) => {
+    const probe = probes[place]!
+    const wait = probe.deferredAt === null ? 0 : session.dependencies.politeness.wait({ addresses: [probe.deferredAt] }) // long where it asked for that
+    const isFirstDeferral = probe.deferredAt !== null && session.memory.failuresInRow.get(state.name) === undefined
+    const pause = Math.max(retryDelaySeconds(session, probe), Math.ceil(wait / 1000))
+    if (probe.candidate.requests.size > 0) session.backOff(state.name, isFirstDeferral ? Math.max(REQUEST_BACKOFF_MS, wait) : 1000 * pause)
+    const due = probe.observation === null ? Math.max(now + pause, state.due) : now + pause
+    return state.version > 0 && !state.forgotten ? [postponedChange(state, due)] : []
+  })
+  await store.observations.save(changes, session.leases())
+  await dropLookupRequests(session, probes)
+}
+
+/** Whoever asked may ask again. */
+async function dropLookupRequests({ dependencies: crawl, memory }: CrawlSession, probes: readonly FinishedProbe[]): Promise<void> {
+  const lookups = probes.filter(({ candidate }) => candidate.requests.has('asked')).map(({ candidate }) => candidate.name)
+  const dropped = lookups.filter((name) => (memory.failuresInRow.get(name) ?? 0) >= MAX_LOOKUP_ATTEMPTS)
+  for (const name of dropped) memory.lookupRequests.delete(name)
+  if (dropped.length > 0) await crawl.store.crawlRequests.complete('asked', dropped)
+}
+
+/** Seconds: each further time in a row that a name could not be looked at, twice as long. */
+function retryDelaySeconds({ memory: { failuresInRow: unseen } }: CrawlSession, { candidate: { name } }: FinishedProbe): number {
+  const failures = unseen.get(name) ?? 0
+  unseen.set(name, failures + 1)
+  return Math.min(MIN_RETRY_SECONDS * 2 ** failures, MAX_RETRY_SECONDS)
+}
+
+async function fulfilRequests(session: CrawlSession, done: readonly FinishedProbe[]): Promise<void> {
+  for (const kind of CRAWL_REQUEST_KINDS) {
+    const names = done.filter(({ candidate }) => candidate.requests.has(kind)).map(({ candidate }) => candidate.name)
+    if (names.length > 0) await session.dependencies.store.crawlRequests.complete(kind, names)
+  }
+}
+
+function observedAddresses({ observation }: FinishedProbe): IpAddress[] {
+  const { A = [], AAAA = [] } = observation?.dns?.records ?? {}
+  return [...A.map(({ ipv4_address }) => ipv4_address), ...AAAA.map(({ ipv6_address }) => ipv6_address)]
+}
+
+/** Counts the name for its name servers, whose pace grows with their names. */
+function countForNameServers({ dependencies: crawl, memory }: CrawlSession, { observation }: FinishedProbe): void {
+  const nameServers = observation === null ? '' : observedNameServers(observation)
+  if (nameServers !== '') crawl.politeness.setNameCount({ nameServers }, memory.nameServerCounts.add(nameServers, crawl.clock.monotonicMs()))
+}
+
+/** It is due no more, and in hand no more. */
+function finishCandidate(session: CrawlSession, { candidate, isRetried: again }: FinishedProbe): void {
+  const { name, heldRange: range, state, readAt: read } = candidate
+  if (!again) {
+    session.memory.failuresInRow.delete(name)
+    session.memory.lookupRequests.delete(name)
+  }
+  const wasDue = candidate.state.due <= read && range.sweep !== null
+  if (wasDue && !again)
+    range.sweep!.count = countAfterProbe(range.sweep!.count, state, read, read + session.dependencies.intervals.min)
+  session.forget(candidate)
+}

@@ -1,0 +1,78 @@
+/** How a crawl goes, read from the store alone: what is due, what came of visits, and who crawls. */
+
+import type { SlotCount, CrawlerHeartbeat, OutcomeCount, RangeState } from '../../store/port/schedule.ts'
+import type { Store } from '../../store/port/store.ts'
+import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
+import { ageQuantiles, EMPTY_SWEEP_COUNT, addSweepCounts } from './sweep-count.ts'
+import { LAG_BOUNDS_SECONDS, type CrawlerReport } from './stats.ts'
+import { type Quantiles, quantiles } from './quantiles.ts'
+
+/** A crawler that lives. `report` is null where its words cannot be read. */
+export type LiveCrawler = { holder: string; heartbeatAt: number; report: CrawlerReport | null }
+
+/** `count`: of all ranges, as each was when it was last swept; `unswept`: ranges that never were. */
+export type CrawlStatus = {
+  count: SlotCount
+  unsweptRanges: number
+  requests: Record<CrawlRequestKind, number>
+  /** Visits a second of all crawlers in the last minute. */
+  rate: number
+  /** Outcomes of the last 24 hours, by kind. */
+  lastDay: Omit<OutcomeCount, 'hour'>[]
+  /** Seconds between the time a name was due and its visit, of the latest visits; null where there were none. */
+  lag: Quantiles | null
+  /** Seconds since names were last looked at; null where none was. */
+  age: Quantiles | null
+  crawlers: LiveCrawler[]
+}
+
+const SECONDS_PER_DAY = 86_400
+
+export async function readCrawlStatus({ schedule, crawlRequests: requests, now }: Pick<Store, 'schedule' | 'crawlRequests' | 'now'>): Promise<CrawlStatus> {
+  const ranges = await schedule.ranges()
+  const outcomes = await schedule.outcomes((await now()) - SECONDS_PER_DAY)
+  const crawlers = (await schedule.crawlers()).map(toLiveCrawler)
+  const reports = crawlers.flatMap(({ report }) => report ?? [])
+  const count = sumRangeCounts(ranges)
+  const requestCounts = await Promise.all(CRAWL_REQUEST_KINDS.map(async (kind) => [kind, await requests.count(kind)] as const))
+  return {
+    count,
+    unsweptRanges: ranges.filter((range) => range.count === null).length,
+    requests: Object.fromEntries(requestCounts) as Record<CrawlRequestKind, number>,
+    rate: reports.reduce((sum, { rate }) => sum + rate, 0),
+    lastDay: sumByKind(outcomes),
+    lag: quantiles(LAG_BOUNDS_SECONDS, sumLags(reports)),
+    age: ageQuantiles(count),
+    crawlers,
+  }
+}
+
+export function sumRangeCounts(ranges: readonly RangeState[]): SlotCount {
+  return ranges.flatMap(({ count }) => count ?? []).reduce(addSweepCounts, EMPTY_SWEEP_COUNT)
+}
+
+function sumByKind(outcomes: readonly OutcomeCount[]): Omit<OutcomeCount, 'hour'>[] {
+  const all = new Map<string, Omit<OutcomeCount, 'hour'>>()
+  for (const { kind, probes, servfail, nxdomain, noWebsite: none } of outcomes) {
+    const sum = all.get(kind) ?? { kind, probes: 0, servfail: 0, nxdomain: 0, noWebsite: 0 }
+    sum.probes += probes
+    sum.servfail += servfail
+    sum.nxdomain += nxdomain
+    sum.noWebsite += none
+    all.set(kind, sum)
+  }
+  return [...all.values()]
+}
+
+function sumLags(reports: readonly CrawlerReport[]): number[] {
+  const sum = LAG_BOUNDS_SECONDS.map(() => 0).concat(0)
+  for (const { lags } of reports) for (const [place, count] of lags.entries()) sum[place]! += count
+  return sum
+}
+
+/** A crawler of another release may say it in other words. */
+function toLiveCrawler({ holder, heartbeatAt: heard, report }: CrawlerHeartbeat): LiveCrawler {
+  const read = JSON.parse(report) as CrawlerReport
+  const isRead = Array.isArray(read?.lags) && read.lags.length === LAG_BOUNDS_SECONDS.length + 1 && Number.isFinite(read.rate)
+  return { holder, heartbeatAt: heard, report: isRead ? read : null }
+}

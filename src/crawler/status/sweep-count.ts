@@ -1,0 +1,63 @@
+/** Counts of names: added up over pieces, corrected by what was visited since, and what they say of the facts' age. Pure. */
+
+import type { CrawlState } from '../../apply/crawl-state.ts'
+import { AGE_DAYS, type SlotCount } from '../../store/port/schedule.ts'
+import type { Instant } from '../../values/time.ts'
+import { type Quantiles, quantiles } from './quantiles.ts'
+
+const SECONDS_PER_DAY = 86_400
+
+export const EMPTY_SWEEP_COUNT: SlotCount = {
+  names: 0,
+  due: 0,
+  overdue: 0,
+  neverProbed: 0,
+  next: null,
+  ages: Array.from({ length: AGE_DAYS.length + 1 }, () => 0),
+}
+
+export function addSweepCounts(a: SlotCount, b: SlotCount): SlotCount {
+  return {
+    names: a.names + b.names,
+    due: a.due + b.due,
+    overdue: a.overdue + b.overdue,
+    neverProbed: a.neverProbed + b.neverProbed,
+    next: a.next === null || b.next === null ? (a.next ?? b.next) : Math.min(a.next, b.next),
+    ages: a.ages.map((names, place) => names + b.ages[place]!),
+  }
+}
+
+/** The count of slots that were read at `read`, after a name of theirs that was due then was looked at, and is due at `due`. */
+export function countAfterProbe(count: SlotCount, state: CrawlState, readAt: Instant, due: Instant): SlotCount {
+  const last = lastProbedAt(state)
+  const ages = [...count.ages]
+  if (last > 0) ages[ageBucketOf(readAt - last)]!--
+  ages[0]!++
+  const isOverdue = state.due <= readAt - SECONDS_PER_DAY && (state.due > 0 || last > 0)
+  return {
+    names: count.names,
+    due: count.due - 1,
+    overdue: count.overdue - Number(isOverdue),
+    neverProbed: count.neverProbed - Number(last === 0),
+    next: Math.min(count.next ?? due, due),
+    ages,
+  }
+}
+
+/** When a name was last looked at, 0 for never. */
+export function lastProbedAt({ clocks }: CrawlState): Instant {
+  return Math.max(...clocks)
+}
+
+/** The ages, in seconds, that half, 95 and 99 of a hundred facts do not exceed; null where nothing was ever visited. */
+export function ageQuantiles({ ages }: SlotCount): Quantiles | null {
+  return quantiles(
+    AGE_DAYS.map((days) => days * SECONDS_PER_DAY),
+    ages,
+  )
+}
+
+function ageBucketOf(seconds: number): number {
+  const place = AGE_DAYS.findIndex((days) => seconds <= days * SECONDS_PER_DAY)
+  return place < 0 ? AGE_DAYS.length : place
+}

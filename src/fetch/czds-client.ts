@@ -1,0 +1,193 @@
+/**
+ * A client of CZDS, ICANN's Centralized Zone Data Service (its REST API, version 1.0.9): signs in, lists the zones that an
+ * account may have, and hands over their bytes. One request at a time.
+ */
+
+import { Agent, type Dispatcher, request } from 'undici'
+import { InputError } from '../import/stream/input-error.ts'
+import { type DomainName, registrableDomain } from '../values/domain-name.ts'
+
+/** `accounts`, `zones`: the base URLs of both APIs. `agent`: what the client calls itself; CZDS wants to know. */
+export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
+
+/** What a zone's file is, before it is fetched. `modified`: as the server writes it; `bytes`: null where it does not say. */
+export type ZoneFileInfo = { modified: string; bytes: number | null }
+
+/** Waits so many milliseconds; ends with the signal. */
+type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
+type CzdsResponse = Dispatcher.ResponseData
+type CzdsRequest = { method: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string>; body?: string }
+
+/** A token is good for 24 hours, and eight may be had in five minutes. */
+const TOKEN_LIFETIME_MS = 23 * 3_600_000
+const REQUEST_TIMEOUT_MS = 60_000
+const MAX_TRIES = 4
+const FIRST_RETRY_DELAY_MS = 5_000
+const MAX_RETRY_DELAY_MS = 600_000
+const MAX_TOKEN_RESPONSE_BYTES = 65_536
+const MAX_LIST_RESPONSE_BYTES = 4_194_304
+const MAX_ZONE_LINKS = 10_000
+
+/** What may be mended by asking again: the server is busy, or fails. */
+const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504])
+
+export class CzdsClient {
+  readonly #account: CzdsAccount
+  readonly #wait: Wait
+  readonly #signal: AbortSignal
+  readonly #dispatcher = new Agent({
+    connections: 1,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+    connect: { timeout: REQUEST_TIMEOUT_MS },
+  })
+  #token: { text: string; until: number } | null = null
+
+  constructor(account: CzdsAccount, signal: AbortSignal, wait: Wait) {
+    this.#account = account
+    this.#signal = signal
+    this.#wait = wait
+  }
+
+  /** The addresses of the zones that the account may have. */
+  async links(): Promise<string[]> {
+    const answer = await this.#authorizedRequest(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
+    const links = parseJsonOrNull(await readResponseText(answer, MAX_LIST_RESPONSE_BYTES))
+    if (!Array.isArray(links) || links.length > MAX_ZONE_LINKS || !links.every((link) => typeof link === 'string'))
+      throw new InputError(`${this.#account.zones} did not answer with a list of zones`)
+    for (const link of links) this.#requireSameOwner(link)
+    return links
+  }
+
+  async head(link: string): Promise<ZoneFileInfo> {
+    const { headers, body } = await this.#authorizedRequest(link, { method: 'HEAD' })
+    await body.dump()
+    return zoneFileInfoOf(headers)
+  }
+
+  /** The bytes of a zone from `from` on, or from its beginning: `from` says which. One try: what comes may break off. */
+  async bytes(
+    link: string,
+    from: number,
+    modified: string,
+  ): Promise<{ from: number; bytes: AsyncIterable<Uint8Array>; modified: string }> {
+    const headers = from === 0 ? {} : { range: `bytes=${from}-`, 'if-range': modified }
+    const answer = await this.#authorizedRequest(link, { method: 'GET', headers })
+    const isPart = answer.statusCode === 206 && String(answer.headers['content-range']).startsWith(`bytes ${from}-`)
+    if (answer.statusCode === 206 && !isPart) {
+      await answer.body.dump()
+      throw new InputError('the server answered with another part than the one that was asked for')
+    }
+    return { from: isPart ? from : 0, bytes: answer.body, modified: zoneFileInfoOf(answer.headers).modified }
+  }
+
+  close(): Promise<void> {
+    return this.#dispatcher.destroy()
+  }
+
+  /** Asks with a token; one that is no longer good is replaced once. */
+  async #authorizedRequest(link: string, options: CzdsRequest): Promise<CzdsResponse> {
+    for (let isSecond = false; ; isSecond = true) {
+      const authorization = `Bearer ${await this.#signIn()}`
+      const answer = await this.#requestWithRetries(link, { ...options, headers: { ...options.headers, authorization } })
+      if (answer.statusCode === 200 || answer.statusCode === 206) return answer
+      await answer.body.dump()
+      if (answer.statusCode === 401 && !isSecond) this.#token = null
+      else throw new InputError(statusMessage(answer.statusCode))
+    }
+  }
+
+  async #signIn(): Promise<string> {
+    if (this.#token !== null && Date.now() < this.#token.until) return this.#token.text
+    const { user, password, accounts } = this.#account
+    const body = JSON.stringify({ username: user, password })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await this.#requestWithRetries(`${accounts}/api/authenticate`, { method: 'POST', headers, body })
+    const text = await readResponseText(answer, MAX_TOKEN_RESPONSE_BYTES)
+    if (answer.statusCode === 401 || answer.statusCode === 400 || answer.statusCode === 404)
+      throw new InputError('CZDS does not know the account: DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD say which')
+    const token = answer.statusCode === 200 ? tokenFromResponse(text) : null
+    if (token === null) throw new InputError(`${accounts} gave no token (status ${answer.statusCode})`)
+    this.#token = { text: token, until: Date.now() + TOKEN_LIFETIME_MS }
+    return token
+  }
+
+  /** Asks until there is an answer that stands, at most TRIES times. */
+  async #requestWithRetries(url: string, { method, headers, body }: CzdsRequest): Promise<CzdsResponse> {
+    const requestHeaders = {
+      accept: 'application/json, application/gzip, */*;q=0.1',
+      'user-agent': this.#account.agent,
+      ...headers,
+    }
+    for (let tries = 1; ; tries++) {
+      const options = { method, headers: requestHeaders, body: body ?? null, dispatcher: this.#dispatcher, signal: this.#signal }
+      const answer = await request(url, options).catch((error: Error) => error)
+      this.#signal.throwIfAborted()
+      if (!(answer instanceof Error) && !RETRYABLE_STATUSES.has(answer.statusCode)) return answer
+      if (!(answer instanceof Error)) await answer.body.dump()
+      if (tries === MAX_TRIES)
+        throw new InputError(
+          answer instanceof Error
+            ? `${new URL(url).host} cannot be reached: ${answer.message}`
+            : statusMessage(answer.statusCode),
+        )
+      const retryAfterMs = answer instanceof Error ? Number.NaN : Number(answer.headers['retry-after']) * 1000
+      await this.#wait(Math.min(retryAfterMs > 0 ? retryAfterMs : FIRST_RETRY_DELAY_MS * 2 ** tries, MAX_RETRY_DELAY_MS), this.#signal)
+    }
+  }
+
+  /** The token goes to the host of the list, or to another one of its owner by TLS. */
+  #requireSameOwner(link: string): void {
+    const [base, url] = [new URL(this.#account.zones), URL.canParse(link) ? new URL(link) : null]
+    const isOwn = url?.origin === base.origin
+    const isSameOwner =
+      url?.protocol === 'https:' && registrableDomain(url.hostname as DomainName) === registrableDomain(base.hostname as DomainName)
+    if (!isOwn && !isSameOwner)
+      throw new InputError(
+        `${base.host} names a zone at an address that is not its own: ${JSON.stringify(link.slice(0, 200))}`,
+      )
+  }
+}
+
+function tokenFromResponse(text: string): string | null {
+  const { accessToken } = (parseJsonOrNull(text) ?? {}) as { accessToken?: unknown }
+  return typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken) ? accessToken : null
+}
+
+/** Null for a text that is no JSON, such as the page of a proxy. */
+function parseJsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function zoneFileInfoOf(headers: CzdsResponse['headers']): ZoneFileInfo {
+  const bytes = Number(headers['content-length'] ?? Number.NaN)
+  return { modified: String(headers['last-modified'] ?? ''), bytes: Number.isSafeInteger(bytes) ? bytes : null }
+}
+
+function statusMessage(status: number): string {
+  if (status === 401 || status === 403)
+    return `the account may not have it (status ${status}): look at its approvals at CZDS`
+  if (status === 404) return 'there is no such zone (status 404)'
+  return `the server answered with status ${status}`
+}
+
+/** The text of an answer, which may not be longer than `most` bytes. */
+async function readResponseText({ body }: CzdsResponse, maxBytes: number): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      bytes += piece.length
+      if (bytes > maxBytes) throw new InputError(`an answer of CZDS has more than ${maxBytes} bytes`)
+      pieces.push(piece)
+    }
+  } catch (error) {
+    if (error instanceof InputError || (error as Error).name === 'AbortError') throw error
+    throw new InputError(`an answer of CZDS broke off: ${(error as Error).message}`)
+  }
+  return Buffer.concat(pieces).toString()
+}

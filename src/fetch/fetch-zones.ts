@@ -1,0 +1,164 @@
+/** Fetches the zones of an account into a folder, one after another: each under its own name once it is there whole. */
+
+import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { InputError, StorageError } from '../import/stream/input-error.ts'
+import { parseName } from '../values/domain-name.ts'
+import { type Day, dayOf } from '../values/time.ts'
+import type { CzdsClient, ZoneFileInfo } from './czds-client.ts'
+
+/** What became of a zone. `file`: its name in the folder, null where nothing was found out. */
+export type ZoneFetchResult = { zone: string; file: string | null } & (
+  | { outcome: 'fetched'; bytes: number }
+  | { outcome: 'there' }
+  | { outcome: 'failed'; reason: string }
+)
+
+export type ZoneFetch = {
+  czds: Pick<CzdsClient, 'links' | 'head' | 'bytes'>
+  folder: string
+  /** Zones that are wanted; null for all that the account may have. */
+  wanted: readonly string[] | null
+  signal: AbortSignal
+  /** Whether the zone of that day need not be fetched any more. */
+  has(zone: string, day: Day, file: string): Promise<boolean>
+  /** Told of the bytes that are there of a zone. */
+  onBytes(zone: string, bytes: number, of: number | null): void
+  onFetched(fetched: ZoneFetchResult): void
+}
+
+/** The most bytes of a zone, several times those of the largest. */
+const MAX_ZONE_BYTES = 2 ** 36
+/** How often a download may break off. */
+const MAX_DOWNLOAD_TRIES = 5
+/** Bytes that stay free. */
+const MIN_FREE_BYTES = 2 ** 28
+
+type ZoneDownload = { link: string; zone: string; head: ZoneFileInfo; file: string; part: string }
+
+/** A zone that fails does not keep the others. Throws InputFault where the account cannot be used, PlaceFault where the disk is full. */
+export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
+  const { czds, folder, wanted, signal, onFetched } = fetch
+  const links = new Map((await czds.links()).map((link) => [zoneFromLink(link), link]))
+  await mkdir(folder, { recursive: true })
+  const found: ZoneFetchResult[] = []
+  for (const zone of wanted ?? [...links.keys()].sort()) {
+    signal.throwIfAborted()
+    const link = links.get(zone)
+    const fetched =
+      link === undefined ? failedFetch(zone, null, 'the account may not have it') : await fetchZone(fetch, zone, link)
+    found.push(fetched)
+    onFetched(fetched)
+  }
+  return found
+}
+
+/** `com` of `https://czds-download-api.icann.org/czds/downloads/com.zone`. Throws InputFault for another address. */
+function zoneFromLink(link: string): string {
+  const zone = /\/([^/]+)\.zone$/.exec(new URL(link).pathname)?.[1]?.toLowerCase() ?? ''
+  if (parseName(`name.${zone}`) === null)
+    throw new InputError(`${JSON.stringify(link.slice(0, 200))} is not the address of a zone`)
+  return zone
+}
+
+async function fetchZone(fetch: ZoneFetch, zone: string, link: string): Promise<ZoneFetchResult> {
+  let file: string | null = null
+  try {
+    const head = await fetch.czds.head(link)
+    const day = zoneDayOf(head)
+    file = `${zone}-${day}.zone.gz`
+    if (await fetch.has(zone, day, file)) return { zone, file, outcome: 'there' }
+    const goal: ZoneDownload = { link, zone, head, file, part: `.${file}.part` }
+    await requireFreeSpace(fetch.folder, goal)
+    await removeStaleParts(fetch.folder, goal)
+    return { zone, file, outcome: 'fetched', bytes: await downloadZone(fetch, goal) }
+  } catch (error) {
+    if (error instanceof StorageError || !(error instanceof InputError)) throw error
+    return failedFetch(zone, file, error.message)
+  }
+}
+
+function failedFetch(zone: string, file: string | null, reason: string): ZoneFetchResult {
+  return { zone, file, outcome: 'failed', reason }
+}
+
+function zoneDayOf({ modified }: ZoneFileInfo): Day {
+  const time = Date.parse(modified)
+  if (Number.isNaN(time)) throw new InputError('the server does not say of which day it is (Last-Modified)')
+  return dayOf(Math.floor(time / 1000))
+}
+
+async function requireFreeSpace(folder: string, { file, head }: ZoneDownload): Promise<void> {
+  const bytes = head.bytes ?? 0
+  if (head.bytes === 0) throw new InputError('it is empty')
+  if (bytes > MAX_ZONE_BYTES) throw new InputError(`it has ${bytes} bytes, and at most ${MAX_ZONE_BYTES} are fetched`)
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < bytes + MIN_FREE_BYTES)
+    throw new StorageError(
+      `${file} has ${Math.ceil(bytes / 2 ** 20)} MiB, and the disk of ${folder} has less than that and 256 MiB free: make room`,
+    )
+}
+
+/** What was begun of the zone of another day is of no use any more. */
+async function removeStaleParts(folder: string, { zone, part }: ZoneDownload): Promise<void> {
+  for (const entry of await readdir(folder))
+    if (entry.startsWith(`.${zone}-`) && entry.endsWith('.zone.gz.part') && entry !== part)
+      await rm(join(folder, entry))
+}
+
+/** Goes on where an earlier download broke off; returns the bytes of the whole file. */
+async function downloadZone(fetch: ZoneFetch, goal: ZoneDownload): Promise<number> {
+  const part = join(fetch.folder, goal.part)
+  for (let tries = 1; ; tries++) {
+    const reason = await downloadPart(fetch, goal, part)
+    const bytes = await fileSize(part)
+    const isWhole = goal.head.bytes === null || bytes === goal.head.bytes
+    if (reason === null && isWhole) {
+      await rename(part, join(fetch.folder, goal.file))
+      return bytes
+    }
+    if (reason === null) await rm(part) // it ended well, so nothing of it can be gone on with
+    if (tries === MAX_DOWNLOAD_TRIES)
+      throw new InputError(
+        reason === null
+          ? `it has ${bytes} bytes, and was to have ${goal.head.bytes}`
+          : `the download broke off ${MAX_DOWNLOAD_TRIES} times (${reason}); it is gone on with the next time`,
+      )
+  }
+}
+
+/** Null where the server came to its end, else why it broke off. */
+async function downloadPart(
+  { czds, signal, onBytes }: ZoneFetch,
+  { link, zone, head }: ZoneDownload,
+  part: string,
+): Promise<string | null> {
+  const size = await fileSize(part)
+  if (size === head.bytes) return null
+  const { from, bytes, modified } = await czds.bytes(link, size, head.modified)
+  if (modified !== head.modified)
+    throw new InputError('it was made anew while it was being fetched: the next time will do')
+  const handle = await open(part, from === 0 ? 'w' : 'a', 0o600)
+  let at = from
+  try {
+    for await (const piece of bytes) {
+      for (let done = 0; done < piece.length; ) done += (await handle.write(piece, done)).bytesWritten
+      at += piece.length
+      if (at > MAX_ZONE_BYTES) throw new InputError(`it has more than ${MAX_ZONE_BYTES} bytes`)
+      onBytes(zone, at, head.bytes)
+    }
+    return null
+  } catch (error) {
+    signal.throwIfAborted()
+    const { code } = error as NodeJS.ErrnoException
+    if (error instanceof InputError || code === 'ENOSPC') throw error
+    return (error as Error).message
+  } finally {
+    await handle.sync()
+    await handle.close()
+  }
+}
+
+async function fileSize(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0
+}

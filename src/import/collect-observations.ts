@@ -1,0 +1,72 @@
+/** Collects the lines of a file to batches: each is an observation, or is refused with a reason. */
+
+import { prepareObservation } from '../apply/prepare.ts'
+import { lineStart, isBlankLine, type InputLine, lineText, lineTextProblem } from './stream/line-splitter.ts'
+import type { Observation } from '../observe/observation.ts'
+import { parseObservation } from '../observe/observation-parser.ts'
+import type { Instant } from '../values/time.ts'
+import type { ImportBatch, RejectedLine } from './batch.ts'
+import { createColumnBuffer } from './observation-columns.ts'
+
+/** What a batch holds at most. */
+export const MAX_BATCH_OBSERVATIONS = 10_000
+export const MAX_BATCH_BYTES = 8_388_608
+export const OBSERVED_IN_FUTURE = "observed_at: is more than 5 minutes ahead of the store's clock"
+
+/** Takes lines, and hands over batches. */
+export type BatchCollector = {
+  /** Takes the next line of the file; false where it is refused. What was observed later than `latest` is. */
+  add(line: InputLine, latest: Instant): boolean
+  /** Takes what the last line left open. */
+  addLast(latest: Instant): boolean
+  /** Puts what was kept for the end of the file into the batch, a piece a step. */
+  finish(): Iterable<void>
+  isEmpty(): boolean
+  isFull(): boolean
+  /** Leaves the rejects alone. */
+  dropObservations(): void
+  /** Hands over what was collected and begins anew. */
+  takeBatch(): Omit<ImportBatch, 'bytes' | 'end'>
+}
+
+export function collectObservations(): BatchCollector {
+  let line = 0
+  let read = 0
+  let bytes = 0
+  const observations = createColumnBuffer(MAX_BATCH_OBSERVATIONS)
+  let rejects: RejectedLine[] = []
+  return {
+    add(inputLine, latest) {
+      line++
+      if (isBlankLine(inputLine)) return true
+      read++
+      bytes += inputLine.bytes.length
+      const parsed = parseObservationLine(inputLine, line, latest)
+      if (typeof parsed !== 'string') observations.add(prepareObservation(parsed))
+      else rejects.push({ line, reason: parsed, length: inputLine.length, text: lineStart(inputLine) })
+      return typeof parsed !== 'string'
+    },
+    addLast: () => true,
+    finish: () => [],
+    isEmpty: () => read === 0,
+    isFull: () => read >= MAX_BATCH_OBSERVATIONS || bytes >= MAX_BATCH_BYTES,
+    dropObservations() {
+      read -= observations.takeColumns().names.length
+    },
+    takeBatch() {
+      const batch = { observations: observations.takeColumns(), rejects, line, read, skipped: 0 }
+      rejects = []
+      read = 0
+      bytes = 0
+      return batch
+    },
+  }
+}
+
+/** The observation in a line, or why it is refused. */
+function parseObservationLine(line: InputLine, number: number, latest: Instant): Observation | string {
+  const text = lineText(line, number)
+  if (text === null) return lineTextProblem(line)
+  const parsed = parseObservation(text)
+  return typeof parsed === 'string' || parsed.observed_at <= latest ? parsed : OBSERVED_IN_FUTURE
+}

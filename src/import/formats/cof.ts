@@ -1,0 +1,66 @@
+/** Lines of passive DNS in the Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): records, and from when to when they were seen. */
+
+import type { ObservedRecord } from '../../probe/probe-result.ts'
+import { parseName } from '../../values/domain-name.ts'
+import { canonicalRecordSet, RECORD_TYPES } from '../../values/dns-record.ts'
+import { type Instant, parseInstant } from '../../values/time.ts'
+import { parseJsonObject, domainProblem } from '../../observe/json.ts'
+import { parsePresentation } from './presentation.ts'
+import { lineByLine, type ImportFormat, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
+
+type CofEntry = Record<string, unknown>
+type TimeRange = { from: Instant; until: Instant }
+
+/** Where a line says when: seen by sensors, in zone files, and by sensors in milliseconds. A number is in such a part of a second. */
+const TIME_FIELDS = [
+  { first: 'time_first', last: 'time_last', unitsPerSecond: 1 },
+  { first: 'zone_time_first', last: 'zone_time_last', unitsPerSecond: 1 },
+  { first: 'time_first_ms', last: 'time_last_ms', unitsPerSecond: 1000 },
+] as const
+const MAX_INSTANT = parseInstant('9999-12-31T23:59:59Z')!
+
+/** `count`, `bailiwick`, `rdata_raw` and whatever else there is are not read. */
+export const cofFormat: ImportFormat = (observedAt) => lineByLine((line) => parseCofLine(line, observedAt))
+
+function parseCofLine(line: string, observedAt: Instant | null): ParsedLine {
+  const given = parseJsonObject(line)
+  if (typeof given === 'string') return given
+  const { rrname, rrtype, rdata } = given
+  if (typeof rrtype !== 'string' && typeof rrtype !== 'number') return 'rrtype: must be a text or a number'
+  const type = RECORD_TYPES.find((each) => each === String(rrtype).toUpperCase())
+  if (type === undefined) return []
+  const name = typeof rrname === 'string' ? parseName(rrname) : null
+  if (name === null) return `rrname: ${domainProblem(rrname)}`
+  const list: unknown[] = Array.isArray(rdata) ? rdata : [rdata]
+  if (list.length === 0 || !list.every((each) => typeof each === 'string'))
+    return 'rdata: must be a text or a list of texts'
+  const records = list.map((each) => parsePresentation(type, each))
+  const set = canonicalRecordSet(type, records)
+  if (typeof set === 'string') return `rdata: ${set}`
+  const times = parseCofTimes(given, observedAt)
+  if (typeof times === 'string') return times
+  const kept = records as ObservedRecord[]
+  return times.map(({ from, until }) => ({ name, at: from, kind: 'held', type, records: kept, until }))
+}
+
+/** One or several; a text where there is none, or one that cannot be read. */
+function parseCofTimes(given: CofEntry, observedAt: Instant | null): TimeRange[] | string {
+  const times: TimeRange[] = []
+  for (const { first, last, unitsPerSecond: unit } of TIME_FIELDS) {
+    if (given[first] === undefined && given[last] === undefined) continue
+    const [from, until] = [parseCofTime(given[first], unit), parseCofTime(given[last], unit)]
+    if (from === null) return `${first}: must be a Unix time or an RFC 3339 time`
+    if (until === null) return `${last}: must be a Unix time or an RFC 3339 time`
+    if (until < from) return `${last}: is before ${first}`
+    times.push({ from, until })
+  }
+  if (times.length > 0) return times
+  return observedAt === null ? NO_TIME_PROBLEM : [{ from: observedAt, until: observedAt }]
+}
+
+function parseCofTime(given: unknown, unitsPerSecond: number): Instant | null {
+  if (typeof given === 'string') return parseInstant(given)
+  if (typeof given !== 'number') return null
+  const seconds = Math.floor(given / unitsPerSecond)
+  return seconds >= 0 && seconds <= MAX_INSTANT ? seconds : null
+}

@@ -1,0 +1,112 @@
+/** Simple text of massdns (-o S): records a line, and with its flags q and r the question in front of them. */
+
+import type { DnsAnswer } from '../../probe/probe-result.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
+import { parseHost, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import type { Instant } from '../../values/time.ts'
+import { domainProblem } from '../../observe/json.ts'
+import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
+import { printedRecord } from './presentation.ts'
+import { type LineParser, NO_TIME_PROBLEM, type Sighting, type ParsedLine } from './sighting.ts'
+
+/**
+ * The answer to one question. `type`: the one that was asked, null where that was not printed. `status`: null where it was
+ * not. `end`: the host at which the aliases have arrived.
+ */
+type SimpleTextEntry = {
+  name: DomainName
+  at: Instant
+  type: string | null
+  status: string | null
+  answers: PrintedRecord[]
+  lines: Set<string>
+  end: string
+}
+
+/** With the flag r: resolver, time, status, name, class (not with every choice of flags), type. */
+const QUERY_META_LINE = /^\S+ (\d{1,11}) ([A-Z0-9]{1,20}) (\S+) (?:[A-Z0-9]{1,20})? ?([A-Z0-9]{1,20})$/
+/** With the flag q: name, class, type. */
+const QUERY_LINE = /^(\S+) (?:IN|CH|HS|ANY)? ?([A-Z0-9]{1,20})$/
+/** With the flag t it has class and time to live. */
+const SIMPLE_RECORD_LINE = /^\t?(\S+) (?:(\S+) \d+ )?([A-Z][A-Z0-9]*) (.*)$/
+const MAX_ENTRY_RECORDS = 2000
+
+/**
+ * Without questions an answer ends with an empty line, or with a record that cannot be of it: its owner is not where the
+ * aliases have arrived, or it is there already.
+ */
+export function massdnsSimpleText(observedAt: Instant | null): LineParser {
+  let entry: SimpleTextEntry | null = null
+  const finish = (next: SimpleTextEntry | null): ParsedLine => {
+    const completed = entry === null ? null : sightingsOfSimpleEntry(entry)
+    entry = next
+    return completed
+  }
+  return {
+    parseLine(line) {
+      if (line.trim() === '') return entry?.type === null ? finish(null) : null
+      const question = parseQueryLine(line, observedAt)
+      if (typeof question === 'string') return question
+      if (question !== null) return finish(question)
+      const [, owner, kind = 'IN', type, data] = SIMPLE_RECORD_LINE.exec(line) ?? []
+      if (owner === undefined || type === undefined || data === undefined) return 'must be a name, a type and data'
+      const record = printedRecord(owner, kind === 'IN' ? type : '', data)
+      if (entry !== null && belongsToEntry(entry, record, line)) return addRecord(entry, record, line)
+      const started = newSimpleEntry(owner, null, null, observedAt)
+      if (typeof started === 'string') return started
+      addRecord(started, record, line)
+      return finish(started)
+    },
+    end: () => finish(null),
+  }
+}
+
+/** Null where the line is no question; a text: what is wrong with it. */
+function parseQueryLine(line: string, observedAt: Instant | null): SimpleTextEntry | string | null {
+  const [, time, status = null, domainName, type = null] = QUERY_META_LINE.exec(line) ?? []
+  if (domainName !== undefined) return newSimpleEntry(domainName, type, status, Number(time))
+  const [, domain, plain = null] = QUERY_LINE.exec(line) ?? []
+  return domain === undefined ? null : newSimpleEntry(domain, plain, null, observedAt)
+}
+
+function newSimpleEntry(domain: string, type: string | null, status: string | null, at: Instant | null): SimpleTextEntry | string {
+  const name = parseName(domain)
+  if (name === null) return domainProblem(domain)
+  return at === null ? NO_TIME_PROBLEM : { name, at, type, status, answers: [], lines: new Set(), end: name }
+}
+
+function belongsToEntry(entry: SimpleTextEntry, { owner }: PrintedRecord, line: string): boolean {
+  return entry.type !== null || (parseHost(owner) === entry.end && !entry.lines.has(line))
+}
+
+function addRecord(entry: SimpleTextEntry, record: PrintedRecord, line: string): string | null {
+  if (entry.answers.length >= MAX_ENTRY_RECORDS) return `is over the ${MAX_ENTRY_RECORDS}th record of ${entry.name}`
+  entry.answers.push(record)
+  if (entry.type !== null) return null
+  entry.lines.add(line)
+  if (record.type === 'CNAME' && typeof record.record === 'string') entry.end = parseHost(record.record) ?? entry.end
+  return null
+}
+
+/** A question whose status was not printed, and that has no records, was answered in a way that nobody knows. */
+function sightingsOfSimpleEntry({ name, at, type, status, answers }: SimpleTextEntry): ParsedLine {
+  if (status === null && answers.length === 0) return []
+  const sightings: Sighting[] = []
+  for (const queryType of type === null ? answeredTypes(answers) : RECORD_TYPES.filter((each) => each === type)) {
+    const answer: DnsAnswer | string | null = answerFromMessage(name, queryType, {
+      status: status ?? 'NOERROR',
+      answers,
+      authorities: [],
+      flags: null,
+    })
+    if (typeof answer === 'string') return answer
+    if (answer !== null) sightings.push({ name, at, kind: 'asked', type: queryType, answer })
+  }
+  return sightings
+}
+
+/** The types that were found; the alias alone only where nothing else was. */
+function answeredTypes(answers: readonly PrintedRecord[]): RecordType[] {
+  const types = RECORD_TYPES.filter((type) => answers.some((each) => each.type === type))
+  return types.length > 1 ? types.filter((type) => type !== 'CNAME') : types
+}

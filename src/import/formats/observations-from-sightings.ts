@@ -1,0 +1,91 @@
+/** Makes observations of the sightings of each name, once they stand together in the order of time. */
+
+import type { DnsProbeResult } from '../../probe/probe-result.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { RECORD_TYPES, type RecordsByType, type RecordType } from '../../values/dns-record.ts'
+import type { Instant } from '../../values/time.ts'
+import type { Observation } from '../../observe/observation.ts'
+import { toDnsPart } from '../../observe/dns-part.ts'
+import type { Sighting } from './sighting.ts'
+import { type RecordSnapshot, type ValidityTimeline, createValidityTimeline } from './validity-timeline.ts'
+
+type QuerySighting = Extract<Sighting, { kind: 'asked' }>
+/** Answers that belong together. `times`: when each came. */
+type ObservedQueries = { at: Instant; answers: DnsProbeResult; answeredAt: Map<RecordType, Instant> }
+/** What is under way for one name. `moments`: record sets by their time. */
+type NameGathering = {
+  name: DomainName
+  queries: ObservedQueries | null
+  validity: Map<RecordType, ValidityTimeline>
+  snapshots: Map<Instant, Partial<RecordsByType>>
+}
+
+/** Questions for one name within this many seconds are one visit, as long as one of our own may take. */
+const QUERY_GROUP_SECONDS = 60
+/** Kept before they are handed on; types have clocks of their own, so that they need not come in one order. */
+const MAX_SNAPSHOTS = 1000
+
+/**
+ * The observations of sightings that come name by name, those of each in the order of time. Null stands for a visit that
+ * says nothing of its name, such as an A that failed alone. Holds no more than a bounded part of one name.
+ */
+export function* observationsOf(sightings: Iterable<Sighting>): Generator<Observation | null> {
+  let gathering: NameGathering | null = null
+  for (const sighting of sightings) {
+    if (gathering === null || gathering.name !== sighting.name) {
+      if (gathering !== null) yield* finishName(gathering)
+      gathering = { name: sighting.name, queries: null, validity: new Map(), snapshots: new Map() }
+    }
+    if (sighting.kind === 'asked') yield* addQuery(gathering, sighting)
+    else {
+      const { type, at, records, until } = sighting
+      const validity = gathering.validity.get(type) ?? createValidityTimeline(type)
+      gathering.validity.set(type, validity)
+      addSnapshots(gathering, validity.add(at, records, until))
+      if (gathering.snapshots.size > MAX_SNAPSHOTS) yield* emitSnapshots(gathering)
+    }
+  }
+  if (gathering !== null) yield* finishName(gathering)
+}
+
+/** Within a visit an answer is better than none, and of two that came in the same second the first counts. */
+function* addQuery(gathering: NameGathering, { type, at, answer }: QuerySighting): Generator<Observation | null> {
+  const { queries } = gathering
+  const known = queries?.answers[type]
+  const isWithin = queries !== null && at - queries.at < QUERY_GROUP_SECONDS
+  if (isWithin && known !== undefined && known.outcome !== 'failed') {
+    if (answer.outcome === 'failed' || queries.answeredAt.get(type) === at) return
+  }
+  if (isWithin && (known === undefined || known.outcome === 'failed')) {
+    queries.answers[type] = answer
+    queries.answeredAt.set(type, at)
+    return
+  }
+  if (queries !== null) yield toObservation(gathering.name, queries)
+  gathering.queries = { at, answers: { [type]: answer }, answeredAt: new Map([[type, at]]) }
+}
+
+function toObservation(domain: DomainName, { at, answers }: ObservedQueries): Observation | null {
+  const dns = toDnsPart(answers, 'not asked')
+  return dns === null ? null : { domain, observed_at: at, dns, web: null }
+}
+
+function addSnapshots({ snapshots }: NameGathering, added: readonly RecordSnapshot[]): void {
+  for (const { type, at, records } of added) {
+    const set = snapshots.get(at) ?? {}
+    snapshots.set(at, Object.assign(set, { [type]: records }))
+  }
+}
+
+/** Whoever has records is there. */
+function* emitSnapshots({ name, snapshots }: NameGathering): Generator<Observation> {
+  for (const [at, records] of [...snapshots].sort(([a], [b]) => a - b))
+    yield { domain: name, observed_at: at, dns: { status: 'ok', records }, web: null }
+  snapshots.clear()
+}
+
+function* finishName(gathering: NameGathering): Generator<Observation | null> {
+  if (gathering.queries !== null) yield toObservation(gathering.name, gathering.queries)
+  for (const type of RECORD_TYPES) addSnapshots(gathering, gathering.validity.get(type)?.end() ?? [])
+  yield* emitSnapshots(gathering)
+}

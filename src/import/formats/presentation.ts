@@ -1,0 +1,95 @@
+/** Records as tools print them (presentation form, RFC 1035, chapter 5), brought into the form of observation files. */
+
+import { adminEmail, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import type { PrintedRecord } from './printed-message.ts'
+
+const MAX_TXT_PART_BYTES = 255
+const BACKSLASH = '\\'
+
+/**
+ * What canonicalRecords reads, or refuses with a reason, for the data of one record: `10 mx.example.` or `"v=spf1 -all"`.
+ * `\xHH`, as massdns writes a byte, is read too.
+ */
+export function parsePresentation(type: RecordType, data: string): unknown {
+  const text = decimalEscapes(data)
+  if (type === 'TXT') return text.trimStart().startsWith('"') ? quotedParts(text.trim()) : splitTxtParts(unescapeOptional(text))
+  const fields = text.trim().split(/\s+/)
+  if (type === 'MX') return fields.length === 2 ? { priority: parseDigits(fields[0]), mail_server: fields[1] } : text
+  if (type !== 'SOA') return text.trim()
+  const [primary_nameserver, mailbox = '', serial, refresh, retry, expire, minimum, ...more] = fields
+  if (more.length > 0) return text
+  return {
+    primary_nameserver,
+    admin_email: adminEmail(mailbox),
+    serial: parseDigits(serial),
+    refresh_seconds: parseDigits(refresh),
+    retry_seconds: parseDigits(retry),
+    expire_seconds: parseDigits(expire),
+    minimum_ttl_seconds: minimum === undefined ? undefined : parseDigits(minimum),
+  }
+}
+
+/** One printed record; of a type that is not ours without its data. */
+export function printedRecord(owner: string, type: string, data: string): PrintedRecord {
+  const known = RECORD_TYPES.find((each) => each === type)
+  return { owner: decimalEscapes(owner), type, record: known === undefined ? null : parsePresentation(known, data) }
+}
+
+function decimalEscapes(text: string): string {
+  return text.replace(/\\x([0-9a-f]{2})/gi, (_, hex) => `\\${String(Number.parseInt(hex, 16)).padStart(3, '0')}`)
+}
+
+/** Digits alone; NaN for anything else. */
+function parseDigits(text: string | undefined): number {
+  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** The parts of a TXT record that were printed joined and without quotes, whatever characters are in them. */
+export function splitJoinedTxt(data: string): string[] {
+  return splitTxtParts(unescapeOptional(decimalEscapes(data)))
+}
+
+/** The character strings of a TXT record, each in quotes. */
+function quotedParts(text: string): string[] {
+  const parts: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const end = closingQuote(text, at + 1)
+    parts.push(unescapeOptional(text.slice(at + 1, end)))
+    at = end + 1
+    while (text[at] === ' ' || text[at] === '\t') at++
+  }
+  return parts
+}
+
+/** Index of the quote that ends a string: one that white space and another string, or nothing, follows. massdns escapes none. */
+function closingQuote(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === BACKSLASH) at++
+    else if (text[at] === '"' && (at === text.length - 1 || /^[ \t]+"/.test(text.slice(at + 1, at + 9)))) return at
+  }
+  return text.length
+}
+
+/** Takes the backslash off what needs none in an observation file: `\"` is a quote there. `\DDD` and `\\` stay. */
+export function unescapeOptional(text: string): string {
+  return text.includes(BACKSLASH)
+    ? text.replace(/\\(\d{3}|.)/gs, (whole, it) => (/^[\d\\]/.test(it) ? whole : it))
+    : text
+}
+
+/** A text whose parts were joined, cut again as nearly everybody cuts: after every 255 bytes. */
+function splitTxtParts(text: string): string[] {
+  if (Buffer.byteLength(text) <= MAX_TXT_PART_BYTES) return [text]
+  const parts: string[] = []
+  let bytes = MAX_TXT_PART_BYTES
+  for (const [unit] of text.matchAll(/\\\d{3}|\\\\|./gsu)) {
+    const size = unit.length > 1 && unit[0] === BACKSLASH ? 1 : Buffer.byteLength(unit)
+    if (bytes + size > MAX_TXT_PART_BYTES) {
+      parts.push('')
+      bytes = 0
+    }
+    parts[parts.length - 1] += unit
+    bytes += size
+  }
+  return parts
+}

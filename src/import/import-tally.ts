@@ -1,0 +1,48 @@
+/** What an import has done so far, counted, and how that is said. */
+
+import type { ImportFormatName } from './formats/import-formats.ts'
+import type { IngestOutcome } from '../store/ingest.ts'
+import type { ImportBatch } from './batch.ts'
+
+/** `line`: up to which line the file was applied. */
+export type ImportTally = {
+  read: number
+  applied: number
+  unchanged: number
+  stale: number
+  refused: number
+  skipped: number
+  line: number
+}
+
+export function addBatchToTally(tally: ImportTally, { rejects, line, read, skipped: passedOver }: ImportBatch, outcomes: readonly IngestOutcome[]): void {
+  tally.read += read
+  tally.skipped += passedOver
+  tally.line = line
+  tally.refused += rejects.length
+  for (const outcome of outcomes) tally[outcome === 'ahead' || outcome === 'lost' ? 'refused' : outcome]++
+}
+
+export function formatImportSummary(tally: ImportTally, seconds: number, format: ImportFormatName | null): string {
+  const { read, applied, unchanged, stale, refused, skipped: passedOver } = tally
+  const counts = `read ${read}, applied ${applied}, unchanged ${unchanged}, stale ${stale}, refused ${refused}`
+  const rate = Math.round(read / Math.max(seconds, 0.001))
+  return `${counts}${format === null ? '' : `, passed over ${passedOver}`} (${seconds.toFixed(1)} s, ${rate} lines/s)`
+}
+
+/** As --json prints it; `passed_over` is null for observations, of which no line is. */
+export function importSummaryJson(tally: ImportTally, seconds: number, format: ImportFormatName | null): object {
+  const { read, applied, unchanged, stale, refused, skipped: passedOver } = tally
+  return { read, applied, unchanged, stale, refused, passed_over: format === null ? null : passedOver, seconds }
+}
+
+/** How far it came: the lines of another crawl are applied in another order than theirs. */
+export function describeImportPosition(tally: ImportTally, path: string, format: ImportFormatName | null): string {
+  if (format === null) return `${path} is applied up to line ${tally.line}`
+  const count = observationsMade(tally)
+  return count === 0 ? `nothing of ${path} is applied` : `${count} observations of ${path} are applied`
+}
+
+export function observationsMade({ applied, unchanged, stale }: ImportTally): number {
+  return applied + unchanged + stale
+}

@@ -1,0 +1,50 @@
+/** A batch of prepared observations as columns: between threads they pass far quicker than objects, and leave less to collect. */
+
+import type { PreparedObservation } from '../apply/prepare.ts'
+import type { DomainName } from '../values/domain-name.ts'
+
+/** `numbers` has observed_at, asked, dnsPrint and webPrint of each in turn. */
+export type ObservationColumns = { names: DomainName[]; dns: (string | null)[]; web: (string | null)[]; numbers: Float64Array }
+
+const NUMBERS_PER_ROW = 4
+
+/** Gathers at most `most` observations. */
+export function createColumnBuffer(maxRows: number) {
+  const numbers = new Float64Array(maxRows * NUMBERS_PER_ROW)
+  let names: DomainName[] = []
+  let dns: (string | null)[] = []
+  let web: (string | null)[] = []
+  return {
+    add(prepared: PreparedObservation): void {
+      const { name, observed_at, queriedTypes: askedTypes, dnsFingerprint: dnsPrint, webFingerprint: webPrint } = prepared
+      numbers.set([observed_at, askedTypes, dnsPrint, webPrint], names.length * NUMBERS_PER_ROW)
+      names.push(name)
+      dns.push(prepared.dns)
+      web.push(prepared.web)
+    },
+    /** Hands over what was gathered and begins anew. */
+    takeColumns(): ObservationColumns {
+      const full = { names, dns, web, numbers: numbers.slice(0, names.length * NUMBERS_PER_ROW) }
+      names = []
+      dns = []
+      web = []
+      return full
+    },
+  }
+}
+
+/** The observations again, in their order. */
+export function preparedFromColumns({ names, dns, web, numbers }: ObservationColumns): PreparedObservation[] {
+  return names.map((name, row) => {
+    const at = row * NUMBERS_PER_ROW
+    return {
+      name,
+      observed_at: numbers[at]!,
+      queriedTypes: numbers[at + 1]!,
+      dns: dns[row]!,
+      web: web[row]!,
+      dnsFingerprint: numbers[at + 2]!,
+      webFingerprint: numbers[at + 3]!,
+    }
+  })
+}

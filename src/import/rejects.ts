@@ -1,0 +1,41 @@
+/** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
+
+import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { errorCause } from './stream/input-error.ts'
+import { CommandFault } from '../config/command-fault.ts'
+import type { RejectedLine } from './batch.ts'
+
+const MAX_REPORTED = 10
+
+/** Opens the file, emptied. Throws CommandFault where it cannot be written, or is the file that is read. */
+export function openRejectsFile(path: string | null, source: Stats) {
+  const fd = path === null ? null : openRejectsForWrite(path, source)
+  let count = 0
+  return {
+    /** One JSON object a line: line, reason, length, text. */
+    write(rejects: readonly RejectedLine[]): void {
+      for (const reject of rejects) {
+        if (count++ < MAX_REPORTED) console.error(`line ${reject.line}: ${reject.reason}`)
+        if (count === MAX_REPORTED + 1)
+          console.error(`more lines are refused${fd === null ? '; --rejects FILE keeps them' : ''}`)
+      }
+      if (fd !== null && rejects.length > 0)
+        writeFileSync(fd, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
+    },
+    close(): void {
+      if (fd !== null) closeSync(fd)
+    },
+  }
+}
+
+function openRejectsForWrite(path: string, source: Stats): number {
+  const existing = statSync(path, { throwIfNoEntry: false })
+  if (existing?.isFile() && existing.ino === source.ino && existing.dev === source.dev) {
+    throw new CommandFault(`${path} is the file that is imported; name another for --rejects`)
+  }
+  try {
+    return openSync(path, 'w')
+  } catch (error) {
+    throw new CommandFault(`${path} cannot be written for --rejects: ${errorCause(error)}`)
+  }
+}

@@ -1,0 +1,103 @@
+/** Follow-up files: what became of the names of a day 7 or 30 days later, as it is known when the file is written. */
+
+import type { ObservationStore } from '../store/port/store.ts'
+import type { CrawlRequests } from '../store/port/crawl-requests.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { Day, Instant } from '../values/time.ts'
+import { type BuildResult, requireDiskSpace, publishFile, type BuildContext } from './publish.ts'
+import { FOLLOWUP_HEADER, followupRow } from './followup-row.ts'
+import { BuildFault } from './file-store/build-fault.ts'
+import { namesOfFile } from './file-store/packed-names.ts'
+import { type FileDescription, type FileName, fileName, type OpenedFile, type FileStore } from './file-store/file-store.ts'
+import { type FileRows, ContentSummary } from './content-summary.ts'
+
+/** Days after registration at which a follow-up file is made. */
+export const FOLLOWUPS = [7, 30] as const
+export type FollowupDays = (typeof FOLLOWUPS)[number]
+
+export type FollowupBuild = {
+  fileStore: FileStore
+  observations: Pick<ObservationStore, 'crawlStates' | 'currentFacts'>
+  crawlRequests: Pick<CrawlRequests, 'complete'>
+  now: Instant
+}
+
+/** Seconds after which facts count as old. */
+const STALE_FACTS_SECONDS = 86_400
+/** Bytes of a row on the disk, at most in most files, to a name of the daily file. */
+const FOLLOWUP_ROW_BYTES = 100
+/** Names whose facts are read at once. */
+const FOLLOWUP_BATCH_NAMES = 1_000
+
+/** Wants the names of a day's file from the crawler; how many they are. */
+export async function requestFollowupProbes(
+  day: Day,
+  { shelf: fileStore, wishes: crawlRequests }: { shelf: FileStore; wishes: Pick<CrawlRequests, 'add'> },
+  { signal, onRows }: Pick<BuildContext, 'signal' | 'onRows'>,
+): Promise<number> {
+  let queued = 0
+  for await (const names of nameBatches(await openDailyFile(fileStore, day))) {
+    signal.throwIfAborted()
+    await crawlRequests.add('followup', names)
+    queued += names.length
+    onRows(queued)
+  }
+  return queued
+}
+
+/**
+ * Puts the follow-up file of a day on the shelf, from the facts that are known now; names that were forgotten are left out.
+ * What the crawler has not visited of it by now is no longer wanted. Throws BuildFault where the day has no file that is handed out.
+ */
+export async function buildFollowup(day: Day, after: FollowupDays, build: FollowupBuild, context: BuildContext): Promise<BuildResult> {
+  const opened = await openDailyFile(build.fileStore, day)
+  try {
+    await requireDiskSpace(build.fileStore, `the follow-up file of ${day}`, FOLLOWUP_ROW_BYTES * opened.manifest.rows)
+    return await publishFollowup(fileName(`followup-${after}`, day), opened, build, context)
+  } finally {
+    await opened.close()
+  }
+}
+
+function publishFollowup(name: FileName, opened: OpenedFile, build: FollowupBuild, run: BuildContext): Promise<BuildResult> {
+  const { fileStore, now } = build
+  const tally = new ContentSummary()
+  let older_than_24h = 0
+  const rows = followupRows(build, opened, (clocks) => {
+    older_than_24h += clocks.filter((clock) => now - clock > STALE_FACTS_SECONDS).length
+    run.onRows(tally.rows)
+  })
+  const describe = (): FileDescription => ({ generated: now, ...tally.counts(), older_than_24h, held: null })
+  const isSame = (): boolean => false // that nothing has changed since is told by when it was made
+  return publishFile(fileStore, name, tally.content(FOLLOWUP_HEADER, rows), { describe, isSame }, run)
+}
+
+/** `onClocks` is told when each name was last looked at; 0 for never. */
+async function* followupRows(
+  { observations: frontier, crawlRequests }: FollowupBuild,
+  opened: OpenedFile,
+  onClocks: (clocks: readonly Instant[]) => void,
+): AsyncGenerator<FileRows> {
+  for await (const names of nameBatches(opened)) {
+    const [visits, currents] = await Promise.all([frontier.crawlStates(names), frontier.currentFacts(names)])
+    const there = [...names.keys()].filter((place) => !visits[place]!.forgotten)
+    const text = there.map((place) => followupRow(names[place]!, currents[place]!)).join('')
+    onClocks(there.map((place) => Math.max(...visits[place]!.clocks)))
+    yield { text, names: there.map((place) => names[place]!) }
+    await crawlRequests.complete('followup', names)
+  }
+}
+
+async function* nameBatches(opened: OpenedFile): AsyncGenerator<DomainName[]> {
+  for await (const names of namesOfFile(opened))
+    for (let at = 0; at < names.length; at += FOLLOWUP_BATCH_NAMES) yield names.slice(at, at + FOLLOWUP_BATCH_NAMES)
+}
+
+async function openDailyFile(fileStore: FileStore, day: Day): Promise<OpenedFile> {
+  const opened = await fileStore.open(fileName('daily', day))
+  const held = opened?.manifest.held ?? null
+  if (opened !== null && held === null) return opened
+  await opened?.close()
+  if (opened === null) throw new BuildFault(`there is no daily file of ${day}: build it first`)
+  throw new BuildFault(`the daily file of ${day} is held back (${held}): release it first`)
+}

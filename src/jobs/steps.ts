@@ -1,0 +1,104 @@
+/** What the nights go by, and how each step of theirs is done: the plan's words on one side, the builders on the other. */
+
+import { RUN_RETENTION_SECONDS } from '../store/port/jobs.ts'
+import type { Store } from '../store/port/store.ts'
+import type { Day, Instant } from '../values/time.ts'
+import type { BuildContext } from './publish.ts'
+import { buildDaily } from './daily.ts'
+import type { JobLock } from './job-lock.ts'
+import { buildFollowup, type FollowupDays, requestFollowupProbes } from './followup.ts'
+import type { QualityBounds } from './quality-check.ts'
+import type { StepOutcome } from './job-scheduler.ts'
+import type { PlanInputs, JobStep } from './job-plan.ts'
+import type { Registrations } from '../registrations/registrations.ts'
+import { FILE_KINDS, type FileKind, type FileManifest, type FileStore } from './file-store/file-store.ts'
+
+/** All that the files of the nights are made with. */
+export type JobDependencies = {
+  store: Store
+  fileStore: FileStore
+  /** Where the names of each day come from. */
+  registrations: Pick<Registrations, 'days' | 'registered'>
+  /** Null: every day is handed out. */
+  qualityBounds: QualityBounds | null
+  /** Of the packing. */
+  threads: number
+  /** Brings in what lies in the inbox. */
+  processInbox(run: BuildContext): Promise<StepOutcome>
+  /** When files that it left are to be looked at again; null where it left none. */
+  inboxRecheckAt(): Instant | null
+  /** What builds wait for where a disk has too little room; without, they do not. */
+  diskSpace?: BuildContext['diskSpace']
+  /** Builds the snapshots. */
+  buildSnapshots(run: BuildContext): Promise<StepOutcome>
+}
+
+type StepOptions = Pick<BuildContext, 'onRows'> & { release?: boolean }
+
+/** What a plan goes by, but for what the settings say. */
+export async function readPlanInputs({
+  store,
+  fileStore,
+  registrations: sources,
+  inboxRecheckAt: inboxAgain,
+}: Pick<JobDependencies, 'store' | 'fileStore' | 'registrations' | 'inboxRecheckAt'>): Promise<Omit<PlanInputs, 'times' | 'followupWait'>> {
+  const now = await store.now()
+  const days = await sources.days()
+  const crawlers = await store.schedule.crawlers()
+  const wanted = crawlers.length === 0 ? 0 : await store.crawlRequests.count('followup')
+  const files = {} as Record<FileKind, FileManifest[]>
+  for (const kind of FILE_KINDS) files[kind] = await fileStore.list(kind)
+  return {
+    now,
+    days,
+    files,
+    runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
+    crawl: { isRunning: crawlers.length > 0, requested: wanted },
+    inboxRecheckAt: inboxAgain(),
+  }
+}
+
+/** Does one step. */
+export async function runStep(dependencies: JobDependencies, { job, date }: JobStep, lock: JobLock, options: StepOptions): Promise<StepOutcome> {
+  const run: BuildContext = { ...lock, ...options, threads: dependencies.threads, diskSpace: dependencies.diskSpace }
+  await dependencies.diskSpace?.wait(lock.signal)
+  switch (job) {
+    case 'inbox':
+      return dependencies.processInbox(run)
+    case 'snapshot':
+      return dependencies.buildSnapshots(run)
+    case 'daily':
+      return runDailyStep(dependencies, date!, run, options.release ?? false)
+    case 'queue-7':
+    case 'queue-30':
+      return { rows: await requestFollowupProbes(date!, { shelf: dependencies.fileStore, wishes: dependencies.store.crawlRequests }, run) }
+    case 'followup-7':
+    case 'followup-30':
+      return runFollowupStep(dependencies, date!, job === 'followup-7' ? 7 : 30, run)
+  }
+}
+
+async function runDailyStep(
+  { store, fileStore, registrations: sources, qualityBounds }: JobDependencies,
+  day: Day,
+  run: BuildContext,
+  release: boolean,
+): Promise<StepOutcome> {
+  const names = sources.registered(day)
+  const build = { fileStore: fileStore, observations: store.observations, names, qualityBounds: qualityBounds, release, now: await store.now() }
+  const { manifest, isNew } = await buildDaily(day, build, run)
+  const { rows, held } = manifest
+  if (held !== null)
+    return {
+      rows,
+      held: true,
+      message: `${day} is held back: ${held}. If that is right: domaindex build daily --date ${day} --release`,
+    }
+  return { rows, message: isNew ? null : `${day} is as it was` }
+}
+
+async function runFollowupStep({ store, fileStore }: JobDependencies, day: Day, after: FollowupDays, run: BuildContext): Promise<StepOutcome> {
+  const { observations: frontier, crawlRequests } = store
+  const { manifest } = await buildFollowup(day, after, { fileStore, observations: frontier, crawlRequests, now: await store.now() }, run)
+  return { rows: manifest.rows, message: null }
+}

@@ -1,0 +1,145 @@
+/** One server that questions go to: within its limit, over UDP and TCP, with EDNS where that passes. */
+
+import type { RecordType } from '../../values/dns-record.ts'
+import { parseReply, type DnsReply } from './reply.ts'
+import type { QueryOutcome, QueryTicket } from './concurrency-limiter.ts'
+import type { DnsServerPath } from './server-path.ts'
+import { encodeQuery, type DnsQuery } from './query.ts'
+import type { DnsServer } from './server.ts'
+import { DnsTcpClient } from './tcp.ts'
+import { DnsUdpPool } from './udp.ts'
+import { random16, type RawDnsResponse } from './pending-queries.ts'
+import type { DnsFailure } from '../probe-result.ts'
+
+export type ServerQuery = {
+  host: string
+  type: RecordType
+  /** The number of the socket that asks. */
+  socket: number
+  /** The moment of performance.now() at which the question is given up. */
+  deadline: number
+  /** An attempt before failed here, or timed out; no other attempt follows. */
+  isRetry: boolean
+  /** How many attempts there were before, so that none is answered from what was kept of another one. */
+  attempt: number
+  hasTimedOut: boolean
+  isLast: boolean
+}
+
+export type PositiveReply = Extract<DnsReply, { outcome: 'records' | 'nxdomain' }>
+export type FailedReply = Extract<DnsReply, { outcome: 'failed' }>
+/** `ticket` is null where the question did not get a place in flight. */
+export type ServerQueryResult = { reply: PositiveReply | FailedReply | { outcome: 'unreachable' }; ticket: QueryTicket | null }
+
+/** `timeout`: milliseconds of one attempt; `isUrgent`: questions go before those of others. */
+export type DnsServerClientOptions = { timeout: number; sockets: number; isUrgent: boolean }
+
+/** What a server says, or does not, that is asked more than it bears. */
+const OVERLOAD_FAILURES: readonly DnsFailure[] = ['timeout', 'refused', 'servfail']
+const UNREACHABLE_REPLY = { outcome: 'unreachable' } as const
+
+export class DnsServerClient {
+  readonly server: DnsServer
+  readonly path: DnsServerPath
+  readonly #options: DnsServerClientOptions
+  readonly #udp: DnsUdpPool
+  readonly #tcp: DnsTcpClient
+  /** When it answered last, and when it last answered without failing, of performance.now(). */
+  #lastAnswerAt = Number.NEGATIVE_INFINITY
+  #lastSuccessAt = Number.NEGATIVE_INFINITY
+  #probe: Promise<unknown> | null = null
+
+  constructor(server: DnsServer, path: DnsServerPath, options: DnsServerClientOptions) {
+    this.server = server
+    this.path = path
+    this.#options = options
+    this.#udp = new DnsUdpPool(server, options.sockets)
+    this.#tcp = new DnsTcpClient(server)
+  }
+
+  /** Never rejects. */
+  async query(request: ServerQuery, isUrgent = this.#options.isUrgent): Promise<ServerQueryResult> {
+    const { limiter } = this.path
+    const acquired = limiter.acquire({ host: request.host, isRetry: request.isRetry, isUrgent }, request.deadline)
+    const ticket = acquired instanceof Promise ? await acquired : acquired
+    if (ticket === null) return { reply: UNREACHABLE_REPLY, ticket }
+    const reply = await this.#send(request)
+    limiter.release(ticket, limiterOutcomeOf(reply))
+    return { reply, ticket }
+  }
+
+  /** Whether it answered any question since a moment, or answers one now. */
+  async answersSince(moment: number): Promise<boolean> {
+    if (this.#lastAnswerAt < moment) await this.#queryRoot()
+    return this.#lastAnswerAt >= moment
+  }
+
+  /** Whether it answered a question without failing since a moment, or does so now. */
+  async succeedsSince(moment: number): Promise<boolean> {
+    if (this.#lastSuccessAt < moment) await this.#queryRoot()
+    return this.#lastSuccessAt >= moment
+  }
+
+  close(): void {
+    this.#udp.close()
+    this.#tcp.close()
+    this.path.limiter.close()
+  }
+
+  /** Asks for the root, once at a time, and before others: it would come too late behind all that waits. */
+  async #queryRoot(): Promise<void> {
+    const until = performance.now() + 2 * this.#options.timeout
+    const root = {
+      host: '.',
+      type: 'NS',
+      socket: random16(),
+      deadline: until,
+      isRetry: false,
+      attempt: 0,
+      hasTimedOut: false,
+      isLast: true,
+    } as const
+    this.#probe ??= this.query(root, true)
+    await this.#probe
+    this.#probe = null
+  }
+
+  /** Without EDNS where that was not understood or does not pass, and over TCP where the answer was cut off. */
+  async #send({ host, type, socket, attempt, hasTimedOut, isLast }: ServerQuery): Promise<ServerQueryResult['reply']> {
+    const { edns } = this.path
+    let hasEdns = edns.shouldUse({ hasTimedOut, isLast })
+    let query = encodeQuery(host, type, hasEdns, attempt)!
+    let reply = this.#parse(await this.#udp.query(query, this.#attemptDeadline(), socket), query)
+    if (reply.outcome === 'unknown' && hasEdns) {
+      hasEdns = false
+      query = encodeQuery(host, type, hasEdns)!
+      reply = this.#parse(await this.#udp.query(query, this.#attemptDeadline(), socket), query)
+    } else if (reply.outcome !== 'unreachable' && !isTimeoutReply(reply)) edns.recordAnswer({ hasEdns, hasTimedOut })
+    if (reply.outcome === 'cut') reply = this.#parse(await this.#tcp.query(query, this.#attemptDeadline()), query)
+    if (reply.outcome === 'unknown') return { outcome: 'failed', why: 'servfail' }
+    return reply.outcome === 'cut' ? { outcome: 'failed', why: 'malformed' } : reply
+  }
+
+  #parse(received: RawDnsResponse, query: DnsQuery): DnsReply | typeof UNREACHABLE_REPLY {
+    if (received === 'unreachable') return UNREACHABLE_REPLY
+    if (typeof received === 'string') return { outcome: 'failed', why: 'timeout' }
+    this.#lastAnswerAt = performance.now()
+    const reply = parseReply(received, query)
+    if (reply.outcome === 'records' || reply.outcome === 'nxdomain') this.#lastSuccessAt = this.#lastAnswerAt
+    return reply
+  }
+
+  /** The moment at which an attempt that begins now is given up. */
+  #attemptDeadline(): number {
+    return performance.now() + this.#options.timeout
+  }
+}
+
+function isTimeoutReply(reply: DnsReply): boolean {
+  return reply.outcome === 'failed' && reply.why === 'timeout'
+}
+
+function limiterOutcomeOf(reply: ServerQueryResult['reply']): QueryOutcome {
+  if (reply.outcome === 'unreachable') return 'lost'
+  return reply.outcome === 'failed' && OVERLOAD_FAILURES.includes(reply.why) ? 'failed' : 'answered'
+}

@@ -1,0 +1,23 @@
+/** What is known about the path to each resolver: how much it bears, and whether it lets EDNS through. Visits and self-checks share it. */
+
+import { EdnsSupport } from './edns.ts'
+import { DnsConcurrencyLimiter } from './concurrency-limiter.ts'
+import type { DnsServer } from './server.ts'
+
+export type DnsServerPath = { readonly limiter: DnsConcurrencyLimiter; readonly edns: EdnsSupport }
+
+export class DnsServerPaths {
+  readonly #paths = new Map<string, DnsServerPath>()
+  readonly #makeLimiter: () => DnsConcurrencyLimiter
+
+  constructor(makeLimiter = () => new DnsConcurrencyLimiter()) {
+    this.#makeLimiter = makeLimiter
+  }
+
+  of({ address, port }: DnsServer): DnsServerPath {
+    const key = `${address} ${port}`
+    const path = this.#paths.get(key) ?? { limiter: this.#makeLimiter(), edns: new EdnsSupport() }
+    this.#paths.set(key, path)
+    return path
+  }
+}

@@ -1,0 +1,26 @@
+/** Where questions go: the servers of the system, or those that somebody named. */
+
+import { getServers } from 'node:dns'
+import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
+
+/** A resolver, at an address and a port. */
+export type DnsServer = { address: IpAddress; port: number }
+
+const DNS_PORT = 53
+
+/** The resolvers of this system, without those whose address has a zone. */
+export function systemDnsServers(): DnsServer[] {
+  return getServers()
+    .map(parseDnsServer)
+    .filter((server) => server !== null)
+}
+
+/** `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`, with port 53 where none is said; null for anything else. */
+export function parseDnsServer(text: string): DnsServer | null {
+  const alone = parseAddress(text)
+  if (alone !== null) return { address: alone, port: DNS_PORT }
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:]*))(?::([1-9][0-9]{0,4}))?$/.exec(text) ?? []
+  const address = parseAddress(bracketed ?? plain ?? '')
+  const port = digits === undefined ? DNS_PORT : Number(digits)
+  return address === null || port > 65_535 ? null : { address, port }
+}

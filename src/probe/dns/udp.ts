@@ -1,0 +1,133 @@
+/** Questions to one server over UDP, from many sockets: random ports that change now and then, and random ids. */
+
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { addressFamily } from '../../values/ip-address.ts'
+import { type DnsQuery, setQueryId } from './query.ts'
+import type { DnsServer } from './server.ts'
+import { type RawDnsResponse, PendingQueries } from './pending-queries.ts'
+
+/** A socket is given up for one of another port after so many questions. */
+const MAX_QUERIES_PER_SOCKET = 4096
+const RECEIVE_BUFFER_BYTES = 4 << 20
+/** More would make ids easy to guess, and free ones hard to find. */
+const MAX_PENDING_QUERIES = 8192
+
+export class DnsUdpPool {
+  readonly #server: DnsServer
+  readonly #sockets: (UdpSocket | Promise<UdpSocket | null> | null)[]
+  /** All that are not closed, those included that are given up and still waited on. */
+  readonly #openSockets = new Set<UdpSocket>()
+  #isClosed = false
+
+  /** Sockets are opened when they are first needed. */
+  constructor(server: DnsServer, sockets: number) {
+    this.#server = server
+    this.#sockets = Array.from({ length: sockets }, () => null)
+  }
+
+  /** Waits for the answer until a moment of performance.now(), on the socket of this number. Never rejects. */
+  query(dnsQuery: DnsQuery, deadline: number, socket: number): Promise<RawDnsResponse> {
+    const at = socket % this.#sockets.length
+    const udpSocket = this.#sockets[at]
+    return udpSocket instanceof UdpSocket ? this.#queryOn(udpSocket, at, dnsQuery, deadline) : this.#openAndQuery(at, dnsQuery, deadline)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const udpSocket of this.#openSockets) udpSocket.close()
+  }
+
+  #queryOn(udpSocket: UdpSocket, at: number, dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+    if (this.#isClosed) return Promise.resolve('unreachable')
+    if (++udpSocket.queriesSent % MAX_QUERIES_PER_SOCKET === 0) void this.#replace(at, udpSocket)
+    return udpSocket.send(dnsQuery, deadline)
+  }
+
+  async #openAndQuery(at: number, dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+    const udpSocket = await (this.#sockets[at] ?? this.#open(at))
+    return udpSocket === null ? 'unreachable' : this.#queryOn(udpSocket, at, dnsQuery, deadline)
+  }
+
+  async #open(at: number): Promise<UdpSocket | null> {
+    const opening = this.#connect()
+    this.#sockets[at] = opening
+    const udpSocket = await opening
+    this.#sockets[at] = udpSocket
+    return udpSocket
+  }
+
+  /** The old socket goes on until the new one is there, and closes once all that wait on it have been told. */
+  async #replace(at: number, old: UdpSocket): Promise<void> {
+    const udpSocket = await this.#connect()
+    if (udpSocket === null) return
+    this.#sockets[at] = udpSocket
+    old.retire()
+  }
+
+  /** Null where there is no route, or no socket is left. */
+  async #connect(): Promise<UdpSocket | null> {
+    const { address, port } = this.#server
+    const socket = createSocket({ type: addressFamily(address) === 4 ? 'udp4' : 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES })
+    try {
+      socket.connect(port, address)
+      await once(socket, 'connect')
+    } catch {
+      socket.close()
+      return null
+    }
+    if (this.#isClosed) {
+      socket.close()
+      return null
+    }
+    const udpSocket = new UdpSocket(socket, () => this.#openSockets.delete(udpSocket))
+    this.#openSockets.add(udpSocket)
+    return udpSocket
+  }
+}
+
+/** One connected socket: from then on the system lets only datagrams of the server's address and port through. */
+class UdpSocket {
+  queriesSent = 0
+  readonly #socket: Socket
+  readonly #onClose: () => void
+  readonly #pending = new PendingQueries(() => {
+    if (this.#isRetired) this.retire()
+  })
+  #isRetired = false
+  readonly #onSent = (error: Error | null) => {
+    if (error !== null) this.#pending.settleAll('unreachable')
+  }
+
+  constructor(socket: Socket, closed: () => void) {
+    this.#socket = socket
+    this.#onClose = closed
+    const server = socket.remoteAddress()
+    socket.on('message', (message, { address, port }) => {
+      if (port === server.port && address === server.address) this.#pending.receive(message)
+    })
+    socket.on('error', () => this.#pending.settleAll('unreachable'))
+  }
+
+  send(query: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+    if (this.#pending.size >= MAX_PENDING_QUERIES) return Promise.resolve('unreachable')
+    const id = this.#pending.freeId()
+    const response = this.#pending.add(id, query, deadline)
+    this.#socket.send(setQueryId(query, id), this.#onSent)
+    return response
+  }
+
+  /** Closes as soon as nobody waits. */
+  retire(): void {
+    this.#isRetired = true
+    if (this.#pending.size > 0) return
+    this.#socket.close()
+    this.#onClose()
+  }
+
+  close(): void {
+    this.#isRetired = false
+    this.#pending.settleAll('unreachable')
+    this.retire()
+  }
+}

@@ -1,0 +1,222 @@
+/** One request and its answer, bounded in time and size: the head as soon as it is there, the body for who wants it. */
+
+import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { type BodyLimits, parseContentEncoding, type BodyDecoder, makeBodyDecoder } from './body.ts'
+import type { ConnectFailure } from './connect.ts'
+import { setStallTolerantTimeout } from '../stall-timer.ts'
+import type { WebLimits } from './limits.ts'
+
+/** The error by which a connection tells the request why it did not come about. */
+export class ConnectFailedError extends Error {
+  readonly failure: ConnectFailure
+
+  constructor(miss: ConnectFailure) {
+    super(miss)
+    this.failure = miss
+  }
+}
+
+/** How reading went. `cut`: the body went on over a bound, broke off, or could not be decoded to its end. */
+export type BodyReadResult = 'whole' | 'cut' | 'unreadable'
+
+export type HttpResponse = {
+  status: number
+  /** The first field of this name in lower case; null for none. */
+  header(name: string): string | null
+  /** Stops the body while something else is asked. */
+  pause(): void
+  /** Hands on the body, decoded, as it comes. Called at most once, and not after `drop`. */
+  read(sink: (chunk: Uint8Array) => void, limits: BodyLimits): Promise<BodyReadResult>
+  /** Nobody reads the body; a short one is let through, so that the connection stays. */
+  discard(): void
+}
+
+type RawHeaders = Record<string, string | string[] | undefined>
+
+/** Bytes that the connection may have read ahead of those that are counted: two of its buffers. */
+const READ_AHEAD_BYTES = 128 * 1024
+const BYTE_CHECK_INTERVAL_MS = 100
+const ABORT_ERROR = new Error('cut off')
+
+export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
+  readonly response: Promise<HttpResponse | ConnectFailure>
+  readonly #limits: WebLimits
+  #resolveResponse: (answer: HttpResponse | ConnectFailure) => void = () => {}
+  #socket: Socket | null = null
+  /** What the socket had read before, and what it may have read. */
+  #startBytes = 0
+  #maxBytesRead = 0
+  #isReused = false
+  #controller: Dispatcher.DispatchController | null = null
+  #cancelTimeout: () => void = () => {}
+  #stopByteCheck: () => void = () => {}
+  /** Bytes of a body that nobody reads. */
+  #discardedBytes = 0
+  #interimResponses = 0
+  #mode: 'head' | 'waiting' | 'reading' | 'dropped' = 'head'
+  #ended: BodyReadResult | null = null
+  #fields: RawHeaders = {}
+  /** The body as far as it came before somebody wanted it. */
+  #buffered: Uint8Array[] = []
+  #decoder: BodyDecoder | null = null
+  #resolveRead: (reading: BodyReadResult) => void = () => {}
+  status = 0
+  /** The connection had served before and ended without a byte of this answer: it was closing already. */
+  isLost = false
+  /** The connection ended, or said what is no HTTP, before it answered. */
+  isBroken = false
+
+  constructor(limits: WebLimits) {
+    this.#limits = limits
+    this.response = new Promise((resolve) => {
+      this.#resolveResponse = resolve
+    })
+  }
+
+  /** Whether its body stands in the connection for somebody who is going to read it. */
+  get hasUnreadBody(): boolean {
+    return this.#mode === 'waiting' && this.#ended === null
+  }
+
+  /**
+   * Called when the connection is there, again where another one has to be made. Of HTTP/2 frames that are for no request
+   * nobody hears anything, so that what was read is looked at from time to time.
+   */
+  attach(socket: Socket, isReused: boolean): void {
+    this.#stopByteCheck()
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
+      const timer = setInterval(() => this.checkBytesRead(), BYTE_CHECK_INTERVAL_MS).unref()
+      this.#stopByteCheck = () => clearInterval(timer)
+    }
+    this.#socket = socket
+    this.#startBytes = socket.bytesRead
+    this.#isReused = isReused
+    this.#setByteLimit(this.#limits.headBytes)
+  }
+
+  /** Called before the connection reads on: counts also what the parser skips. */
+  checkBytesRead(): void {
+    if (this.#socket !== null && this.#socket.bytesRead > this.#maxBytesRead) this.abort()
+  }
+
+  /** Ends the exchange here; who reads gets what came by now. */
+  abort(): void {
+    if (this.#ended !== null) return
+    this.#end('cut')
+    this.#controller?.abort(ABORT_ERROR)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#ended === null) this.#setTimer(this.#limits.headMs)
+    else controller.abort(ABORT_ERROR)
+  }
+
+  onResponseStart(_: unknown, status: number, fields: RawHeaders): void {
+    if (headerSize(fields) > this.#limits.headBytes) this.abort()
+    else if (status >= 200) {
+      this.#cancelTimeout()
+      this.status = status
+      this.#fields = fields
+      this.#mode = 'waiting'
+      this.#setByteLimit(this.#limits.drainBytes)
+      this.#resolveResponse(this)
+    } else if (++this.#interimResponses > this.#limits.interimResponses) this.abort()
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#mode === 'reading') this.#decode(chunk)
+    else if (this.#mode === 'waiting') this.#buffered.push(chunk)
+    else this.#discardedBytes += chunk.length
+    if (this.#discardedBytes > this.#limits.drainBytes) this.abort()
+  }
+
+  onResponseEnd(): void {
+    this.#end('whole')
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (error instanceof ConnectFailedError) this.#resolveResponse(error.failure)
+    else if (this.#ended === null) {
+      this.isLost = this.#isReused && this.#socket?.bytesRead === this.#startBytes
+      this.isBroken = this.#mode === 'head'
+    }
+    this.#end('cut')
+  }
+
+  header(name: string): string | null {
+    const value = this.#fields[name]
+    return (Array.isArray(value) ? value[0] : value) ?? null
+  }
+
+  pause(): void {
+    this.#controller?.pause()
+  }
+
+  read(sink: (chunk: Uint8Array) => void, limits: BodyLimits): Promise<BodyReadResult> {
+    const given = this.#fields['content-encoding']
+    const encoding = parseContentEncoding(Array.isArray(given) ? given.join(',') : (given ?? null))
+    if (encoding === 'unreadable') {
+      this.discard()
+      return Promise.resolve('unreadable')
+    }
+    return new Promise((resolve) => {
+      this.#resolveRead = resolve
+      this.#decoder = makeBodyDecoder(encoding, limits, sink)
+      for (const chunk of this.#buffered.splice(0)) this.#decode(chunk)
+      this.#mode = 'reading' // from here on the end of the exchange ends the reading
+      if (this.#ended !== null) this.#finish(this.#ended)
+      else {
+        this.#setByteLimit(limits.wireBytes)
+        this.#setTimer(this.#limits.bodyMs)
+        this.#resume()
+      }
+    })
+  }
+
+  discard(): void {
+    this.#mode = 'dropped'
+    this.#buffered = []
+    this.#resume()
+  }
+
+  #decode(chunk: Uint8Array): void {
+    this.#decoder?.write(chunk)
+    if (this.#decoder?.done) this.abort()
+  }
+
+  #resume(): void {
+    if (this.#ended === null && this.#controller?.paused) this.#controller.resume()
+  }
+
+  #setByteLimit(bytes: number): void {
+    if (this.#socket !== null) this.#maxBytesRead = this.#socket.bytesRead + bytes + READ_AHEAD_BYTES
+  }
+
+  #setTimer(milliseconds: number): void {
+    this.#cancelTimeout()
+    this.#cancelTimeout = setStallTolerantTimeout(milliseconds, () => this.abort())
+  }
+
+  #end(result: BodyReadResult): void {
+    if (this.#ended !== null) return
+    this.#ended = result
+    this.#cancelTimeout()
+    this.#stopByteCheck()
+    this.#resolveResponse('silent') // heard only where nothing was answered before
+    if (this.#mode === 'reading') this.#finish(result)
+  }
+
+  #finish(result: BodyReadResult): void {
+    const decoder = this.#decoder
+    decoder?.end().then(() => this.#resolveRead(decoder.done ? 'cut' : result))
+  }
+}
+
+/** Characters of a head, which HTTP/2 sends packed. */
+function headerSize(fields: RawHeaders): number {
+  let size = 0
+  for (const [name, value] of Object.entries(fields)) size += name.length + (value?.toString().length ?? 0)
+  return size
+}

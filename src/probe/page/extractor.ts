@@ -1,0 +1,154 @@
+/** What a page holds, gathered element by element: links in page order, what a reader sees, and a meta refresh. */
+
+import type { TreeObserver } from './tree/tree-builder.ts'
+import { jsonLdLinks } from './json-ld.ts'
+import type { Visibility } from './tree/open-elements.ts'
+import { nameSet } from './tree/element-names.ts'
+import { parseMetaRefresh } from './meta-refresh.ts'
+import type { TagAttributes } from './tree/tokenizer.ts'
+import type { StartPage, StartPageLink } from '../probe-result.ts'
+
+const MAX_LINKS = 2000
+const MAX_JSON_LD_UNITS = 256 * 1024
+const MAX_TARGET_UNITS = 2048
+const MAX_NAME_UNITS = 128
+
+/** Text runs on through these; every other element breaks the line. */
+const INLINE_ELEMENTS = nameSet(
+  'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter nobr output picture q rb ruby s samp small source span strike strong sub sup time tt u var wbr',
+)
+
+/** A browser with scripts does not show them, nor follow what stands in them. */
+const INERT_ELEMENTS = nameSet('noscript template noembed noframes iframe object')
+
+/**
+ * No part of what a reader sees: the head with its title, code, drawings, media, and the choices of a closed list.
+ * Beside them is hidden what its own tag hides, by `hidden` or `display: none`; what style sheets hide is not known here.
+ * `aria-hidden` hides from hearing, not from sight. A whole page that is hidden is one that its scripts will show.
+ */
+const HIDDEN_ELEMENTS = nameSet(
+  'head title script style svg math canvas audio video select datalist textarea applet embed rp xmp plaintext',
+)
+const HIDING_STYLE = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)/i
+
+/** The names of meta, and the rel of link, that carry an address or account of the site or of who made it. */
+const META_NAMES = nameSet('twitter:site og:see_also article:publisher')
+const LINK_REL = /(?:^|\s)(?:me|author|publisher)(?:\s|$)/i
+
+export class PageExtractor implements TreeObserver {
+  readonly #url: string
+  readonly #links: StartPageLink[] = []
+  readonly #seenLinks = new Set<string>()
+  /** How many of the links stand before the body. */
+  #headLinkCount = 0
+  #base: string | null = null
+  /** What the first meta refresh says; undefined before one came. */
+  #refresh: string | null | undefined
+  /** The JSON-LD that is being read, in pieces. */
+  #jsonLd: string[] | null = null
+  #jsonLdUnits = 0
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  visibilityOf(name: string, attributes: TagAttributes): Visibility {
+    return elementVisibility(name, attributes)
+  }
+
+  isInline(name: string): boolean {
+    return INLINE_ELEMENTS.has(name)
+  }
+
+  onElementStart(name: string, attributes: TagAttributes): void {
+    if (name === 'body') this.#headLinkCount = this.#links.length
+    this.#extractFrom(name, attributes)
+    if (name === 'script' && isJsonLd(attributes.type)) this.#jsonLd = []
+  }
+
+  onElementEnd(name: string): void {
+    if (name === 'script') this.#endJsonLd()
+  }
+
+  onScriptText(data: string): void {
+    if (this.#jsonLd !== null) this.#addJsonLd(data)
+  }
+
+  onBodyDiscarded(): void {
+    this.#links.length = this.#headLinkCount
+  }
+
+  /** `text`: the lines that a reader sees. */
+  end(text: readonly string[]): { page: StartPage; refresh: string | null } {
+    this.#endJsonLd()
+    const page = { base: this.#base ?? this.#url, links: this.#links, text }
+    return { page, refresh: this.#refreshTarget() }
+  }
+
+  #extractFrom(name: string, given: TagAttributes): void {
+    const href = given.href ?? given['xlink:href']
+    if (name === 'base') this.#base ??= href === undefined ? null : absoluteWebUrl(href, this.#url)
+    else if (name === 'a' || name === 'area') this.#addLink('anchor', given.rel, href)
+    else if (name === 'link' && LINK_REL.test(given.rel ?? '')) this.#addLink('link', given.rel, href)
+    else if (name === 'meta') this.#extractMeta(given)
+  }
+
+  #extractMeta({ name, property, content = '', 'http-equiv': pragma }: TagAttributes): void {
+    const metaName = (name ?? property ?? '').trim().toLowerCase()
+    if (META_NAMES.has(metaName)) this.#addLink('meta', metaName, content)
+    if (pragma?.trim().toLowerCase() !== 'refresh' || this.#refresh !== undefined) return
+    const target = parseMetaRefresh(content)
+    if (target !== null) this.#refresh = target === 'late' ? null : target
+  }
+
+  /** Repeats are left out, so that a menu printed twice does not take the place of the footer. */
+  #addLink(from: StartPageLink['from'], name = '', target = ''): void {
+    const bare = target.trim()
+    if (bare === '' || bare.startsWith('#') || bare.length > MAX_TARGET_UNITS || this.#links.length >= MAX_LINKS) return
+    const link = { from, name: name.trim().toLowerCase().slice(0, MAX_NAME_UNITS), target: bare }
+    const key = `${from} ${link.name} ${bare}`
+    if (!this.#seenLinks.has(key)) this.#links.push(link)
+    this.#seenLinks.add(key)
+  }
+
+  #addJsonLd(data: string): void {
+    this.#jsonLdUnits += data.length
+    if (this.#jsonLdUnits <= MAX_JSON_LD_UNITS) this.#jsonLd?.push(data)
+  }
+
+  /** A block that was too long is cut off and so no JSON. */
+  #endJsonLd(): void {
+    if (this.#jsonLd === null) return
+    for (const { name, target } of jsonLdLinks(this.#jsonLd.join(''))) this.#addLink('data', name, target)
+    this.#jsonLd = null
+    this.#jsonLdUnits = 0
+  }
+
+  /** Where the refresh leads; a page that only loads itself anew leads nowhere. */
+  #refreshTarget(): string | null {
+    const base = this.#base ?? this.#url
+    const target = this.#refresh ? absoluteWebUrl(this.#refresh, base) : null
+    return target === null || withoutFragment(target) === withoutFragment(this.#url) ? null : target
+  }
+}
+
+function elementVisibility(name: string, { hidden, style = '' }: TagAttributes): Visibility {
+  if (INERT_ELEMENTS.has(name)) return 'inert'
+  if (HIDDEN_ELEMENTS.has(name)) return 'hidden'
+  if (name === 'html' || name === 'body') return 'seen'
+  return hidden !== undefined || HIDING_STYLE.test(style) ? 'hidden' : 'seen'
+}
+
+function isJsonLd(type = ''): boolean {
+  return /^\s*application\/ld\+json\s*(;|$)/i.test(type)
+}
+
+/** An absolute address of the web, or null. */
+function absoluteWebUrl(target: string, base: string): string | null {
+  const url = URL.parse(target, base)
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null
+}
+
+function withoutFragment(url: string): string {
+  return (URL.parse(url)?.href ?? url).replace(/#.*/s, '')
+}

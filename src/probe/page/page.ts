@@ -1,0 +1,51 @@
+/** The start page read as a stream of bytes: its links, its text, and where a meta refresh sends the reader. */
+
+import type { TextDecoder } from 'node:util'
+import { charsetDecoderFor, isXhtml, MAX_SNIFFED_BYTES } from './charset.ts'
+import { PageExtractor } from './extractor.ts'
+import { HtmlTokenizer } from './tree/tokenizer.ts'
+import { HtmlTreeReader } from './tree/html-reader.ts'
+import { XhtmlTreeReader } from './tree/xhtml-reader.ts'
+import type { StartPage } from '../probe-result.ts'
+
+/** More is not read. */
+const MAX_PAGE_BYTES = 2 * 1024 * 1024
+
+/** A page with where its meta refresh of at most 5 seconds leads, absolute, http or https; null for nowhere and for itself. */
+export type ParsedPage = { page: StartPage; refresh: string | null }
+
+/** Takes the bytes of a page, decompressed, as they come. Never throws. */
+export type PageReader = { write(chunk: Uint8Array): void; end(): ParsedPage }
+
+/** `url`: the page's own address, absolute. `contentType`: the field of the response as it came. */
+export function createPageReader(options: { contentType: string | null; url: string }): PageReader {
+  const { contentType, url } = options
+  const extractor = new PageExtractor(url)
+  const tree = isXhtml(contentType) ? new XhtmlTreeReader(extractor) : new HtmlTreeReader(extractor)
+  const tokens = new HtmlTokenizer(tree, isXhtml(contentType))
+  const first: Uint8Array[] = []
+  let decoder: TextDecoder | null = null
+  let bytesRead = 0
+
+  const startDecoding = (chunks: Uint8Array[]): void => {
+    const start = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    decoder = charsetDecoderFor(start, contentType)
+    tokens.write(decoder.decode(start, { stream: true }))
+  }
+
+  return {
+    write(chunk) {
+      const kept = chunk.subarray(0, MAX_PAGE_BYTES - bytesRead)
+      bytesRead += kept.length
+      if (decoder !== null) tokens.write(decoder.decode(kept, { stream: true }))
+      else if (bytesRead >= MAX_SNIFFED_BYTES) startDecoding([...first, kept])
+      else first.push(Uint8Array.from(kept))
+    },
+    end() {
+      if (decoder === null) startDecoding(first)
+      tokens.write(decoder?.decode() ?? '')
+      tokens.end()
+      return extractor.end(tree.end())
+    },
+  }
+}

@@ -1,0 +1,31 @@
+/** SVG and MathML inside of HTML (chapters 13.2.4.2 and 13.2.6.5): where HTML may stand in them, and what ends them. */
+
+import { BREAKOUT_TAGS, HTML_INTEGRATION_POINTS, MATHML_TEXT_INTEGRATION_POINTS } from './element-names.ts'
+import type { TagAttributes } from './tokenizer.ts'
+
+export type MarkupNamespace = 'html' | 'svg' | 'math'
+
+type ForeignElement = { readonly name: string; readonly namespace: MarkupNamespace; readonly attributes: TagAttributes }
+
+/** Elements of SVG and MathML in which HTML may stand. */
+export function isIntegrationPoint({ name, namespace: space }: Omit<ForeignElement, 'attributes'>): boolean {
+  if (space === 'svg') return HTML_INTEGRATION_POINTS.has(name)
+  return space === 'math' && (MATHML_TEXT_INTEGRATION_POINTS.has(name) || name === 'annotation-xml')
+}
+
+/** Whether a start tag is read by the rules of HTML though it stands in SVG or MathML. */
+export function usesHtmlRules({ name, namespace: space, attributes }: ForeignElement, tag: string): boolean {
+  if (space === 'html') return true
+  if (space === 'svg') return HTML_INTEGRATION_POINTS.has(name)
+  if (MATHML_TEXT_INTEGRATION_POINTS.has(name)) return tag !== 'mglyph' && tag !== 'malignmark'
+  return name === 'annotation-xml' && (tag === 'svg' || isHtmlAnnotation(attributes))
+}
+
+/** MathML's annotation-xml of such an encoding holds HTML. */
+function isHtmlAnnotation({ encoding = '' }: TagAttributes): boolean {
+  return /^(?:text\/html|application\/xhtml\+xml)$/i.test(encoding)
+}
+
+export function isBreakoutTag(tag: string, { color, face, size }: TagAttributes): boolean {
+  return BREAKOUT_TAGS.has(tag) || (tag === 'font' && (color ?? face ?? size) !== undefined)
+}

@@ -1,0 +1,234 @@
+/** The open elements of a page (HTML, chapter 13.2.4.2), and what each says of the text inside. */
+
+import { isIntegrationPoint, type MarkupNamespace } from './foreign-content.ts'
+import { FOSTER_PARENTING_ELEMENTS, IMPLIED_END_TAGS, SCOPES, SPECIAL_ELEMENTS } from './element-names.ts'
+import type { TextFlow } from './text-flow.ts'
+import type { TagAttributes } from './tokenizer.ts'
+
+/** The state of the text at one place. `inert`: not part of the page, so that its links count as little as its text. */
+export type Visibility = 'seen' | 'hidden' | 'inert'
+
+/** The insertion mode that an element gives to what stands in it (chapter 13.2.4.1). */
+export type InsertionMode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
+
+const INSERTION_MODES = new Map<string, InsertionMode>([
+  ['table', 'table'],
+  ['caption', 'caption'],
+  ['colgroup', 'colgroup'],
+  ['tbody', 'section'],
+  ['thead', 'section'],
+  ['tfoot', 'section'],
+  ['tr', 'row'],
+  ['td', 'cell'],
+  ['th', 'cell'],
+  ['select', 'select'],
+  ['template', 'body'],
+])
+
+/** `own` is what the element says itself, `shown` what follows with all around it; `flow` takes its text. */
+export type OpenElement = {
+  name: string
+  namespace: MarkupNamespace
+  attributes: TagAttributes
+  ownVisibility: Visibility
+  visibility: Visibility
+  mode: InsertionMode
+  textFlow: TextFlow
+  /** The place of a table in the flow around it, where text in front of it is inserted. */
+  place: number
+  isOpen: boolean
+}
+
+/** Where the next element or text is inserted. */
+export type InsertionPoint = { visibility: Visibility; textFlow: TextFlow }
+
+/** Deeper elements are counted only, as browsers bound the depth. */
+const MAX_OPEN_ELEMENTS = 512
+
+/** Steps along the open elements that one page may cost, some fifty times what long pages take: then searches find nothing. */
+const MAX_SEARCH_STEPS = 5_000_000
+
+const VISIBILITY_RANK = { seen: 0, hidden: 1, inert: 2 }
+
+export class OpenElements {
+  readonly #open: OpenElement[] = []
+  /** How many of each name are open, so that a search for one that is not costs nothing. */
+  readonly #count = new Map<string, { open: number }>()
+  readonly #onPopped: (element: OpenElement) => void
+  #beyondLimit = 0
+  #stepsLeft = MAX_SEARCH_STEPS
+
+  constructor(onPopped: (element: OpenElement) => void) {
+    this.#onPopped = onPopped
+  }
+
+  get current(): OpenElement {
+    return this.#open[this.#open.length - 1]!
+  }
+
+  get depth(): number {
+    return this.#open.length
+  }
+
+  get isFull(): boolean {
+    return this.#open.length >= MAX_OPEN_ELEMENTS
+  }
+
+  /** Counts an element that is too deep. */
+  pushBeyondLimit(): void {
+    this.#beyondLimit++
+  }
+
+  /** Whether an end tag is that of an element that is too deep. */
+  popBeyondLimit(): boolean {
+    if (this.#beyondLimit > 0) this.#beyondLimit--
+    else return false
+    return true
+  }
+
+  at(index: number): OpenElement | undefined {
+    return this.#open[index]
+  }
+
+  /** Takes steps from what a page may cost; false if there are none left. */
+  spendSteps(steps: number): boolean {
+    this.#stepsLeft -= steps
+    return this.#stepsLeft > 0
+  }
+
+  indexOf(element: OpenElement): number {
+    return this.#open.lastIndexOf(element)
+  }
+
+  has(name: string): boolean {
+    const count = this.#count.get(name)
+    return count !== undefined && count.open > 0
+  }
+
+  push(element: OpenElement): void {
+    element.isOpen = true
+    element.mode = (element.namespace === 'html' ? INSERTION_MODES.get(element.name) : undefined) ?? this.#open.at(-1)?.mode ?? 'body'
+    this.#open.push(element)
+    this.#adjustCount(element.name, 1)
+  }
+
+  pop(): OpenElement {
+    const element = this.#open.pop()!
+    element.isOpen = false
+    this.#adjustCount(element.name, -1)
+    this.#onPopped(element)
+    return element
+  }
+
+  remove(element: OpenElement): void {
+    if (element === this.current) this.pop()
+    else this.#splice(this.indexOf(element), 1)
+  }
+
+  /** Puts an element into the place of another one. */
+  replace(old: OpenElement, element: OpenElement): void {
+    element.mode = old.mode
+    this.#splice(this.indexOf(old), 1, element)
+  }
+
+  insertAbove(below: OpenElement, element: OpenElement): void {
+    element.mode = below.mode
+    this.#splice(this.indexOf(below) + 1, 0, element)
+  }
+
+  #splice(index: number, removed: number, ...added: OpenElement[]): void {
+    for (const element of this.#open.splice(index, removed, ...added)) {
+      element.isOpen = false
+      this.#adjustCount(element.name, -1)
+    }
+    for (const element of added) {
+      element.isOpen = true
+      this.#adjustCount(element.name, 1)
+    }
+  }
+
+  /** Pops elements up to one of a name, and that as well. */
+  popUntil(name: string): void {
+    for (;;) {
+      const { current } = this
+      if (this.#open.length <= 1) return
+      this.pop()
+      if (current.name === name && current.namespace === 'html') return
+    }
+  }
+
+  popUntilOne(names: readonly string[]): void {
+    for (;;) {
+      const { name, namespace: space } = this.current
+      if (this.#open.length <= 1) return
+      this.pop()
+      if (space === 'html' && names.includes(name)) return
+    }
+  }
+
+  /** Pops elements until one of the names, or `html` or `template`, is the current one. */
+  clearTo(names: ReadonlySet<string>): void {
+    while (!names.has(this.current.name) && !SCOPES.table.has(this.current.name)) this.pop()
+  }
+
+  generateImpliedEnds(except = '', names: ReadonlySet<string> = IMPLIED_END_TAGS): void {
+    while (this.current.namespace === 'html' && names.has(this.current.name) && this.current.name !== except) this.pop()
+  }
+
+  /** Whether an element of that name is in a scope. */
+  isInScope(scope: keyof typeof SCOPES, name: string): boolean {
+    if (!this.has(name)) return false
+    for (let index = this.#open.length - 1; index >= 0 && this.spendSteps(1); index--) {
+      const element = this.#open[index]!
+      if (element.name === name && element.namespace === 'html') return true
+      if (endsScope(element, scope)) return false
+    }
+    return false
+  }
+
+  isOneInScope(scope: keyof typeof SCOPES, names: readonly string[]): boolean {
+    return names.some((name) => this.isInScope(scope, name))
+  }
+
+  isElementInScope(target: OpenElement): boolean {
+    for (let index = this.#open.length - 1; index >= 0 && this.spendSteps(1); index--) {
+      const element = this.#open[index]!
+      if (element === target) return true
+      if (endsScope(element, 'usual')) return false
+    }
+    return false
+  }
+
+  /** Where something is inserted; with `foster` in front of the table if the current element is part of one. */
+  insertionPoint(foster: boolean, from: OpenElement = this.current): InsertionPoint {
+    if (!foster || from.namespace !== 'html' || !FOSTER_PARENTING_ELEMENTS.has(from.name)) return from
+    for (let index = this.indexOf(from); index > 0 && this.spendSteps(1); index--) {
+      const element = this.#open[index]!
+      if (element.name === 'template') return element
+      if (element.name !== 'table') continue
+      const parent = this.#open[index - 1]!
+      return { visibility: parent.visibility, textFlow: element.textFlow.insertedAt(element.place) }
+    }
+    return from
+  }
+
+  #adjustCount(name: string, by: number): void {
+    const count = this.#count.get(name)
+    if (count === undefined) this.#count.set(name, { open: by })
+    else count.open += by
+  }
+}
+
+/** What follows for text inside an element that says `own`, where around it stands `around`. */
+export function innerVisibility(outer: Visibility, own: Visibility): Visibility {
+  return VISIBILITY_RANK[own] > VISIBILITY_RANK[outer] ? own : outer
+}
+
+export function isSpecialElement({ name, namespace: space }: OpenElement): boolean {
+  return space === 'html' ? SPECIAL_ELEMENTS.has(name) : isIntegrationPoint({ name, namespace: space })
+}
+
+function endsScope(element: OpenElement, scope: keyof typeof SCOPES): boolean {
+  if (element.namespace === 'html') return SCOPES[scope].has(element.name)
+  return scope !== 'table' && isIntegrationPoint(element)
+}

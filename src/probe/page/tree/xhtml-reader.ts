@@ -1,0 +1,43 @@
+/** A page of XHTML as it streams by: elements end where their end tags stand, and nothing is implied. */
+
+import { HtmlTreeBuilder, type TreeObserver } from './tree-builder.ts'
+import type { TagAttributes, TokenHandler } from './tokenizer.ts'
+
+export class XhtmlTreeReader implements TokenHandler {
+  readonly #tree: HtmlTreeBuilder
+
+  constructor(observer: TreeObserver) {
+    this.#tree = new HtmlTreeBuilder(observer)
+  }
+
+  /** Ends the page; the text that is seen, in lines. */
+  end(): string[] {
+    return this.#tree.end()
+  }
+
+  isForeign(): boolean {
+    return false
+  }
+
+  rawTextElement(): null {
+    return null
+  }
+
+  doctype(): void {}
+
+  open(name: string, attributes: TagAttributes, closed: boolean): void {
+    const element = this.#tree.insert(name, attributes)
+    if (closed && element.isOpen) this.#tree.open.pop()
+  }
+
+  close(name: string): void {
+    const { open } = this.#tree
+    if (!open.popBeyondLimit() && open.has(name)) open.popUntil(name)
+  }
+
+  text(data: string): void {
+    const { open, observer: listener } = this.#tree
+    if (open.current.name === 'script') listener.onScriptText(data)
+    else this.#tree.addText(data)
+  }
+}

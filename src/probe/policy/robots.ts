@@ -1,0 +1,119 @@
+/** robots.txt (RFC 9309): whether our agent may fetch the start page of an origin. */
+
+import robotsParser from 'robots-parser'
+import type { ConnectFailure } from '../http/connect.ts'
+import type { HttpResponse } from '../http/exchange.ts'
+import { setStallTolerantTimeout } from '../stall-timer.ts'
+import { LruMap } from '../lru-map.ts'
+import type { WebLimits } from '../http/limits.ts'
+import { isProbeable, redirectLocation } from '../http/redirect-location.ts'
+
+export type HttpGet = (url: URL) => Promise<HttpResponse | ConnectFailure>
+
+/** What is remembered of robots.txt, an origin each. */
+export type RobotsCache = {
+  /** Whether `/` of an origin may be fetched; asks by `get` where that is not known. */
+  mayFetch(origin: string, get: HttpGet): Promise<boolean>
+}
+
+/** `now` in milliseconds. */
+type RobotsOptions = { userAgent: string; limits: WebLimits; now?: () => number }
+
+/** The package exports the function itself, its types say otherwise. */
+const parseRobots = robotsParser as unknown as typeof robotsParser.default
+const MAX_ROBOTS_REDIRECTS = 5 // chapter 2.3.1.2, to whatever host
+/** The lines that count. The rest is left out before it is parsed, as it may stand inside a group without ending it. */
+const RULE_LINE = /^[\ufeff\t ]*(user-agent|allow|disallow)[\t ]*:[\t ]*([^#]*)/i
+
+export function createRobotsCache({ userAgent, limits, now = Date.now }: RobotsOptions): RobotsCache {
+  const cache = new LruMap<string, { allowed: boolean; until: number }>(limits.maxRobotsCached)
+
+  return {
+    async mayFetch(origin, get) {
+      const entry = cache.get(origin)
+      if (entry !== undefined && entry.until > now()) {
+        cache.set(origin, entry)
+        return entry.allowed
+      }
+      const text = await fetchRobotsInTime(new URL('/robots.txt', origin), get, limits)
+      if (text === null) return false
+      const allowed = robotsAllow(text, origin, userAgent)
+      cache.set(origin, { allowed, until: now() + limits.robotsCacheMs })
+      return allowed
+    },
+  }
+}
+
+/** Whether the text of robots.txt allows an agent to fetch `/`. Linear in the text, whatever it holds. */
+export function robotsAllow(text: string, origin: string, userAgent: string): boolean {
+  const parsed = parseRobots(`${origin}/robots.txt`, relevantLines(text, userAgent))
+  return parsed.isAllowed(`${origin}/`, userAgent) ?? true
+}
+
+/**
+ * The groups for this agent and for all, every other agent under one name and each agent once a group: the parser keeps each
+ * rule once for each agent that its group names, which is quadratic for a hostile file.
+ */
+function relevantLines(text: string, userAgent: string): string {
+  const [product = ''] = userAgent.toLowerCase().split(/[/ ]/, 1)
+  const lines: string[] = []
+  const named = new Set<string>() // since the last rule
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const [, field = '', value = ''] = RULE_LINE.exec(line) ?? []
+    if (field === '') continue
+    const isAgent = field.toLowerCase() === 'user-agent'
+    const kept = isAgent ? `user-agent: ${relevantAgent(value, product)}` : `${field}:${value}`
+    if (!isAgent) named.clear()
+    if (!named.has(kept)) lines.push(kept)
+    if (isAgent) named.add(kept)
+  }
+  return lines.join('\n')
+}
+
+function relevantAgent(value: string, product: string): string {
+  const [token = ''] = value.trim().toLowerCase().split('/', 1)
+  return token === product || token === '*' ? token : 'another'
+}
+
+/** Null also after its time; then nothing more is asked, as the connections serve the page again. */
+async function fetchRobotsInTime(start: URL, get: HttpGet, limits: WebLimits): Promise<string | null> {
+  let cancelTimeout = () => {}
+  let isLate = false
+  const late = new Promise<null>((resolve) => {
+    cancelTimeout = setStallTolerantTimeout(limits.robotsMs, () => {
+      isLate = true
+      resolve(null)
+    })
+  })
+  const timely: HttpGet = async (url) => (isLate ? 'silent' : get(url))
+  return Promise.race([fetchRobots(start, timely, limits), late]).finally(cancelTimeout)
+}
+
+/** The text of robots.txt: '' where there is none, null where that is not known (chapter 2.3.1.4). */
+async function fetchRobots(start: URL, get: HttpGet, limits: WebLimits): Promise<string | null> {
+  let url = start
+  for (let redirects = 0; redirects <= MAX_ROBOTS_REDIRECTS; redirects++) {
+    const reply = await get(url)
+    if (typeof reply === 'string') return null
+    if (reply.status < 300) return readRobotsText(reply, limits)
+    const to = reply.status < 400 ? redirectLocation(reply, url) : null
+    reply.discard()
+    if (reply.status >= 500) return null
+    if (to === null || !isProbeable(to)) return ''
+    url = to
+  }
+  return ''
+}
+
+/** The first of the text; null where it broke off before its bound. */
+async function readRobotsText(reply: HttpResponse, limits: WebLimits): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const bodyLimits = { ...limits, wireBytes: limits.robotsBytes, decodedBytes: limits.robotsBytes }
+  const result = await reply.read((chunk) => {
+    chunks.push(chunk)
+    bytes += chunk.length
+  }, bodyLimits)
+  if (result !== 'whole' && bytes < limits.robotsBytes) return null
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}

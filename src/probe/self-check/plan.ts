@@ -1,0 +1,82 @@
+/** The control plan: what is asked to know whether we see, as a setting says it. */
+
+import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
+import { parseHostName } from '../../values/host-name.ts'
+import { parseDnsServer } from '../dns/server.ts'
+
+/** What is asked to know whether we see. */
+export type SelfCheckPlan = {
+  /** Hosts whose SOA every resolver must give. */
+  zones: readonly string[]
+  /** A made-up label under this host must not exist; null: not asked. */
+  missingUnder: string | null
+  /** A host that has no AAAA, so that a resolver that gives one makes them up (RFC 7050); null: not asked. */
+  ipv4only: string | null
+  /** Of each family that is here, one must accept a TCP connection. */
+  addresses: readonly { address: IpAddress; port: number }[]
+}
+
+/** The root servers , a to m, as in the root hints of InterNIC (named.root, 2024-06-14): they answer over TCP. */
+const ROOT_SERVERS = [
+  ['198.41.0.4', '2001:503:ba3e::2:30'],
+  ['170.247.170.2', '2801:1b8:10::b'],
+  ['192.33.4.12', '2001:500:2::c'],
+  ['199.7.91.13', '2001:500:2d::d'],
+  ['192.203.230.10', '2001:500:a8::e'],
+  ['192.5.5.241', '2001:500:2f::f'],
+  ['192.112.36.4', '2001:500:12::d0d'],
+  ['198.97.190.53', '2001:500:1::53'],
+  ['192.36.148.17', '2001:7fe::53'],
+  ['192.58.128.30', '2001:503:c27::2:30'],
+  ['193.0.14.129', '2001:7fd::1'],
+  ['199.7.83.42', '2001:500:9f::42'],
+  ['202.12.27.33', '2001:dc3::35'],
+]
+
+/** The zones are those of operators who have little in common. */
+export const DEFAULT_SELF_CHECK_PLAN: SelfCheckPlan = {
+  zones: ['.', 'com', 'org', 'de', 'uk', 'br'],
+  missingUnder: 'com',
+  ipv4only: 'ipv4only.arpa',
+  addresses: ROOT_SERVERS.flat().map((text) => ({ address: parseAddress(text)!, port: 53 })),
+}
+
+const NONE = 'none'
+const MAX_PLAN_ITEMS = 32
+
+/** How the text of one part is read: undefined where it cannot be. */
+const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => SelfCheckPlan[Key] | undefined } = {
+  zones: (text) => readPlanList(text, parseHostName),
+  missingUnder: readPlanHost,
+  ipv4only: readPlanHost,
+  addresses: (text) => readPlanList(text, parseDnsServer),
+}
+
+/**
+ * `zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:db8::1]:53`: parts in any order, separated by
+ * spaces; `none` for nothing. What is left out is as in DEFAULT_PLAN. Undefined for any other text.
+ */
+export function parseSelfCheckPlan(text: string): SelfCheckPlan | undefined {
+  const plan: Partial<Record<keyof SelfCheckPlan, unknown>> = {}
+  for (const part of text.split(' ').filter((each) => each !== '')) {
+    const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(part) ?? []
+    if (!isPlanKey(key) || key in plan) return undefined
+    plan[key] = PLAN_PARSERS[key](value)
+    if (plan[key] === undefined) return undefined
+  }
+  return { ...DEFAULT_SELF_CHECK_PLAN, ...(plan as Partial<SelfCheckPlan>) }
+}
+
+function isPlanKey(text: string): text is keyof SelfCheckPlan {
+  return Object.hasOwn(PLAN_PARSERS, text)
+}
+
+function readPlanHost(text: string): string | null | undefined {
+  return text === NONE ? null : (parseHostName(text) ?? undefined)
+}
+
+function readPlanList<Item>(text: string, read: (item: string) => Item | null): Item[] | undefined {
+  if (text === NONE) return []
+  const items = text.split(',').map(read)
+  return items.length <= MAX_PLAN_ITEMS && items.every((item) => item !== null) ? items : undefined
+}

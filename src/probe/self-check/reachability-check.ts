@@ -1,0 +1,57 @@
+/** The control connections: whether the internet can be reached over a family of addresses. */
+
+import { connect, type Socket } from 'node:net'
+import { type IpAddress, addressFamily } from '../../values/ip-address.ts'
+import { setStallTolerantTimeout } from '../stall-timer.ts'
+
+type ControlEndpoint = { address: IpAddress; port: number }
+
+/** One connection a check, to another address each time; these more where it fails and the check before did not. */
+const EXTRA_ATTEMPTS = 2
+const CONTROL_CONNECT_TIMEOUT_MS = 1500
+
+export class ReachabilityCheck {
+  readonly #endpoints: readonly ControlEndpoint[]
+  readonly #open = new Set<Socket>()
+  #nextIndex = 0
+  #reached = true
+
+  /** The addresses of that family, of all that are given. */
+  constructor(endpoints: readonly ControlEndpoint[], wantedFamily: 4 | 6) {
+    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === wantedFamily)
+  }
+
+  /** Whether one of the addresses takes a TCP connection, within 4.5 s; null where there is none. Never rejects. */
+  async isReachable(): Promise<boolean | null> {
+    const { length } = this.#endpoints
+    if (length === 0) return null
+    let attemptsLeft = Math.min(this.#reached ? 1 + EXTRA_ATTEMPTS : 1, length)
+    this.#reached = false
+    for (; attemptsLeft > 0 && !this.#reached; attemptsLeft--) {
+      this.#reached = await this.#connects(this.#endpoints[this.#nextIndex++ % length]!)
+    }
+    return this.#reached
+  }
+
+  close(): void {
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  #connects({ address, port }: ControlEndpoint): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect({ host: address, port })
+      this.#open.add(socket)
+      const stop = setStallTolerantTimeout(CONTROL_CONNECT_TIMEOUT_MS, () => socket.destroy())
+      socket.on('error', () => {})
+      socket.once('connect', () => {
+        resolve(true)
+        socket.destroy()
+      })
+      socket.once('close', () => {
+        stop()
+        this.#open.delete(socket)
+        resolve(false)
+      })
+    })
+  }
+}

@@ -1,0 +1,140 @@
+/** What the web servers of a domain show: the chains from its bare name and from `www.`, and the certificate. */
+
+import type { IpAddress } from '../values/ip-address.ts'
+import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
+import { type ChainContext, followRedirects } from './redirect-chain.ts'
+import type { Resolver } from './dns/resolver.ts'
+import type { Guard } from './guard.ts'
+import { HttpClient } from './http/client.ts'
+import type { OptOutList } from './policy/opt-out.ts'
+import type { PolitenessLimiter } from './policy/politeness-limiter.ts'
+import { setStallTolerantTimeout } from './stall-timer.ts'
+import { createBackoffTracker, type BackoffTracker } from './policy/backoff.ts'
+import { createRobotsCache, type RobotsCache } from './policy/robots.ts'
+import { createTlsContexts, type TlsContexts } from './tls/handshake.ts'
+import { ProbeRateLimiter } from './policy/probe-rate-limiter.ts'
+import type { RedirectChain, WebProbeResult } from './probe-result.ts'
+import { HostAddresses } from './host-addresses.ts'
+import { WEB_LIMITS, type WebLimits } from './http/limits.ts'
+
+/**
+ * What is known of a domain that is looked at: its own addresses, `unknown`: a family was not asked for a reason of ours;
+ * `turns`: the addresses where the visit has its turn already. `onHeld` is told where it waited too long for one.
+ */
+export type WebProbeInput = {
+  addresses: readonly IpAddress[]
+  isIncomplete?: boolean
+  granted?: readonly IpAddress[]
+  onDeferred?(address: IpAddress): void
+}
+
+export type WebProber = {
+  /**
+   * Null: no server answered and at least one could not be looked at for a reason of ours, or the visit was held, or the
+   * domain is opted out. Never rejects for what the internet does.
+   */
+  probe(domain: DomainName, input: WebProbeInput): Promise<WebProbeResult | null>
+  /** Ends all connections; a `look` that is under way answers null. */
+  close(): Promise<void>
+}
+
+/** `roots`: PEM, trusted beside Node's own. The ranges of the opt-out list are the guard's. Without a pace nobody is waited for. */
+export type WebProberOptions = {
+  resolver: Resolver
+  guard: Guard
+  politeness?: PolitenessLimiter
+  optOut?: Pick<OptOutList, 'hasName'>
+  roots?: readonly string[]
+  userAgent: string
+  limits?: Partial<WebLimits>
+}
+
+/** What all visits share. */
+type WebProberState = Omit<WebProberOptions, 'limits' | 'roots'> & {
+  tlsContexts: TlsContexts
+  robots: RobotsCache
+  backoff: BackoffTracker | null
+  limits: WebLimits
+}
+
+export function createWebProber(options: WebProberOptions): WebProber {
+  const limits = { ...WEB_LIMITS, ...options.limits }
+  const robots = createRobotsCache({ userAgent: options.userAgent, limits })
+  const backoff = options.politeness === undefined ? null : createBackoffTracker(options.politeness, Date.now)
+  const shared: WebProberState = { ...options, limits, robots, backoff, tlsContexts: createTlsContexts(options.roots ?? []) }
+  const cancels = new Set<() => void>()
+  let closed = false
+
+  return {
+    async probe(domain, input) {
+      if (closed || options.optOut?.hasName(domain)) return null
+      const { turns: rateLimiter, addresses, http, end, cut: cancel } = beginWebProbe(domain, input, shared)
+      cancels.add(cancel)
+      const cancelTimeout = setStallTolerantTimeout(limits.probeMs, cancel)
+      try {
+        const result = await probeChains(http, addresses, domain, shared)
+        if (rateLimiter.deferredAt !== null) input.onDeferred?.(rateLimiter.deferredAt)
+        return closed || rateLimiter.deferredAt !== null ? null : result
+      } finally {
+        cancelTimeout()
+        end()
+        cancels.delete(cancel)
+      }
+    },
+    async close() {
+      closed = true
+      for (const cut of cancels) cut()
+    },
+  }
+}
+
+/** What one visit has of its own. `cut`: its time is up, whoever waits hears nothing more. */
+function beginWebProbe(domain: DomainName, input: WebProbeInput, shared: WebProberState) {
+  const { resolver, guard, limits, politeness = null, optOut = null } = shared
+  const addresses = new HostAddresses({ resolver, guard, maxAddresses: limits.maxAddresses, optOut })
+  addresses.set(domain, input.addresses, input.isIncomplete === true)
+  const rateLimiter = new ProbeRateLimiter({ politeness, limits, granted: input.granted ?? [] })
+  const probeBackoff = shared.backoff?.beginProbe()
+  const http = new HttpClient({ ...shared, rateLimiter, backoff: probeBackoff, endpointsOf: (host, port) => addresses.endpoints(host, port) })
+  const cancel = (): void => {
+    rateLimiter.cancel()
+    http.close()
+  }
+  const end = (): void => {
+    http.close()
+    probeBackoff?.end()
+  }
+  return { turns: rateLimiter, addresses, http, cut: cancel, end }
+}
+
+async function probeChains(http: HttpClient, addresses: HostAddresses, domain: DomainName, shared: WebProberState): Promise<WebProbeResult | null> {
+  const { robots, limits } = shared
+  const get = (url: URL) => http.get(url)
+  const context: ChainContext = {
+    ownDomain: registrableDomain(domain),
+    get,
+    mayFetch: (origin) => robots.mayFetch(origin, get),
+    limits,
+  }
+  const bare = await followFromHost(domain, context)
+  const other = parseName(`www.${domain}`)
+  const alone = bare.hops.length === 0 && other !== null && (await addresses.has(other))
+  const www = alone ? await followFromHost(other, context) : null
+  const served = www === null || www.hops.length === 0 ? domain : other!
+  if (served === domain && bare.hops.length === 0 && [bare, www].some((chain) => chain?.end === 'closed')) return null
+  return { bare, www, certificate: await http.certificate(served) }
+}
+
+/** The chain from http, or where that answers nothing from https. */
+async function followFromHost(host: DomainName, context: ChainContext): Promise<RedirectChain> {
+  const plain = await followFromUrl(`http://${host}/`, host, context)
+  if (plain.hops.length > 0) return plain
+  const secure = await followFromUrl(`https://${host}/`, host, context)
+  return secure.hops.length > 0 || plain.end === 'silent' ? secure : plain
+}
+
+/** A name that no URL can carry (an undecodable `xn--`, a last label such as 0x10) is not looked at. */
+async function followFromUrl(text: string, host: DomainName, context: ChainContext): Promise<RedirectChain> {
+  const url = URL.parse(text)
+  return url?.hostname === host ? followRedirects(url, context) : { hops: [], end: 'closed', page: null }
+}

@@ -1,0 +1,80 @@
+/** Where registrations lie in their folder: the names of each zone and day, and what was registered and dropped on each day. */
+
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StorageError } from '../import/stream/input-error.ts'
+import type { Day } from '../values/time.ts'
+import { nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
+import { endWriter, isLeftover, removeLeftovers, newWriterName } from '../jobs/file-store/leftovers.ts'
+
+const LOCK_FILE_PREFIX = 'lock'
+
+/** The folder of the names of a zone; that of a day. */
+export const zoneFolderPath = (root: string, zone: string): string => join(root, 'zones', zone)
+export const dayFolderPath = (root: string, day: Day): string => join(root, 'days', day)
+
+/** The entries of a folder; none of one that is not there. */
+export async function folderEntries(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(nullIfMissing)) ?? []
+}
+
+/** What a small file says; null where there is none. */
+export async function readJsonFile<Value>(path: string): Promise<Value | null> {
+  const text = await readFile(path, 'utf8').catch(nullIfMissing)
+  if (text === null) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new StorageError(`${path} is damaged: remove it, and import its file again`)
+  }
+}
+
+/** Puts a small file in the place of the former one, at once and durably; `beside` is the folder of what it speaks of. */
+export async function replaceJsonFile(folder: string, name: string, value: unknown, dataFolder = folder): Promise<void> {
+  const fresh = newWriterName(name)
+  try {
+    await writeDurably(join(dataFolder, fresh), jsonLine(JSON.stringify(value)))
+    await syncFolder(dataFolder) // what it speaks of is on the disk before it is
+    await rename(join(dataFolder, fresh), join(folder, name))
+    await syncFolder(folder)
+  } finally {
+    endWriter(fresh)
+  }
+}
+
+async function* jsonLine(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${text}\n`)
+}
+
+/** Makes a folder, or removes from it what killed imports left, but not what `manifests` speak of. */
+export async function prepareFolder(folder: string, manifests: () => Promise<readonly string[]>): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await removeLeftovers(folder, async () => {
+    const kept = (await manifests()).map((path) => readJsonFile<{ data?: string[] }>(path))
+    return (await Promise.all(kept)).flatMap((each) => each?.data ?? [])
+  })
+}
+
+/**
+ * Works while no other process does: each leaves a file of its own name, and of two that begin at once both may be refused.
+ * Throws PlaceFault where another one is at it.
+ */
+export async function withFolderLock<Result>(root: string, work: () => Promise<Result>): Promise<Result> {
+  await mkdir(root, { recursive: true })
+  const mine = newWriterName(LOCK_FILE_PREFIX)
+  await writeFile(join(root, mine), '')
+  try {
+    await removeLeftovers(root, async () => [])
+    for (const entry of await folderEntries(root)) {
+      if (entry === mine || !entry.startsWith(`${LOCK_FILE_PREFIX}.`) || (await isLeftover(root, entry))) continue
+      const [, host, process] = entry.split('.')
+      throw new StorageError(
+        `another import of zones or lists is at it (process ${process} on ${host}): run this one again when it is done, or remove ${join(root, entry)} if there is none`,
+      )
+    }
+    return await work()
+  } finally {
+    endWriter(mine)
+    await rm(join(root, mine), { force: true })
+  }
+}

@@ -1,0 +1,193 @@
+/** The inbox: a folder in which zones and lists are put, each picked up once and put away with a report. */
+
+import { randomUUID } from 'node:crypto'
+import { createReadStream, type Stats } from 'node:fs'
+import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { InputError, StorageError } from '../import/stream/input-error.ts'
+import { type Day, parseDay } from '../values/time.ts'
+import { nullIfMissing } from '../jobs/file-store/durable.ts'
+import { inflatedBytes } from './inflated-bytes.ts'
+import { importList, LIST_NAME_PATTERN } from './list/import-list.ts'
+import { importZone } from './zone/import-zone.ts'
+import { folderEntries } from './folder.ts'
+import type { RejectedEntry, RegistrationImportResult, RegistrationImportOptions } from './import-options.ts'
+import { parseZoneName } from './zone/parse-zone.ts'
+import { endWriter, isLeftover, newWriterName } from '../jobs/file-store/leftovers.ts'
+
+/** What became of a file: `left` is still in the inbox, for the reason given. */
+export type InboxReport = { file: string } & (
+  | { outcome: 'done'; taken: RegistrationImportResult; rejects: readonly RejectedEntry[] }
+  | { outcome: 'failed' | 'left'; reason: string; rejects: readonly RejectedEntry[] }
+)
+
+/** What was seen of a file that was left because it may be written still; `at` as `ticks` tells it. */
+type SeenFile = Pick<Stats, 'size' | 'mtimeMs'> & { seenAt: number }
+
+/** `onReport` is told of each file. */
+export type Inbox = Pick<RegistrationImportOptions, 'root' | 'store' | 'signal'> & {
+  folder: string
+  /** The time by the clock of the file system, which gives files theirs: milliseconds. */
+  now: () => Promise<number>
+  /** Milliseconds of a clock that is never set. */
+  monotonicMs: () => number
+  /** The files that were left, from one look of a process to its next: one that is then unchanged is taken, whatever its time. */
+  seenFiles: Map<string, SeenFile>
+  onReport(report: InboxReport): void
+}
+
+/** What the name of a file says: `com-2026-11-19.zone.gz`, `2026-11-19.names.gz`, `NAME-2026-11-19.names`. */
+type LabelledFile = { file: string; kind: 'zone' | 'names'; name: string | null; day: Day }
+
+/** Milliseconds for which a file has to lie still, by its time or between two looks, since it may be written yet. */
+const UNCHANGED_MS = 10_000
+/** Rejects that a report keeps. */
+const MAX_REPORTED_REJECTS = 100
+const INBOX_CHUNK_BYTES = 262_144
+const INBOX_FILE_PATTERN = /^(?:(.+)-)?(\d{4}-\d{2}-\d{2})\.(zone|names)(?:\.gz|\.zst)?$/
+/** The folders within the inbox: files that are being taken, and those that were. */
+const TAKING_FOLDER = 'taking'
+
+/**
+ * Takes all that lies there, the oldest day first, one after another; what fails is put away too, and the rest goes on. Several
+ * processes may look at one inbox. Throws PlaceFault, and what the store throws, with the file back in the inbox.
+ */
+export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
+  const { folder, signal, onReport, seenFiles: glimpses } = inbox
+  await returnAbandonedFiles(folder)
+  const reports: InboxReport[] = []
+  const lying = await labelledFiles(folder)
+  for (const file of glimpses.keys()) if (!lying.some((labelled) => labelled.file === file)) glimpses.delete(file)
+  for (const labelled of lying) {
+    if (signal.aborted) break
+    const report = await importInboxFile(inbox, labelled)
+    if (report === null) continue
+    reports.push(report)
+    onReport(report)
+  }
+  return reports
+}
+
+/** The files whose names say what they are, the oldest day first. */
+async function labelledFiles(folder: string): Promise<LabelledFile[]> {
+  const labelled = (await folderEntries(folder)).flatMap((file) => labelOfFile(file) ?? [])
+  return labelled.sort((a, b) => (a.day === b.day ? (a.file < b.file ? -1 : 1) : a.day < b.day ? -1 : 1))
+}
+
+/** What a file's name says; null for one that is none of ours. */
+export function labelOfFile(file: string): LabelledFile | null {
+  const [, name, date = '', kind] = INBOX_FILE_PATTERN.exec(file) ?? []
+  const day = parseDay(date)
+  if (day === null || (kind === 'zone' && name === undefined)) return null
+  return { file, kind: kind as LabelledFile['kind'], name: name?.toLowerCase() ?? null, day }
+}
+
+/** The time of the file system that a folder lies on: milliseconds. This machine's clock may be minutes away from it. */
+async function fileSystemTime(folder: string): Promise<number> {
+  const place = join(folder, TAKING_FOLDER)
+  await mkdir(place, { recursive: true })
+  const file = join(place, `${randomUUID()}.time`)
+  try {
+    await writeFile(file, '.')
+    return (await lstat(file)).mtimeMs
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+/** The inbox in a folder, by real clocks, of which nothing was seen yet. */
+export function openInbox(folder: string): Pick<Inbox, 'folder' | 'now' | 'monotonicMs' | 'seenFiles'> {
+  return { folder, now: () => fileSystemTime(folder), monotonicMs: () => performance.now(), seenFiles: new Map() }
+}
+
+/** Why a file is to be left for now; null if it has lain still. */
+async function reasonToLeave({ now, monotonicMs: ticks, seenFiles: glimpses }: Inbox, file: string, found: Stats): Promise<string | null> {
+  if (!found.isFile()) return 'it is no file'
+  const before = glimpses.get(file)
+  const isSeen = before !== undefined && isSameFile(before, found)
+  const age = (await now()) - found.mtimeMs
+  if (age >= UNCHANGED_MS || (isSeen && ticks() - before.seenAt >= UNCHANGED_MS)) {
+    glimpses.delete(file)
+    return null
+  }
+  if (!isSeen) glimpses.set(file, { size: found.size, mtimeMs: found.mtimeMs, seenAt: ticks() })
+  return age < 0 ? 'its time lies ahead' : 'it is being written'
+}
+
+/** Null where another process has it. */
+async function importInboxFile(inbox: Inbox, labelled: LabelledFile): Promise<InboxReport | null> {
+  const { folder } = inbox
+  const { file } = labelled
+  const before = await lstat(join(folder, file)).catch(nullIfMissing)
+  if (before === null) return null
+  const reason = await reasonToLeave(inbox, file, before)
+  if (reason !== null) return { file, outcome: 'left', reason, rejects: [] }
+  const claimed = join(TAKING_FOLDER, newWriterName(file))
+  try {
+    await mkdir(join(folder, TAKING_FOLDER), { recursive: true })
+    if ((await rename(join(folder, file), join(folder, claimed)).catch(nullIfMissing)) === null) return null
+    const report = await importLabelledFile(inbox, labelled, join(folder, claimed))
+    if (!isSameFile(before, await lstat(join(folder, claimed)))) {
+      await returnFile(folder, claimed, file)
+      return { file, outcome: 'left', reason: 'it was written to while it was read', rejects: [] }
+    }
+    await archiveFile(folder, claimed, report)
+    return report
+  } catch (error) {
+    await returnFile(folder, claimed, file)
+    throw error
+  } finally {
+    endWriter(claimed)
+  }
+}
+
+function isSameFile(before: Pick<Stats, 'size' | 'mtimeMs'>, after: Stats): boolean {
+  return before.size === after.size && before.mtimeMs === after.mtimeMs
+}
+
+async function importLabelledFile(inbox: Inbox, { file, kind, name, day }: LabelledFile, path: string): Promise<InboxReport> {
+  const rejects: RejectedEntry[] = []
+  const onReject = (reject: RejectedEntry): void => {
+    if (rejects.length < MAX_REPORTED_REJECTS) rejects.push(reject)
+  }
+  const taking: RegistrationImportOptions = { ...inbox, isStrict: false, acceptsLoss: false, onReject, onLines() {}, onNames() {} }
+  const stream = createReadStream(path, { highWaterMark: INBOX_CHUNK_BYTES })
+  const given = { path: file, bytes: inflatedBytes(stream, file, () => {}), day }
+  try {
+    if (kind === 'zone')
+      return { file, outcome: 'done', taken: await importZone(taking, { ...given, zone: parseZoneName(name!) }), rejects }
+    if (name !== null && !LIST_NAME_PATTERN.test(name))
+      throw new InputError(`${JSON.stringify(name)} cannot be the name of a list`)
+    return { file, outcome: 'done', taken: await importList(taking, { ...given, name }), rejects }
+  } catch (error) {
+    if (!(error instanceof InputError) || error instanceof StorageError) throw error
+    return { file, outcome: 'failed', reason: error.message, rejects }
+  } finally {
+    stream.destroy()
+  }
+}
+
+/** The report is there before the file is. */
+async function archiveFile(folder: string, claimed: string, report: InboxReport): Promise<void> {
+  const place = join(folder, report.outcome)
+  await mkdir(place, { recursive: true })
+  await writeFile(join(place, `${report.file}.report.json`), `${JSON.stringify(report, null, 2)}\n`)
+  await rename(join(folder, claimed), join(place, report.file))
+}
+
+/** Puts files back that a process was taking which is no more. */
+async function returnAbandonedFiles(folder: string): Promise<void> {
+  const place = join(folder, TAKING_FOLDER)
+  for (const entry of await folderEntries(place)) {
+    if (!(await isLeftover(place, entry))) continue
+    await returnFile(folder, join(TAKING_FOLDER, entry), entry.replace(/\.[a-z0-9-]*\.\d+\.[0-9a-f]{12}$/, ''))
+  }
+}
+
+/** Puts a file back, unless a newer one has its name by now: that one is taken in its stead. */
+async function returnFile(folder: string, claimed: string, file: string): Promise<void> {
+  const reason = 'a newer file of its name has come'
+  const isReplaced = (await lstat(join(folder, file)).catch(nullIfMissing)) !== null
+  if (isReplaced) await archiveFile(folder, claimed, { file, outcome: 'failed', reason, rejects: [] })
+  else await rename(join(folder, claimed), join(folder, file)).catch(nullIfMissing)
+}

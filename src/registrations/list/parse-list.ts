@@ -1,0 +1,55 @@
+/** Reads a list of names, one a line, in any order: comments and ranks are passed over, and what is no name is refused. */
+
+import { createHash } from 'node:crypto'
+import { InputError } from '../../import/stream/input-error.ts'
+import { lineStart, type InputLine, createLineSplitter, lineText, lineTextProblem } from '../../import/stream/line-splitter.ts'
+import { parseListLine } from '../../import/stream/list-line.ts'
+import { createExternalSorter } from '../../import/stream/external-sort.ts'
+import { type DomainName, parseName, nameProblem } from '../../values/domain-name.ts'
+import { rejectLine, type RegistrationImportOptions } from '../import-options.ts'
+
+type ReadListOptions = Pick<RegistrationImportOptions, 'signal' | 'isStrict' | 'onReject' | 'onLines'>
+
+/** `names`: rising bytewise, each once, to be read once. `unusable`: lines that are no names. `sha256`: of the bytes. */
+type ParsedList = { names: Iterable<DomainName>; unusable: number; sha256: string }
+
+/** Reads a list to its end. Throws InputFault if it has lines and none of them is a name, RefusedLine if `taking` is strict. */
+export async function parseNameList(options: ReadListOptions, bytes: AsyncIterable<Uint8Array>): Promise<ParsedList> {
+  const cutter = createLineSplitter()
+  const digest = createHash('sha256')
+  const names = createExternalSorter()
+  let [filled, unusable] = [0, 0]
+  let number = 0
+  const take = (line: InputLine): void => {
+    number++
+    const text = lineText(line, number)
+    const listed = text === null ? null : parseListLine(text)
+    if (listed === '') return
+    filled++
+    const name = listed === null ? null : parseName(listed)
+    if (name !== null) names.add(name)
+    else {
+      unusable++
+      const reason = listed === null ? lineTextProblem(line) : nameProblem(listed)
+      rejectLine(options, { line: number, reason, length: line.length, text: lineStart(line) })
+    }
+  }
+  for await (const chunk of bytes) {
+    options.signal.throwIfAborted()
+    digest.update(chunk)
+    for (const line of cutter.split(chunk as Buffer)) take(line)
+    options.onLines(number)
+  }
+  const rest = cutter.rest()
+  if (rest !== null) take(rest)
+  if (unusable > 0 && unusable === filled) throw new InputError('none of its lines is a name')
+  return { names: distinctNames(names.sorted()), unusable, sha256: digest.digest('hex') }
+}
+
+function* distinctNames(sorted: Iterable<string>): Generator<DomainName> {
+  let last = ''
+  for (const name of sorted) {
+    if (name !== last) yield name as DomainName
+    last = name
+  }
+}

@@ -1,0 +1,138 @@
+/** What a zone or a list says of a day: the names that were registered and those that were dropped, each list sorted. */
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline, Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import type { DomainName } from '../values/domain-name.ts'
+import { type Day, type Instant, parseDay } from '../values/time.ts'
+import { nullIfMissing, writeDurably } from '../jobs/file-store/durable.ts'
+import { namesInGzip } from '../jobs/file-store/packed-names.ts'
+import { endWriter, newWriterName } from '../jobs/file-store/leftovers.ts'
+import { dayFolderPath, folderEntries, replaceJsonFile, readJsonFile, prepareFolder } from './folder.ts'
+
+/** `source`: `zone:gov`, `list:NAME`. `digest`: of both lists; it changes with them alone. `registered`, `dropped`: how many names. */
+export type RegistrationSource = { source: string; digest: string; registered: number; dropped: number; imported: Instant }
+
+/** A source as it is kept. `basis`: what its lists were made of. `data`: the files of both lists. */
+export type StoredSource = RegistrationSource & { basis: string; data: [registered: string, dropped: string] }
+
+/** What was read of each day, as long as its folder does not change: every manifest of it lies there. */
+export type DaysCache = Map<Day, { mtimeMs: number; changed: Instant | null }>
+
+/** A list that was written, and that nobody sees yet. `sha256`: of its names, one a line. */
+export type DraftList = { source: string; day: Day; file: string; count: number; sha256: string }
+
+/** Names that are handed over at once. */
+const SOURCE_BATCH_NAMES = 10_000
+const FAST_GZIP = { level: 1 }
+
+/** The sources of a day, by name. */
+export async function readSources(root: string, day: Day): Promise<StoredSource[]> {
+  const folder = dayFolderPath(root, day)
+  const names = (await folderEntries(folder)).filter((entry) => entry.endsWith('.json'))
+  const kept = await Promise.all(names.map((name) => readJsonFile<StoredSource>(join(folder, name))))
+  return kept.filter((each) => each !== null).sort((a, b) => (a.source < b.source ? -1 : 1))
+}
+
+export function readSource(root: string, day: Day, source: string): Promise<StoredSource | null> {
+  return readJsonFile<StoredSource>(sourceManifestPath(root, day, source))
+}
+
+/** Days that any source speaks of, ascending, and when what is said of each last changed; `seen` spares reading what stayed. */
+export async function daysWithSources(root: string, cache: DaysCache): Promise<{ day: Day; changed: Instant }[]> {
+  const days = (await folderEntries(join(root, 'days'))).flatMap((entry) => parseDay(entry) ?? []).sort()
+  const found: { day: Day; changed: Instant }[] = []
+  for (const day of days) {
+    const { mtimeMs } = await stat(dayFolderPath(root, day))
+    const known = cache.get(day)
+    const changed = known?.mtimeMs === mtimeMs ? known.changed : await lastChangeOf(root, day)
+    cache.set(day, { mtimeMs, changed })
+    if (changed !== null) found.push({ day, changed })
+  }
+  return found
+}
+
+async function lastChangeOf(root: string, day: Day): Promise<Instant | null> {
+  const times = (await readSources(root, day)).map(({ imported }) => imported)
+  return times.length === 0 ? null : Math.max(...times)
+}
+
+const sourceFileName = (source: string): string => source.replace(':', '-')
+const sourceFolder = (root: string, day: Day, source: string): string => join(dayFolderPath(root, day), sourceFileName(source))
+const sourceManifestPath = (root: string, day: Day, source: string): string => `${sourceFolder(root, day, source)}.json`
+
+/** Writes a list of names in their order. */
+export async function draftList(root: string, day: Day, source: string, names: Iterable<string>): Promise<DraftList> {
+  const folder = sourceFolder(root, day, source)
+  await prepareFolder(folder, async () => [sourceManifestPath(root, day, source)])
+  const draft: DraftList = { source, day, file: newWriterName('names.gz'), count: 0, sha256: '' }
+  const digest = createHash('sha256')
+  const gzip = createGzip(FAST_GZIP)
+  pipeline(Readable.from(nameTexts(names, draft, digest)), gzip, () => {}) // whoever reads is told of a fault
+  try {
+    await writeDurably(join(folder, draft.file), gzip)
+  } catch (error) {
+    await discardList(root, draft)
+    throw error
+  }
+  return { ...draft, sha256: digest.digest('hex') }
+}
+
+function* nameTexts(names: Iterable<string>, draft: DraftList, digest: { update(text: string): unknown }): Generator<string> {
+  let batch: string[] = []
+  const text = (): string => {
+    const joined = `${batch.join('\n')}\n`
+    digest.update(joined)
+    draft.count += batch.length
+    batch = []
+    return joined
+  }
+  for (const name of names) {
+    batch.push(name)
+    if (batch.length >= SOURCE_BATCH_NAMES) yield text()
+  }
+  if (batch.length > 0) yield text()
+}
+
+/** Makes two lists of a source and day what it says of that day; where they are the same, `imported` stays. */
+export async function publishSource(
+  root: string,
+  { basis, imported }: Pick<StoredSource, 'basis' | 'imported'>,
+  [registered, dropped]: readonly [DraftList, DraftList],
+): Promise<void> {
+  const { source, day } = registered
+  const folder = sourceFolder(root, day, source)
+  const former = await readSource(root, day, source)
+  const digest = createHash('sha256').update(`${registered.sha256} ${dropped.sha256}`).digest('hex')
+  const kept: StoredSource = {
+    source,
+    digest,
+    registered: registered.count,
+    dropped: dropped.count,
+    imported: former?.digest === digest ? former.imported : imported,
+    basis,
+    data: [registered.file, dropped.file],
+  }
+  await replaceJsonFile(dayFolderPath(root, day), `${sourceFileName(source)}.json`, kept, folder)
+  for (const { file } of [registered, dropped]) endWriter(file)
+  for (const file of former?.data ?? []) await rm(join(folder, file), { force: true })
+}
+
+/** Removes a list that was written, unless it was published. */
+export async function discardList(root: string, { source, day, file }: DraftList): Promise<void> {
+  const isPublished = (await readSource(root, day, source))?.data.includes(file)
+  if (!isPublished) await rm(join(sourceFolder(root, day, source), file), { force: true })
+  endWriter(file)
+}
+
+/** The names of a list in their order, some thousands at a time; null for one that is not there. */
+export async function openDraftList(
+  root: string,
+  { source, day, file }: Pick<DraftList, 'source' | 'day' | 'file'>,
+): Promise<AsyncGenerator<DomainName[]> | null> {
+  const handle = await open(join(sourceFolder(root, day, source), file)).catch(nullIfMissing)
+  return handle === null ? null : namesInGzip(createReadStream('', { fd: handle }))
+}

@@ -1,0 +1,243 @@
+/** Takes a zone: its names against those of the newest earlier one give what was registered and dropped on its day. */
+
+import { InputError } from '../../import/stream/input-error.ts'
+import { type ExternalSorter, createExternalSorter } from '../../import/stream/external-sort.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { addDays, type Day } from '../../values/time.ts'
+import { addNames } from '../add-names.ts'
+import { withFolderLock } from '../folder.ts'
+import { ZONE_PARTS, zoneSuffix } from './label-hash.ts'
+import { comparePart, eachLabel, type OnLabel, sortPart } from './sorted-labels.ts'
+import { type DraftList, discardList, draftList, openDraftList, publishSource, readSource } from '../sources.ts'
+import type { RegistrationInput, RegistrationImportResult, RegistrationImportOptions } from '../import-options.ts'
+import { type ParsedZone, parseZoneFile } from './parse-zone.ts'
+import {
+  daysKept,
+  discardSet,
+  type OpenSet,
+  openSet,
+  prunedUntil,
+  publishSet,
+  readSet,
+  writeSet,
+  type ZoneSet,
+} from './zone-sets.ts'
+
+/** A zone registers against one that is so many days older, at most (contract, Files). */
+const MAX_DAYS_APART = 7
+const DIFFERENCE_SORT_BYTES = 16_777_216
+const ZONE_BATCH_NAMES = 10_000
+/** What a zone may lose without being asked about it. */
+const LOSS_THRESHOLD_NAMES = 1_000
+
+/** The sets next to that of a day. */
+type NeighbourSets = { earlier: ZoneSet | null; later: ZoneSet | null }
+/** What differs between a set and the newest earlier one. */
+type ZoneDifference = { added: ExternalSorter; removed: ExternalSorter }
+type DraftLists = { added: DraftList; removed: DraftList }
+/** All that was found out of a zone, before anybody sees it. */
+type ComparedZone = NeighbourSets & { read: ParsedZone; set: ZoneSet; ownDifference: ZoneDifference; laterDifference: ZoneDifference }
+
+/**
+ * Takes a zone whole or not at all. What it adds becomes known to the store and due, and what it lacks due, before the day
+ * is seen; the set of its names comes last, so that an import that was killed is simply run again.
+ */
+export function importZone(options: RegistrationImportOptions, input: RegistrationInput & { zone: string | null }): Promise<RegistrationImportResult> {
+  return withFolderLock(options.root, async () => {
+    const read = await parseZoneFile(options, input)
+    try {
+      const found = await compareWithNeighbours(options, read)
+      return await publishIfChanged(options, found).catch(async (error) => {
+        await discardSet(options.root, found.set)
+        throw error
+      })
+    } finally {
+      read.parts.close()
+    }
+  })
+}
+
+/** Compares it with its neighbours, and writes its set. */
+async function compareWithNeighbours({ root, signal }: RegistrationImportOptions, read: ParsedZone): Promise<ComparedZone> {
+  const { zone, day } = read
+  const neighbours = await neighbourSets(root, zone, day)
+  const mine = { added: createExternalSorter(DIFFERENCE_SORT_BYTES), removed: createExternalSorter(DIFFERENCE_SORT_BYTES) }
+  const theirs = { added: createExternalSorter(DIFFERENCE_SORT_BYTES), removed: createExternalSorter(DIFFERENCE_SORT_BYTES) }
+  const [earlier, later] = [await openSetIfAny(root, neighbours.earlier), await openSetIfAny(root, neighbours.later)]
+  const suffix = zoneSuffix(zone)
+  const intoSorter =
+    (names: ExternalSorter): OnLabel =>
+    (bytes, from, length) =>
+      names.add(nameFromLabel(bytes, from, length, zone))
+  const events = ({ added, removed }: ZoneDifference) => ({ onFirst: intoSorter(added), onSecond: intoSorter(removed) })
+  async function* parts(): AsyncGenerator<{ bytes: Uint8Array; count: number }> {
+    for (let number = 0; number < ZONE_PARTS; number++) {
+      signal.throwIfAborted()
+      const part = sortPart(read.parts.read(number), suffix)
+      if (earlier !== null) comparePart(part.bytes, await earlier.part(number), suffix, events(mine))
+      if (later !== null) comparePart(await later.part(number), part.bytes, suffix, events(theirs))
+      yield part
+    }
+  }
+  try {
+    return { ...neighbours, read, ownDifference: mine, laterDifference: theirs, set: await writeSet(root, read, parts()) }
+  } finally {
+    await earlier?.close()
+    await later?.close()
+  }
+}
+
+async function neighbourSets(root: string, zone: string, day: Day): Promise<NeighbourSets> {
+  const days = await daysKept(root, zone)
+  const [before, after] = [days.findLast((each) => each < day), days.find((each) => each > day)]
+  const setOf = (each: Day | undefined) => (each === undefined ? null : readSet(root, zone, each))
+  return { earlier: await setOf(before), later: await setOf(after) }
+}
+
+async function openSetIfAny(root: string, set: ZoneSet | null): Promise<OpenSet | null> {
+  return set === null ? null : openSet(root, set)
+}
+
+/** What a source's lists were made of: from the same they need not be made again. */
+function sourceBasis(set: ZoneSet, earlier: ZoneSet | null): string {
+  return earlier === null ? set.sha256 : `${set.sha256} ${earlier.day} ${earlier.sha256}`
+}
+
+/** Whether there is no zone within a week before. */
+function isFirst(day: Day, earlier: ZoneSet | null): boolean {
+  return earlier === null || earlier.day < addDays(day, -MAX_DAYS_APART)
+}
+
+async function publishIfChanged(options: RegistrationImportOptions, found: ComparedZone): Promise<RegistrationImportResult> {
+  const { root } = options
+  const { read, set, earlier, later } = found
+  const { zone, day, unusable } = read
+  const source = `zone:${zone}`
+  const first = isFirst(day, earlier)
+  const taken = { source, day, names: set.names, unusable, isFirst: first, comparedDay: first ? null : earlier!.day }
+  const former = await readSource(root, day, source)
+  const isLaterSame = later === null || (await readSource(root, later.day, source))?.basis === sourceBasis(later, set)
+  const isKept = (await readSet(root, zone, day))?.sha256 === set.sha256
+  const isOld = await isPruned(root, zone, day)
+  if (
+    (isKept && isLaterSame && former?.basis === sourceBasis(set, earlier)) ||
+    (isOld && former?.basis.startsWith(set.sha256))
+  ) {
+    await discardSet(root, set)
+    const { registered, dropped } = former!
+    return { ...taken, registered, dropped, newNames: 0, rebuiltDay: null, isSame: true }
+  }
+  if (isOld)
+    throw new InputError(`zones of ${zone} from the week before ${day} are no longer kept, so it cannot be compared`)
+  const counts = await publishZone(options, found, source)
+  return { ...taken, ...counts, rebuiltDay: later?.day ?? null, isSame: false }
+}
+
+async function isPruned(root: string, zone: string, day: Day): Promise<boolean> {
+  const until = await prunedUntil(root, zone)
+  return until !== null && addDays(day, -MAX_DAYS_APART) <= until
+}
+
+/** Brings the names into the store, and makes the day, the later day and the set seen, in this order. */
+async function publishZone(
+  options: RegistrationImportOptions,
+  { read, set, earlier, later, ownDifference: mine, laterDifference: theirs }: ComparedZone,
+  source: string,
+): Promise<Pick<RegistrationImportResult, 'registered' | 'dropped' | 'newNames'>> {
+  const { root } = options
+  const made = await withDraftLists(root, { day: read.day, source }, mine, async (drafts) => {
+    requireNoLoss(options, drafts, earlier)
+    const newNames = await addZoneNames(options, { set, earlier, drafts })
+    const first = isFirst(read.day, earlier)
+    const imported = await options.store.now()
+    return { ...(await publishDay(root, drafts, { basis: sourceBasis(set, earlier), imported, first })), newNames: newNames }
+  })
+  if (later !== null)
+    await withDraftLists(root, { day: later.day, source }, theirs, async (drafts) => {
+      const imported = await options.store.now()
+      await publishDay(root, drafts, { basis: sourceBasis(later, set), imported, first: isFirst(later.day, set) })
+    })
+  await publishSet(root, set)
+  return made
+}
+
+/** Writes what differs as lists, which are gone where the work fails. */
+async function withDraftLists<Result>(
+  root: string,
+  { day, source }: { day: Day; source: string },
+  { added, removed }: ZoneDifference,
+  work: (drafts: DraftLists) => Promise<Result>,
+): Promise<Result> {
+  const drafts: DraftList[] = []
+  try {
+    for (const names of [added, removed]) drafts.push(await draftList(root, day, source, names.sorted()))
+    return await work({ added: drafts[0]!, removed: drafts[1]! })
+  } catch (error) {
+    for (const draft of drafts) await discardList(root, draft)
+    throw error
+  }
+}
+
+/** A zone counts as whole by its form alone; one that has lost most of its names hardly is. */
+function requireNoLoss({ acceptsLoss }: RegistrationImportOptions, { removed }: DraftLists, earlier: ZoneSet | null): void {
+  if (acceptsLoss || earlier === null || removed.count < LOSS_THRESHOLD_NAMES || removed.count * 2 <= earlier.names) return
+  throw new InputError(
+    `it lacks ${removed.count} of the ${earlier.names} names of ${earlier.day}: if that is so, --accept-loss takes it`,
+  )
+}
+
+/** Of a zone that is compared with none, all names become known. */
+async function addZoneNames(
+  options: RegistrationImportOptions,
+  { set, earlier, drafts }: { set: ZoneSet; earlier: ZoneSet | null; drafts: DraftLists },
+): Promise<number> {
+  const { root } = options
+  let [done, fresh] = [0, 0]
+  const onAdded = (names: number, more: number): void => {
+    done += names
+    fresh += more
+    options.onNames(done)
+  }
+  const knowing = { ...options, onAdded: onAdded }
+  if (earlier === null) await addNames(namesOfSet(root, set), { insertsUnknown: true, makesDue: false }, knowing)
+  else {
+    await addNames((await openDraftList(root, drafts.added))!, { insertsUnknown: true, makesDue: true }, knowing)
+    await addNames((await openDraftList(root, drafts.removed))!, { insertsUnknown: false, makesDue: true }, knowing)
+  }
+  return fresh
+}
+
+/** The lists of a first zone are empty, whatever it was compared with. */
+async function publishDay(
+  root: string,
+  { added, removed }: DraftLists,
+  { basis, imported, first }: { basis: string; imported: number; first: boolean },
+): Promise<{ registered: number; dropped: number }> {
+  const { day, source } = added
+  if (!first) await publishSource(root, { basis, imported }, [added, removed])
+  else {
+    for (const draft of [added, removed]) await discardList(root, draft)
+    const empty = (): Promise<DraftList> => draftList(root, day, source, [])
+    await publishSource(root, { basis, imported }, [await empty(), await empty()])
+  }
+  return first ? { registered: 0, dropped: 0 } : { registered: added.count, dropped: removed.count }
+}
+
+/** All names of a set, in its order. */
+async function* namesOfSet(root: string, set: ZoneSet): AsyncGenerator<DomainName[]> {
+  const open = await openSet(root, set)
+  try {
+    let batch: DomainName[] = []
+    for (let number = 0; number < ZONE_PARTS; number++) {
+      eachLabel(await open.part(number), (bytes, from, length) => batch.push(nameFromLabel(bytes, from, length, set.zone)))
+      for (; batch.length >= ZONE_BATCH_NAMES; batch = batch.slice(ZONE_BATCH_NAMES)) yield batch.slice(0, ZONE_BATCH_NAMES)
+    }
+    if (batch.length > 0) yield batch
+  } finally {
+    await open.close()
+  }
+}
+
+function nameFromLabel(bytes: Uint8Array, from: number, length: number, zone: string): DomainName {
+  return `${Buffer.from(bytes.buffer, bytes.byteOffset + from, length).toString('latin1')}.${zone}` as DomainName
+}

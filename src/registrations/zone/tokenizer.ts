@@ -1,0 +1,163 @@
+/** Cuts the bytes of a master file (RFC 1035, chapter 5.1) into entries, each without comments, parentheses and line ends. */
+
+import { InputError } from '../../import/stream/input-error.ts'
+
+/**
+ * Told of each entry: `bytes` from `from` to before `to`, good until it returns, and the line that it begins in. Escapes are
+ * left as `\DDD`, whichever form they had; a quoted string is one `"`, since nothing that is kept is in one.
+ */
+type OnZoneEntry = (bytes: Uint8Array, from: number, to: number, line: number) => void
+
+/** The bound of an entry, its comments and line ends included. */
+export const MAX_RECORD_BYTES = 65_536
+
+const NEWLINE_BYTE = 10
+const CARRIAGE_RETURN_BYTE = 13
+export const SPACE_BYTE = 32
+export const QUOTE_BYTE = 34
+const OPEN_PARENTHESIS_BYTE = 40
+const CLOSE_PARENTHESIS_BYTE = 41
+const SEMICOLON_BYTE = 59
+export const BACKSLASH_BYTE = 92
+const ZERO_BYTE = 48
+
+const SPECIAL_BYTES = [QUOTE_BYTE, OPEN_PARENTHESIS_BYTE, CLOSE_PARENTHESIS_BYTE, SEMICOLON_BYTE, BACKSLASH_BYTE]
+const IS_ORDINARY = Uint8Array.from({ length: 256 }, (_, byte) => (byte === NEWLINE_BYTE || SPECIAL_BYTES.includes(byte) ? 0 : 1))
+
+/** What stands in the way of reading a zone, with its line. */
+export function zoneFault(line: number, message: string): InputError {
+  return new InputError(`line ${line}: ${message}`)
+}
+
+export class ZoneTokenizer {
+  readonly #onEntry: OnZoneEntry
+  readonly #scratch = new Uint8Array(2 * MAX_RECORD_BYTES + 4)
+  #rest: Uint8Array = new Uint8Array(0)
+  /** The line that the next entry begins in. */
+  #line = 1
+
+  constructor(onEntry: OnZoneEntry) {
+    this.#onEntry = onEntry
+  }
+
+  /** The number of lines that were read whole. */
+  get lines(): number {
+    return this.#line - 1
+  }
+
+  /** Takes the next bytes, which it does not hold on to. Throws InputFault where they are not those of a master file. */
+  push(chunk: Uint8Array): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const nextSpecial = specialByteFinder(bytes)
+    let from = 0
+    for (let special = nextSpecial(0); ; ) {
+      let end = bytes.indexOf(NEWLINE_BYTE, from)
+      if (special < (end < 0 ? bytes.length : end)) {
+        end = this.#special(bytes, from)
+        special = nextSpecial(end)
+      } else if (end - from > MAX_RECORD_BYTES) throw this.#tooLong()
+      else if (end >= 0) this.#onEntry(bytes, from, end, this.#line++)
+      if (end < 0) break
+      from = end + 1
+    }
+    if (bytes.length - from > MAX_RECORD_BYTES) throw this.#tooLong()
+    this.#rest = bytes.slice(from)
+  }
+
+  /** Throws InputFault where the file ends within an entry: every one has a line end. */
+  end(): void {
+    if (this.#rest.some((byte) => byte > SPACE_BYTE))
+      throw zoneFault(this.#line, 'the file ends before the line does: it is cut off')
+  }
+
+  /** Reads an entry with something special in it; the index of the line end behind it, -1 where it is not there yet. */
+  #special(bytes: Uint8Array, from: number): number {
+    const most = Math.min(bytes.length, from + MAX_RECORD_BYTES + 1)
+    let line = this.#line
+    let depth = 0
+    let out = 0
+    for (let at = from; at < most; at++) {
+      const byte = bytes[at]!
+      if (IS_ORDINARY[byte] === 1) this.#scratch[out++] = byte
+      else if (byte === NEWLINE_BYTE) {
+        if (depth === 0) return this.#finish(out, at, line)
+        line++
+        this.#scratch[out++] = SPACE_BYTE
+      } else if (byte === BACKSLASH_BYTE) {
+        const value = escapedByte(bytes, at, line)
+        if (value < 0) return -1
+        out = writeEscape(this.#scratch, out, value)
+        at += isDigitByte(bytes[at + 1]!) ? 3 : 1
+      } else {
+        if (byte === OPEN_PARENTHESIS_BYTE) depth++
+        if (byte === CLOSE_PARENTHESIS_BYTE && depth-- === 0) throw zoneFault(line, 'a parenthesis is closed that was not opened')
+        if (out > 0) this.#scratch[out++] = SPACE_BYTE
+        if (byte === QUOTE_BYTE) this.#scratch[out++] = QUOTE_BYTE
+        const end =
+          byte === QUOTE_BYTE ? endOfQuoted(bytes, at, line) : byte === SEMICOLON_BYTE ? bytes.indexOf(NEWLINE_BYTE, at) - 1 : at
+        if (end < at) return -1
+        at = end
+      }
+    }
+    if (bytes.length > most || bytes.length - from > MAX_RECORD_BYTES) throw this.#tooLong()
+    return -1
+  }
+
+  #finish(out: number, at: number, line: number): number {
+    this.#onEntry(this.#scratch, 0, out, this.#line)
+    this.#line = line + 1
+    return at
+  }
+
+  #tooLong(): InputError {
+    return zoneFault(this.#line, `a record has more than ${MAX_RECORD_BYTES} bytes`)
+  }
+}
+
+/** Finds the next byte that is special; a search for each of them is much faster than a look at every byte. */
+function specialByteFinder(bytes: Uint8Array): (from: number) => number {
+  const next = SPECIAL_BYTES.map(() => -1)
+  return (from) => {
+    for (const [kind, byte] of SPECIAL_BYTES.entries()) {
+      if (next[kind]! >= from) continue
+      const found = bytes.indexOf(byte, from)
+      next[kind] = found < 0 ? Number.POSITIVE_INFINITY : found
+    }
+    return Math.min(...next)
+  }
+}
+
+/** The byte that an escape stands for; -1 where it is not there whole. */
+function escapedByte(bytes: Uint8Array, at: number, line: number): number {
+  const next = bytes[at + 1] ?? -1
+  if (next === NEWLINE_BYTE || next === CARRIAGE_RETURN_BYTE) throw zoneFault(line, 'a backslash stands at the end')
+  if (!isDigitByte(next)) return next
+  const digits = bytes.subarray(at + 1, at + 4)
+  if (digits.every(isDigitByte) && digits.length < 3) return -1
+  const value = digits.reduce((sum, digit) => (isDigitByte(digit) ? sum * 10 + digit - ZERO_BYTE : Number.NaN), 0)
+  if (!(value < 256)) throw zoneFault(line, 'an escape has three digits, up to 255')
+  return value
+}
+
+function writeEscape(out: Uint8Array, at: number, value: number): number {
+  out[at] = BACKSLASH_BYTE
+  out[at + 1] = ZERO_BYTE + Math.floor(value / 100)
+  out[at + 2] = ZERO_BYTE + (Math.floor(value / 10) % 10)
+  out[at + 3] = ZERO_BYTE + (value % 10)
+  return at + 4
+}
+
+/** The index of the closing quote; -1 where it is not there yet. */
+function endOfQuoted(bytes: Uint8Array, from: number, line: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === QUOTE_BYTE) return at
+    if (byte === NEWLINE_BYTE) throw zoneFault(line, 'a quoted string does not end in its line')
+    if (byte === BACKSLASH_BYTE && bytes[at + 1] !== NEWLINE_BYTE) at++
+  }
+  return -1
+}
+
+function isDigitByte(byte: number): boolean {
+  return byte >= ZERO_BYTE && byte <= ZERO_BYTE + 9
+}

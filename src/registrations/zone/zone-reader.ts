@@ -1,0 +1,174 @@
+/** Reads a zone (RFC 1035, chapter 5: a master file) for its names: the owners of NS records directly under its apex. */
+
+import { ZoneTokenizer, SPACE_BYTE, zoneFault } from './tokenizer.ts'
+import { APEX, CHILD, ZoneOwner } from './owner.ts'
+
+export type ZoneEvents = {
+  /** The first `length` of `bytes` are a name's label under the apex, in lower case; good until it returns. One name may come again. */
+  onName(bytes: Uint8Array, length: number): void
+  /** An owner that is a delegation, and no name that is used. */
+  onUnusable(line: number, owner: Uint8Array): void
+}
+
+const DOLLAR_BYTE = 36
+const TYPE_PATTERN = /^[a-z][a-z0-9-]*$/i
+const TTL_PATTERN = /^\d+$|^(\d+[smhdw])+$/i
+const OTHER_CLASS_PATTERN = /^(CH|HS|CS|ANY|CLASS\d+)$/i
+
+/** What is known of an owner's line: it has said how long, or which class. */
+const TTL_SEEN = 1
+const CLASS_SEEN = 2
+
+export class ZoneReader {
+  readonly #events: ZoneEvents
+  readonly #owner: ZoneOwner
+  readonly tokenizer: ZoneTokenizer
+  #serial: number | null = null
+
+  /** `apex`: the name of the zone in lower case, such as `gov`; null where its first record, the SOA, is to say it. */
+  constructor(apex: string | null, events: ZoneEvents) {
+    this.#events = events
+    this.#owner = new ZoneOwner(apex === null ? null : Buffer.from(apex, 'latin1'))
+    this.tokenizer = new ZoneTokenizer((bytes, from, to, line) => this.onEntry(bytes, from, to, line))
+  }
+
+  /** Lines that were read whole. */
+  get lines(): number {
+    return this.tokenizer.lines
+  }
+
+  /** The name of the zone; null until it is known. */
+  get apex(): string | null {
+    const { apex } = this.#owner
+    return apex === null ? null : latin1Text(apex)
+  }
+
+  /** Takes the next bytes, which it does not hold on to. Throws InputFault at what is not a master file's. */
+  push(chunk: Uint8Array): void {
+    this.tokenizer.push(chunk)
+  }
+
+  /** What the zone says of itself. Throws InputFault where it is not whole, as far as that can be told. */
+  end(): { apex: string; serial: number } {
+    this.tokenizer.end()
+    const { apex } = this
+    if (apex === null || this.#serial === null)
+      throw zoneFault(this.lines, `there is no SOA${apex === null ? '' : ` of ${apex}`}: it is no whole zone`)
+    return { apex, serial: this.#serial }
+  }
+
+  onEntry(bytes: Uint8Array, from: number, to: number, line: number): void {
+    if (from === to) return
+    const isNamed = bytes[from]! > SPACE_BYTE
+    if (bytes[from] === DOLLAR_BYTE) {
+      this.#control(bytes, from, to, line)
+      return
+    }
+    const ownerEnd = isNamed ? tokenEnd(bytes, from, to) : from
+    if (isNamed) this.#owner.set(bytes, from, ownerEnd, line)
+    const at = tokenStart(bytes, ownerEnd, to)
+    if (at < to) {
+      if (this.#owner.length < 0) throw zoneFault(line, 'the first record has no owner')
+      this.#record(bytes, at, to, line)
+    } else if (isNamed) throw zoneFault(line, 'an owner stands there without a record')
+  }
+
+  /** What stands behind the owner: `[TTL] [class] type data`, the first two in either order. */
+  #record(bytes: Uint8Array, from: number, to: number, line: number): void {
+    let seen = 0
+    for (let at = from; ; ) {
+      const end = tokenEnd(bytes, at, to)
+      const what = equalsIgnoreCase(bytes, at, end, 'in') ? CLASS_SEEN : isAsciiDigit(bytes[at]!) ? TTL_SEEN : 0
+      const next = tokenStart(bytes, end, to)
+      if (what === 0) {
+        if (equalsIgnoreCase(bytes, at, end, 'ns')) this.#delegation(line)
+        else this.#other(bytes, at, end, { next, to, line })
+        if (next >= to) throw zoneFault(line, 'a record has no data')
+        return
+      }
+      if (what === TTL_SEEN) requireTtl(bytes, at, end, line)
+      if ((seen & what) > 0 || next >= to) throw zoneFault(line, 'a record has no type')
+      seen |= what
+      at = next
+    }
+  }
+
+  #delegation(line: number): void {
+    const owner = this.#owner
+    if (owner.apex === null)
+      throw zoneFault(line, 'the first record is not the SOA, which says whose zone it is: --tld says it too')
+    if (owner.place !== CHILD || owner.isReported) return
+    owner.isReported = true
+    if (owner.isUsable()) this.#events.onName(owner.bytes, owner.label)
+    else this.#events.onUnusable(line, owner.bytes.slice(0, owner.length))
+  }
+
+  #other(bytes: Uint8Array, at: number, end: number, rest: { next: number; to: number; line: number }): void {
+    if (equalsIgnoreCase(bytes, at, end, 'soa')) {
+      this.#authority(bytes, rest)
+      return
+    }
+    const type = latin1Text(bytes.subarray(at, Math.min(end, at + 40)))
+    if (OTHER_CLASS_PATTERN.test(type)) throw zoneFault(rest.line, `the class is ${type}, and only IN is read`)
+    if (!TYPE_PATTERN.test(type)) throw zoneFault(rest.line, `${JSON.stringify(type)} is no type of record`)
+  }
+
+  /** The SOA: it may come again at the end, as in a transfer. */
+  #authority(bytes: Uint8Array, { next, to, line }: { next: number; to: number; line: number }): void {
+    const owner = this.#owner
+    if (owner.apex === null) owner.makeApex()
+    if (owner.place !== APEX) {
+      const [given, mine] = [latin1Text(owner.bytes.subarray(0, owner.length)), latin1Text(owner.apex!)]
+      throw zoneFault(line, `the SOA is that of ${given || 'the root'}, and the zone is that of ${mine}`)
+    }
+    const serial = latin1Text(bytes.subarray(next, to)).split(/\s+/)[2] ?? ''
+    if (!/^\d{1,10}$/.test(serial)) throw zoneFault(line, 'the SOA has no serial')
+    this.#serial = Number(serial)
+  }
+
+  #control(bytes: Uint8Array, from: number, to: number, line: number): void {
+    const [word = '', value = ''] = latin1Text(bytes.subarray(from, Math.min(to, from + 2000))).split(/\s+/)
+    const kind = word.toUpperCase()
+    if (kind === '$TTL' && TTL_PATTERN.test(value)) return
+    if (kind === '$ORIGIN' && value !== '') {
+      const at = tokenStart(bytes, from + word.length, to)
+      this.#owner.setOrigin(bytes, at, tokenEnd(bytes, at, to), line)
+    } else if (kind === '$TTL' || kind === '$ORIGIN') throw zoneFault(line, `${kind} says nothing that can be read`)
+    else throw zoneFault(line, `${word.slice(0, 40)} is not read: the zone has to be given whole`)
+  }
+}
+
+function tokenStart(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  while (at < to && bytes[at]! <= SPACE_BYTE) at++
+  return at
+}
+
+function tokenEnd(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  while (at < to && bytes[at]! > SPACE_BYTE) at++
+  return at
+}
+
+/** Whether the bytes spell a word of lower-case letters, in any letter case. */
+function equalsIgnoreCase(bytes: Uint8Array, from: number, to: number, word: string): boolean {
+  if (to - from !== word.length) return false
+  for (let at = 0; at < word.length; at++) if ((bytes[from + at]! | 32) !== word.charCodeAt(at)) return false
+  return true
+}
+
+function isAsciiDigit(byte: number): boolean {
+  return byte >= 48 && byte <= 57
+}
+
+function requireTtl(bytes: Uint8Array, from: number, to: number, line: number): void {
+  for (let at = from; at < to; at++) {
+    if (isAsciiDigit(bytes[at]!)) continue
+    if (TTL_PATTERN.test(latin1Text(bytes.subarray(from, to)))) return
+    throw zoneFault(line, `${JSON.stringify(latin1Text(bytes.subarray(from, Math.min(to, from + 40))))} is no time to live`)
+  }
+}
+
+function latin1Text(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}

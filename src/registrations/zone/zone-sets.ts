@@ -1,0 +1,117 @@
+/** The names of a zone as of a day: parts in the order of slots, packed one by one into a file with a manifest beside it. */
+
+import { createHash } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { StorageError } from '../../import/stream/input-error.ts'
+import { addDays, type Day, parseDay } from '../../values/time.ts'
+import { writeDurably } from '../../jobs/file-store/durable.ts'
+import { endWriter, newWriterName } from '../../jobs/file-store/leftovers.ts'
+import { folderEntries, replaceJsonFile, readJsonFile, prepareFolder, zoneFolderPath } from '../folder.ts'
+import { ZONE_PARTS } from './label-hash.ts'
+import { MAX_PART_BYTES } from './sorted-labels.ts'
+
+/** `sha256`: of all parts unpacked; `sizes`: of each part as it is packed. `data`: the file. */
+export type ZoneSet = { zone: string; day: Day; names: number; sha256: string; sizes: number[]; data: [string] }
+
+/** What is left of sets that are kept no more: the day of the newest one. */
+type PrunedMarker = { until: Day }
+
+/** A set's parts, each read when it is asked for. */
+export type OpenSet = { part(number: number): Promise<Uint8Array>; close(): Promise<void> }
+
+/** Days for which sets are kept, before the newest one: zones may come a week late, and are compared with one of the week before. */
+const KEPT_SET_DAYS = 14
+const PRUNED_FILE = 'pruned.json'
+const FAST_ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** The days of which a zone's names are kept, ascending. */
+export async function daysKept(root: string, zone: string): Promise<Day[]> {
+  const entries = await folderEntries(zoneFolderPath(root, zone))
+  return entries.flatMap((entry) => (entry.endsWith('.json') ? (parseDay(entry.slice(0, -5)) ?? []) : [])).sort()
+}
+
+/** The newest day whose names are no longer kept; null while all are. */
+export async function prunedUntil(root: string, zone: string): Promise<Day | null> {
+  return (await readJsonFile<PrunedMarker>(join(zoneFolderPath(root, zone), PRUNED_FILE)))?.until ?? null
+}
+
+export function readSet(root: string, zone: string, day: Day): Promise<ZoneSet | null> {
+  return readJsonFile<ZoneSet>(join(zoneFolderPath(root, zone), `${day}.json`))
+}
+
+export async function openSet(root: string, { zone, sizes, data }: ZoneSet): Promise<OpenSet> {
+  const path = join(zoneFolderPath(root, zone), data[0])
+  const file = await open(path)
+  const places = [0]
+  for (const size of sizes) places.push(places.at(-1)! + size)
+  return {
+    async part(number) {
+      const packed = new Uint8Array(sizes[number]!)
+      const { bytesRead } = await file.read(packed, 0, packed.length, places[number]!)
+      if (bytesRead < packed.length) throw new StorageError(`${path} is cut off: restore it, or remove its manifest`)
+      return zstdDecompressSync(packed, { maxOutputLength: MAX_PART_BYTES })
+    },
+    close: () => file.close(),
+  }
+}
+
+/** Writes sorted parts as the set of a day, which nobody sees until it is published. */
+export async function writeSet(
+  root: string,
+  { zone, day }: { zone: string; day: Day },
+  parts: AsyncIterable<{ bytes: Uint8Array; count: number }>,
+): Promise<ZoneSet> {
+  const folder = zoneFolderPath(root, zone)
+  await prepareFolder(folder, async () => (await daysKept(root, zone)).map((each) => join(folder, `${each}.json`)))
+  const digest = createHash('sha256')
+  const set: ZoneSet = { zone, day, names: 0, sha256: '', sizes: [], data: [newWriterName(day)] }
+  async function* packed(): AsyncGenerator<Uint8Array> {
+    for await (const { bytes, count } of parts) {
+      const part = zstdCompressSync(bytes, FAST_ZSTD)
+      set.sizes.push(part.length)
+      set.names += count
+      digest.update(bytes)
+      yield part
+    }
+  }
+  try {
+    await writeDurably(join(folder, set.data[0]), packed())
+  } catch (error) {
+    await discardSet(root, set)
+    throw error
+  }
+  if (set.sizes.length !== ZONE_PARTS) throw new Error(`${ZONE_PARTS} parts belong to a set, ${set.sizes.length} were given`)
+  return { ...set, sha256: digest.digest('hex') }
+}
+
+/** Makes a set that of its day, and lets those go that are too old. */
+export async function publishSet(root: string, set: ZoneSet): Promise<void> {
+  const folder = zoneFolderPath(root, set.zone)
+  const former = await readSet(root, set.zone, set.day)
+  await replaceJsonFile(folder, `${set.day}.json`, set)
+  endWriter(set.data[0])
+  if (former !== null) await rm(join(folder, former.data[0]), { force: true })
+  await pruneOldSets(root, set.zone)
+}
+
+/** Removes a set that was written, unless it was published. */
+export async function discardSet(root: string, { zone, day, data }: ZoneSet): Promise<void> {
+  const isPublished = (await readSet(root, zone, day))?.data[0] === data[0]
+  if (!isPublished) await rm(join(zoneFolderPath(root, zone), data[0]), { force: true })
+  endWriter(data[0])
+}
+
+async function pruneOldSets(root: string, zone: string): Promise<void> {
+  const folder = zoneFolderPath(root, zone)
+  const days = await daysKept(root, zone)
+  const old = days.filter((day) => day < addDays(days.at(-1)!, -KEPT_SET_DAYS))
+  for (const day of old) {
+    const set = await readSet(root, zone, day)
+    const until = await prunedUntil(root, zone)
+    if (until === null || until < day) await replaceJsonFile(folder, PRUNED_FILE, { until: day } satisfies PrunedMarker)
+    await rm(join(folder, `${day}.json`), { force: true })
+    if (set !== null) await rm(join(folder, set.data[0]), { force: true })
+  }
+}

@@ -1,0 +1,79 @@
+/** A crawl that goes on and on: a store, eyes and an admin listener, from the start to an end in order. */
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { Settings } from '../../config/settings.ts'
+import type { Server } from '../../probe/dns/resolver.ts'
+import type { AddressRange } from '../../probe/guard.ts'
+import { type CrawlerDependencies, CRAWL_TIMINGS } from '../../crawler/dependencies.ts'
+import { CrawlStats } from '../../crawler/status/stats.ts'
+import { runCrawlScheduler } from '../../crawler/scheduler.ts'
+import { openStore } from '../../store/open.ts'
+import { SYSTEM_CLOCK } from '../system-clock.ts'
+import { probeIntervalsOf } from '../../config/probe-intervals.ts'
+import { diskSpaceOf } from '../disk-space.ts'
+import { monitorStore } from '../processes/store-monitor.ts'
+import { requireDistinctListeners, openCrawlAdmin } from './admin.ts'
+import { openProbeSystem, openConfiguredOptOut } from '../../crawler/probe-system.ts'
+import { crawlMetrics } from './metrics.ts'
+import { resolverWarning, selfCheckPlanOf, crawlAccessOf } from '../../crawler/crawl-access.ts'
+
+/** What is typed, not set. */
+export type ContinuousCrawlOptions = { resolver: readonly Server[]; allow: readonly AddressRange[]; parallel: number }
+
+/** Throws CommandFault where a crawl could not even begin beside a server. */
+export function checkCrawlSettings(settings: Settings, { resolver, allow }: ContinuousCrawlOptions): void {
+  probeIntervalsOf(settings)
+  crawlAccessOf(settings, resolver, allow)
+  openConfiguredOptOut(settings, () => {}).close()
+  requireDistinctListeners(settings)
+}
+
+/** Crawls until the signal comes. Throws CommandFault and StoreFault where it cannot begin. */
+export async function runContinuousCrawl(
+  settings: Settings,
+  { resolver, allow, parallel }: ContinuousCrawlOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store: url, secret, pool, crawlShares: shares, crawlRate: rate } = settings
+  const rhythm = probeIntervalsOf(settings)
+  const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
+  const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
+  const warning = resolverWarning(access.servers)
+  if (warning !== null) log.warn(warning)
+  const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
+  const stats = new CrawlStats()
+  await using disposables = new AsyncDisposableStack()
+  disposables.defer(() => optOut.close())
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  disposables.defer(() => store.close())
+  const serverClock = await monitorStore({ now: store.now, probe: async () => {} })
+  disposables.defer(() => serverClock.close())
+  const probeSystem = await openProbeSystem({
+    ...access,
+    plan: selfCheckPlanOf(settings),
+    optOut,
+    now: serverClock.now,
+    log: (news) => log.warn(news),
+  })
+  disposables.defer(() => probeSystem.close())
+  const readMetrics = crawlMetrics(store, stats, SYSTEM_CLOCK.monotonicMs, probeSystem)
+  const admin = await openCrawlAdmin(settings.crawlAdmin, readMetrics, stats)
+  disposables.defer(() => admin.close())
+  log.info({ holder, admin: admin.port }, 'the crawl begins')
+  const { probe, isOwn, runSelfCheck, politeness } = probeSystem
+  const diskSpace = diskSpaceOf(settings, [], () => {})
+  const own = { holder, stats: stats, parallel, clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random, ...crawlLoggers(log) }
+  const lack = (): Promise<string | null> => diskSpace.shortage()
+  await runCrawlScheduler({ store, probe, isOwn, runSelfCheck, diskShortage: lack, politeness, optOut, intervals: rhythm, shares, rate, ...own }, signal)
+  log.info('the crawl has ended')
+}
+
+function crawlLoggers(log: Logger): Pick<CrawlerDependencies, 'onFault' | 'log'> {
+  return {
+    onFault: (err) => log.error({ err }, 'a crawl meets a fault'),
+    log: (message) => log.warn(message),
+  }
+}

@@ -1,0 +1,48 @@
+/** What the files of the nights are made with, as the settings say it. */
+
+import { availableParallelism } from 'node:os'
+import type { Settings } from '../config/settings.ts'
+import type { JobDependencies } from '../jobs/steps.ts'
+import { openInbox, type InboxReport, processInbox } from '../registrations/inbox.ts'
+import { openRegistrations } from '../registrations/registrations.ts'
+import { openFolderFileStore } from '../jobs/file-store/folder.ts'
+import { buildSnapshots } from '../jobs/snapshot.ts'
+import type { Store } from '../store/port/store.ts'
+import type { Instant } from '../values/time.ts'
+
+/** Threads that pack, at most: each takes some 20 MB. */
+const MAX_PACKING_THREADS = 16
+/** Seconds until the inbox is looked into again for files that may have been written still. */
+const INBOX_RECHECK_SECONDS = 120
+
+/** `onReport` is told of each file of the inbox. */
+export function createJobDependencies(
+  settings: Settings,
+  store: Store,
+  onReport: (report: InboxReport) => void,
+  diskSpace?: JobDependencies['diskSpace'],
+): JobDependencies {
+  const { files, zones: root, inbox: folder, dailyBounds, dailyFloor: floor, snapshotsKept: kept } = settings
+  const fileStore = openFolderFileStore(files)
+  const inbox = openInbox(folder)
+  let inboxAgain: Instant | null = null
+  return {
+    store,
+    ...(diskSpace && { diskSpace }),
+    fileStore,
+    registrations: openRegistrations(root),
+    qualityBounds: dailyBounds && { ...dailyBounds, minDifference: floor },
+    threads: Math.min(MAX_PACKING_THREADS, availableParallelism()),
+    async processInbox({ signal }) {
+      const reports = await processInbox({ ...inbox, root, store, signal, onReport })
+      signal.throwIfAborted()
+      inboxAgain = inbox.seenFiles.size > 0 ? (await store.now()) + INBOX_RECHECK_SECONDS : null
+      return { rows: reports.filter(({ outcome }) => outcome === 'done').length }
+    },
+    inboxRecheckAt: () => inboxAgain,
+    async buildSnapshots(run) {
+      const [names] = await buildSnapshots({ fileStore, listing: store.listing, date: null, keepCount: kept }, run)
+      return { rows: names!.rows }
+    },
+  }
+}

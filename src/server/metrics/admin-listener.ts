@@ -1,0 +1,118 @@
+/** The admin listener: metrics of all workers and of the store. It asks for no token, so it listens on loopback by default. */
+
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { Listener } from '../../config/settings.ts'
+import type { FileStore } from '../../jobs/file-store/file-store.ts'
+import type { Store } from '../../store/port/store.ts'
+import type { Acceptor } from '../connections/acceptor.ts'
+import type { WorkerPool } from '../processes/worker-pool.ts'
+import { addJobMetrics } from './job-metrics.ts'
+import { addSimilarMetrics } from './similar-metrics.ts'
+import { workerMetricsText } from './worker-metrics.ts'
+
+/** Milliseconds that whoever asks for metrics waits for the store's: with those of the workers all come within a second. */
+const STORE_METRICS_TIMEOUT_MS = 700
+
+/** Reads all metrics as text. */
+type ReadMetrics = () => Promise<string>
+
+/** A server that listens; `port` is the one that it got. */
+export type ListeningServer = { server: Server; port: number }
+
+/** Milliseconds for the head of a request and for all of it, until an idle connection is closed, and between two looks at these. */
+const ADMIN_HTTP_OPTIONS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+}
+/** Connections of an admin listener, at most; further ones are closed. */
+const MAX_ADMIN_CONNECTIONS = 100
+
+/** A server for administrators: a slow request is ended, and there are only so many connections. */
+export function createAdminServer(answer: RequestListener): Server {
+  const server = createServer(ADMIN_HTTP_OPTIONS, answer)
+  server.maxConnections = MAX_ADMIN_CONNECTIONS
+  return server
+}
+
+export function openAdminListener(address: Listener, read: ReadMetrics): Promise<ListeningServer> {
+  const server = createAdminServer((request, response) => {
+    if (request.url !== '/metrics') response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/metrics\n')
+    else
+      read().then(
+        (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+        ({ message }: Error) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${message}\n`),
+      )
+  })
+  return listen(server, address)
+}
+
+/** Resolves when the server listens. Throws the system's error where it cannot. */
+export async function listen(server: Server, { host, port }: Listener): Promise<ListeningServer> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+/** The metrics of the workers, added up, and behind them those of the installation. */
+export function serverMetrics(
+  store: Store,
+  fileStore: FileStore,
+  workerPool: Pick<WorkerPool, 'size' | 'collectMetrics'>,
+  acceptor: Pick<Acceptor, 'waitingCount' | 'rejected'>,
+): ReadMetrics {
+  const own = new Registry()
+  addConnectionMetrics(own, acceptor)
+  addJobMetrics(own, store, fileStore)
+  addSimilarMetrics(own, store)
+  new Gauge({
+    name: 'domaindex_workers',
+    help: 'Processes that answer requests.',
+    registers: [own],
+    collect() {
+      this.set(workerPool.size)
+    },
+  })
+  new Gauge({
+    name: 'domaindex_store_bytes',
+    help: 'Bytes of the facts on disk, and of the write-ahead log that is not written back yet.',
+    labelNames: ['file'],
+    registers: [own],
+    async collect() {
+      const sizes = await Promise.race([store.maintenance.sizes(), sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false })]).catch(() => null)
+      this.reset() // a store that is gone takes no other figure with it
+      for (const [file, bytes] of Object.entries(sizes ?? {})) this.set({ file }, bytes)
+    },
+  })
+  return async () => {
+    const texts = await Promise.all([workerPool.collectMetrics().then(workerMetricsText), own.metrics()])
+    return texts.join('\n')
+  }
+}
+
+function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'waitingCount' | 'rejected'>): void {
+  new Gauge({
+    name: 'domaindex_connections_waiting',
+    help: 'Connections that are accepted and that no worker has taken yet.',
+    registers: [registry],
+    collect() {
+      this.set(acceptor.waitingCount)
+    },
+  })
+  new Counter({
+    name: 'domaindex_connections_refused_total',
+    help: 'Connections refused: too many in all, too many of a client address, or a second without a worker that takes them.',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, count] of Object.entries(acceptor.rejected)) this.inc({ reason }, count)
+    },
+  })
+}

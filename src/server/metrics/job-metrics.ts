@@ -1,0 +1,66 @@
+/** The metrics of the nights: when each job last went well, how many days are held back, how old the newest daily file is. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Gauge, type Registry } from 'prom-client'
+import type { FileStore } from '../../jobs/file-store/file-store.ts'
+import type { Store } from '../../store/port/store.ts'
+import { addDays, startOfDay } from '../../values/time.ts'
+import { cachedRead } from './cached-read.ts'
+
+/** Milliseconds for which figures are good. */
+const JOB_METRICS_CACHE_MS = 60_000
+/** Milliseconds that whoever asks for metrics waits for them. */
+const JOB_METRICS_TIMEOUT_MS = 700
+/** Seconds of runs that are looked at. */
+const JOB_METRICS_RUN_SECONDS = 40 * 86_400
+
+type JobMetrics = { successes: Record<string, number>; held: number; ended: number | null; now: number }
+
+const NO_JOB_METRICS: JobMetrics = { successes: {}, held: 0, ended: null, now: 0 }
+
+export function addJobMetrics(registry: Registry, store: Store, fileStore: FileStore): void {
+  const read = cachedRead(() => readJobMetrics(store, fileStore), JOB_METRICS_CACHE_MS, NO_JOB_METRICS)
+  const figures = (): Promise<JobMetrics> => Promise.race([read(), sleep(JOB_METRICS_TIMEOUT_MS, NO_JOB_METRICS, { ref: false })])
+  const registers = [registry]
+  new Gauge({
+    name: 'domaindex_job_success_timestamp_seconds',
+    help: 'When a job of the nights last ended well.',
+    labelNames: ['job'],
+    registers,
+    async collect() {
+      const { successes } = await figures()
+      this.reset()
+      for (const [job, ended] of Object.entries(successes)) this.set({ job }, ended)
+    },
+  })
+  new Gauge({
+    name: 'domaindex_daily_held',
+    help: 'Days whose file is held back.',
+    registers,
+    async collect() {
+      this.set((await figures()).held)
+    },
+  })
+  new Gauge({
+    name: 'domaindex_daily_age_seconds',
+    help: 'Time since the end of the newest day whose file is handed out; absent while there is none.',
+    registers,
+    async collect() {
+      const { ended, now } = await figures()
+      this.reset()
+      if (ended === null) this.remove()
+      else this.set(now - ended)
+    },
+  })
+}
+
+async function readJobMetrics(store: Store, fileStore: FileStore): Promise<JobMetrics> {
+  const now = await store.now()
+  const successes: JobMetrics['successes'] = {}
+  for (const { job, endedAt: ended, error } of await store.jobs.runs(now - JOB_METRICS_RUN_SECONDS))
+    if (ended !== null && error === null) successes[job] = Math.max(ended, successes[job] ?? 0)
+  const files = await fileStore.list('daily')
+  const newest = files.findLast(({ held }) => held === null)
+  const ended = newest === undefined ? null : startOfDay(addDays(newest.date, 1))
+  return { successes, held: files.filter(({ held }) => held !== null).length, ended, now }
+}

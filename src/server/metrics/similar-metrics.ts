@@ -1,0 +1,52 @@
+/** The metrics of /similar: how far its index is behind, and how large it is. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Gauge, type Registry } from 'prom-client'
+import type { Store } from '../../store/port/store.ts'
+import { cachedRead } from './cached-read.ts'
+
+/** Milliseconds for which figures are good: those that one look at the metrics shows are of one moment. */
+const SIMILAR_METRICS_CACHE_MS = 500
+/** Milliseconds that whoever asks for metrics waits for the store. */
+const SIMILAR_METRICS_TIMEOUT_MS = 700
+
+type SimilarMetrics = { lag: number | null; documents: number | null; segments: number | null }
+
+const NO_SIMILAR_METRICS: SimilarMetrics = { lag: null, documents: null, segments: null }
+
+export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'similar' | 'now'>): void {
+  const withTimeout = (): Promise<SimilarMetrics> => Promise.race([readSimilarMetrics(store), sleep(SIMILAR_METRICS_TIMEOUT_MS, NO_SIMILAR_METRICS, { ref: false })])
+  const figures = cachedRead(withTimeout, SIMILAR_METRICS_CACHE_MS, NO_SIMILAR_METRICS)
+  const add = (name: string, help: string, key: keyof SimilarMetrics): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const value = (await figures())[key]
+        if (value === null) this.remove()
+        else this.set(value)
+      },
+    })
+  }
+  add(
+    'domaindex_similar_lag_seconds',
+    'Time for which the index of /similar lacks what was observed; absent until it had all for the first time.',
+    'lag',
+  )
+  add(
+    'domaindex_similar_wordings',
+    'Different start-page texts in the index of /similar, as their words count.',
+    'documents',
+  )
+  add('domaindex_similar_segments', 'Parts that the index of /similar consists of.', 'segments')
+}
+
+async function readSimilarMetrics({ similar, now }: Pick<Store, 'similar' | 'now'>): Promise<SimilarMetrics> {
+  const [followed, segments] = [await similar.indexedUntil(), await similar.segments()]
+  return {
+    lag: followed === null ? null : Math.max(0, (await now()) - followed),
+    documents: segments.reduce((sum, { documents: wordings }) => sum + wordings, 0),
+    segments: segments.length,
+  }
+}

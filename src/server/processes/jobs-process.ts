@@ -1,0 +1,80 @@
+/** The night of `serve`: a process that builds files at night, as its primary says, and ends when that is gone. */
+
+import { readdirSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import type { Logger } from 'pino'
+import type { Settings } from '../../config/settings.ts'
+import { runStep, readPlanInputs } from '../../jobs/steps.ts'
+import { errorText } from '../../jobs/job-lock.ts'
+import { BuildFault } from '../../jobs/file-store/build-fault.ts'
+import type { InboxReport } from '../../registrations/inbox.ts'
+import { type JobScheduler, runJobScheduler } from '../../jobs/job-scheduler.ts'
+import { storeWaitingForSpace } from '../../store/disk-space.ts'
+import { processHolderName } from '../../store/named-lock.ts'
+import { userMessageOf, StoreFault } from '../../store/port/fault.ts'
+import { openStore } from '../../store/open.ts'
+import { SYSTEM_CLOCK } from '../system-clock.ts'
+import { logDiskSpace, diskSpaceOf } from '../disk-space.ts'
+import { createJobDependencies } from '../job-dependencies.ts'
+import { isJobsCommand, type JobsOrder } from './messages.ts'
+import { runChildProcess } from './child-process.ts'
+
+/** Behind everything that answers requests. */
+const JOBS_NICENESS = 10
+
+runChildProcess<JobsOrder>({
+  isOwnMessage: isJobsCommand,
+  run({ settings }, log, signal) {
+    lowerPriority()
+    return runJobProcess(settings, log, signal)
+  },
+  logFatal: (log, error) => log.fatal({ err: error }, 'the night ends'),
+})
+
+async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+  const { store: url, secret, pool, jobTimes: times, followupWait: cutoff } = settings
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  const holder = processHolderName()
+  const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log, 'the night'))
+  const works = createJobDependencies(settings, storeWaitingForSpace(store, diskSpace, signal), (report) => logInboxReport(log, report), diskSpace)
+  const scheduler: JobScheduler = {
+    store,
+    holder,
+    clock: SYSTEM_CLOCK,
+    readInputs: async () => ({ ...(await readPlanInputs(works)), times: times!, followupWait: cutoff }),
+    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    events: jobEventLogger(log),
+  }
+  log.info({ holder }, 'the night watch begins')
+  try {
+    await runJobScheduler(scheduler, signal)
+  } finally {
+    await store.close()
+  }
+  log.info('the night watch has ended')
+}
+
+/** Of every thread: what packs begins with the priority of the one that starts it. */
+function lowerPriority(): void {
+  setPriority(JOBS_NICENESS)
+  if (process.platform !== 'linux') return
+  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), JOBS_NICENESS)
+}
+
+function jobEventLogger(log: Logger): JobScheduler['events'] {
+  return {
+    done: (step, { rows, message: words, held }) => log[held ? 'warn' : 'info']({ ...step, rows }, words ?? 'done'),
+    failed(step, error) {
+      const isPlain = error instanceof BuildFault || error instanceof StoreFault || userMessageOf(error) !== null
+      if (isPlain) log.error({ ...step }, errorText(error))
+      else log.error({ ...step, err: error }, 'the night meets a fault')
+    },
+  }
+}
+
+function logInboxReport(log: Logger, report: InboxReport): void {
+  const { file, outcome } = report
+  if (report.outcome === 'done')
+    log.info({ file, names: report.taken.names, registered: report.taken.registered }, 'taken')
+  else log[outcome === 'failed' ? 'error' : 'info']({ file }, report.reason)
+}

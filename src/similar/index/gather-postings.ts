@@ -1,0 +1,109 @@
+/** The postings of new wordings, gathered by word: what a new segment is made of. */
+
+import { type PostingGroup, postingKeyOf } from '../postings/postings.ts'
+import type { IdfTable } from '../query/idf-table.ts'
+import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
+import { countWeight, WEIGHT_LEVELS, weightLevelOf, idf } from '../text/weights.ts'
+import type { SimilarIndexStore, StoredDocument } from '../../store/port/similar.ts'
+
+/** The most wordings of a new segment. */
+export const MAX_SEGMENT_DOCUMENTS = 4096
+/** Bytes of vectors after which no more are taken, some three million words: all of them are sorted in memory. */
+const MAX_VECTOR_BYTES = 2 ** 23
+/** Wordings read at a time. */
+const DOCUMENTS_PER_READ = 64
+
+/** A word of a page in one number, so that they can be sorted: 26 bits of the word, 12 of the page's place, 8 of the count. */
+const COUNT_RANGE = 2 ** 8
+const DOCUMENT_RANGE = MAX_SEGMENT_DOCUMENTS * COUNT_RANGE
+
+/** A word with its postings in order of place, and how many wordings have it. */
+export type TermPostings = { term: number; groups: PostingGroup[]; count: number }
+
+/** The wordings above `after`, as many as make one segment; `isFull`: more may follow. */
+export async function readNewDocuments(
+  indexing: Pick<SimilarIndexStore, 'documents'>,
+  after: number,
+): Promise<{ documents: StoredDocument[]; isFull: boolean }> {
+  const documents: StoredDocument[] = []
+  for (let bytes = 0; documents.length < MAX_SEGMENT_DOCUMENTS && bytes < MAX_VECTOR_BYTES; ) {
+    const some = await indexing.documents(documents.at(-1)?.document ?? after, DOCUMENTS_PER_READ)
+    for (const { vector } of some) bytes += vector.length
+    documents.push(...some)
+    if (some.length < DOCUMENTS_PER_READ) return { documents, isFull: false }
+  }
+  return { documents, isFull: true }
+}
+
+/** The words of at most 4,096 wordings (ascending), each with its postings. */
+export function* gatherPostings(documents: readonly StoredDocument[], idfTable: IdfTable): Generator<TermPostings> {
+  const entries = packEntries(documents)
+  const lengths = documentLengths(entries, documents.length, idfTable)
+  const levels: number[][] = Array.from({ length: WEIGHT_LEVELS }, () => [])
+  for (const [term, from, end] of termRanges(entries)) {
+    for (let at = from; at < end; at++) {
+      const index = documentIndexOf(entries[at]!)
+      levels[weightLevelOf(countWeight(countOf(entries[at]!)) / lengths[index]!)]!.push(documents[index]!.document)
+    }
+    yield { term, groups: postingGroupsOf(term, levels), count: end - from }
+  }
+}
+
+/** Every word of every wording, in order of word and wording. */
+function packEntries(documents: readonly StoredDocument[]): Float64Array {
+  const vectors = documents.map(({ vector }) => {
+    const unpacked = emptyTermVector(256)
+    unpackTermVector(vector, unpacked)
+    return unpacked
+  })
+  const entries = new Float64Array(vectors.reduce((sum, { size }) => sum + size, 0))
+  let next = 0
+  for (const [index, { size, terms, counts }] of vectors.entries())
+    for (let at = 0; at < size; at++)
+      entries[next++] = terms[at]! * DOCUMENT_RANGE + index * COUNT_RANGE + Math.min(COUNT_RANGE - 1, counts[at]!)
+  return entries.sort()
+}
+
+function documentIndexOf(entry: number): number {
+  return Math.floor((entry % DOCUMENT_RANGE) / COUNT_RANGE)
+}
+
+function countOf(entry: number): number {
+  return entry % COUNT_RANGE
+}
+
+/** Each word with where its entries begin and end. */
+function* termRanges(entries: Float64Array): Generator<[word: number, from: number, end: number]> {
+  for (let from = 0; from < entries.length; ) {
+    const term = Math.floor(entries[from]! / DOCUMENT_RANGE)
+    let end = from + 1
+    while (end < entries.length && entries[end]! < (term + 1) * DOCUMENT_RANGE) end++
+    yield [term, from, end]
+    from = end
+  }
+}
+
+/** The length of each wording's vector by what is known now: it depends little on how many wordings there are. */
+function documentLengths(entries: Float64Array, documentCount: number, idfTable: IdfTable): Float64Array {
+  const lengths = new Float64Array(documentCount)
+  const all = idfTable.documents + documentCount
+  for (const [term, from, end] of termRanges(entries)) {
+    const indexedFrequency = idfTable.documents === 0 ? 0 : idfTable.documentFrequencyOf(term)
+    const weight = idf(all, Math.min(all, indexedFrequency + end - from))
+    for (let at = from; at < end; at++)
+      lengths[documentIndexOf(entries[at]!)]! += (countWeight(countOf(entries[at]!)) * weight) ** 2
+  }
+  return lengths.map((squares) => Math.sqrt(squares))
+}
+
+/** The groups of a word from its wordings by level, which are empty afterwards. */
+function postingGroupsOf(term: number, levels: readonly number[][]): PostingGroup[] {
+  const groups: PostingGroup[] = []
+  for (let level = WEIGHT_LEVELS - 1; level >= 0; level--) {
+    const documents = levels[level]!
+    if (documents.length === 0) continue
+    groups.push({ key: postingKeyOf(term, level), documents: new Float64Array(documents) })
+    documents.length = 0
+  }
+  return groups
+}

@@ -1,0 +1,108 @@
+/** Makes one segment of several that follow one another: their rows are read side by side, and wordings that are gone are left out. */
+
+import { type PostingGroup, unpackPostingRow, termOfKey } from '../postings/postings.ts'
+import type { SimilarIndexStore, PostingRow, SimilarReader } from '../../store/port/similar.ts'
+import type { Tombstones } from './tombstones.ts'
+import { mergedTermCursor } from '../query/build-idf-table.ts'
+import type { SegmentWriter } from './segment-writer.ts'
+
+/** Rows read at a time: some 150 KB. */
+const ROWS_PER_READ = 512
+
+/** A walk along the groups of a segment. */
+type PostingCursor = { group: PostingGroup | null; next(): Promise<void> | void }
+
+/** Where segments are read. */
+export type SegmentSource = Pick<SimilarReader, 'frequencies'> & Pick<SimilarIndexStore, 'rows'>
+
+/** Writes all of the segments (in their order) as one; yields whenever something else may have its turn. */
+export async function* mergeSegments(
+  source: SegmentSource,
+  segments: readonly number[],
+  tombstones: Tombstones,
+  writer: SegmentWriter,
+): AsyncGenerator<void, void> {
+  const cursors = await Promise.all(segments.map((segment) => postingCursor(source, segment)))
+  for (const counts = await mergedTermCursor(source, segments); counts.term !== Number.POSITIVE_INFINITY; ) {
+    const { groups, dropped } = await groupsOfTerm(cursors, counts.term, tombstones)
+    const count = counts.count - dropped
+    if (count > 0 && groups.length > 0) writer.add(counts.term, groups, count)
+    const more = counts.next()
+    if (more) await more
+    if (!writer.isFull) continue
+    await writer.flush()
+    yield
+  }
+  await writer.end()
+}
+
+/** The groups of a word, those of one place joined: a later segment has higher wordings. `dropped`: wordings left out. */
+async function groupsOfTerm(
+  cursors: readonly PostingCursor[],
+  term: number,
+  tombstones: Tombstones,
+): Promise<{ groups: PostingGroup[]; dropped: number }> {
+  const found: PostingGroup[] = []
+  let dropped = 0
+  for (const cursor of cursors) {
+    while (cursor.group !== null && termOfKey(cursor.group.key) === term) {
+      const { key, documents } = cursor.group
+      const kept = tombstones.filter(documents)
+      dropped += documents.length - kept.length
+      if (kept.length > 0) found.push({ key, documents: kept })
+      const more = cursor.next()
+      if (more) await more
+    }
+  }
+  return { groups: found.length > 1 ? joinGroupsByKey(found) : found, dropped }
+}
+
+/** One group a place, in order of place; sorting leaves those of one place in their order. */
+function joinGroupsByKey(found: PostingGroup[]): PostingGroup[] {
+  found.sort((a, b) => a.key - b.key)
+  const groups: PostingGroup[] = []
+  for (let from = 0, end = 1; from < found.length; from = end++) {
+    while (end < found.length && found[end]!.key === found[from]!.key) end++
+    const parts = found.slice(from, end)
+    groups.push(parts.length === 1 ? parts[0]! : { key: parts[0]!.key, documents: concatDocuments(parts) })
+  }
+  return groups
+}
+
+function concatDocuments(parts: readonly PostingGroup[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { documents }) => sum + documents.length, 0))
+  let at = 0
+  for (const { documents: wordings } of parts) {
+    all.set(wordings, at)
+    at += wordings.length
+  }
+  return all
+}
+
+/** The groups of a segment in their order; one that lies in two rows comes in two parts. */
+async function postingCursor(source: SegmentSource, segment: number): Promise<PostingCursor> {
+  let rows: PostingRow[] = []
+  let groups: PostingGroup[] = []
+  let [row, place] = [0, 0]
+  let last: { key: number; document: number } | null = null
+  const cursor: PostingCursor = { group: null, next }
+  function next(): Promise<void> | void {
+    if (place < groups.length) cursor.group = groups[place++]!
+    else if (row < rows.length) openRow()
+    else return readOn()
+  }
+  function openRow(): void {
+    last = rows[row]!
+    groups = unpackPostingRow(rows[row++]!.postings)
+    cursor.group = groups[0]!
+    place = 1
+  }
+  async function readOn(): Promise<void> {
+    rows = await source.rows(segment, last, ROWS_PER_READ)
+    row = 0
+    if (rows.length === 0) cursor.group = null
+    else openRow()
+  }
+  await next()
+  return cursor
+}

@@ -1,0 +1,107 @@
+/** Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on in portions. */
+
+import { emptyDocumentFrequencies, packDocumentFrequencies, MAX_ROW_TERMS } from '../postings/document-frequencies.ts'
+import { type PostingGroup, packPostingRow, MAX_ROW_POSTINGS } from '../postings/postings.ts'
+import { TERM_BITS } from '../text/term-vector.ts'
+import type { FrequencyRow, PostingRow } from '../../store/port/similar.ts'
+
+/** Postings of a word that a segment keeps, those that matter most: more than a query ever reads. */
+export const MAX_POSTINGS_PER_TERM = 4096
+/** A row ends before a word that it has no room for once it has so many postings: a word of fewer is never in two rows. */
+const MIN_FULL_ROW_POSTINGS = MAX_ROW_POSTINGS / 2
+/** No row has words of two parts, by which an engine may spread rows: the first eight bits of a word. */
+const PART_SHIFT = TERM_BITS - 8
+/** Rows handed on at a time: some 20 milliseconds of writing. */
+const ROWS_PER_BATCH = 1000
+
+/** Where rows go. */
+type WriteRows = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<void>
+
+export class SegmentWriter {
+  private readonly write: WriteRows
+  private rows: PostingRow[] = []
+  private frequencies: FrequencyRow[] = []
+  private groups: PostingGroup[] = []
+  private size = 0
+  private part = 0
+  private readonly frequencyRow = emptyDocumentFrequencies(MAX_ROW_TERMS)
+
+  constructor(write: WriteRows) {
+    this.write = write
+  }
+
+  /** Adds a word with its groups in order of place; `count`: how many wordings have it, also beyond those groups. */
+  add(term: number, groups: readonly PostingGroup[], count: number): void {
+    const total = Math.min(MAX_POSTINGS_PER_TERM, postingCount(groups))
+    const part = term >>> PART_SHIFT
+    if (part !== this.part || (this.size >= MIN_FULL_ROW_POSTINGS && this.size + total > MAX_ROW_POSTINGS)) this.endPostingRow()
+    this.part = part
+    let postingsLeft = MAX_POSTINGS_PER_TERM
+    for (const group of groups) {
+      if (postingsLeft === 0) break
+      postingsLeft -= this.addPostings(group, postingsLeft)
+    }
+    this.addFrequency(term, count)
+  }
+
+  /** Adds the first wordings of a group, `most` at most; how many. A row that is full ends. */
+  private addPostings({ key, documents }: PostingGroup, maxPostings: number): number {
+    const posted = Math.min(documents.length, maxPostings)
+    for (let at = 0; at < posted; ) {
+      const now = Math.min(posted - at, MAX_ROW_POSTINGS - this.size)
+      const whole = at === 0 && now === documents.length
+      this.groups.push({ key, documents: whole ? documents : documents.subarray(at, at + now) })
+      this.size += now
+      at += now
+      if (this.size === MAX_ROW_POSTINGS) this.endPostingRow()
+    }
+    return posted
+  }
+
+  /** True where so much has come together that `flush` should be waited for. */
+  get isFull(): boolean {
+    return this.rows.length >= ROWS_PER_BATCH
+  }
+
+  async flush(): Promise<void> {
+    const [rows, frequencies] = [this.rows, this.frequencies]
+    this.rows = []
+    this.frequencies = []
+    await this.write(rows, frequencies)
+  }
+
+  async end(): Promise<void> {
+    this.endPostingRow()
+    this.endFrequencyRow()
+    await this.flush()
+  }
+
+  private endPostingRow(): void {
+    const last = this.groups.at(-1)
+    if (last === undefined) return
+    this.rows.push({ key: last.key, document: last.documents.at(-1)!, postings: packPostingRow(this.groups) })
+    this.groups = []
+    this.size = 0
+  }
+
+  private addFrequency(term: number, count: number): void {
+    const { terms, counts, size } = this.frequencyRow
+    terms[size] = term
+    counts[size] = count
+    this.frequencyRow.size++
+    if (this.frequencyRow.size === MAX_ROW_TERMS) this.endFrequencyRow()
+  }
+
+  private endFrequencyRow(): void {
+    const { terms, size } = this.frequencyRow
+    if (size === 0) return
+    this.frequencies.push({ last: terms[size - 1]!, counts: packDocumentFrequencies(this.frequencyRow, 0, size) })
+    this.frequencyRow.size = 0
+  }
+}
+
+function postingCount(groups: readonly PostingGroup[]): number {
+  let size = 0
+  for (const { documents } of groups) size += documents.length
+  return size
+}

@@ -1,0 +1,87 @@
+/** Finds the wordings closest to a page: candidates by their postings alone, and the closest of them by exact cosines. */
+
+import { chooseQueryTerms, QUERY_LIMITS } from './query-terms.ts'
+import { dotProduct, vectorLength, type WeightedDocument } from './cosine.ts'
+import { type PostingBuffer, readPostingsOfTerm, postingKeyOf, MAX_ROW_POSTINGS } from '../postings/postings.ts'
+import type { IdfTable } from './idf-table.ts'
+import { ScoreAccumulator } from './score-accumulator.ts'
+import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
+import { WEIGHT_LEVELS, weightOfLevel } from '../text/weights.ts'
+import type { SimilarReader } from '../../store/port/similar.ts'
+
+/** A wording and its similarity in ten thousandths: at most 9,999, since another wording is never the same. */
+export type ScoredDocument = { document: number; score: number }
+
+/** A page that is asked for: its words weighed, its wording (null where none is like it), and whether the rarities are of now. */
+export type SimilarityQuery = { source: WeightedDocument; idfTable: IdfTable; ownDocument: number | null; isCurrent: boolean }
+
+/** What is 1 in the unit of a score. */
+export const SCORE_SCALE = 10_000
+/** The closest that are looked for, however many are asked for: fewer are the beginning of more. */
+const MIN_RESULTS = 100
+
+const LEVEL_WEIGHTS = Float64Array.from({ length: WEIGHT_LEVELS }, (_, level) => weightOfLevel(level))
+
+/** Has memory of some 6 MB, for all queries of a process: nothing of a query is left in it while another may begin. */
+export class NearestDocuments {
+  private readonly similar: SimilarReader
+  private readonly scores = new ScoreAccumulator()
+  private readonly candidate = emptyTermVector(1024)
+  private readonly postings: PostingBuffer
+
+  constructor(similar: SimilarReader) {
+    this.similar = similar
+    const capacity = QUERY_LIMITS.rows * MAX_ROW_POSTINGS
+    this.postings = { size: 0, documents: new Float64Array(capacity), levels: new Uint8Array(capacity) }
+  }
+
+  /** The closest wordings, the highest first, 100 of them and some more: read until hardly one more comes among these. */
+  async search(query: SimilarityQuery): Promise<ScoredDocument[]> {
+    const documents = await this.findCandidates(query)
+    let closest: ScoredDocument[] = []
+    for (let from = 0, end: number = QUERY_LIMITS.first; from < documents.length; from = end, end += QUERY_LIMITS.next) {
+      const threshold = closest[MIN_RESULTS - 1]?.score ?? Number.NEGATIVE_INFINITY
+      const some = documents.slice(from, end)
+      const scored = this.scoreDocuments(some, await this.similar.vectors(some), query)
+      closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
+      if (closest.length >= MIN_RESULTS && scored.filter(({ score }) => score > threshold).length < QUERY_LIMITS.minNewResults) break
+    }
+    return closest
+  }
+
+  /** The wordings that share the heaviest words, the best first, by what the postings alone say. */
+  private async findCandidates({ source, idfTable, ownDocument, isCurrent }: SimilarityQuery): Promise<number[]> {
+    const { postings, scores } = this
+    const chosen = chooseQueryTerms(source, idfTable, ownDocument !== null && isCurrent)
+    const reads = chosen.map(({ term: word, rows }) => ({ key: postingKeyOf(word, WEIGHT_LEVELS - 1), rows }))
+    const rows = await this.similar.postings(reads)
+    try {
+      for (const [at, { term, weight }] of chosen.entries()) {
+        postings.size = 0
+        readPostingsOfTerm(rows[at]!, term, postings)
+        for (let place = 0; place < postings.size; place++)
+          scores.add(postings.documents[place]!, weight * LEVEL_WEIGHTS[postings.levels[place]!]!)
+      }
+      return scores.topDocuments(QUERY_LIMITS.cosines).filter((document) => document !== ownDocument)
+    } finally {
+      scores.clear()
+    }
+  }
+
+  /** The exact similarities of some wordings, but for those that are 0 or gone. */
+  private scoreDocuments(
+    documents: readonly number[],
+    vectors: readonly (Uint8Array | null)[],
+    { source, idfTable }: SimilarityQuery,
+  ): ScoredDocument[] {
+    const scored: ScoredDocument[] = []
+    for (const [at, vector] of vectors.entries()) {
+      if (vector === null) continue
+      unpackTermVector(vector, this.candidate)
+      const cosine = dotProduct(source, this.candidate) / (source.length * vectorLength(this.candidate, idfTable))
+      const score = Math.min(SCORE_SCALE - 1, Math.round(SCORE_SCALE * cosine))
+      if (score > 0) scored.push({ document: documents[at]!, score })
+    }
+    return scored
+  }
+}

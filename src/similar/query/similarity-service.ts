@@ -1,0 +1,88 @@
+/** Answers /similar: the wordings closest to that of a page, and the names whose start pages say them. */
+
+import { weightDocument } from './cosine.ts'
+import { vectorDigest, emptyTermVector, packTermVector, unpackTermVector, type TermVector, termVectorOf } from '../text/term-vector.ts'
+import type { PageOfName } from '../../store/port/similar.ts'
+import type { Store } from '../../store/port/store.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { compareBytewise } from '../../values/bytewise-order.ts'
+import { NearestDocuments, type ScoredDocument, SCORE_SCALE } from './nearest-documents.ts'
+import { createIdfCache, type IdfCache } from './idf-cache.ts'
+
+/** Who answers /similar in one process. */
+export interface SimilarityService {
+  /**
+   * The domains whose start pages read most like that of `name`, at most `limit` (1 to 100), highest first, ties by name,
+   * without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1 with four decimals, and 1 only where the same
+   * words are said the same number of times.
+   */
+  similar(name: DomainName, limit: number): Promise<SimilarRow[] | null>
+}
+
+export type SimilarRow = { target: DomainName; similarity: number }
+
+export function openSimilarityService(
+  { similar }: Pick<Store, 'similar'>,
+  now: () => number = Date.now,
+  maxSynchronous?: number,
+): SimilarityService & Pick<IdfCache, 'refresh'> {
+  const idfCache = createIdfCache(similar, now, maxSynchronous)
+  const nearest = new NearestDocuments(similar)
+
+  return {
+    refresh: idfCache.refresh,
+    async similar(name, limit) {
+      const page = await similar.page(name)
+      if (page === null) return null
+      const { document: ownDocument, vector } = await readPageVector(similar, page)
+      if (vector.size === 0) return []
+      const [sameDocument = []] = ownDocument === null ? [] : await similar.names([ownDocument], limit + 1)
+      const same = sameDocument.filter((target) => target !== name).slice(0, limit)
+      const rows = same.map((target) => ({ target, similarity: 1 }))
+      const wanted = limit - rows.length
+      if (wanted === 0) return rows
+      const { idfTable, isCurrent } = await idfCache.current()
+      const scored = await nearest.search({ source: weightDocument(vector, idfTable), idfTable, ownDocument, isCurrent })
+      return [...rows, ...(await similarRows(similar, scored, name, wanted))]
+    },
+  }
+}
+
+/** Rows of wordings in order of their score, names bytewise where it is equal. */
+async function similarRows(
+  similar: Pick<Store['similar'], 'names'>,
+  scored: readonly ScoredDocument[],
+  own: DomainName,
+  limit: number,
+): Promise<SimilarRow[]> {
+  const rows: { target: DomainName; score: number }[] = []
+  // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its place.
+  for (let from = 0; rows.length < limit && from < scored.length; ) {
+    const threshold = scored[from + limit - rows.length - 1]?.score ?? 0
+    const wanted = scored.slice(from).filter(({ score }) => score >= threshold)
+    const names = await similar.names(
+      wanted.map(({ document }) => document),
+      limit + 1,
+    )
+    for (const [at, { score }] of wanted.entries())
+      rows.push(...names[at]!.filter((target) => target !== own).map((target) => ({ target, score })))
+    from += wanted.length
+  }
+  rows.sort((a, b) => b.score - a.score || compareBytewise(a.target, b.target))
+  return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / SCORE_SCALE }))
+}
+
+/** What a page says, and the wording it has or shares; null for a page without a word too. */
+async function readPageVector(
+  similar: Pick<Store['similar'], 'findDocument'>,
+  page: PageOfName,
+): Promise<{ document: number | null; vector: TermVector }> {
+  if ('terms' in page) {
+    const vector = termVectorOf(page.terms)
+    const packed = packTermVector(vector)
+    return { document: await similar.findDocument(vectorDigest(packed), packed), vector }
+  }
+  const vector = emptyTermVector(256)
+  if (page.vector !== null) unpackTermVector(page.vector, vector)
+  return { document: page.document, vector }
+}

@@ -1,0 +1,142 @@
+/** A whole store as rows of tables: what is copied from one engine to another, and how two stores are compared. */
+
+import { hash } from 'node:crypto'
+import { FACTS_COLUMN_NAMES } from '../shared/columns.ts'
+
+export type BulkValue = string | number | Uint8Array | null
+/** A row's values in the order of its table's columns; last the name that it belongs to, where the table says `owned`. */
+export type BulkRow = readonly BulkValue[]
+
+/** A table as every engine has it. `key`: how many of the columns, the first ones, are its primary key. */
+export type BulkTable = {
+  name: string
+  columns: readonly string[]
+  key: number
+  /** Its rows are filed under the id of a name. */
+  belongsToName?: true
+  /** By which of its columns its rows would be spread over machines. */
+  partitionKey?: 'slot' | 'name' | 'address' | 'target' | 'number'
+}
+
+const FACTS_TABLES: readonly BulkTable[] = [
+  {
+    name: 'visit',
+    columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print', 'due', 'failures'],
+    key: 2,
+    partitionKey: 'slot',
+  },
+  {
+    name: 'facts',
+    columns: ['id', 'name', ...FACTS_COLUMN_NAMES],
+    key: 1,
+    partitionKey: 'name',
+  },
+  {
+    name: 'state',
+    columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
+    key: 3,
+    belongsToName: true,
+  },
+  { name: 'ever', columns: ['id', 'address', 'since'], key: 2, belongsToName: true },
+  { name: 'page', columns: ['id', 'digest', 'terms'], key: 1, belongsToName: true },
+  { name: 'presence', columns: ['address', 'name', 'since'], key: 2, partitionKey: 'address' },
+  { name: 'address', columns: ['address', 'names'], key: 1, partitionKey: 'address' },
+  { name: 'redirect', columns: ['target', 'source'], key: 2, partitionKey: 'target' },
+  { name: 'target', columns: ['target', 'sources'], key: 1, partitionKey: 'target' },
+]
+
+export const LEDGER_TABLES: readonly BulkTable[] = [
+  { name: 'account', columns: ['id', 'email', 'role', 'plan', 'created', 'suspended'], key: 1 },
+  { name: 'period', columns: ['account', 'first', 'last', 'plan'], key: 2 },
+  { name: 'addon', columns: ['account', 'addon'], key: 2 },
+  {
+    name: 'token',
+    columns: ['id', 'account', 'hash', 'name', 'hint', 'created', 'expires', 'last_used', 'revoked'],
+    key: 1,
+  },
+  { name: 'budget', columns: ['account', 'day', 'used'], key: 2 },
+  { name: 'hold', columns: ['account', 'day', 'holder', 'units'], key: 3 },
+  { name: 'holder', columns: ['holder', 'heard'], key: 1 },
+  { name: 'usage', columns: ['account', 'day', 'endpoint', 'token', 'calls'], key: 4 },
+  { name: 'secret', columns: ['number', 'bytes', 'replaced'], key: 1 },
+  { name: 'wish', columns: ['kind', 'slots', 'name'], key: 3 },
+  { name: 'asking', columns: ['account', 'day', 'names'], key: 2 },
+  { name: 'download', columns: ['account', 'day', 'file'], key: 3 },
+  {
+    name: 'audit',
+    columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],
+    key: 1,
+  },
+]
+
+/** Of the schedule, what a crawl judges itself by; the rest is made anew. */
+const OUTCOME_TABLE: BulkTable = {
+  name: 'outcome',
+  columns: ['hour', 'kind', 'visits', 'servfail', 'nxdomain', 'none'],
+  key: 2,
+}
+
+/** What start pages say. The index of it is made anew. */
+const SIMILAR_TABLES: readonly BulkTable[] = [
+  { name: 'reading', columns: ['id', 'wording', 'name'], key: 1, belongsToName: true },
+  { name: 'wording', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
+]
+
+/** In the order in which they are copied, which the place of a copy under way counts by. */
+export const BULK_TABLES: readonly BulkTable[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME_TABLE, ...SIMILAR_TABLES]
+
+/** The rows of a table that are copied, as a condition in any engine; of others all are. */
+export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
+  wording: 'exists (select 1 from reading r where r.wording = t.number)',
+}
+
+/** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
+export type LastNumbers = { account: number; token: number; audit: number; document: number }
+
+/** One side of a copy. Nothing else may write to the store meanwhile. */
+export interface BulkStore {
+  count(table: BulkTable): Promise<number>
+  /** At most `limit` rows in the order of the engine's key; `next` is the place to go on from, null at the end. */
+  read(table: BulkTable, after: string | null, limit: number): Promise<{ rows: BulkRow[]; next: string | null }>
+  /** Writes rows that are not there yet, and how far the copy is; both or none, but for tables of the ledger, which bear a repeat. */
+  write(table: BulkTable, rows: readonly BulkRow[], progress: string): Promise<void>
+  /** How far a copy into this store is; null where none is under way. */
+  progress(): Promise<string | null>
+  lastNumbers(): Promise<LastNumbers>
+  /** Ends the copy: numbers go on behind those that were given, and the mark is gone. */
+  finish(numbered: LastNumbers): Promise<void>
+  close(): Promise<void>
+}
+
+/** Adds up rows, in whatever order they come: two tables with the same sum have the same rows. */
+export class TableDigest {
+  readonly #sums = new Uint32Array(4)
+  #rows = 0
+
+  add(row: BulkRow, { columns }: BulkTable): void {
+    const digest = hash('sha256', rowToJson(row.slice(0, columns.length)), 'buffer')
+    for (let index = 0; index < 4; index++) this.#sums[index]! += digest.readUInt32LE(4 * index)
+    this.#rows++
+  }
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** Of 128 bits, in hexadecimal. */
+  get digest(): string {
+    return [...this.#sums].map((index) => index.toString(16).padStart(8, '0')).join('')
+  }
+}
+
+/** Values as text, and back: a place in a table. */
+export function rowToJson(row: BulkRow): string {
+  return JSON.stringify(
+    row.map((value) => (value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value)),
+  )
+}
+
+export function rowFromJson(text: string): BulkValue[] {
+  const values = JSON.parse(text) as (string | number | null | { hex: string })[]
+  return values.map((value) => (typeof value === 'object' && value !== null ? Buffer.from(value.hex, 'hex') : value))
+}

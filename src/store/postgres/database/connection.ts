@@ -1,0 +1,71 @@
+/** How a PostgreSQL is reached: a URL's meaning, the settings of every session, and how values come back. */
+
+import type pg from 'pg'
+import { StoreFault } from '../../port/fault.ts'
+import { isPostgres } from '../../port/url.ts'
+
+/** A statement that is prepared once a connection, by its name. */
+export type Statement = { name: string; text: string; rowMode?: 'array' }
+
+/** Milliseconds. */
+export const STATEMENT_TIMEOUT_MS = 60_000
+/** As long as a SQLite writer waits for another one. */
+const LOCK_TIMEOUT_MS = 20_000
+/** A process that hangs in a transaction gives its locks back. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 60_000
+export const CONNECT_TIMEOUT_MS = 10_000
+
+/**
+ * Every statement is a look-up by key, a range of one key, or one of these for each of a list of keys. The planner is told so,
+ * and plans once: what it would guess from tables that are empty, or that nobody has analysed yet, is of no use.
+ */
+const PLANNER_SETTINGS = [
+  'enable_seqscan=off',
+  'enable_bitmapscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'plan_cache_mode=force_generic_plan',
+  'jit=off',
+  'TimeZone=UTC',
+]
+
+const URL_FORMAT_HINT =
+  'write postgres://user:password@host:port/database, with %40 for @, %2F for / and %23 for # in user and password'
+
+/** What a client is made of. `who`: how the server lists it. Throws StoreFault, which says nothing of what the URL holds. */
+export function clientConfigOf(url: string, applicationName: string): pg.ClientConfig {
+  const place = parsePostgresUrl(url)
+  const given = place.searchParams.get('options')
+  const options = PLANNER_SETTINGS.map((setting) => `-c ${setting}`)
+  place.searchParams.set('options', [...options, ...(given ? [given] : [])].join(' '))
+  return {
+    connectionString: place.href,
+    pipeline: true,
+    application_name: applicationName,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: typeParserOf as never },
+  }
+}
+
+function parsePostgresUrl(url: string): URL {
+  if (!isPostgres(url) || !URL.canParse(url)) throw new StoreFault(`the URL of the database cannot be read: ${URL_FORMAT_HINT}`)
+  return new URL(url)
+}
+
+/** By the object ids of pg_type: whole numbers (int8 too, none here is over 2^53), booleans, bytes; all else is text. */
+const TYPE_PARSERS: Record<number, (text: string) => unknown> = {
+  16: (text) => text === 't',
+  17: (text) => Buffer.from(text.slice(2), 'hex'),
+  20: Number,
+  21: Number,
+  23: Number,
+}
+const asText = (text: string): unknown => text
+
+function typeParserOf(type: number): (text: string) => unknown {
+  return TYPE_PARSERS[type] ?? asText
+}

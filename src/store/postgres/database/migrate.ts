@@ -1,0 +1,106 @@
+/** Migrations of a database: numbered SQL files in two folders, each run once, in order, and remembered with its digest. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreUnavailableFault } from '../../port/fault.ts'
+import { type Migration, migrationFault, readMigrations, unappliedMigrations } from '../../shared/migrations.ts'
+import type { Database } from './database.ts'
+import { CREATE_COMMIT_MARKERS } from './commit-marker.ts'
+import { isLocked } from './errors.ts'
+
+/** What the tables are for: each has a folder of migrations of its own. */
+export type SchemaPart = 'facts' | 'ledger'
+
+export const SCHEMA_PARTS: readonly (readonly [SchemaPart, URL])[] = [
+  ['facts', new URL('../schema/facts/', import.meta.url)],
+  ['ledger', new URL('../schema/ledger/', import.meta.url)],
+]
+
+/** For a lock nobody is kept waiting longer than this, and then all have two seconds in between; five minutes in all. */
+const SHORT_LOCK_TIMEOUT = `set local lock_timeout = '300ms'`
+const MIGRATION_RETRY_MS = 2_000
+const LOCKED_MESSAGE =
+  'others use its tables for too long: end them (pg_stat_activity shows statements and transactions that are open for minutes)'
+
+const MIGRATION_LOCK = { name: 'migrate.lock', text: `select pg_advisory_xact_lock(hashtext('domaindex ' || current_schema()))` }
+const CHECK_MIGRATION_TABLE = {
+  name: 'migrate.there',
+  text: `select to_regclass(quote_ident(current_schema()) || '.migration') is not null as there`,
+}
+const READ_APPLIED = {
+  name: 'migrate.applied',
+  text: 'select number, name, checksum from migration where part = $1 order by number',
+}
+const INSERT_MIGRATION = {
+  name: 'migrate.note',
+  text: `insert into migration (part, number, name, checksum, applied) values ($1, $2, $3, $4, to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS'))`,
+}
+const CREATE_MIGRATION_TABLE = `create table if not exists migration (
+  part text collate "C" not null, number integer not null, name text not null, checksum text not null, applied text not null,
+  primary key (part, number));
+  ${CREATE_COMMIT_MARKERS}`
+
+/** True where any migration was applied. */
+export async function hasTables({ read }: Pick<Database, 'read'>): Promise<boolean> {
+  const [row] = await read<{ there: boolean }>(CHECK_MIGRATION_TABLE)
+  return row!.there
+}
+
+/** Those that the database still lacks. Throws StoreFault where it is newer than this release, or has another past. */
+export async function pendingPostgresMigrations(database: Pick<Database, 'read'>, part: SchemaPart, folder: URL): Promise<Migration[]> {
+  const applied = (await hasTables(database)) ? await database.read<Migration>(READ_APPLIED, [part]) : []
+  return unappliedMigrations(readMigrations(folder), applied)
+}
+
+/** How a migration waits for locks; `tell` hears of each try that gave up. */
+type MigrationRetry = { tries: number; wait: () => Promise<unknown>; report: (message: string) => void }
+
+const DEFAULT_MIGRATION_RETRY: MigrationRetry = { tries: 150, wait: () => sleep(MIGRATION_RETRY_MS), report: () => {} }
+
+/** Applies what is pending, each in a transaction of its own, and returns it; with `plan` only returns it. Throws StoreFault. */
+export async function applyPostgresMigrations(
+  database: Database,
+  part: SchemaPart,
+  folder: URL,
+  { plan = false, ...patience }: Partial<MigrationRetry> & { plan?: boolean } = {},
+): Promise<Migration[]> {
+  const todo = await pendingPostgresMigrations(database, part, folder)
+  if (!plan) for (const migration of todo) await applyWithRetry(database, part, migration, { ...DEFAULT_MIGRATION_RETRY, ...patience })
+  return todo
+}
+
+/** Everybody who wants a table waits behind a migration that waits for it: so it gives up soon, lets them pass, and tries again. */
+async function applyWithRetry(
+  database: Database,
+  part: SchemaPart,
+  migration: Migration,
+  { tries, wait, report }: MigrationRetry,
+): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await applyOnce(database, part, migration)
+    } catch (error) {
+      if (!isLocked(error) || tried >= tries) throw migrationError(part, migration, error)
+      report(`${part}/${migration.name} waits for others who use its tables, and tries again (${tried} of ${tries})`)
+      await wait()
+    }
+  }
+}
+
+async function applyOnce(database: Database, part: SchemaPart, { number, name, checksum, sql }: Migration): Promise<void> {
+  await database.transactionOnce(async (session) => {
+    await session.script(SHORT_LOCK_TIMEOUT)
+    await session.rows(MIGRATION_LOCK)
+    await session.script(CREATE_MIGRATION_TABLE)
+    const applied = await session.rows<Migration>(READ_APPLIED, [part])
+    if (applied.some((migration) => migration.number === number)) return // another process was faster
+    await session.script(sql)
+    await session.run(INSERT_MIGRATION, [part, number, name, checksum])
+  })
+}
+
+function migrationError(part: SchemaPart, migration: Migration, error: unknown): unknown {
+  if (error instanceof StoreUnavailableFault) return error
+  const { message, cause } = error as Error
+  const words = cause instanceof Error ? `${cause.message} (${message})` : message
+  return migrationFault(part, migration, isLocked(error) ? LOCKED_MESSAGE : words, error)
+}

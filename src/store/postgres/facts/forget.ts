@@ -1,0 +1,49 @@
+/** Forgetting a name: every row that is its own goes, counters follow, and a tombstone stays. */
+
+import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
+import { unpackHex } from '../../../values/ip-address.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { packClocks, TOMBSTONE_ID } from '../../shared/columns.ts'
+import { partitionOfName } from '../database/partition.ts'
+import { PostgresSharedRows } from './shared-rows.ts'
+import type { Session } from '../database/transaction.ts'
+
+type OwnRows = { hexes: string; redirects_to: DomainName | null }
+
+/** From here on no one else writes the name; its version is raised, so that a late write is turned away. */
+const TAKE_NAME = {
+  name: 'forget.take',
+  text: `insert into visit (part, slot, name, id, version, clock, late, dns_print, web_print) values ($1, $2, $3, ${TOMBSTONE_ID}, 1, $4, null, 0, 0)
+    on conflict (part, slot, name) do update set version = visit.version + 1 returning id`,
+}
+const READ_OWN_ROWS = {
+  name: 'forget.own',
+  text: `select redirects_to, coalesce((select json_agg(encode(a, 'hex')) from unnest(addresses) a), '[]')::text as hexes
+    from facts where part = $1 and id = $2`,
+}
+const WRITE_TOMBSTONE = {
+  name: 'forget.bury',
+  text: `update visit set id = ${TOMBSTONE_ID}, clock = $4, late = null, dns_print = 0, web_print = 0, due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
+}
+/** The row of reading goes with the facts, by a trigger. */
+const DELETE_OWN_ROWS = ['facts', 'state', 'ever', 'page'].map((table) => ({
+  name: `forget.${table}`,
+  text: `delete from ${table} where part = $1 and id = $2`,
+}))
+
+/** True where something besides a tombstone was there. */
+export async function forgetName(session: Session, name: DomainName): Promise<boolean> {
+  const key = [partitionOfName(name), slotOf(name), name, packClocks(NO_CLOCKS).clock]
+  const [taken] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
+  const { id } = taken!
+  if (id === TOMBSTONE_ID) return false
+  await session.run(WRITE_TOMBSTONE, key)
+  if (id === null) return true
+  const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
+  for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
+  const shared = new PostgresSharedRows()
+  for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+  if (own?.redirects_to) shared.removeRedirect(own.redirects_to, name)
+  await shared.write(session)
+  return true
+}

@@ -1,0 +1,136 @@
+/** The frontier on PostgreSQL: reads what is known of a batch of names, and writes the changes behind the version gate. */
+
+import type { Change } from '../../../apply/change.ts'
+import { NO_FACTS } from '../../../apply/crawl-state.ts'
+import { type DomainName, slotRangeOf, slotOf } from '../../../values/domain-name.ts'
+import { type FactsRow, packClocks, unpackFacts, unpackCrawlState, type CrawlStateRow } from '../../shared/columns.ts'
+import type { Lease } from '../../port/schedule.ts'
+import type { ObservationStore, SaveResult } from '../../port/store.ts'
+import { bytesArray, plainArray } from '../database/arrays.ts'
+import type { Database } from '../database/database.ts'
+import { type WrittenName, writeFacts } from './facts-writer.ts'
+import { forgetName } from './forget.ts'
+import { idAllocator } from '../database/ids.ts'
+import type { Session } from '../database/transaction.ts'
+
+/** The columns of `facts` that are unpacked, of a row `f`. */
+export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts, f.digest, f.states, f.redirect_host,
+  (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
+
+const CRAWL_STATE_KEYS = 'unnest($1::integer[], $2::text[]) as k(slot, name)'
+const CRAWL_STATE_OF_KEY = 'v.part = (k.slot >> 8)::smallint and v.slot = k.slot and v.name = k.name'
+const READ_CRAWL_STATES = {
+  name: 'frontier.visits',
+  text: `select v.name, v.id, v.version, v.clock, v.late, v.dns_print, v.web_print, v.due, v.failures from ${CRAWL_STATE_KEYS} join visit v on ${CRAWL_STATE_OF_KEY}`,
+}
+const READ_CURRENT_FACTS = {
+  name: 'frontier.currents',
+  text: `select v.name, ${FACTS_SELECT_COLUMNS} from ${CRAWL_STATE_KEYS} join visit v on ${CRAWL_STATE_OF_KEY}
+    join facts f on f.part = v.part and f.id = v.id`,
+}
+const CRAWL_STATE_VALUES = `unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[], $8::bigint[],
+    $9::bigint[], $10::smallint[])
+  with ordinality as k(slot, name, version, id, clock, late, dns_print, web_print, due, failures, place)`
+const INSERT_CRAWL_STATES = {
+  name: 'frontier.insert',
+  text: `with made as (
+      insert into visit (part, slot, name, id, version, clock, late, dns_print, web_print, due, failures)
+      select (slot >> 8)::smallint, slot, name, id, version + 1, clock, late, dns_print, web_print, due, failures from ${CRAWL_STATE_VALUES}
+      on conflict do nothing returning slot, name, id)
+    select name, id from made`,
+}
+/** A name that has no id gets the one that is offered. */
+const UPDATE_CRAWL_STATES = {
+  name: 'frontier.update',
+  text: `update visit v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, late = k.late,
+      dns_print = k.dns_print, web_print = k.web_print, due = k.due, failures = k.failures
+    from ${CRAWL_STATE_VALUES} where ${CRAWL_STATE_OF_KEY} and v.version = k.version returning v.name, v.id`,
+}
+
+const READ_VALID_LEASES = {
+  name: 'frontier.standing',
+  text: `select l.slots from unnest($1::smallint[], $2::bigint[]) as k(slots, fence)
+    join lease l on l.slots = k.slots and l.fence = k.fence and l.holder is not null order by l.slots for key share of l`,
+}
+
+type RowWithName<Row> = Row & { name: DomainName }
+/** A change and the id that its name gets where it has none; null where none is needed. */
+type OfferedChange = { change: Change; id: number | null }
+
+export function postgresObservations(database: Database): ObservationStore {
+  const { read, transaction } = database
+  const takeIds = idAllocator(read)
+  return {
+    async crawlStates(names) {
+      const rows = await read<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, crawlStateKeys(names))
+      const found = new Map(rows.map((row) => [row.name, row]))
+      return names.map((name) => unpackCrawlState(name, found.get(name)))
+    },
+    async currentFacts(names) {
+      const rows = await read<RowWithName<FactsRow>>(READ_CURRENT_FACTS, crawlStateKeys(names))
+      const found = new Map(rows.map((row) => [row.name, unpackFacts(row.name, row)]))
+      return names.map((name) => found.get(name) ?? NO_FACTS)
+    },
+    async save(changes, leases) {
+      const written = changes.filter(({ facts }) => facts !== null).length
+      const ids = await takeIds(written)
+      const offers = changes.map((change) => ({ change, id: change.facts ? ids.pop()! : null }))
+      return transaction((session) => saveChanges(session, offers, leases))
+    },
+    forget: (name) => transaction((session) => forgetName(session, name)),
+  }
+}
+
+function crawlStateKeys(names: readonly DomainName[]): string[] {
+  return [plainArray(names.map(slotOf)), plainArray(names)]
+}
+
+/** Writes each change whose lease and version still stand, and returns the names of the others. */
+async function saveChanges(session: Session, offered: readonly OfferedChange[], leases?: readonly Lease[]): Promise<SaveResult> {
+  const held = leases && (await leasedRanges(session, leases))
+  const lost = offered.filter(({ change }) => held && !held.has(slotRangeOf(change.state.name)))
+  const offers = lost.length === 0 ? offered : offered.filter((offer) => !lost.includes(offer))
+  const sorted = offers.toSorted(compareOffers)
+  const passed = new Map<DomainName, number | null>()
+  const made = sorted.filter(({ change }) => change.state.version === 0)
+  const known = sorted.filter(({ change }) => change.state.version > 0)
+  for (const [statement, some] of [[INSERT_CRAWL_STATES, made] as const, [UPDATE_CRAWL_STATES, known] as const]) {
+    if (some.length === 0) continue
+    const rows = await session.rows<{ name: DomainName; id: number | null }>(statement, crawlStateValues(some))
+    for (const { name, id } of rows) passed.set(name, id)
+  }
+  const written = sorted.flatMap(({ change: { state: visit, facts }, id: offered }): WrittenName[] => {
+    const id = passed.get(visit.name)
+    return facts && id ? [{ name: visit.name, id, isNew: id === offered, facts }] : []
+  })
+  await writeFacts(session, written)
+  const again = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
+  return { rejected: again, lost: lost.map(({ change }) => change.state.name) }
+}
+
+/** The ranges whose leases stand; they stand until the transaction has ended. */
+async function leasedRanges(session: Session, leases: readonly Lease[]): Promise<Set<number>> {
+  const values = [plainArray(leases.map(({ range }) => range)), plainArray(leases.map(({ fence }) => fence))]
+  return new Set((await session.rows<{ slots: number }>(READ_VALID_LEASES, values)).map(({ slots }) => slots))
+}
+
+/** One order for all writers, so that none waits for a name that one who waits for it has. */
+function compareOffers({ change: { state: a } }: OfferedChange, { change: { state: b } }: OfferedChange): number {
+  return slotOf(a.name) - slotOf(b.name) || (a.name < b.name ? -1 : 1)
+}
+
+function crawlStateValues(offers: readonly OfferedChange[]): string[] {
+  const visits = offers.map(({ change }) => change.state)
+  const clocks = visits.map((visit) => packClocks(visit.clocks))
+  return [
+    ...crawlStateKeys(visits.map(({ name }) => name)),
+    plainArray(visits.map(({ version }) => version)),
+    plainArray(offers.map(({ id }) => id)),
+    plainArray(clocks.map(({ clock }) => clock)),
+    bytesArray(clocks.map(({ otherClocks: late }) => late)),
+    plainArray(visits.map(({ dnsFingerprint: dnsPrint }) => dnsPrint)),
+    plainArray(visits.map(({ webFingerprint: webPrint }) => webPrint)),
+    plainArray(visits.map(({ due }) => due)),
+    plainArray(visits.map(({ failures }) => failures)),
+  ]
+}

@@ -1,0 +1,117 @@
+/** Pages of shared rows on PostgreSQL: ranges by key, made to JSON by the server, long ones in slices. */
+
+import { type IpAddress, compareAddresses } from '../../../values/ip-address.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
+import type { FactsReader, NeighbourPosition, RowPage, RowFormat, PageRows } from '../../port/store.ts'
+import { addressArray, plainArray, textArray } from '../database/arrays.ts'
+import type { Database } from '../database/database.ts'
+import { partitionOfName, partitionOfAddress } from '../database/partition.ts'
+import type { ReadStatement } from '../database/pipelined-reader.ts'
+
+/** Rows read at once: some milliseconds of a connection that other reads share. */
+const PAGE_SLICE_ROWS = 5000
+/** From so many rows on a slice goes the way of what takes long. */
+const LONG_READ_ROWS = 500
+
+const READ_REDIRECTS = {
+  name: 'pages.redirects',
+  text: `select count(*) as count, string_agg(source, '${JSON_ROW_SEPARATOR}') as text from (
+    select source from redirect where part = $1 and target = $2 and source > $3 order by source limit $4) r`,
+}
+/** Address by address in the order given, each from the name that it is given with; `middle` stands between name and time. */
+const READ_NEIGHBOURS = {
+  name: 'pages.neighbours',
+  text: `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
+    select p.name, a.middle, p.since
+    from unnest($1::smallint[], $2::bytea[], $3::text[], $4::text[]) as a(part, address, after, middle)
+    cross join lateral (
+      select p.name, p.since from presence p
+      where p.part = a.part and p.address = a.address and p.name > a.after and p.name <> $5 order by p.name limit $6) p
+    limit $6) r`,
+}
+
+/** Rows as the server wrote them: from the first name to the end of the last value. All of it is ASCII. */
+type PageSlice = { count: number; text: string | null }
+/** Reads at most `most` rows after a position. */
+type SliceReader<Position> = (after: Position | null, maxRows: number) => Promise<PageSlice>
+
+/** Reads slices until the page is full, each with one row more than it takes, to know whether others follow. */
+async function readRowPage<Row, F extends RowFormat, Position>(
+  read: SliceReader<Position>,
+  positionOf: (row: string) => Position,
+  from: Position | null,
+  limit: number,
+  as: F,
+): Promise<RowPage<Row, F, Position>> {
+  const texts: string[] = []
+  let left = limit
+  let last = from
+  let more = true
+  while (left > 0 && more) {
+    const most = Math.min(left, PAGE_SLICE_ROWS)
+    const { count, text } = await read(last, most + 1)
+    more = count > most
+    left -= Math.min(count, most)
+    if (text === null) break
+    const taken = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
+    last = positionOf(lastRowOf(taken))
+    texts.push(taken)
+  }
+  return { rows: formatRows<Row, F>(texts, as), count: limit - left, last: more ? last : null }
+}
+
+type PageDatabase = Pick<Database, 'read' | 'readLong'>
+
+function readerFor({ read, readLong }: PageDatabase, rows: number): ReadStatement {
+  return rows < LONG_READ_ROWS ? read : readLong
+}
+
+function lastRowOf(text: string): string {
+  const before = text.lastIndexOf(JSON_ROW_SEPARATOR)
+  return before < 0 ? text : text.slice(before + JSON_ROW_SEPARATOR.length)
+}
+
+function formatRows<Row, F extends RowFormat>(texts: readonly string[], as: F): PageRows<Row, F> {
+  const json = joinJsonRows(texts.map((text) => Buffer.from(text, 'latin1')))
+  const rows = as === 'json' ? json : JSON.parse(Buffer.concat(json).toString('latin1'))
+  return rows as PageRows<Row, F>
+}
+
+export function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
+  return (target, after, limit, as) => {
+    const readSlice: SliceReader<DomainName> = async (from, most) => {
+      const [slice] = await readerFor(database, most)<PageSlice>(READ_REDIRECTS, [partitionOfName(target), target, from ?? '', most])
+      return slice!
+    }
+    return readRowPage(readSlice, (row) => row as DomainName, after, limit, as)
+  }
+}
+
+export function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
+  return (addresses, except, after, limit, as) => {
+    const readSlice: SliceReader<NeighbourPosition> = async (from, most) => {
+      const walk = remainingAddresses(addresses, from)
+      const columns = [
+        plainArray(walk.map(partitionOfAddress)),
+        addressArray(walk),
+        textArray(walk.map((address) => (address === from?.address ? from.name : ''))),
+        textArray(walk.map((address) => `","ip":"${address}","since":"`)),
+      ]
+      const [slice] = await readerFor(database, most)<PageSlice>(READ_NEIGHBOURS, [...columns, except ?? '', most])
+      return slice!
+    }
+    return readRowPage(readSlice, neighbourPositionOf, after, limit, as)
+  }
+}
+
+/** `name","ip":"address","since":"time` */
+function neighbourPositionOf(row: string): NeighbourPosition {
+  const [name, , , , address] = row.split('"')
+  return { address: address as IpAddress, name: name as DomainName }
+}
+
+/** The addresses that a walk still has before it; its own may be gone by now. */
+function remainingAddresses(addresses: readonly IpAddress[], after: NeighbourPosition | null): IpAddress[] {
+  return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
+}

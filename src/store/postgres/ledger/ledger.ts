@@ -1,0 +1,66 @@
+/** The ledger on PostgreSQL, and the wishes beside it: every process writes for itself, exact by the locks of rows. */
+
+import type { Instant } from '../../../values/time.ts'
+import type { Ledger } from '../../port/ledger.ts'
+import { parseGivenSecrets } from '../../shared/secrets.ts'
+import type { CrawlRequests } from '../../port/crawl-requests.ts'
+import type { Database } from '../database/database.ts'
+import { postgresAccountReads, postgresAccountWrites } from './accounts.ts'
+import { postgresAudit } from './audit.ts'
+import { postgresBudgetReads, type QuotaCall, forfeitingWriter } from './budget.ts'
+import { postgresDownloadReads } from './downloads.ts'
+import { durableTransaction } from './durable.ts'
+import { groupCommit } from './group-commit.ts'
+import { acceptGiven, postgresSecrets, postgresSecretWrites } from './secrets.ts'
+import { postgresTokenStanding } from './token-standing.ts'
+import { postgresTokens, postgresTokenWrites } from './tokens.ts'
+import { postgresUsage } from './usage.ts'
+import { postgresCrawlRequests } from './crawl-requests.ts'
+
+export const POSTGRES_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
+
+export type PostgresLedgerOptions = {
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  secret: string | null
+  /** The server's clock by default. */
+  now?: (() => Instant) | undefined
+}
+
+/** Opens the ledger of a database whose tables are there; closing it leaves the database open. Throws StoreFault. */
+export async function openPostgresLedger(
+  opened: Database,
+  { secret, now }: PostgresLedgerOptions,
+): Promise<Ledger & CrawlRequests & { close(): Promise<void> }> {
+  const database = { ...opened, transaction: durableTransaction(opened) }
+  const given = secret === null ? null : parseGivenSecrets(secret)
+  if (given !== null) await acceptGiven(database, given)
+  const { send, idle } = groupCommit<QuotaCall>(forfeitingWriter(database))
+  return {
+    ...postgresAccountReads(database),
+    ...postgresTokens(database),
+    ...postgresTokenStanding(database),
+    ...postgresBudgetReads(database),
+    ...postgresDownloadReads(database),
+    ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
+    ...postgresUsage(database),
+    ...postgresAudit(database),
+    ...postgresSecrets(database, given),
+    ...postgresCrawlRequests(database),
+    as: (actor) => ({
+      ...postgresAccountWrites(database, actor, () => now?.() ?? null),
+      ...postgresTokenWrites(database, actor),
+      ...postgresSecretWrites(database, given, actor),
+    }),
+    close: idle,
+  }
+}
+
+function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<unknown>) {
+  return {
+    takeQuota: (ask) => write({ kind: 'take', request: ask }),
+    payForFile: (purchase) => write({ kind: 'pay', purchase }),
+    settleQuota: (settlements) => write({ kind: 'settle', settlements }),
+    refundUnit: (account, day) => write({ kind: 'giveBack', account, day }),
+    heartbeat: (holder, now) => write({ kind: 'beat', holder }, now),
+  } as Pick<Ledger, 'takeQuota' | 'payForFile' | 'settleQuota' | 'refundUnit' | 'heartbeat'>
+}

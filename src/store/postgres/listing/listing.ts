@@ -1,0 +1,68 @@
+/** The listing on PostgreSQL: pages are ranges of an index of names, written by the server. */
+
+import { FACTS_FLAG, TOMBSTONE_ID } from '../../shared/columns.ts'
+import type { ListingPage, Listing, ListingOptions } from '../../port/listing.ts'
+import type { Database } from '../database/database.ts'
+
+/** Names a page, and such with facts: some tens of milliseconds. */
+const NAMES_PER_PAGE = 20_000
+const ROWS_PER_PAGE = 5_000
+
+const BEGIN_LISTING = {
+  name: 'listing.begin',
+  text: `select nextval('arrival') as mark, (select reltuples::bigint from pg_class where oid = to_regclass('visit')) as about`,
+}
+const KNOWN_NAMES = `from visit where name > $1 and id is distinct from ${TOMBSTONE_ID} and coalesce(arrived, 0) <= $2 order by name`
+const PAGE_BOUNDS = 'count(*)::integer as rows, min(name) as first, max(name) as last'
+const READ_NAME_PAGE = {
+  name: 'listing.names',
+  text: `select ${PAGE_BOUNDS}, string_agg(name, E'\\n') || E'\\n' as text from (select name ${KNOWN_NAMES} limit ${NAMES_PER_PAGE}) v`,
+}
+/** Fields in quotes where they have to be: only names of hosts can have what needs them. */
+const MAIL_SERVERS_CSV = `(select case when s ~ '[",]' then '"' || replace(s, '"', '""') || '"' else s end
+  from (select string_agg(m ->> 1, ' ') as s from json_array_elements(f.states::json #> '{MX,3}') m where m ->> 1 <> '.') servers)`
+const CSV_FIELDS = `case when coalesce(f.flags, 0) & ${FACTS_FLAG.has_website} <> 0 then ',yes,' else ',no,' end
+  || coalesce('yes,' || f.redirects_to, 'no,') || ',' || coalesce('yes,' || ${MAIL_SERVERS_CSV}, 'no,')
+  || ',' || coalesce(f.ssl, 'nocert') || ',' || coalesce(f.ip, '')`
+const READ_ROW_PAGE = {
+  name: 'listing.rows',
+  text: `select ${PAGE_BOUNDS}, string_agg(name || told, E'\\n') || E'\\n' as text from (
+    select v.name, ${CSV_FIELDS} as told from (select part, id, name ${KNOWN_NAMES} limit ${ROWS_PER_PAGE}) v
+    left join facts f on f.part = v.part and f.id = v.id order by v.name) r`,
+}
+
+type ListingRow = Omit<ListingPage, 'text'> & { text: string }
+
+export function postgresListing({ read, readLong, now }: Pick<Database, 'read' | 'readLong' | 'now'>): Listing {
+  return {
+    async start({ signal }) {
+      const startedAt = await now()
+      const [{ mark, about }] = (await read<{ mark: number; about: number }>(BEGIN_LISTING)) as [
+        { mark: number; about: number },
+      ]
+      const walk = (statement: typeof READ_NAME_PAGE, most: number) =>
+        listingPages((after) => readLong<ListingRow>(statement, [after, mark]), most, signal)
+      return {
+        startedAt,
+        estimatedNames: about < 0 ? null : about,
+        names: () => walk(READ_NAME_PAGE, NAMES_PER_PAGE),
+        rows: () => walk(READ_ROW_PAGE, ROWS_PER_PAGE),
+        close: async () => {},
+      }
+    },
+  }
+}
+
+async function* listingPages(
+  read: (after: string) => Promise<ListingRow[]>,
+  pageSize: number,
+  signal: ListingOptions['signal'],
+): AsyncGenerator<ListingPage> {
+  for (let after = ''; ; ) {
+    signal.throwIfAborted()
+    const [page] = (await read(after)) as [ListingRow]
+    if (page.rows > 0) yield { ...page, text: Buffer.from(page.text, 'latin1') }
+    if (page.rows < pageSize) return
+    after = page.last
+  }
+}

@@ -1,0 +1,131 @@
+/** The schedule on PostgreSQL: who has which range of slots, which names are due, and who crawls. */
+
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import type { Instant } from '../../../values/time.ts'
+import { unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../../shared/columns.ts'
+import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
+import { type CrawlerHeartbeat, LEASE_SECONDS, OUTCOME_SECONDS, type OutcomeCount, type Schedule } from '../../port/schedule.ts'
+import { addressArray, plainArray } from '../database/arrays.ts'
+import { clockTableSql } from '../database/clock.ts'
+import type { Database } from '../database/database.ts'
+import { postgresLeases } from './leases.ts'
+import { addressPartitionSql } from '../database/partition.ts'
+
+const SLOTS_BETWEEN = `from visit where part between ($1::integer >> 8)::smallint and ($2::integer >> 8)::smallint
+  and (part, slot) >= (($1 >> 8)::smallint, $1) and (part, slot) <= (($2 >> 8)::smallint, $2) and id is distinct from 0`
+const READ_DUE = {
+  name: 'schedule.due',
+  text: `select name, ${CRAWL_STATE_COLUMNS} ${SLOTS_BETWEEN} and due <= $3::bigint order by part, slot, name`,
+}
+const COUNT_SLOTS = {
+  name: 'schedule.count',
+  text: `select ${slotCountColumns('$3::bigint')} ${SLOTS_BETWEEN}`,
+  rowMode: 'array',
+} as const
+const READ_NAMES = {
+  name: 'schedule.names',
+  text: `select name from visit where (part, slot, name) > (($1::integer >> 8)::smallint, $1, $2) and id is distinct from 0
+    order by part, slot, name limit $3`,
+}
+const READ_NAME_COUNTS = {
+  name: 'schedule.crowds',
+  text: `select coalesce(a.names, 0) as names from unnest($1::bytea[]) with ordinality k(address, place)
+    left join address a on a.part = ${addressPartitionSql('k.address')} and a.address = k.address order by k.place`,
+}
+
+/** `now`: the server's clock by default. */
+export function postgresSchedule(database: Database, now?: () => Instant): Schedule {
+  const { read, snapshot } = database
+  return {
+    ...postgresLeases(database, now),
+    ...postgresCrawlers(database, now),
+    ...postgresOutcomes(database, now),
+    due: (from, to, at) =>
+      snapshot(async ({ rows }) => {
+        const key = [from, to, at]
+        const [due, [count]] = await Promise.all([
+          rows<CrawlStateRow & { name: DomainName }>(READ_DUE, key),
+          rows<(number | null)[]>(COUNT_SLOTS, key),
+        ])
+        return { visits: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(count!) }
+      }),
+    async names(after, limit) {
+      const rows = await read<{ name: DomainName }>(READ_NAMES, [after === null ? -1 : slotOf(after), after ?? '', limit])
+      return rows.map(({ name }) => name)
+    },
+    nameCounts: async (addresses) =>
+      (await read<{ names: number }>(READ_NAME_COUNTS, [addressArray(addresses)])).map(({ names }) => names),
+  }
+}
+
+const CRAWLER_HEARTBEAT = {
+  name: 'crawler.hear',
+  text: `with ${clockTableSql('$1')} insert into crawler (holder, heard, report) select $2, now, $3 from clock
+    on conflict (holder) do update set heard = excluded.heard, report = excluded.report`,
+}
+const DELETE_CRAWLER = { name: 'crawler.end', text: 'delete from crawler where holder = $1' }
+/** One that was heard of later was so before the clock was set back. */
+const CRAWLER_IS_ALIVE = 'heard > now - $2::bigint and heard <= now + $2::bigint'
+const DELETE_DEAD_CRAWLERS = {
+  name: 'crawler.drop',
+  text: `with ${clockTableSql('$1')},
+    silent as (select holder from crawler, clock where not (${CRAWLER_IS_ALIVE}) order by 1 for update of crawler skip locked)
+    delete from crawler using silent where crawler.holder = silent.holder`,
+}
+const READ_CRAWLERS = {
+  name: 'crawler.all',
+  text: `with ${clockTableSql('$1')} select holder, heard, report from crawler, clock where ${CRAWLER_IS_ALIVE} order by holder`,
+}
+
+function postgresCrawlers({ read, transaction }: Database, now?: () => Instant) {
+  return {
+    async heartbeat(holder, report) {
+      const key = [now?.() ?? null, LEASE_SECONDS]
+      await transaction(async ({ run }) => {
+        const said = report === null ? run(DELETE_CRAWLER, [holder]) : run(CRAWLER_HEARTBEAT, [key[0], holder, report])
+        await Promise.all([said, run(DELETE_DEAD_CRAWLERS, key)])
+      })
+      // counted once it is committed, so that of those that beat at the same time the last one sees all
+      return (await read<CrawlerHeartbeat>(READ_CRAWLERS, key)).length
+    },
+    crawlers: () => read<CrawlerHeartbeat>(READ_CRAWLERS, [now?.() ?? null, LEASE_SECONDS]),
+  } satisfies Partial<Schedule>
+}
+
+/** Rows that are kept still, in one order for all crawlers. */
+const ADD_OUTCOMES = {
+  name: 'outcome.add',
+  text: `with ${clockTableSql('$1')}
+    insert into outcome (hour, kind, visits, servfail, nxdomain, none)
+    select hour, kind, sum(visits), sum(servfail), sum(nxdomain), sum(none)
+    from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+      k(hour, kind, visits, servfail, nxdomain, none), clock
+    where hour >= now - $2::bigint group by 1, 2 order by 1, 2
+    on conflict (hour, kind) do update set visits = outcome.visits + excluded.visits,
+      servfail = outcome.servfail + excluded.servfail, nxdomain = outcome.nxdomain + excluded.nxdomain,
+      none = outcome.none + excluded.none`,
+}
+/** Whoever is at it already leaves nothing to do for the others. */
+const DELETE_OLD_OUTCOMES = {
+  name: 'outcome.clear',
+  text: `with ${clockTableSql('$1')},
+    old as (select hour, kind from outcome, clock where hour < now - $2::bigint order by 1, 2 for update of outcome skip locked)
+    delete from outcome using old where outcome.hour = old.hour and outcome.kind = old.kind`,
+}
+const READ_OUTCOMES = {
+  name: 'outcome.since',
+  text: 'select hour, kind, visits, servfail, nxdomain, none from outcome where hour >= $1 order by hour, kind',
+}
+
+function postgresOutcomes({ read, transaction }: Database, now?: () => Instant) {
+  const keys = ['hour', 'kind', 'visits', 'servfail', 'nxdomain', 'none'] as const
+  return {
+    addOutcomes: (outcomes) =>
+      transaction(async ({ run }) => {
+        const key = [now?.() ?? null, OUTCOME_SECONDS]
+        const columns = keys.map((column) => plainArray(outcomes.map((outcome) => outcome[column])))
+        await Promise.all([run(ADD_OUTCOMES, [...key, ...columns]), run(DELETE_OLD_OUTCOMES, key)])
+      }),
+    outcomes: (since) => read<OutcomeCount>(READ_OUTCOMES, [since]),
+  } satisfies Partial<Schedule>
+}

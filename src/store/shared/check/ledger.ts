@@ -1,0 +1,83 @@
+/** What the check asks of the ledger's rows, in SQL that both engines take. Each statement finds rows that are wrong. */
+
+import type { CheckFault } from '../../port/store.ts'
+import { problemReporter } from './slice.ts'
+
+/** Findings of one kind that are told; there may be as many as rows. */
+const MAX_LEDGER_FINDINGS = 1_000
+
+/** A kind of finding: its table, what is wrong, and the statement that finds the places of such rows. */
+type LedgerFinding = { table: string; problem: string; text: string }
+
+const ACCOUNT_TABLE_FINDINGS = ['period', 'addon', 'token', 'usage'].map((table): LedgerFinding => {
+  const place = table === 'token' ? 't.id' : 't.account'
+  const text = `select distinct ${place} as place from ${table} t where not exists (select 1 from account a where a.id = t.account)`
+  return { table, problem: 'belongs to no account', text }
+})
+
+const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
+  ...ACCOUNT_TABLE_FINDINGS,
+  { table: 'token', problem: 'has no SHA-256', text: 'select id as place from token where length(hash) <> 32' },
+  {
+    table: 'period',
+    problem: 'ends before it begins, or overlaps with another one',
+    text: `select distinct p.account as place from period p where p.last < p.first or exists (
+      select 1 from period q where q.account = p.account and q.first > p.first and (p.last is null or q.first <= p.last))`,
+  },
+  {
+    table: 'usage',
+    problem: 'is of a token that the account does not have',
+    text: `select distinct u.account as place from usage u where exists (select 1 from account a where a.id = u.account)
+      and not exists (select 1 from token t where t.id = u.token and t.account = u.account)`,
+  },
+  {
+    table: 'budget',
+    problem: 'has less than nothing spent',
+    text: 'select account as place from budget where used < 0',
+  },
+  { table: 'hold', problem: 'holds no unit', text: 'select account as place from hold where units <= 0' },
+  {
+    table: 'hold',
+    problem: 'is of a process that is not known, and would never end',
+    text: `select account as place from hold t where not exists (select 1 from holder h where h.holder = t.holder)`,
+  },
+  {
+    table: 'secret',
+    problem: 'is in force beside another one',
+    text: `select number as place from secret where replaced is null and (select count(*) from secret where replaced is null) > 1`,
+  },
+]
+
+/** Statements by name: `place` is the key of the row, or the account that it belongs to. */
+export const LEDGER_FINDING_QUERIES = ALL_LEDGER_FINDINGS.map((finding, number) => ({
+  ...finding,
+  name: `check.ledger-${number}`,
+  text: `${finding.text} order by 1 limit ${MAX_LEDGER_FINDINGS}`,
+}))
+
+/** Counts the rows of the ledger's tables. */
+export const LEDGER_ROWS = {
+  name: 'check.ledger-rows',
+  text: `select ${[
+    'account',
+    'period',
+    'addon',
+    'token',
+    'budget',
+    'hold',
+    'holder',
+    'usage',
+    'secret',
+    'download',
+    'audit',
+  ]
+    .map((table) => `(select count(*) from "${table}")`)
+    .join(' + ')} as rows`,
+}
+
+/** The faults of one statement's rows. */
+export function ledgerFaults({ table, problem }: LedgerFinding, rows: readonly { place: number }[]): CheckFault[] {
+  const faults: CheckFault[] = []
+  for (const { place } of rows) problemReporter(faults, table, String(place))(problem)
+  return faults
+}

@@ -1,0 +1,219 @@
+/** How clocks, facts and terms are kept in columns, whatever the engine. */
+
+import { type Clocks, type CurrentFacts, NO_CLOCKS, OBSERVED_PARTS, type DnsState, type CrawlState, type WebFacts } from '../../apply/crawl-state.ts'
+import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../../apply/stored-numbers.ts'
+import type { DnsStatus, Ssl } from '../../observe/observation.ts'
+import { packToHex, unpackHex } from '../../values/ip-address.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import type { Instant } from '../../values/time.ts'
+
+/** `visit.id` of a forgotten name. */
+export const TOMBSTONE_ID = 0
+
+/** The columns of `visit` beside its key. */
+export type CrawlStateRow = {
+  id: number | null
+  version: number
+  clock: Instant
+  other_clocks: Uint8Array | null
+  dns_fingerprint: number
+  web_fingerprint: number
+  due: Instant
+  failures: number
+}
+
+/** The columns of `visit` that make a Visit, beside the name. */
+export const CRAWL_STATE_COLUMNS = 'id, version, clock, late, dns_print, web_print, due, failures'
+
+/** The narrow row of a name; undefined for one that is not there. */
+export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefined): CrawlState {
+  if (!row) {
+    return { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+  }
+  return {
+    name,
+    version: row.version,
+    clocks: unpackClocks(row.clock, row.other_clocks),
+    dnsFingerprint: row.dns_fingerprint,
+    webFingerprint: row.web_fingerprint,
+    due: row.due,
+    failures: row.failures,
+    forgotten: row.id === TOMBSTONE_ID,
+  }
+}
+
+/** Bytes of a clock that differs from what a clock is if it is not listed: the part's number, then seconds, big-endian. */
+export const CLOCK_ENTRY_BYTES = 5
+
+/** Clocks as they are stored: the newest, and those that are listed because they are not what they would be otherwise. */
+type StoredClocks = { clock: Instant; otherClocks: Uint8Array | null }
+
+/** `numbers`: the stored number of each place of `Clocks`. */
+export function clockCodec(numbers: readonly number[]) {
+  const added = [...numbers.keys()].filter((place) => numbers[place]! >= FIRST_ADDED_PART_NUMBER)
+  const placeOf = new Map(numbers.map((number, place) => [number, place]))
+  return {
+    pack(clocks: Clocks): StoredClocks {
+      const clock = Math.max(...clocks)
+      const listed = [...clocks.keys()].filter((place) => clocks[place] !== (added.includes(place) ? 0 : clock))
+      if (listed.length === 0) return { clock, otherClocks: null }
+      const late = Buffer.alloc(listed.length * CLOCK_ENTRY_BYTES)
+      for (const [index, place] of listed.entries()) {
+        late.writeUInt8(numbers[place]!, index * CLOCK_ENTRY_BYTES)
+        late.writeUInt32BE(clocks[place]!, index * CLOCK_ENTRY_BYTES + 1)
+      }
+      return { clock, otherClocks: late }
+    },
+    /** A number that this release does not know is a newer one's, and is passed over. */
+    unpack(clock: Instant, late: Uint8Array | null): Instant[] {
+      const clocks = new Array<Instant>(numbers.length).fill(clock)
+      for (const place of added) clocks[place] = 0
+      if (late === null) return clocks
+      const bytes = Buffer.from(late.buffer, late.byteOffset, late.byteLength)
+      for (let at = 0; at < bytes.length; at += CLOCK_ENTRY_BYTES) {
+        const place = placeOf.get(bytes.readUInt8(at))
+        const seconds = bytes.readUInt32BE(at + 1)
+        if (place !== undefined) clocks[place] = seconds
+      }
+      return clocks
+    },
+  }
+}
+
+export const { pack: packClocks, unpack: unpackClocks } = clockCodec(OBSERVED_PARTS.map((part) => PART_NUMBERS[part]))
+
+/** The bits of `facts.flags`. */
+export const FACTS_FLAG = {
+  web: 1,
+  has_website: 2,
+  redirect_to_https: 4,
+  redirect_to_www: 8,
+  only_with_www: 16,
+  only_dns_no_web: 32,
+} as const
+
+/** The columns of `facts` beside id and name, in the order of the table. `redirect_host` is null in rows of older releases. */
+export type FactsRow = {
+  status: string | null
+  ip: string | null
+  flags: number
+  ssl: string | null
+  redirects_to: string | null
+  networks: string | null
+  accounts: string | null
+  digest: string | null
+  addresses: string | null
+  states: string
+  redirect_host: string | null
+}
+
+/** The columns of a FactsRow in its order, which is that of the values of packFacts. */
+export const FACTS_COLUMN_NAMES: readonly (keyof FactsRow)[] = [
+  'status',
+  'ip',
+  'flags',
+  'ssl',
+  'redirects_to',
+  'networks',
+  'accounts',
+  'digest',
+  'addresses',
+  'states',
+  'redirect_host',
+]
+
+export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: CurrentFacts): FactsRow {
+  return {
+    status,
+    ip,
+    flags: (only_dns_no_web ? FACTS_FLAG.only_dns_no_web : 0) | (web ? flagsOf(web) : 0),
+    ssl: web?.ssl ?? null,
+    redirects_to: web?.redirects_to ?? null,
+    networks: web ? JSON.stringify(web.social_networks) : null,
+    accounts: web ? JSON.stringify(web.social_accounts) : null,
+    digest: web?.digest ?? null,
+    addresses: addresses.length > 0 ? JSON.stringify(addresses.map(packToHex)) : null,
+    states: packStates(states),
+    redirect_host: web?.redirect_host ?? null,
+  }
+}
+
+/** The facts of a name. */
+export function unpackFacts(name: DomainName, row: FactsRow): CurrentFacts {
+  return {
+    status: row.status as DnsStatus | null,
+    ip: row.ip as CurrentFacts['ip'],
+    only_dns_no_web: (row.flags & FACTS_FLAG.only_dns_no_web) !== 0,
+    states: unpackStates(row.states),
+    addresses: row.addresses === null ? [] : (JSON.parse(row.addresses) as string[]).map(unpackHex),
+    web: (row.flags & FACTS_FLAG.web) === 0 ? null : unpackWeb(name, row),
+  }
+}
+
+function flagsOf(web: WebFacts): number {
+  let flags: number = FACTS_FLAG.web
+  if (web.has_website) flags |= FACTS_FLAG.has_website
+  if (web.redirect_to_https) flags |= FACTS_FLAG.redirect_to_https
+  if (web.redirect_to_www) flags |= FACTS_FLAG.redirect_to_www
+  if (web.only_with_www) flags |= FACTS_FLAG.only_with_www
+  return flags
+}
+
+/**
+ * An older release that works on the same store writes a new target and leaves the host of the former one: a host that
+ * does not fit the name and its target counts as unknown. Without a target the host was under the name's own registrable
+ * domain, which has two labels at least, whatever the public suffix list was.
+ */
+function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: FactsRow): DomainName | null {
+  if (redirect_host === null) return null
+  const domain = redirects_to ?? name.split('.').slice(-2).join('.')
+  return `.${redirect_host}`.endsWith(`.${domain}`) ? (redirect_host as DomainName) : null
+}
+
+function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
+  const { flags, redirects_to, ssl, networks, accounts, digest } = row
+  const redirect_host = redirectHostOf(name, row)
+  return {
+    has_website: (flags & FACTS_FLAG.has_website) !== 0,
+    redirect_to_https: (flags & FACTS_FLAG.redirect_to_https) !== 0,
+    redirect_to_www: (flags & FACTS_FLAG.redirect_to_www) !== 0,
+    only_with_www: (flags & FACTS_FLAG.only_with_www) !== 0,
+    redirects_to: redirects_to as DomainName | null,
+    ...(redirect_host !== null && { redirect_host }),
+    ssl: ssl as Ssl,
+    social_networks: JSON.parse(networks!),
+    social_accounts: JSON.parse(accounts!),
+    digest,
+  }
+}
+
+/** JSON object: record type -> [first_seen, count, base, records]; the records are spliced in as they are. */
+function packStates(states: CurrentFacts['states']): string {
+  const members: string[] = []
+  for (const type of RECORD_TYPES) {
+    const state = states[type]
+    if (state) members.push(`"${type}":[${state.first_seen},${state.count},${state.base},${state.records}]`)
+  }
+  return `{${members.join(',')}}`
+}
+
+export function unpackStates(text: string): CurrentFacts['states'] {
+  const kept = JSON.parse(text) as Partial<Record<RecordType, [Instant, number, Instant | null, unknown[]]>>
+  const states: Partial<Record<RecordType, DnsState>> = {}
+  for (const type of RECORD_TYPES) {
+    const state = kept[type]
+    if (state)
+      states[type] = { first_seen: state[0], count: state[1], base: state[2], records: JSON.stringify(state[3]) }
+  }
+  return states
+}
+
+/** Pairs (hash, count) as little-endian bytes. */
+export function packTerms(counts: Uint32Array): Uint8Array {
+  return new Uint8Array(counts.buffer, counts.byteOffset, counts.byteLength)
+}
+
+export function unpackTerms(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(Uint8Array.from(bytes).buffer)
+}

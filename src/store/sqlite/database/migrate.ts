@@ -1,0 +1,56 @@
+/** Migrations of a SQLite file: numbered SQL files, each run once, in order, and remembered with its digest. */
+
+import { basename } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { userMessageOf } from '../../port/fault.ts'
+import { type Migration, migrationFault, readMigrations, unappliedMigrations } from '../../shared/migrations.ts'
+import { writeTransaction } from './connection.ts'
+
+export const SQLITE_FACTS_SCHEMA = new URL('../schema/facts/', import.meta.url)
+
+/** Those that a file still lacks. Throws StoreFault where the file is newer than this release, or has another past. */
+export function pendingSqliteMigrations(database: DatabaseSync, folder: URL): Migration[] {
+  return unappliedMigrations(readMigrations(folder), appliedMigrations(database))
+}
+
+/** Applies what is pending, each in a transaction of its own, and returns it; with `plan` only returns it. Throws StoreFault. */
+export function applySqliteMigrations(database: DatabaseSync, folder: URL, plan = false): Migration[] {
+  const todo = pendingSqliteMigrations(database, folder)
+  if (plan) return todo
+  for (const migration of todo) {
+    try {
+      applyMigration(database, migration)
+    } catch (error) {
+      throw migrationFault(basename(folder.pathname), migration, userMessageOf(error) ?? (error as Error).message, error)
+    }
+  }
+  return todo
+}
+
+/** True if a later release has expanded the file. */
+export function hasLaterMigration(database: DatabaseSync, folder: URL): boolean {
+  const last = readMigrations(folder).at(-1)!.number
+  return appliedMigrations(database).some(({ number }) => number > last)
+}
+
+function applyMigration(database: DatabaseSync, migration: Migration): void {
+  writeTransaction(database, () => {
+    database.exec(
+      'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied text not null) strict',
+    )
+    const done = database.prepare('select 1 from migration where number = ?').get(migration.number)
+    if (done) return
+    database.exec(migration.sql)
+    database
+      .prepare(
+        `insert into migration (number, name, checksum, applied) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
+      )
+      .run(migration.number, migration.name, migration.checksum)
+  })
+}
+
+function appliedMigrations(database: DatabaseSync): Omit<Migration, 'sql'>[] {
+  const there = database.prepare(`select 1 from sqlite_schema where name = 'migration'`).get()
+  if (!there) return []
+  return database.prepare('select number, name, checksum from migration order by number').all() as never
+}

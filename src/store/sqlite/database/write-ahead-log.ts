@@ -1,0 +1,39 @@
+/** The write-ahead log of the facts: written back by the writer, and bounded where a long reader keeps it from that. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDiskFull } from '../../port/fault.ts'
+import { walBytes } from './connection.ts'
+
+/** Past this, a writer waits for the reader that holds the log (a backup) rather than fill the disk. */
+const MAX_WAL_BYTES = 4 * 2 ** 30
+const WAL_WAIT_MS = 200
+
+export type WriteAheadLog = {
+  /** Runs a write; before it, waits while the log is over its bound. */
+  whenBounded<Result>(write: () => Result): Promise<Result>
+  /** Writes everything back and makes it durable; on a full disk it stays in the log, which is durable as well. */
+  checkpoint(): void
+}
+
+export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes = MAX_WAL_BYTES): WriteAheadLog {
+  const flush = (): void => {
+    database.exec('pragma wal_checkpoint(truncate)')
+  }
+  return {
+    async whenBounded(write) {
+      while (walBytes(path) > maxBytes) {
+        flush()
+        if (walBytes(path) > maxBytes) await sleep(WAL_WAIT_MS)
+      }
+      return write()
+    },
+    checkpoint() {
+      try {
+        flush()
+      } catch (error) {
+        if (!isDiskFull(error)) throw error
+      }
+    },
+  }
+}

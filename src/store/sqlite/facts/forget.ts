@@ -1,0 +1,40 @@
+/** Forgetting a name: every row that is its own goes, counters follow, and a tombstone stays. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
+import { unpackHex } from '../../../values/ip-address.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { packClocks } from '../../shared/columns.ts'
+import { sharedRowWriter } from './shared-rows.ts'
+
+type OwnRow = { id: number | null; addresses: string | null; redirects_to: DomainName | null }
+
+/** True where something besides a tombstone was there. The version is raised, so that a late write is turned away. */
+export function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
+  const own = database.prepare(
+    'select v.id, f.addresses, f.redirects_to from visit v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+  )
+  const bury = database.prepare(
+    `insert into visit (slot, name, id, version, clock, late, dns_print, web_print) values (?, ?, 0, 1, ?, null, 0, 0)
+     on conflict do update set id = 0, version = version + 1, clock = excluded.clock, late = null, dns_print = 0, web_print = 0,
+       due = 0, failures = 0`,
+  )
+  const removals = [
+    'delete from facts where id = ?',
+    'delete from state where id = ?',
+    'delete from ever where id = ?',
+    'delete from page where id = ?',
+  ].map((sql) => database.prepare(sql))
+  const gather = sharedRowWriter(database)
+  return (name) => {
+    const row = own.get(slotOf(name), name) as OwnRow | undefined
+    bury.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
+    if (!row || row.id === 0) return false
+    const shared = gather()
+    for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+    if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
+    shared.finish()
+    if (row.id !== null) for (const removal of removals) removal.run(row.id)
+    return true
+  }
+}

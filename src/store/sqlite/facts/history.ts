@@ -1,0 +1,34 @@
+/** The history on SQLite: the newest state of a type from the facts, the superseded ones as a range by time. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { CurrentFacts } from '../../../apply/crawl-state.ts'
+import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
+import { slotOf } from '../../../values/domain-name.ts'
+import { unpackStates } from '../../shared/columns.ts'
+import { historyPageOfType, type StateRow } from '../../shared/history.ts'
+import type { FactsReader, History } from '../../port/store.ts'
+import { readTransaction } from '../database/connection.ts'
+
+export function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
+  const facts = database.prepare(
+    'select f.id, f.states from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+  )
+  const states = database.prepare(
+    `select s.first_seen, s.records, s.serial, b.records as whole
+     from state s left join state b on b.id = s.id and b.type = s.type and b.first_seen = s.base
+     where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
+  )
+  return async (name, types, before, limit) =>
+    readTransaction(database, () => {
+      const row = facts.get(slotOf(name), name) as { id: number; states: string } | undefined
+      const current: CurrentFacts['states'] = row ? unpackStates(row.states) : {}
+      const entries = types.map((type): [string, History] => {
+        const newest = current[type]
+        const isAlone = newest === undefined || newest.count === 1
+        const from = before ?? newest?.first_seen ?? 0
+        const older = isAlone ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
+        return [type, historyPageOfType(type, newest, older as StateRow[], before, limit)]
+      })
+      return Object.fromEntries(entries) as Record<(typeof types)[number], History>
+    })
+}

@@ -1,0 +1,147 @@
+/** The ledger on SQLite, and the wishes beside it: reads go to the file, writes to whoever has the pen. */
+
+import { resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Actor } from '../../../accounts/audit.ts'
+import type { NewToken } from '../../../accounts/token.ts'
+import type { Instant } from '../../../values/time.ts'
+import { STORE_ACTOR } from '../../shared/actor.ts'
+import { StoreFault } from '../../port/fault.ts'
+import type { LedgerChanges, Ledger, Secret } from '../../port/ledger.ts'
+import { GIVEN_SECRET_MESSAGE, parseGivenSecrets } from '../../shared/secrets.ts'
+import type { CrawlRequests } from '../../port/crawl-requests.ts'
+import { sqliteAccountReads } from './accounts.ts'
+import { auditReads } from './audit.ts'
+import { sqliteBudgetReads } from './budget.ts'
+import { batchPerTick, type LedgerWrite, type LedgerWriter } from './writing/calls.ts'
+import { sqliteDownloadReads } from './downloads.ts'
+import { openLedgerFile } from './file.ts'
+import { writeProbe, type ProbedLedger } from './writing/write-probe.ts'
+import { secretReads } from './secrets.ts'
+import { tokenStandingReads } from './token-standing.ts'
+import { type StoredNewToken, tokenReads } from './tokens.ts'
+import { usageReads } from './usage.ts'
+import { crawlRequestReads } from './crawl-requests.ts'
+import { inlineLedgerWriter, primaryLedgerWriter, threadLedgerWriter } from './writing/writers.ts'
+
+export type SqliteLedgerOptions = {
+  /** Who has the pen: this thread, a thread of this process, the primary of this cluster's worker. */
+  ledger: 'own' | 'thread' | 'primary'
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  secret: string | null
+  now: () => Instant
+}
+
+/** Opens the ledger at `path`; it is made where it is not there. Throws StoreFault. */
+export function openSqliteLedger(
+  path: string,
+  options: SqliteLedgerOptions,
+): Ledger & CrawlRequests & ProbedLedger & { close(): Promise<void> } {
+  const given = options.secret === null ? null : parseGivenSecrets(options.secret)
+  const file = resolve(path)
+  const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
+  const writer = createLedgerWriter(file, database, options)
+  const { write, requireWritable: prove } = writeProbe(file, batchedWrite(writer))
+  return {
+    ...ledgerReads(database),
+    ...ledgerWrites(write),
+    ...sqliteCrawlRequests(database, write),
+    ...sqliteSecrets(database, given, write),
+    as: (actor) => ledgerChangesBy(actor, write, given !== null),
+    requireWritable: prove,
+    async close() {
+      await turn() // what was gathered goes out first
+      database.close()
+      await writer.close() // last, because only who writes puts the log back into the file
+    },
+  }
+}
+
+function createLedgerWriter(path: string, database: DatabaseSync, { ledger, now }: SqliteLedgerOptions): LedgerWriter {
+  if (ledger === 'own') return inlineLedgerWriter(database, path, now)
+  return ledger === 'thread' ? threadLedgerWriter(path, now) : primaryLedgerWriter(path)
+}
+
+function batchedWrite(writer: LedgerWriter): LedgerWrite {
+  const send = batchPerTick(writer)
+  return ((method, values, now = null) => send({ method, values, now })) as LedgerWrite
+}
+
+function ledgerReads(database: DatabaseSync) {
+  const { account, accounts } = sqliteAccountReads(database)
+  const { tokens } = tokenReads(database)
+  const { standing } = tokenStandingReads(database)
+  const { used } = sqliteBudgetReads(database)
+  const { isPaid } = sqliteDownloadReads(database)
+  const { usage } = usageReads(database)
+  const { audit } = auditReads(database)
+  return {
+    account: async (email) => account(email),
+    accounts: async (after, limit) => accounts(after, limit),
+    tokens: async (account) => tokens(account),
+    findToken: async (hash) => standing(hash),
+    usedUnits: async (account, day) => used(account, day),
+    isFilePaid: async (account, day, file) => isPaid(account, day, file),
+    usage: async (account, from, to) => usage(account, from, to),
+    audit: async (filter, after, limit) => audit(filter, after, limit),
+  } satisfies Partial<Ledger>
+}
+
+function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): LedgerChanges {
+  return {
+    createAccount: (account, now, token) => write('createAccount', [actor, account, token ? storedToken(token) : null], now),
+    setPlan: (account, plan) => write('setPlan', [actor, account, plan]),
+    setRole: (account, role) => write('setRole', [actor, account, role]),
+    addPeriod: (account, period) => write('addPeriod', [actor, account, period]),
+    removePeriod: (account, first) => write('removePeriod', [actor, account, first]),
+    setAddon: (account, addon, on) => write('setAddon', [actor, account, addon, on]),
+    suspendAccount: (account, now) => write('suspendAccount', [actor, account], now),
+    resumeAccount: (account) => write('resumeAccount', [actor, account]),
+    deleteAccount: (account) => write('deleteAccount', [actor, account]),
+    createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
+    revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
+    async rotateSecret(now) {
+      if (isGiven) throw new StoreFault(GIVEN_SECRET_MESSAGE)
+      await write('rotateSecret', [actor], now)
+    },
+  }
+}
+
+function ledgerWrites(write: LedgerWrite) {
+  return {
+    takeQuota: (ask) => write('take', [ask]),
+    payForFile: (purchase) => write('pay', [purchase]),
+    settleQuota: (settlements) => write('settle', [settlements]),
+    refundUnit: (account, day) => write('giveBack', [account, day]),
+    recordUsage: (calls) => write('note', [calls]),
+    heartbeat: (holder, now) => write('beat', [holder], now),
+  } satisfies Partial<Ledger>
+}
+
+function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlRequests {
+  const { ranges, wanted, count } = crawlRequestReads(database)
+  return {
+    requestFromLookup: (question) => write('ask', [question]),
+    add: (kind, names) => write('want', [kind, names]),
+    ranges: async (kind) => ranges(kind),
+    inRange: async (kind, range, limit) => wanted(kind, range, limit),
+    count: async (kind) => count(kind),
+    complete: (kind, names) => write('fulfil', [kind, names]),
+  }
+}
+
+const storedToken = (token: NewToken): StoredNewToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
+
+function sqliteSecrets(database: DatabaseSync, given: Secret[] | null, write: LedgerWrite): Pick<Ledger, 'secrets'> {
+  const { secrets } = secretReads(database)
+  return {
+    async secrets(now) {
+      if (given !== null) return given
+      const made = secrets(now)
+      if (made.length > 0) return made
+      await write('makeSecret', [STORE_ACTOR])
+      return secrets(now)
+    },
+  }
+}

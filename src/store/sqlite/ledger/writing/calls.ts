@@ -1,0 +1,120 @@
+/** The ledger's writes as calls that can be gathered and sent, and their execution, many in one transaction. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Instant } from '../../../../values/time.ts'
+import { isDiskError } from '../../../port/fault.ts'
+import { writeTransaction } from '../../database/connection.ts'
+import { sqliteAccountWrites } from '../accounts.ts'
+import { sqliteBudgetWrites } from '../budget.ts'
+import { probeWrite } from '../file.ts'
+import { writeWithReserve } from './disk-reserve.ts'
+import { sqliteSecretWrites } from '../secrets.ts'
+import { sqliteTokenWrites } from '../tokens.ts'
+import { usageWrites } from '../usage.ts'
+import { crawlRequestWrites } from '../crawl-requests.ts'
+
+const ledgerWriteMethods = (database: DatabaseSync) => ({
+  ...sqliteAccountWrites(database),
+  ...sqliteTokenWrites(database),
+  ...sqliteBudgetWrites(database),
+  ...usageWrites(database),
+  ...sqliteSecretWrites(database),
+  ...crawlRequestWrites(database),
+  ...probeWrite(database),
+})
+
+/** Every write, by name; the first argument of each is the time. */
+export type LedgerWriteMethods = ReturnType<typeof ledgerWriteMethods>
+
+export type LedgerWriteArguments<Method extends keyof LedgerWriteMethods> = LedgerWriteMethods[Method] extends (
+  now: Instant,
+  ...rest: infer Rest
+) => unknown
+  ? Rest
+  : never
+
+/** Sends a write to the pen. Without `now` the time is that at which it gets there. */
+export type LedgerWrite = <Method extends keyof LedgerWriteMethods>(
+  method: Method,
+  values: LedgerWriteArguments<Method>,
+  now?: Instant | null,
+) => Promise<ReturnType<LedgerWriteMethods[Method]>>
+
+/** A write under way: plain JSON. `now` null is the time at which the process that has the pen gets it. */
+export type LedgerCall = { method: keyof LedgerWriteMethods; values: readonly unknown[]; now: Instant | null }
+
+/** What came of a call: plain JSON too. */
+export type LedgerCallResult = { value: unknown } | { fault: SerializedFault }
+type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
+
+/** Where calls go: replies come in their order, once what they wrote is durable. */
+export type LedgerWriter = { send(calls: readonly LedgerCall[]): Promise<readonly LedgerCallResult[]>; close(): Promise<void> }
+
+/** `path`: that of the ledger. Runs calls in one transaction; a call that fails takes nothing but itself back. Throws where nothing was written. */
+export function ledgerExecutor(database: DatabaseSync, path: string): (calls: readonly LedgerCall[]) => LedgerCallResult[] {
+  const writes = ledgerWriteMethods(database) as Record<string, (now: Instant, ...values: readonly unknown[]) => unknown>
+  const [begin, undo, end] = ['savepoint call', 'rollback to call', 'release call'].map((sql) => database.prepare(sql))
+  const run = ({ method, values, now }: LedgerCall): LedgerCallResult => {
+    begin!.run()
+    try {
+      const value = writes[method]!(now!, ...values)
+      end!.run()
+      return { value }
+    } catch (error) {
+      if (!database.isTransaction || isDiskError(error)) throw error // nothing of what came with it can be written either
+      undo!.run()
+      end!.run()
+      return { fault: serializeFault(error) }
+    }
+  }
+  return (calls) => writeWithReserve(database, path, () => writeTransaction(database, () => calls.map(run)))
+}
+
+/** The replies of calls; where the whole transaction failed, that is each one's fault. */
+export function executeAll(execute: (calls: readonly LedgerCall[]) => LedgerCallResult[], calls: readonly LedgerCall[]): LedgerCallResult[] {
+  try {
+    return execute(calls)
+  } catch (error) {
+    const fault = serializeFault(error)
+    return calls.map(() => ({ fault }))
+  }
+}
+
+/** An error in a form that passes through every channel. */
+export function serializeFault(error: unknown): SerializedFault {
+  const { message, stack, errcode } = error as Error & { errcode?: number }
+  return { message, stack, errcode }
+}
+
+/** The value of a reply; throws its fault. */
+export function resultOrThrow(reply: LedgerCallResult): unknown {
+  if (!('fault' in reply)) return reply.value
+  const { message, stack, errcode } = reply.fault
+  throw Object.assign(new Error(message), { stack, errcode })
+}
+
+/** Calls whose time is not said get the time of the process that has the pen. */
+export function withTimestamps(calls: readonly LedgerCall[], now: () => Instant): LedgerCall[] {
+  return calls.map((call) => (call.now === null ? { ...call, now: now() } : call))
+}
+
+/** Gathers the calls of one turn of the event loop and sends them together. */
+export function batchPerTick(writer: LedgerWriter): (call: LedgerCall) => Promise<unknown> {
+  let waiting: { call: LedgerCall; resolve: (reply: LedgerCallResult) => void; reject: (error: unknown) => void }[] = []
+  const send = async (): Promise<void> => {
+    const sent = waiting
+    waiting = []
+    try {
+      const replies = await writer.send(sent.map(({ call }) => call))
+      for (const [index, { resolve }] of sent.entries()) resolve(replies[index]!)
+    } catch (error) {
+      for (const { reject } of sent) reject(error)
+    }
+  }
+  return async (call) => {
+    const reply = await new Promise<LedgerCallResult>((resolve, reject) => {
+      if (waiting.push({ call, resolve, reject }) === 1) setImmediate(send)
+    })
+    return resultOrThrow(reply)
+  }
+}

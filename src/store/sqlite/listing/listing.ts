@@ -1,0 +1,102 @@
+/** The listing on SQLite: names that came are brought in order, then pages are ranges of `listed`, written by SQLite itself. */
+
+import { rmSync } from 'node:fs'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Instant } from '../../../values/time.ts'
+import type { ListingPage, Listing, NameListing, ListingOptions } from '../../port/listing.ts'
+import { mergePendingNames } from './pending-names.ts'
+import { connectSqlite } from '../database/connection.ts'
+import { temporaryPath, attachTemporaryFile, requireTemporarySpace, collectFactsByRange, EMPTY_CSV_FIELDS, rangeSorter } from './facts-by-range.ts'
+import { writeAheadLogOf } from '../database/write-ahead-log.ts'
+
+/** Names a page: some 20 milliseconds with facts. Larger ones cost memory, and gain nothing. */
+const LISTING_PAGE_NAMES = 10000
+/** Kibibytes of pages that the walk keeps in memory: it reads each once. */
+const LISTING_CACHE_KIBIBYTES = 4_096
+
+const READ_NAMES_PAGE = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
+  from (select name from listed where name > ? order by name limit ${LISTING_PAGE_NAMES})`
+/** Of the range that is sorted, up to the first name behind it. */
+const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
+    cast(group_concat(name || coalesce(told, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
+  from (select l.name, s.told from (select name from listed where name > ? and (?2 is null or name < ?2) order by name limit ${LISTING_PAGE_NAMES}) l
+    left join sorted s on s.name = l.name order by l.name)`
+
+export function sqliteListing(path: string, now: () => Instant): Listing {
+  return {
+    async start(options) {
+      const database = connectSqlite(path)
+      try {
+        database.exec(`pragma cache_size = -${LISTING_CACHE_KIBIBYTES}`)
+        const startedAt = now()
+        await mergePendingNames(database, writeAheadLogOf(database, path), options)
+        return nameListingOf(database, path, startedAt, options)
+      } catch (error) {
+        database.close()
+        throw error
+      }
+    },
+  }
+}
+
+function nameListingOf(database: DatabaseSync, path: string, startedAt: Instant, options: ListingOptions): NameListing {
+  const row = database.prepare(`select value from mark where name = 'listed'`).get() as { value: string } | undefined
+  const about = Number(row?.value ?? 0)
+  let gathered: Promise<number> | null = null
+  const ranges = (): Promise<number> => {
+    gathered ??= prepareRanges(database, path, about, options)
+    return gathered
+  }
+  return {
+    startedAt,
+    estimatedNames: about,
+    names() {
+      const read = database.prepare(READ_NAMES_PAGE)
+      return pagesAfter((after) => read.get(after), '', options)
+    },
+    rows: () => rowPages(database, ranges, options),
+    async close() {
+      database.close()
+      rmSync(temporaryPath(path), { force: true })
+    },
+  }
+}
+
+/** How many ranges there are. */
+function prepareRanges(database: DatabaseSync, path: string, about: number, options: ListingOptions): Promise<number> {
+  requireTemporarySpace(path, about)
+  attachTemporaryFile(database, path)
+  return collectFactsByRange(database, about, options)
+}
+
+async function* rowPages(
+  database: DatabaseSync,
+  ranges: () => Promise<number>,
+  options: ListingOptions,
+): AsyncGenerator<ListingPage> {
+  const count = await ranges()
+  const sort = rangeSorter(database)
+  const read = database.prepare(READ_ROWS_PAGE)
+  let last = ''
+  for (let range = 0; range < count; range++) {
+    const end = sort(range)
+    for await (const page of pagesAfter((after) => read.get(after, end), last, options)) {
+      last = page.last
+      yield page
+    }
+  }
+}
+
+async function* pagesAfter(
+  read: (after: string) => ReturnType<StatementSync['get']>,
+  from: string,
+  { signal }: ListingOptions,
+): AsyncGenerator<ListingPage> {
+  for (let after = from; ; ) {
+    signal.throwIfAborted()
+    const page = { ...read(after) } as ListingPage
+    if (page.rows > 0) yield page
+    if (page.rows < LISTING_PAGE_NAMES) return
+    after = page.last
+  }
+}

@@ -1,0 +1,107 @@
+/** A whole store of SQLite, for a copy from it or to it. */
+
+import { existsSync } from 'node:fs'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import {
+  type BulkStore,
+  type BulkRow,
+  COPY_CONDITIONS,
+  LEDGER_TABLES,
+  type LastNumbers,
+  rowFromJson,
+  rowToJson,
+  type BulkTable,
+} from '../../port/bulk.ts'
+import { StoreFault } from '../../port/fault.ts'
+import { writeTransaction } from '../database/connection.ts'
+import { openSqliteFile } from '../database/file.ts'
+import type { StoreFiles } from '../database/file-paths.ts'
+import { openLedgerFile } from '../ledger/file.ts'
+import { openLedgerAt } from '../ledger/ledger-location.ts'
+import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
+import { openFacts } from '../open.ts'
+
+/** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
+export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): BulkStore {
+  const path = files.facts
+  if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
+  if (access === 'write') expectNoOther(files)
+  const facts = access === 'read' ? openFacts(path, { access }) : openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access })
+  const ledger = openLedgerAt(facts, files, (ledger) => openLedgerFile(ledger, access))
+  const databaseOf = (table: BulkTable): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
+  return {
+    count: async (table) =>
+      databaseOf(table)
+        .prepare(`select count(*) as rows from ${bulkSource(table)}`)
+        .get()!.rows as number,
+    read: async (table, after, limit) => readTableRows(databaseOf(table), table, after, limit),
+    async write(table, rows, mark) {
+      if (databaseOf(table) === ledger) writeTransaction(ledger, () => insertTableRows(ledger, table, rows))
+      writeTransaction(facts, () => {
+        if (databaseOf(table) === facts) insertTableRows(facts, table, rows)
+        facts.prepare(`insert or replace into mark (name, value) values ('copy', ?)`).run(mark)
+      })
+    },
+    progress: async () =>
+      (facts.prepare(`select value from mark where name = 'copy'`).get()?.value ?? null) as string | null,
+    lastNumbers: async () => ({
+      account: lastNumberOf(ledger, 'account'),
+      token: lastNumberOf(ledger, 'token'),
+      audit: lastNumberOf(ledger, 'audit'),
+      document: lastNumberOf(facts, 'document'),
+    }),
+    async finish({ document, ...ofLedger }) {
+      setLastNumber(facts, 'wording', document)
+      for (const [table, number] of Object.entries(ofLedger)) setLastNumber(ledger, table, number)
+      facts.exec(`delete from mark where name = 'copy'`)
+    },
+    async close() {
+      if (access === 'write') for (const each of [facts, ledger]) each.exec('pragma wal_checkpoint(truncate)')
+      facts.close()
+      ledger.close()
+    },
+  }
+}
+
+/** A ledger without its facts is that of another store: nothing is made then. */
+function expectNoOther({ facts, ledger }: StoreFiles): void {
+  if (existsSync(facts) || !existsSync(ledger)) return
+  throw new StoreFault(
+    `${ledger} is the ledger of another store, since there is none at ${facts}: name another place with DOMAINDEX_LEDGER_TO`,
+  )
+}
+
+function bulkSource({ name }: BulkTable): string {
+  return `"${name}" t where ${COPY_CONDITIONS[name] ?? 'true'}`
+}
+
+function readTableRows(database: DatabaseSync, table: BulkTable, after: string | null, limit: number) {
+  const { columns, key, belongsToName: owned } = table
+  const keys = columns.slice(0, key).map((column) => `t."${column}"`)
+  const from = after === null ? '' : `and (${keys}) > (${keys.map(() => '?')})`
+  const owner = owned ? ', (select name from facts f where f.id = t.id)' : ''
+  const statement = database.prepare(
+    `select ${columns.map((column) => `t."${column}"`)}${owner} from ${bulkSource(table)} ${from} order by ${keys} limit ${limit}`,
+  )
+  statement.setReturnArrays(true)
+  const rows = statement.all(...((after === null ? [] : rowFromJson(after)) as SQLInputValue[])) as unknown as BulkRow[]
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  return { rows, next: last ? rowToJson(last.slice(0, key)) : null }
+}
+
+function insertTableRows(database: DatabaseSync, { name, columns }: BulkTable, rows: readonly BulkRow[]): void {
+  const statement = database.prepare(
+    `insert or replace into "${name}" (${columns.map((column) => `"${column}"`)}) values (${columns.map(() => '?')})`,
+  )
+  for (const row of rows) statement.run(...(row.slice(0, columns.length) as SQLInputValue[]))
+}
+
+/** The highest number that was ever given in a table. */
+function lastNumberOf(database: DatabaseSync, table: keyof LastNumbers): number {
+  return (database.prepare('select seq from sqlite_sequence where name = ?').get(table)?.seq ?? 0) as number
+}
+
+function setLastNumber(database: DatabaseSync, table: string, number: number): void {
+  database.prepare('delete from sqlite_sequence where name = ?').run(table)
+  database.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, number)
+}

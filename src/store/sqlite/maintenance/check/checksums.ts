@@ -1,0 +1,77 @@
+/** The check of rows that nothing but their checksum speaks for: superseded states, and the rows of the index of /similar. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { emptyDocumentFrequencies, MAX_ROW_TERMS, unpackDocumentFrequencies } from '../../../../similar/postings/document-frequencies.ts'
+import { unpackPostingRow } from '../../../../similar/postings/postings.ts'
+import { type ReportProblem, reportIfUnreadable, problemReporter, type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
+import type { CheckFault } from '../../../port/store.ts'
+import { matchesChecksum } from '../../database/checksum.ts'
+
+type ChecksummedValue = string | number | null | Uint8Array
+type ChecksummedRow = Record<string, ChecksummedValue> & { checksum: number | null }
+type ChecksummedTable = {
+  table: string
+  /** The first of them are the key. */
+  columns: readonly string[]
+  key: number
+  /** Reads what a row without a checksum holds; throws where it cannot be. */
+  read?(row: ChecksummedRow): void
+}
+
+const STATE_TABLE: ChecksummedTable = {
+  table: 'state',
+  columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
+  key: 3,
+  read: ({ records }) => void (records !== null && JSON.parse(records as string)),
+}
+const POSTING_TABLE: ChecksummedTable = {
+  table: 'posting',
+  columns: ['segment', 'place', 'wording', 'postings'],
+  key: 3,
+  read: ({ postings }) => void unpackPostingRow(postings as Uint8Array),
+}
+const FREQUENCY_TABLE: ChecksummedTable = {
+  table: 'frequency',
+  columns: ['segment', 'last', 'counts'],
+  key: 2,
+  read: ({ counts }) => unpackDocumentFrequencies(counts as Uint8Array, emptyDocumentFrequencies(MAX_ROW_TERMS)),
+}
+
+export const checkStates = checkChecksums(STATE_TABLE)
+export const checkPostings = checkChecksums(POSTING_TABLE)
+export const checkFrequencies = checkChecksums(FREQUENCY_TABLE)
+
+function checkChecksums({ table, columns, key, read }: ChecksummedTable) {
+  const keys = columns.slice(0, key)
+  return (database: DatabaseSync, after: string | null, limit: number): CheckSlice => {
+    const from = after === null ? keys.map(() => -1) : (JSON.parse(after) as number[])
+    const rows = database
+      .prepare(
+        `select ${columns}, checksum from ${table} where (${keys}) > (${keys.map(() => '?')}) order by ${keys} limit ?`,
+      )
+      .all(...from, limit) as ChecksummedRow[]
+    const faults: CheckFault[] = []
+    for (const row of rows) {
+      const report: ReportProblem = problemReporter(faults, table, keys.map((column) => row[column]).join(' '))
+      if (
+        !matchesChecksum(
+          row.checksum,
+          columns.map((column) => row[column]!),
+        )
+      )
+        report('is not what was written')
+      if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
+    }
+    const last = rows.at(-1)
+    return checkSlice(faults, rows.length, last && JSON.stringify(keys.map((column) => last[column])))
+  }
+}
+
+/** Keys that are JSON of numbers: the last moves first, then those before. */
+export function numbersKeyBeyond(count: number) {
+  return (after: string | null, n: number): string | null => {
+    const key = after === null ? Array<number>(count).fill(-1) : (JSON.parse(after) as number[])
+    const place = count - 1 - Math.floor(n / 52)
+    return place < 0 ? null : JSON.stringify(key.with(place, key[place]! + 2 ** (n % 52)).fill(-1, place + 1))
+  }
+}

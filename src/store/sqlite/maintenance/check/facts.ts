@@ -1,0 +1,51 @@
+/** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
+import type { CheckedFacts } from '../../../shared/check/facts.ts'
+import { checkFactsRows } from '../../../shared/check/rows.ts'
+import type { CheckSlice } from '../../../shared/check/slice.ts'
+import { FACTS_COLUMN_NAMES } from '../../../shared/columns.ts'
+import { matchesChecksum } from '../../database/checksum.ts'
+
+type FactsWithChecksum = CheckedFacts & { checksum: number | null }
+
+export function checkFactsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const ids = idsAfter(database, Number(after ?? -1), limit)
+  return checkFactsRows(ids, ids.at(-1)?.toString(), checkedFactsRows(database, ids[0] ?? 0, ids.at(-1) ?? 0))
+}
+
+/** The ids that any table has rows of, ascending. */
+function idsAfter(database: DatabaseSync, after: number, limit: number): number[] {
+  const some = (table: string): string =>
+    `select * from (select distinct id from ${table} where id > ?1 order by id limit ?2)`
+  const rows = database
+    .prepare(`${['facts', 'state', 'ever', 'page', 'reading'].map(some).join(' union ')} order by id limit ?2`)
+    .all(after, limit) as { id: number }[]
+  return rows.map(({ id }) => id)
+}
+
+function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
+  const statement = database.prepare(
+    `select f.*, v.id as visit, v.clock, v.late, v.dns_print,
+       (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
+          'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}), records, null)))
+        from state s where s.id = f.id) as superseded,
+       (select json_group_array(json_array(hex(address), since)) from ever e where e.id = f.id) as ever,
+       iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
+          left join presence p on p.address = unhex(j.value) and p.name = f.name), null) as present,
+       (select digest from page g where g.id = f.id) as page,
+       t.name as reading, t.wording, exists (select 1 from wording w where w.number = t.wording) and exists (select 1 from reading x indexed by reading_wording
+         where x.wording = t.wording and x.name = t.name and x.id = t.id) as worded,
+       exists (select 1 from redirect r where r.target = f.redirects_to and r.source = f.name) as sourced
+     from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name left join reading t on t.id = f.id
+     where f.id between ? and ? order by f.id`,
+  )
+  for (const row of statement.iterate(first, last) as Iterable<FactsWithChecksum>)
+    yield { ...row, isIntact: matchesChecksum(row.checksum, checksumValues(row)) }
+}
+
+/** The values of a row of facts in the order of its columns. */
+function checksumValues(row: FactsWithChecksum) {
+  return [row.id, row.name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
+}

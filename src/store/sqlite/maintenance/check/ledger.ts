@@ -1,0 +1,52 @@
+/** The check of the ledger's file: its schema, its pages and its rows. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
+import type { CheckPart } from '../../../shared/check/sequence.ts'
+import type { CheckSlice } from '../../../shared/check/slice.ts'
+import type { CheckFault } from '../../../port/store.ts'
+import { connectSqlite } from '../../database/connection.ts'
+import { SQLITE_LEDGER_SCHEMA } from '../../ledger/file.ts'
+import { requireDamage } from './damaged.ts'
+import { schemaFaults } from './schema.ts'
+
+/** All at once: of the ledger, the rows of many years are fewer than those of a day's crawl. */
+export function checkLedgerSqlite(path: string): CheckPart {
+  return () => {
+    const database = connectSqlite(path, { readOnly: true })
+    try {
+      return checkLedgerFile(database)
+    } finally {
+      database.close()
+    }
+  }
+}
+
+function checkLedgerFile(database: DatabaseSync): CheckSlice {
+  const faults: CheckFault[] = []
+  let checked = 0
+  const look = (part: () => CheckFault[]): void => {
+    try {
+      faults.push(...part())
+    } catch (error) {
+      const { message } = requireDamage(error) as Error
+      faults.push({ table: 'ledger', key: 'file', problem: `cannot be read: ${message}` })
+    }
+  }
+  look(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))
+  look(() => damagedPages(database))
+  for (const finding of LEDGER_FINDING_QUERIES)
+    look(() => ledgerFaults(finding, database.prepare(finding.text).all() as { place: number }[]))
+  look(() => {
+    checked = database.prepare(LEDGER_ROWS.text).get()!.rows as number
+    return []
+  })
+  return { faults, checked, last: null }
+}
+
+/** Pages, the order of keys, and whether each index has the rows of its table. */
+function damagedPages(database: DatabaseSync): CheckFault[] {
+  const rows = database.prepare('pragma integrity_check').all() as { integrity_check: string }[]
+  const problems = rows.map(({ integrity_check }) => integrity_check).filter((words) => words !== 'ok')
+  return problems.map((problem) => ({ table: 'ledger', key: 'file', problem }))
+}

@@ -1,0 +1,83 @@
+/** The check of what names share: every row has its owner, every counter its rows. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  type CheckedAddress,
+  type CheckedPresence,
+  type CheckedRedirect,
+  type CheckedTarget,
+  type CheckedDocument,
+  checkAddressRows,
+  checkPresenceRows,
+  checkRedirectRows,
+  checkTargetRows,
+  checkDocumentRows,
+} from '../../../shared/check/rows.ts'
+import type { CheckSlice } from '../../../shared/check/slice.ts'
+
+/** Rows of presence: their name is there, and on that address. */
+export function checkPresenceSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [hex, name] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
+  const rows = database
+    .prepare(
+      `select p.address, p.name, a.names is not null as counted,
+         coalesce((select instr(f.addresses, '"' || lower(hex(p.address)) || '"') from visit v join facts f on f.id = v.id
+           where v.slot = slot(p.name) and v.name = p.name), 0) as owned
+       from presence p left join address a on a.address = p.address
+       where (p.address, p.name) > (?, ?) order by p.address, p.name limit ?`,
+    )
+    .all(Buffer.from(hex, 'hex'), name, limit)
+  return checkPresenceRows(rows as CheckedPresence[])
+}
+
+/** Counters of addresses. */
+export function checkAddressesSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [hex] = after === null ? [''] : (JSON.parse(after) as [string])
+  const rows = database
+    .prepare(
+      `select address, names as counter, (select count(*) from presence p where p.address = a.address) as rows
+       from address a where address > ? order by address limit ?`,
+    )
+    .all(Buffer.from(hex, 'hex'), limit)
+  return checkAddressRows(rows as CheckedAddress[])
+}
+
+/** Rows of redirect: their source is there, and redirects to that target. */
+export function checkRedirectsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [target, source] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
+  const rows = database
+    .prepare(
+      `select r.target, r.source, t.sources is not null as counted,
+         exists (select 1 from visit v join facts f on f.id = v.id
+           where v.slot = slot(r.source) and v.name = r.source and f.redirects_to = r.target) as owned
+       from redirect r left join target t on t.target = r.target
+       where (r.target, r.source) > (?, ?) order by r.target, r.source limit ?`,
+    )
+    .all(target, source, limit)
+  return checkRedirectRows(rows as CheckedRedirect[])
+}
+
+/** Counters of targets. */
+export function checkTargetsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [target] = after === null ? [''] : (JSON.parse(after) as [string])
+  const rows = database
+    .prepare(
+      `select target, sources as counter, (select count(*) from redirect r where r.target = t.target) as rows
+       from target t where target > ? order by target limit ?`,
+    )
+    .all(target, limit)
+  return checkTargetRows(rows as CheckedTarget[])
+}
+
+/** Wordings: a start page has each, unless who keeps the index has yet to look. */
+export function checkDocumentsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [document] = after === null ? [0] : (JSON.parse(after) as [number])
+  const rows = database
+    .prepare(
+      `select number as wording, digest, vector, exists (select 1 from reading r where r.wording = w.number)
+         or exists (select 1 from orphan o where o.wording = w.number) as read
+       from wording w where number > ? order by number limit ?`,
+    )
+    .all(document, limit)
+  return checkDocumentRows(rows as CheckedDocument[])
+}

@@ -1,0 +1,97 @@
+/** The schedule on SQLite: who has which range of slots, which names are due, and who crawls. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { packAddress } from '../../../values/ip-address.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import type { Instant } from '../../../values/time.ts'
+import { unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../../shared/columns.ts'
+import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
+import { type CrawlerHeartbeat, LEASE_SECONDS, OUTCOME_SECONDS, type OutcomeCount, type Schedule } from '../../port/schedule.ts'
+import { readTransaction, writeTransaction } from '../database/connection.ts'
+import { leaseWrites, rangeReads } from './leases.ts'
+import type { WriteAheadLog } from '../database/write-ahead-log.ts'
+
+export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: () => Instant): Schedule {
+  const { lease, renew, release } = leaseWrites(database)
+  const { due, names, crowds } = nameReads(database)
+  const { ranges } = rangeReads(database)
+  const { beat, crawlers } = crawlerStatements(database)
+  const { add, outcomes } = outcomeStatements(database)
+  const write = <Result>(work: (now: Instant) => Result): Promise<Result> =>
+    log.whenBounded(() => writeTransaction(database, () => work(now())))
+  return {
+    lease: (holder, most, ranges) => write((now) => lease(now, holder, most, ranges)),
+    renew: (leases) => write((now) => renew(now, leases)),
+    release: (leases) => write((now) => release(now, leases)),
+    due: async (from, to, at) => readTransaction(database, () => due(from, to, at)),
+    names: async (after, limit) => names(after, limit),
+    nameCounts: async (addresses) => readTransaction(database, () => crowds(addresses)),
+    ranges: async () => ranges(now()),
+    heartbeat: (holder, report) => write((now) => beat(now, holder, report)),
+    crawlers: async () => crawlers(now()),
+    addOutcomes: (outcomes) => write((now) => add(now, outcomes)),
+    outcomes: async (since) => outcomes(since),
+  }
+}
+
+function nameReads(database: DatabaseSync) {
+  const some = 'from visit where slot between ?1 and ?2 and id is not 0'
+  const due = database.prepare(`select name, ${CRAWL_STATE_COLUMNS} ${some} and due <= ?3 order by slot, name`)
+  const count = database.prepare(`select ${slotCountColumns('?3')} ${some}`)
+  count.setReturnArrays(true)
+  const names = database.prepare(
+    'select name from visit where (slot, name) > (?, ?) and id is not 0 order by slot, name limit +?',
+  )
+  const crowd = database.prepare('select names from address where address = ?')
+  return {
+    due: (from: number, to: number, at: Instant) => ({
+      visits: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) => unpackCrawlState(row.name, row)),
+      count: unpackSlotCount(count.get(from, to, at) as unknown as number[]),
+    }),
+    names: (after: DomainName | null, limit: number): DomainName[] =>
+      (names.all(after === null ? -1 : slotOf(after), after ?? '', limit) as { name: DomainName }[]).map(({ name }) => name),
+    crowds: (addresses: Parameters<Schedule['nameCounts']>[0]): number[] =>
+      addresses.map((address) => (crowd.get(packAddress(address)) as { names: number } | undefined)?.names ?? 0),
+  }
+}
+
+function crawlerStatements(database: DatabaseSync) {
+  const hear = database.prepare(
+    `insert into crawler (holder, heard, report) values (?, ?, ?)
+     on conflict do update set heard = excluded.heard, report = excluded.report`,
+  )
+  const end = database.prepare('delete from crawler where holder = ?')
+  const alive = 'heard > ?1 - ?2 and heard <= ?1 + ?2' // one that was heard of later was so before the clock was set back
+  const drop = database.prepare(`delete from crawler where not (${alive})`)
+  const count = database.prepare('select count(*) as live from crawler')
+  const all = database.prepare(`select holder, heard, report from crawler where ${alive} order by holder`)
+  return {
+    beat(now: Instant, holder: string, report: string | null): number {
+      if (report === null) end.run(holder)
+      else hear.run(holder, now, report)
+      drop.run(now, LEASE_SECONDS)
+      return (count.get() as { live: number }).live
+    },
+    crawlers: (now: Instant): CrawlerHeartbeat[] => (all.all(now, LEASE_SECONDS) as CrawlerHeartbeat[]).map((row) => ({ ...row })),
+  }
+}
+
+function outcomeStatements(database: DatabaseSync) {
+  const add = database.prepare(
+    `insert into outcome (hour, kind, visits, servfail, nxdomain, none) values (?, ?, ?, ?, ?, ?)
+     on conflict do update set visits = visits + excluded.visits, servfail = servfail + excluded.servfail,
+       nxdomain = nxdomain + excluded.nxdomain, none = none + excluded.none`,
+  )
+  const drop = database.prepare('delete from outcome where hour < ?')
+  const since = database.prepare(
+    'select hour, kind, visits, servfail, nxdomain, none from outcome where hour >= ? order by hour, kind',
+  )
+  return {
+    add(now: Instant, outcomes: readonly OutcomeCount[]): void {
+      for (const { hour, kind, probes: visits, servfail, nxdomain, noWebsite: none } of outcomes)
+        add.run(hour, kind, visits, servfail, nxdomain, none)
+      drop.run(now - OUTCOME_SECONDS)
+    },
+    outcomes: (hour: Instant): OutcomeCount[] => (since.all(hour) as OutcomeCount[]).map((row) => ({ ...row })),
+  }
+}

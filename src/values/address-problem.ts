@@ -1,0 +1,53 @@
+/** Text that is close to an IP address, and what to send instead. */
+
+import { type IpAddress, parseQueryAddress } from './ip-address.ts'
+import { refang } from './defanged.ts'
+
+/** Characters of a text that is looked into, at most: no address with all that people add to it is longer. */
+const MAX_TEXT_UNITS = 200
+const PREFIX_LENGTH_SUFFIX = /^(.*)\/(?:\d{1,3}|[\d.]{7,15})$/
+const WILDCARD_ADDRESS = /^\d{1,3}(?:\.\d{1,3}){0,2}\.[x*]$/i
+const RANGE_NOT_SUPPORTED = '/reverseip takes one address at a time, not a range'
+
+/**
+ * What keeps a text from being an address, and what to send instead: one English phrase. Null if the text does not look like
+ * an address, or is one.
+ */
+export function addressProblem(text: string): string | null {
+  const given = text.trim()
+  if (given.length > MAX_TEXT_UNITS || parseQueryAddress(given) !== null) return null
+  const plain = refang(given)
+  if (WILDCARD_ADDRESS.test(plain)) return `${RANGE_NOT_SUPPORTED}; send each address by itself`
+  const first = firstAddressOfRange(plain)
+  if (first !== null) return `${RANGE_NOT_SUPPORTED}; send each address by itself, such as ${first}`
+  const inner = addressInText(plain)
+  if (inner === null) return null
+  return `${plain === given ? describeAddressProblem(given) : 'the address is defanged'}; send ${inner}`
+}
+
+/** The address in front of a prefix length, a netmask, or a dash and another address; null if the text is no such range. */
+function firstAddressOfRange(text: string): IpAddress | null {
+  const start = PREFIX_LENGTH_SUFFIX.exec(text)?.[1]
+  if (start !== undefined) return addressInText(start)
+  const [from = '', to = ''] = text.split('-', 2)
+  return addressInText(to.trim()) === null ? null : addressInText(from.trim())
+}
+
+/** The address inside a URL, brackets, or with a port or zone; null if there is none. */
+function addressInText(text: string): IpAddress | null {
+  const [host = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#\\]/, 1)
+  const bare = host.replace(/^.*@/s, '')
+  const bracketed = /^\[([^\]]*)\]/.exec(bare)?.[1]
+  for (const each of bracketed === undefined ? [bare, bare.replace(/:\d*$/, '')] : [bracketed]) {
+    const address = parseQueryAddress(each.replace(/%.*$/s, ''))
+    if (address !== null) return address
+  }
+  return null
+}
+
+function describeAddressProblem(text: string): string {
+  if (text.includes('://')) return 'a scheme does not belong to the address'
+  if (text.includes('%')) return 'a zone does not belong to the address'
+  if (text.startsWith('[') || /^[\d.]+:\d*$/.test(text)) return 'brackets and a port do not belong to the address'
+  return 'a path does not belong to the address'
+}

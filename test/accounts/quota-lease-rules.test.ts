@@ -1,0 +1,43 @@
+/** Who is gone, and who is spared, by the silence of all. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { classifyHolders, MAX_LEASE_UNITS, LEASE_TIMEOUT_SECONDS, SINGLE_UNIT_THRESHOLD, type HolderSilence, leaseSize } from '../../src/accounts/quota-lease-rules.ts'
+
+const OURS = ['ours', 'ours too']
+const silences: fc.Arbitrary<HolderSilence[]> = fc
+  .uniqueArray(fc.constantFrom(...OURS, 'a', 'b', 'c', 'd'))
+  .chain((holders) =>
+    fc.tuple(
+      ...holders.map((holder) => fc.record({ holder: fc.constant(holder), seconds: fc.integer({ min: -9, max: 9 }) })),
+    ),
+  )
+
+test('each other process lives, is gone or is spared; nobody goes unless somebody was heard of', () => {
+  const property = fc.property(silences, (all) => {
+    const { liveCount: live, expired: gone, renewed: spared } = classifyHolders(all, OURS)
+    const others = all.filter(({ holder }) => !OURS.includes(holder))
+    const silent = others.filter(({ seconds }) => seconds > LEASE_TIMEOUT_SECONDS).map(({ holder }) => holder)
+    assert.equal(live + gone.length, others.length)
+    assert.deepEqual([...gone, ...spared], silent)
+    assert.ok(gone.length === 0 || spared.length === 0)
+    assert.equal(gone.length > 0, silent.length > 0 && all.some(({ seconds }) => seconds <= LEASE_TIMEOUT_SECONDS))
+  })
+  fc.assert(property, { numRuns: 1_000 })
+})
+
+test('shares of all that live never exceed what is free, and are single ones near the end', () => {
+  const property = fc.property(
+    fc.integer({ min: 1, max: 100_000 }),
+    fc.integer({ min: 1, max: 64 }),
+    fc.integer({ min: 1, max: 200 }),
+    (free, want, live) => {
+      const share = leaseSize(free, want, live)
+      assert.ok(share >= 1 && share <= free && share <= Math.max(1, want) && share <= MAX_LEASE_UNITS)
+      if (free <= SINGLE_UNIT_THRESHOLD) assert.equal(share, 1)
+      if (share > 1) assert.ok(share * live * 8 <= free)
+    },
+  )
+  fc.assert(property, { numRuns: 1_000 })
+})

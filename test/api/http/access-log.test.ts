@@ -1,0 +1,169 @@
+/** The access log: one line a request, and no token in it, wherever a client puts one. */
+
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
+import { createApi } from '../../../src/api/api.ts'
+import { ApiMetrics } from '../../../src/api/metrics.ts'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import type { FactsReader } from '../../../src/store/port/store.ts'
+import { assertRefused } from '../../spec/errors.ts'
+import { hosted } from '../../spec/observations.ts'
+import { makeWorld } from '../../spec/world.ts'
+import { sendRaw } from '../raw.ts'
+
+const world = await makeWorld()
+const { token, account } = await world.account({ plan: 'free' })
+await world.ingest(hosted('example.com', ['192.0.2.1']))
+
+type Line = Record<string, unknown>
+
+/** An API whose log is kept; facts may be replaced. */
+async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, trustedProxies: string[] = []) {
+  let text = ''
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk
+      done()
+    },
+  })
+  const metrics = new ApiMetrics()
+  const { app } = await createApi({
+    similarSearch: openSimilarityService(world.store),
+    fileStore: world.shelf,
+    store: { facts, ledger: world.store.ledger },
+    settings: { cors: '*', trustedProxies },
+    now: () => world.clock.now,
+    log: pino({}, stream),
+    metrics,
+  })
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  let isClosed = false
+  /** Ends the server, so that every line is written. */
+  const lines = async (): Promise<Line[]> => {
+    if (!isClosed) await app.close()
+    isClosed = true
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  }
+  t.after(lines)
+  return { address, lines, metrics, text: () => text }
+}
+
+test('one line a request: method, path without query string, status, time, request and account', async (t) => {
+  const { address, lines } = await apiOf(t)
+  const got = await fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`)
+  await got.text()
+  await (await fetch(`${address}//v1.0/lookup/`, { method: 'POST', body: '{}' })).text()
+  const [first, second, ...more] = await lines()
+  assert.equal(more.length, 0)
+  const { level: _, time: __, pid: ___, hostname: ____, ms, ...line } = first!
+  assert.deepEqual(line, {
+    request: got.headers.get('request-id'),
+    method: 'GET',
+    path: '/v1.0/lookup',
+    status: 200,
+    account: account.id,
+    client: '127.0.0.1',
+    msg: 'request',
+  })
+  assert.equal(typeof ms, 'number')
+  assert.deepEqual([second?.path, second?.status, second?.account], ['/v1.0/lookup', 401, null])
+})
+
+test('X-Forwarded-For counts only where the proxy that sends it is trusted', async (t) => {
+  const headers = { 'X-Forwarded-For': '198.51.100.7' }
+  for (const [trusted, client] of [
+    [[], '127.0.0.1'],
+    [['127.0.0.0/8'], '198.51.100.7'],
+  ] as const) {
+    const { address, lines } = await apiOf(t, world.store.facts, [...trusted])
+    await (await fetch(`${address}/healthz`, { headers })).text()
+    assert.equal((await lines())[0]?.client, client)
+  }
+})
+
+test('no token appears in the log, wherever in a request it stands', async (t) => {
+  const { address, lines, text } = await apiOf(t)
+  const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')
+  const paths = [
+    `/v1.0/lookup?token=${token}&query=example.com`,
+    `/v1.0/lookup?query=${token}&token=${token}`,
+    `/v1.0/lookup&token=${token}`,
+    `/v1.0/lookup/${token}`,
+    `/${token}/v1.0/lookup`,
+    `/v1.0/${encoded}`,
+    `/v1.0/%zz${token}`,
+    `/docs/static/${token}`,
+    `/v1.0/lookup#${token}`,
+    `/v1.0/lookup;token=${token}`,
+  ]
+  for (const path of paths) {
+    await sendRaw(address, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  }
+  for (const body of [JSON.stringify({ token, query: token }), `{"token":"${token}"`, `{"${token}":"${token}"}`]) {
+    await (await fetch(`${address}/v1.0/lookup`, { method: 'POST', body })).text()
+  }
+  for (const authorization of [`Bearer ${token}`, `Basic ${token}`, token]) {
+    await (await fetch(`${address}/account/quota`, { headers: { authorization } })).text()
+  }
+  await sendRaw(address, `${token} nonsense\r\n\r\n`)
+  assert.equal((await lines()).length, paths.length + 6)
+  assert.ok(!text().includes(token))
+  assert.ok(!text().includes(encoded))
+})
+
+test('a fault is answered 500 internal_error, logged whole, and costs nothing', async (t) => {
+  const facts: FactsReader = {
+    ...world.store.facts,
+    lookup: async () => {
+      throw new Error('the disk is broken')
+    },
+  }
+  const { address, lines } = await apiOf(t, facts)
+  const used = () => world.store.ledger.usedUnits(account.id, '2026-11-20' as never)
+  const before = await used()
+  const response = await fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`)
+  const text = await response.text()
+  const seen = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+  assertRefused(seen, 'lookup', 'internal_error')
+  assert.doesNotMatch(text, /disk/)
+  const [fault, line] = await lines()
+  assert.match(`${(fault!.err as Error).stack}`, /the disk is broken\n +at /)
+  assert.equal(fault?.request, response.headers.get('request-id'))
+  assert.equal(line?.status, 500)
+  assert.equal(await used(), before)
+})
+
+test('a client that goes away is logged as such', async (t) => {
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<null>()
+  const lookup = () => {
+    reached.resolve()
+    return held.promise
+  }
+  const { address, lines, text } = await apiOf(t, { ...world.store.facts, lookup })
+  const controller = new AbortController()
+  const asked = fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`, { signal: controller.signal })
+  await reached.promise
+  controller.abort()
+  await assert.rejects(asked)
+  while (text() === '') await new Promise(setImmediate)
+  held.resolve(null)
+  const [line] = await lines()
+  assert.equal(line?.aborted, true)
+})
+
+test('metrics know endpoints and statuses, and no account, name or address', async (t) => {
+  const { address, metrics } = await apiOf(t)
+  await (await fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`)).text()
+  await (await fetch(`${address}/v1.0/nothing/example.com`)).text()
+  const text = await metrics.registry.metrics()
+  assert.match(text, /^domaindex_request_seconds_count\{endpoint="lookup",status="200"\} 1$/m)
+  assert.match(text, /^domaindex_request_seconds_count\{endpoint="other",status="404"\} 1$/m)
+  const labels = new Set([...text.matchAll(/(\w+)="/g)].map(([, label]) => label))
+  assert.deepEqual([...labels].toSorted(), ['endpoint', 'le', 'status'])
+})

@@ -1,0 +1,213 @@
+/** Many downloads at once: what slow readers cost, and that nobody waits for them. */
+
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { createApi } from '../../../../src/api/api.ts'
+import { ApiMetrics } from '../../../../src/api/metrics.ts'
+import type { FileName } from '../../../../src/jobs/file-store/file-store.ts'
+import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
+import { dayOf } from '../../../../src/values/time.ts'
+import { noise, publish } from '../../../spec/files.ts'
+import { makeWorld } from '../../../spec/world.ts'
+
+const MIB = 2 ** 20
+const SIZE = 48 * MIB
+/** Bytes that are sent at once. */
+const PIECE = 131_072
+
+const world = await makeWorld()
+const content = noise(SIZE)
+const NAMES = ['2026-11-18.txt.gz', '2026-11-17.txt.gz'] as const
+for (const name of NAMES) await publish(world, name, content)
+const lines: { path: string; aborted?: boolean }[] = []
+const metrics = new ApiMetrics()
+const { app } = await createApi({
+  similarSearch: openSimilarityService(world.store),
+  store: world.store,
+  fileStore: world.shelf,
+  settings: { cors: '*', trustedProxies: [] },
+  now: () => world.clock.now,
+  log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+  metrics,
+})
+await app.listen({ host: '127.0.0.1', port: 0 })
+after(() => app.close())
+const { port } = app.server.address() as { port: number }
+
+const unsent = async () => Number(/^domaindex_unsent_bytes (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
+const holder = () => world.account({ periods: ['premium:2026-01-01..'] })
+const turn = () => new Promise(setImmediate)
+
+/** Files that are open in this process, where the system tells. */
+const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+
+/** A client that asks for a file, reads what comes first and then nothing more. */
+async function slowReader(token: string, name: string = NAMES[0]): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  socket.write(`GET /files/${name} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  const first = await new Promise<Buffer>((resolve) => socket.once('data', resolve))
+  socket.pause()
+  socket.unshift(first)
+  return socket
+}
+
+/** As many slow readers, all of them stuck. */
+async function slowReaders(count: number, token: string, name?: string): Promise<Socket[]> {
+  const sockets = await Promise.all(Array.from({ length: count }, () => slowReader(token, name)))
+  while ((await unsent()) < count * PIECE) await turn()
+  return sockets
+}
+
+async function end(sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy()
+  while ((await unsent()) > 0) await turn()
+}
+
+test('64 slow readers cost 64 MB together at most, which is counted, and nothing when they are gone', async () => {
+  const { token } = await holder()
+  await end(await slowReaders(1, token))
+  const [files, before] = [openFiles(), process.memoryUsage()]
+  const sockets = await slowReaders(64, token)
+  const now = process.memoryUsage()
+  assert.equal(await unsent(), 64 * PIECE)
+  assert.ok(now.rss - before.rss < 64 * MIB, `${(now.rss - before.rss) / MIB} MiB`)
+  assert.ok(now.arrayBuffers - before.arrayBuffers < 32 * MIB, `${(now.arrayBuffers - before.arrayBuffers) / MIB} MiB`)
+  await end(sockets)
+  while (openFiles() > files) await turn()
+})
+
+test('a slow reader gets the identical file in the end', async () => {
+  const { token } = await holder()
+  const [socket] = await slowReaders(1, token)
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of socket!) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > SIZE && length - headOf(pieces) === SIZE) break
+  }
+  const all = Buffer.concat(pieces)
+  assert.ok(all.subarray(headOf([all])).equals(content))
+})
+
+test('downloads do not take the place of calls', async () => {
+  const { token } = await holder()
+  const sockets = await slowReaders(10, token)
+  const how = { method: 'POST', body: JSON.stringify({ token, query: 'example.com' }) }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => fetch(`http://127.0.0.1:${port}/v1.0/lookup`, how)),
+  )
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [404])
+  await end(sockets)
+})
+
+test('of one account 64 downloads are under way at once; one more is told to come again, and costs nothing', async () => {
+  const [known, other] = [await holder(), await holder()]
+  const sockets = await slowReaders(64, known.token)
+  const ask = ({ token }: typeof known, method: string) =>
+    fetch(`http://127.0.0.1:${port}/files/${NAMES[1]}`, { method, headers: { Authorization: `Bearer ${token}` } })
+  const refused = await ask(known, 'GET')
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [500, '1'])
+  assert.equal(((await refused.json()) as { error: string }).error, 'internal_error')
+  assert.equal(await world.store.ledger.usedUnits(known.account.id, dayOf(world.clock.now)), 1)
+  assert.equal((await ask(known, 'HEAD')).status, 200)
+  const free = await ask(other, 'GET')
+  assert.equal(free.status, 200)
+  await free.body!.cancel()
+  await end(sockets)
+  const again = await ask(known, 'GET')
+  assert.equal((await again.arrayBuffer()).byteLength, SIZE)
+})
+
+test('a client that takes nothing for long is closed', async () => {
+  const { token } = await holder()
+  const seen = lines.length
+  const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
+  const [socket] = await slowReaders(1, token)
+  ;(await connected).setTimeout(50) // its own alone, and only now: a busy machine takes longer to begin an answer
+  while (!lines.slice(seen).some(({ aborted }) => aborted)) await turn()
+  await end([socket!])
+})
+
+/** Bytes of the head of an answer. */
+const headOf = ([first]: readonly Buffer[]): number => first!.indexOf('\r\n\r\n') + 4
+
+test('of requests that were sent ahead on a connection nothing is left when it is gone', async () => {
+  const { token } = await holder()
+  await end(await slowReaders(1, token))
+  const files = openFiles()
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  const ask = `GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  socket.write(ask.repeat(3))
+  await new Promise((resolve) => socket.once('data', resolve))
+  socket.pause()
+  while ((await unsent()) < PIECE) await turn()
+  const other = await slowReader(token) // asked later, so that the others would be under way by now
+  await end([socket, other])
+  while (openFiles() > files) await turn()
+})
+
+test('a client that goes before its file is found keeps no place', async () => {
+  const { token } = await holder()
+  const { open } = world.shelf
+  for (let number = 0; number < 65; number++) {
+    const seen = lines.length
+    const socket = connect({ port, host: '127.0.0.1' })
+    const leave = async (): Promise<void> => {
+      socket.destroy()
+      while (lines.length === seen) await turn()
+    }
+    Object.assign(world.shelf, { open: (name: FileName) => leave().then(() => open(name)) })
+    socket.write(`GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+    await new Promise((resolve) => socket.once('close', resolve))
+    while (lines.length === seen) await turn()
+  }
+  Object.assign(world.shelf, { open })
+  const socket = await slowReader(token)
+  assert.match(String(socket.read()), /^HTTP\/1.1 200 /)
+  await end([socket])
+})
+
+test('a connection that is lost just before a piece is handed over leaves nothing behind', async () => {
+  const { token } = await holder()
+  const { open } = world.shelf
+  const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
+  let isClosed = false
+  const losing = async (name: FileName) => {
+    const opened = (await open(name))!
+    const close = () => opened.close().finally(() => (isClosed = true))
+    async function* read(start: number, end: number) {
+      const served = await connected
+      for await (const piece of opened.read(start, end)) {
+        served.destroy()
+        yield piece
+      }
+    }
+    return { ...opened, read, close }
+  }
+  Object.assign(world.shelf, { open: losing })
+  const socket = connect({ port, host: '127.0.0.1' }).on('error', () => {})
+  socket.write(`GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  await new Promise((resolve) => socket.once('close', resolve))
+  Object.assign(world.shelf, { open })
+  while (!isClosed || (await unsent()) > 0) await turn()
+})
+
+test('requests that were sent ahead on a connection are all answered', async () => {
+  const { token } = await holder()
+  const socket = connect({ port, host: '127.0.0.1' })
+  const body = JSON.stringify({ token, date: '2026-11-01' })
+  const ask = `POST /v1.0/daily HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  socket.write(ask.repeat(3))
+  let text = ''
+  for await (const piece of socket.setEncoding('latin1')) {
+    text += piece
+    if (text.split('"no_data"').length === 4) break
+    assert.doesNotMatch(text, /HTTP\/1.1 [^4]/)
+  }
+})

@@ -1,0 +1,29 @@
+/** The admission: requests that were sent ahead come last, but they do come. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Admission } from '../../../../src/api/http/limits/admission.ts'
+import type { PendingRequest, UnparsedConnection } from '../../../../src/api/http/pending-request.ts'
+
+const arrivalOf = () => ({ connection: { socket: { destroyed: false } } }) as PendingRequest
+
+test('in an overload that does not end, what was sent ahead is begun now and then', async (t) => {
+  const [other, ahead] = [arrivalOf(), arrivalOf()]
+  const begun: (PendingRequest | UnparsedConnection)[] = []
+  let ticks = 0
+  const admission = new Admission({
+    monotonicMs: () => ticks,
+    start(arrival) {
+      begun.push(arrival)
+      ticks++ // each takes a millisecond, and there is always another one
+      if (begun.length < 1_000) admission.enqueue(arrival, arrival === ahead)
+    },
+  })
+  t.after(() => admission.close())
+  for (const arrival of [other, other]) admission.enqueue(arrival, false)
+  for (let count = 0; count < 3; count++) admission.enqueue(ahead, true)
+  while (begun.length < 1_000) await turn()
+  const behind = begun.filter((each) => each === ahead).length
+  assert.ok(behind >= 50 && behind <= 150, `${behind} of ${begun.length}`)
+})

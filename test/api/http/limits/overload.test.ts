@@ -1,0 +1,62 @@
+/** Overload: what has waited for more than a second is refused, unless so little is under way that nobody floods the server. */
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { pino } from 'pino'
+import { createApi } from '../../../../src/api/api.ts'
+import { ApiMetrics } from '../../../../src/api/metrics.ts'
+import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
+import { makeWorld } from '../../../spec/world.ts'
+
+const world = await makeWorld()
+const { token } = await world.account({ plan: 'premium' })
+
+/** Connections that each ask for what waits, and for the crawler's page behind it, for so many milliseconds; the statuses of the pages. */
+async function pagesAfter(t: TestContext, connections: number, milliseconds: number): Promise<string[]> {
+  const gate = Promise.withResolvers<null>()
+  const clock = { ticks: 0 }
+  const { app, connections: front } = await createApi({
+    store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup: () => gate.promise } },
+    similarSearch: openSimilarityService(world.store),
+    fileStore: world.shelf,
+    settings: { cors: [], trustedProxies: [] },
+    now: () => world.clock.now,
+    monotonicMs: () => clock.ticks,
+    log: pino({ level: 'silent' }),
+    metrics: new ApiMetrics(),
+  })
+  t.after(() => app.close())
+  const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+  const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\nGET /crawler HTTP/1.1\r\nConnection: close\r\n\r\n`
+  const texts = Array.from({ length: connections }, async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(ask)
+    let text = ''
+    for await (const piece of socket.setEncoding('latin1')) text += piece
+    return text.slice(text.indexOf('HTTP/1.1', 9))
+  })
+  while (front.pendingRequests < connections * 2 && front.openConnections <= connections) {
+    await turn()
+    if (front.openConnections === connections && front.pendingRequests >= connections + Math.min(connections, 60)) break
+  }
+  clock.ticks = milliseconds
+  gate.resolve(null)
+  return Promise.all(texts)
+}
+
+test('of many requests those that have waited for more than a second are refused with 500 and Retry-After', async (t) => {
+  const pages = await pagesAfter(t, 150, 1_101)
+  const refused = pages.filter((page) => page.startsWith('HTTP/1.1 500'))
+  assert.ok(refused.length > 0)
+  for (const page of refused) assert.match(page, /^Retry-After: 1\r$/m)
+})
+
+test('of many requests that have waited for less than a second none is refused', async (t) => {
+  for (const page of await pagesAfter(t, 150, 900)) assert.match(page, /^HTTP\/1.1 200/)
+})
+
+test('of few requests none is refused, because the machine or the store is slow', async (t) => {
+  for (const page of await pagesAfter(t, 20, 5_000)) assert.match(page, /^HTTP\/1.1 200/)
+})

@@ -1,0 +1,73 @@
+/** The OpenAPI document: valid, and the same as what the server does. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { STATUS } from '../../spec/errors.ts'
+import { makeWorld } from '../../spec/world.ts'
+
+const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
+
+/** Of a file that is not the one meant, and of a range that it does not have. */
+const BODILESS = ['412', '416']
+
+type Schema = { enum?: string[]; properties?: Record<string, Schema> }
+type Content = Record<string, { schema: Schema }>
+type Operation = { responses: Record<string, { headers?: Record<string, unknown>; content?: Content }> }
+type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
+
+const world = await makeWorld()
+const text = await (await fetch(`${world.address}/openapi.json`)).text()
+const document: Document = JSON.parse(text)
+
+test('the document is valid OpenAPI 3.1', async (t) => {
+  assert.equal(document.openapi, '3.1.0')
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-openapi-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'openapi.json')
+  await writeFile(path, text)
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  // /healthz has no 4xx: nothing about asking it can be wrong
+  const args = [REDOCLY, 'lint', '--max-problems=100', '--skip-rule=operation-4xx-response', path]
+  const { stderr } = await promisify(execFile)(process.execPath, args, { env, cwd: folder })
+  assert.doesNotMatch(stderr, /warning/i)
+})
+
+test('every documented path and method is answered, and by none of them as an unknown endpoint', async () => {
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const method of Object.keys(operations)) {
+      const response = await fetch(`${world.address}${path}`, { method: method.toUpperCase() })
+      assert.doesNotMatch(await response.text(), /endpoint_unknown/, `${method} ${path}`)
+    }
+  }
+})
+
+test('Observed-At is documented for the four queries about one domain, and for nothing else', () => {
+  const observed = Object.entries(document.paths).filter(([, operations]) =>
+    Object.values(operations).some(({ responses }) => responses['200']?.headers?.['Observed-At'] !== undefined),
+  )
+  const expected = ['lookup', 'redirect', 'reverseip', 'dnshistory'].map((name) => `/v1.0/${name}`)
+  assert.deepEqual(observed.map(([path]) => path).sort(), expected.sort())
+})
+
+test('the document knows every error of the specification that a known path can give, and no other', () => {
+  const known = new Set<string>()
+  for (const { responses } of Object.values(document.paths).flatMap((operations) => Object.values(operations))) {
+    for (const [status, { content }] of Object.entries(responses)) {
+      if (Number(status) < 400 || Number(status) === 503 || BODILESS.includes(status)) continue
+      const schema = content!['application/json']!.schema
+      const { error } = (schema.properties!.result ?? schema).properties!
+      for (const key of error!.enum!) {
+        assert.equal(STATUS[key as keyof typeof STATUS], Number(status))
+        known.add(key)
+      }
+    }
+  }
+  const expected = Object.keys(STATUS).filter((key) => key !== 'endpoint_unknown')
+  assert.deepEqual([...known].toSorted(), expected.toSorted())
+})

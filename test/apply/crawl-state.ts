@@ -1,0 +1,44 @@
+/** What is known of one name, carried from one batch of observations to the next as a store would. */
+
+import { applyObservation, startDraft, changeOf, type ApplyOutcome } from '../../src/apply/apply.ts'
+import type { Change, SupersededState } from '../../src/apply/change.ts'
+import { type CurrentFacts, NO_CLOCKS, NO_FACTS, type CrawlState } from '../../src/apply/crawl-state.ts'
+import { prepareObservation } from '../../src/apply/prepare.ts'
+import type { Observation } from '../../src/observe/observation.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+
+export type Known = { visit: CrawlState; current: CurrentFacts }
+export type Step = { known: Known; change: Change | null; outcomes: ApplyOutcome[] }
+
+export function nothing(name: DomainName): Known {
+  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+  return { visit, current: NO_FACTS }
+}
+
+/** Applies one batch, and saves it as a store would. */
+export function step(known: Known, batch: readonly Observation[]): Step {
+  const draft = startDraft(known.visit, known.current)
+  const outcomes = batch.map((observation) => applyObservation(draft, prepareObservation(observation)))
+  const change = changeOf(draft)
+  if (!change) return { known, change, outcomes }
+  const visit = { ...change.state, version: known.visit.version + 1 }
+  return { known: { visit, current: change.facts?.current ?? known.current }, change, outcomes }
+}
+
+/** Applies observations one by one: what is known in the end, every outcome, and every state that was superseded. */
+export function live(
+  known: Known,
+  observations: readonly Observation[],
+  between: (known: Known) => Known = (same) => same,
+): { known: Known; outcomes: ApplyOutcome[]; superseded: SupersededState[] } {
+  const outcomes: ApplyOutcome[] = []
+  const superseded: SupersededState[] = []
+  let now = known
+  for (const observation of observations) {
+    const { known, change, outcomes: fresh } = step(between(now), [observation])
+    outcomes.push(...fresh)
+    superseded.push(...(change?.facts?.superseded ?? []))
+    now = known
+  }
+  return { known: now, outcomes, superseded }
+}

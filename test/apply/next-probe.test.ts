@@ -1,0 +1,117 @@
+/** When a name is due again, by what its visits saw. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
+import type { DnsPart, Observation } from '../../src/observe/observation.ts'
+import { parseObservation } from '../../src/observe/observation-parser.ts'
+import type { Instant } from '../../src/values/time.ts'
+import { NAMES } from '../store/conformance/arbitraries.ts'
+import { type Known, live, nothing } from './crawl-state.ts'
+
+const NAME = NAMES[0]!
+const BEGIN = 1_800_000_000
+const { min: soonest, first, max: latest } = DEFAULT_PROBE_INTERVALS
+
+type Seen = { status?: DnsPart['status']; A?: string[]; serial?: number; text?: string }
+
+function visitAt(
+  at: Instant,
+  { status = 'ok', A = ['192.0.2.1'], serial = 1, text = 'words' }: Seen = {},
+): Observation {
+  const SOA = [
+    { primary_nameserver: 'ns.example', admin_email: 'a@example', serial, refresh_seconds: 1, retry_seconds: 1 },
+  ]
+  const web = { has_website: true, redirect_to_https: false, redirect_to_www: false, only_with_www: false }
+  const observation = parseObservation(
+    JSON.stringify({
+      domain: NAME,
+      observed_at: new Date(at * 1000).toISOString(),
+      dns: { status, A, AAAA: [], SOA: SOA.map((soa) => ({ ...soa, expire_seconds: 1 })) },
+      ...(status === 'ok' && { web: { ...web, redirects_to: null, ssl: 'nocert', social_accounts: [], text } }),
+    }),
+  )
+  if (typeof observation === 'string') throw new Error(observation)
+  return observation
+}
+
+/** Each visit when the one before said that it is due; the spans between them, in seconds. */
+function spans(visits: readonly Seen[], begin = nothing(NAME)): { spans: number[]; known: Known } {
+  let known = begin
+  let at = BEGIN
+  const spans = visits.map((seen) => {
+    known = live(known, [visitAt(at, seen)]).known
+    const span = known.visit.due - at
+    at = known.visit.due
+    return span
+  })
+  return { spans, known }
+}
+
+const SAME: Seen = {}
+const isAbout = (span: number | undefined, whole: number): boolean =>
+  span !== undefined && span >= 0.9 * whole - 1 && span <= 0.95 * whole
+
+test('a name that is only known is due as soon as may be', () => {
+  const { known } = live(nothing(NAME), [{ domain: NAME, observed_at: BEGIN, dns: null, web: null }])
+  assert.equal(known.visit.due, 0)
+})
+
+test('a name that stays as it is, is visited more and more seldom, up to the ceiling and a little sooner than that', () => {
+  const [one, ...rest] = spans(Array.from({ length: 12 }, () => SAME)).spans
+  assert.ok(isAbout(one, first), `${one}`)
+  assert.deepEqual(
+    rest.toSorted((a, b) => a - b),
+    rest,
+  )
+  assert.ok(isAbout(rest.at(-1), latest), `${rest.at(-1)}`)
+})
+
+test('a name that changes is visited sooner', () => {
+  const [, before, after] = spans([SAME, SAME, { A: ['192.0.2.2'] }]).spans
+  assert.ok(after! < before! && isAbout(after, before! / 2), `${before} ${after}`)
+})
+
+test('neither an SOA alone, nor the text of the page, nor addresses that changed at the visit before as well count as change', () => {
+  const quiet = spans(Array.from({ length: 6 }, () => SAME)).spans
+  assert.deepEqual(spans(Array.from({ length: 6 }, (_, serial) => ({ serial }))).spans, quiet)
+  assert.deepEqual(spans(Array.from({ length: 6 }, (_, n) => ({ text: `news ${n}` }))).spans, quiet)
+  const turning = spans(Array.from({ length: 12 }, (_, n) => ({ A: [`192.0.2.${n}`] }))).spans
+  assert.deepEqual(
+    turning.slice(1, 2).map((span) => isAbout(span, turning[0]! / 2)),
+    [true],
+    'the first change counts',
+  )
+  assert.ok(turning.at(-1)! > first, 'those at every visit do not')
+})
+
+test('names that fail are visited after a day, then after twice as long each time, and as before once they answer', () => {
+  for (const status of ['nxdomain', 'servfail'] as const) {
+    const { spans: failing, known } = spans([SAME, ...Array.from({ length: 8 }, (): Seen => ({ status }))])
+    for (const [n, span] of failing.slice(1).entries()) {
+      assert.ok(isAbout(span, Math.min(soonest * 2 ** n, latest)), `${status} ${n}: ${span}`)
+    }
+    assert.equal(known.visit.failures, 8)
+    const back = live(known, [visitAt(known.visit.due)]).known
+    assert.equal(back.visit.failures, 0)
+  }
+})
+
+test('a late observation moves no plan', () => {
+  const { known } = spans([SAME, SAME])
+  const dns = visitAt(BEGIN - 10, { A: ['192.0.2.9'] })
+  assert.equal(live(known, [dns]).known.visit.due, known.visit.due)
+})
+
+test('whatever is seen, no span is longer than the ceiling, nor a tenth shorter than the floor', () => {
+  const some = fc.record({
+    status: fc.constantFrom<DnsPart['status']>('ok', 'nxdomain', 'servfail'),
+    A: fc.subarray(['192.0.2.1', '192.0.2.2', '192.0.2.3']),
+    serial: fc.nat(3),
+  })
+  const check = (visits: Seen[]): void => {
+    for (const span of spans(visits).spans) assert.ok(span >= 0.9 * soonest - 1 && span <= 0.95 * latest, `${span}`)
+  }
+  fc.assert(fc.property(fc.array(some, { minLength: 1, maxLength: 20 }), check), { numRuns: 200 })
+})

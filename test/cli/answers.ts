@@ -1,0 +1,34 @@
+/** Everything that a store answers about names, to be compared with what another one does. */
+
+import type { Store } from '../../src/store/port/store.ts'
+import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+
+const ALL = 1_000_000
+
+export async function answersOf({ facts }: Store, names: readonly string[]): Promise<Map<string, unknown>> {
+  const answers = new Map<string, unknown>()
+  for (const text of names) answers.set(text, await answerOf(facts, parseName(text)!))
+  return answers
+}
+
+async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknown> {
+  return {
+    lookup: await facts.lookup(name),
+    clocks: await facts.clocks(name),
+    redirects: (await facts.redirects(name, null, ALL, 'rows')).rows,
+    neighbours: (await facts.neighbours(await facts.addresses(name), name, null, ALL, 'rows')).rows,
+    history: await facts.history(name, RECORD_TYPES, null, ALL),
+  }
+}
+
+/** What `check` finds wrong with all of a store. */
+export async function faultsOf({ maintenance: archive }: Store): Promise<unknown[]> {
+  const found: unknown[] = []
+  for (let resume: string | null = null, begun = false; resume !== null || !begun; begun = true) {
+    const { faults, next } = await archive.check(resume)
+    found.push(...faults)
+    resume = next
+  }
+  return found
+}

@@ -1,0 +1,226 @@
+/** `domaindex copy`: a whole store from one engine to the other and back. */
+
+import assert from 'node:assert/strict'
+import { cpSync } from 'node:fs'
+import { after, suite, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { copyRows } from '../../src/store/copy-rows.ts'
+import type { Observation } from '../../src/observe/observation.ts'
+import { BULK_TABLES } from '../../src/store/port/bulk.ts'
+import { ingest } from '../../src/store/ingest.ts'
+import { openBulkStore, openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import { parseName, slotRangeOf } from '../../src/values/domain-name.ts'
+import type { Day } from '../../src/values/time.ts'
+import { fileAll, holdOf, saying, wordingOf } from '../store/conformance/filed-pages.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { fileOf, nameOf } from '../commands/lines.ts'
+import { folderOf } from './run.ts'
+
+const NAMES = 60
+const [ONE, TWO, THREE] = ['p1.example', 'p2.example', 'p3.example']
+
+/** What a start page says on a day of January. */
+function saidBy(domain: string, day: number, text: string): Observation {
+  return { ...saying(domain, 1, text), observed_at: Date.UTC(2026, 0, day) / 1000 }
+}
+
+/**
+ * The folder of a filled store of SQLite with an account that asked for a name, a name that was forgotten, and start
+ * pages: followed ones, one that waits, and the wording of one that is gone.
+ */
+async function fill(): Promise<string> {
+  const folder = folderOf({ after })
+  await folder.run(['import', '-'], { input: fileOf(NAMES, 3) })
+  await folder.run(['forget', nameOf(1)])
+  for (const email of ['ann@example.com', 'bob@example.com']) await folder.run(['account', 'create', email])
+  await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
+  await folder.run(['rotate-secret'])
+  await folder.withStore(async (store) => {
+    const { crawlRequests: wishes, schedule, now } = store
+    const hold = await holdOf(store)
+    for (const pages of [[saidBy(ONE, 1, 'the same'), saidBy(TWO, 1, 'the same')], [saidBy(THREE, 1, 'the last')]]) {
+      await ingest(store, pages)
+      await fileAll(store, hold)
+    }
+    await store.jobs.releaseLock(hold)
+    await ingest(store, [saidBy(TWO, 2, 'another')])
+    await store.observations.forget(parseName(THREE)!)
+    await wishes.requestFromLookup({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, maxPerDay: 5 })
+    await schedule.heartbeat('a crawler', '{}')
+    const hour = 3600 * Math.floor((await now()) / 3600)
+    await schedule.addOutcomes([
+      { hour: hour - 3600, kind: 'due', probes: 900, servfail: 1, nxdomain: 20, noWebsite: 300 },
+      { hour, kind: 'fresh', probes: 70, servfail: 0, nxdomain: 2, noWebsite: 30 },
+    ])
+  })
+  return folder.path('.')
+}
+
+const filled = noPostgres ? null : await fill()
+
+/** A filled store of SQLite, a place in a PostgreSQL, another file. */
+async function worldOf(t: TestContext) {
+  const folder = folderOf(t)
+  cpSync(filled!, folder.path('.'), { recursive: true })
+  const { url: postgres, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  const back = `sqlite:${folder.path('back.db')}`
+  const copy = (from: string, to: string) =>
+    folder.run(['copy'], { env: { DOMAINDEX_STORE: from, DOMAINDEX_STORE_TO: to } })
+  return { ...folder, postgres, back, copy }
+}
+
+/** The lines of a comparison: table, rows and digest. */
+function tablesOf(stdout: string): string[] {
+  return stdout.split('\n').filter((line) => /^\w+: \d+ rows, [\da-f]{32}$/.test(line))
+}
+
+/** The terms of a page that waits, or its wording and vector. */
+async function pageOf({ similar }: Store, domain: string): Promise<unknown> {
+  const page = (await similar.page(parseName(domain)!))!
+  return 'terms' in page ? [...page.terms] : [page.document, [...page.vector!]]
+}
+
+/** The highest number of a wording, which the one that is gone has. */
+async function highestOf(url: string): Promise<number> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  const { document: wording } = (await store.similarIndex.documents(0, 1000)).at(-1)!
+  assert.equal(wording, await wordingOf(store, 'the last'))
+  await store.close()
+  return wording
+}
+
+/** The number of a wording that is new in a store. */
+async function nextOf(url: string): Promise<number> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  await ingest(store, [saidBy(ONE, 3, 'what nobody said before')])
+  await fileAll(store, await holdOf(store))
+  const wording = (await wordingOf(store, 'what nobody said before'))!
+  await store.close()
+  return wording
+}
+
+async function answersOf(url: string): Promise<unknown> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  const name = parseName(nameOf(3))!
+  const answers = {
+    lookup: await store.facts.lookup(name),
+    history: await store.facts.history(name, ['A', 'NS'], null, 10),
+    visits: await store.observations.crawlStates([name, parseName(nameOf(1))!]),
+    accounts: await store.ledger.accounts(null, 10),
+    secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
+    wanted: await store.crawlRequests.inRange('asked', slotRangeOf(name), 10),
+    ranges: await store.schedule.ranges(),
+    outcomes: await store.schedule.outcomes(0),
+    pages: await Promise.all([ONE, TWO].map((page) => pageOf(store, page))),
+    same: await store.similar.names([(await wordingOf(store, 'the same'))!], 10),
+  }
+  await store.close()
+  return JSON.parse(JSON.stringify(answers))
+}
+
+suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
+  test('copies a store to PostgreSQL and back, with the same rows in every table and the same answers', async (t) => {
+    const { url, postgres, back, copy, run } = await worldOf(t)
+    const there = await copy(url, postgres)
+    assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
+    assert.equal(tablesOf(there.stdout).length, BULK_TABLES.length)
+    assert.match(there.stdout, new RegExp(`visit: ${NAMES + 3} rows,`))
+    assert.doesNotMatch(there.stdout, /not-asked-for/)
+    assert.match(there.stdout, /page: 1 rows,.*reading: 55 rows,.*wording: 54 rows,/s)
+    assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,.*outcome: 2 rows,/s)
+    const again = await copy(postgres, back)
+    assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
+    for (const store of [postgres, back]) {
+      assert.match((await run(['check'], { env: { DOMAINDEX_STORE: store } })).stdout, /faults 0\n$/)
+      assert.deepEqual(await answersOf(store), await answersOf(url))
+    }
+  })
+
+  test('what is written to a copy goes on behind what was there: new names, new accounts, new wordings', async (t) => {
+    const { url, postgres, back, copy, run } = await worldOf(t)
+    await copy(url, postgres)
+    await copy(postgres, back)
+    for (const store of [postgres, back]) {
+      const env = { DOMAINDEX_STORE: store }
+      const { stdout } = await run(['import', '-'], { input: fileOf(NAMES + 20, 3), env })
+      assert.match(stdout, /applied 58, unchanged 2, stale 180,/)
+      assert.match((await run(['check'], { env })).stdout, /faults 0\n$/)
+      await run(['account', 'create', 'cyd@example.com'], { env })
+    }
+    const highest = await highestOf(url)
+    for (const store of [postgres, back]) {
+      const next = await nextOf(store)
+      assert.ok(next > highest, `${next} after ${highest}`)
+      const { accounts } = (await answersOf(store)) as { accounts: { id: number }[] }
+      assert.deepEqual(
+        accounts.map(({ id }) => id),
+        [1, 3],
+      )
+    }
+  })
+
+  for (const direction of ['to PostgreSQL', 'from PostgreSQL'] as const) {
+    test(`a copy that was stopped goes on where it was, ${direction}; until then nothing else opens it`, async (t) => {
+      const { url, postgres, back, copy, run, path } = await worldOf(t)
+      if (direction === 'from PostgreSQL') await copy(url, postgres)
+      const [from, to] = direction === 'to PostgreSQL' ? [url, postgres] : [postgres, back]
+      const [source, target] = [await openBulkStore(from, 'read'), await openBulkStore(to, 'write')]
+      const stop = new AbortController()
+      let written = 0
+      const whole = await copyRows(source, target, stop.signal, (done) => {
+        written = done
+        if (done > NAMES) stop.abort()
+      })
+      await source.close()
+      await target.close()
+      assert.equal(whole, false)
+      assert.ok(written > NAMES)
+      const refused = await run(['check'], { env: { DOMAINDEX_STORE: to } })
+      assert.match(refused.stderr, /holds a part of another store: run domaindex copy again/)
+      const further = await copy(to, `sqlite:${path('part.db')}`)
+      assert.match(further.stderr, /holds a part of another store: run domaindex copy again/)
+      const { code, stdout } = await copy(from, to)
+      assert.equal(code, 0, stdout)
+      assert.match((await run(['check'], { env: { DOMAINDEX_STORE: to } })).stdout, /faults 0\n$/)
+    })
+  }
+
+  test("the demo's made-up world is not copied", async (t) => {
+    const { postgres, copy, path } = await worldOf(t)
+    const demo = `sqlite:${path('demo.db')}`
+    await (await openStore(demo, { access: 'write', ledger: 'own', secret: null, demo: true })).close()
+    assert.match((await copy(demo, postgres)).stderr, /holds the demo's made-up world/)
+  })
+
+  test('a difference is told by its table, and the copy stays unfinished', async (t) => {
+    const { url, postgres, copy } = await worldOf(t)
+    const [source, target] = [await openBulkStore(url, 'read'), await openBulkStore(postgres, 'write')]
+    assert.equal(await copyRows(source, target, new AbortController().signal, () => {}), true)
+    await source.close()
+    await target.close()
+    const client = new pg.Client({ connectionString: postgres })
+    await client.connect()
+    await client.query(`update facts set ssl = 'nocert' where name = '${nameOf(5)}'`)
+    await client.end()
+    const { code, stdout, stderr } = await copy(url, postgres)
+    assert.match(stdout, /^facts: \d+ rows, [\da-f]{32}, but \d+ rows, [\da-f]{32} in the copy$/m)
+    assert.match(stderr, /the two differ/)
+    assert.equal(code, 1)
+  })
+
+  test('a store that holds something is not copied to, nor one to itself, nor without a place', async (t) => {
+    const { url, postgres, copy, run } = await worldOf(t)
+    await run(['account', 'create', 'cyd@example.com'], { env: { DOMAINDEX_STORE: postgres } })
+    for (const [to, words] of [
+      [postgres, /the store to copy to is not empty/],
+      [url, /name the same store/],
+      ['', /name the store to copy to with DOMAINDEX_STORE_TO/],
+    ] as const) {
+      const { code, stderr } = await copy(url, to)
+      assert.match(stderr, words)
+      assert.equal(code, 1)
+    }
+  })
+})

@@ -1,0 +1,87 @@
+/** An import that does not come to its end: killed, stopped, or out of disk. */
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { parseName } from '../../src/values/domain-name.ts'
+import { mountSmall, NO_MOUNT } from '../small-disk.ts'
+import { until } from '../until.ts'
+import { answersOf, faultsOf } from './answers.ts'
+import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { folderOf, killAfter, outcomeOf } from './run.ts'
+
+const NAMES = 3000
+/** Bytes that an import of all of them writes, about: store and log. */
+const MOST_WRITTEN = 8_000_000
+const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
+
+const FULL =
+  /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied up to line \d+: run it again\n$/
+
+suite('an import that does not come to its end', { concurrency: 2 }, () => {
+  test('killed at random moments and run again, it ends in the same answers, and check is clean', async (t) => {
+    const file = fileOf(NAMES, 3)
+    const whole = folderOf(t)
+    const { path, start, run, withStore } = folderOf(t)
+    writeFileSync(path('a.jsonl'), file)
+    for (let kill = 0; kill < 5; kill++) {
+      const child = start(['import', 'a.jsonl'])
+      const outcome = outcomeOf(child)
+      await killAfter(child, path('.'), Math.random() * MOST_WRITTEN)
+      await outcome
+      assert.deepEqual(await withStore(faultsOf), [])
+    }
+    assert.match((await run(['import', 'a.jsonl'])).stdout, /^read 9000, .* refused 0/)
+    await whole.run(['import', '-'], { input: file })
+    const expected = await whole.withStore((store) => answersOf(store, SAMPLE))
+    assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE)), expected)
+    assert.deepEqual(await withStore(faultsOf), [])
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    test(`at ${signal} it finishes the batch, says where it stopped, and ends by the signal`, async (t) => {
+      const { start, withStore } = folderOf(t)
+      await withStore(async () => {})
+      const child = start(['import', '-'])
+      const outcome = outcomeOf(child)
+      child.stdin.on('error', () => {})
+      child.stdin.write(`${lineOf(1)}\n${lineOf(2)}\n`)
+      const isKnown = () => withStore(async ({ facts }) => (await facts.lookup(parseName(nameOf(2))!)) !== null)
+      await until(isKnown)
+      child.kill(signal)
+      const { stdout, stderr, ...ended } = await outcome
+      assert.deepEqual(ended, { code: null, signal })
+      assert.match(stdout, /^read 2, applied 2, /)
+      assert.match(stderr, /stopped after line 2 of -; run it again to go on/)
+    })
+  }
+
+  test('on a full disk it says so and writes nothing by half; with room again it ends in the same answers', async (t) => {
+    const disk = mountSmall(t, '1m')
+    if (disk === null) return t.skip(NO_MOUNT)
+    const { run, path, withStore } = folderOf(t)
+    writeFileSync(path('a.jsonl'), fileOf(NAMES))
+    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' }
+    const { code, stderr } = await run(['import', 'a.jsonl'], { env })
+    assert.match(stderr, FULL)
+    assert.equal(code, 1)
+    disk.grow()
+    assert.deepEqual(await withStore(faultsOf, env.DOMAINDEX_STORE), [])
+    assert.equal((await run(['import', 'a.jsonl'], { env })).code, 0)
+    await run(['import', 'a.jsonl'])
+    const expected = await withStore((store) => answersOf(store, SAMPLE))
+    assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE), env.DOMAINDEX_STORE), expected)
+  })
+
+  test('on a disk too full to write the log back it ends too, with more of the file to come', async (t) => {
+    const disk = mountSmall(t, '452k')
+    if (disk === null) return t.skip(NO_MOUNT)
+    const { run, path } = folderOf(t)
+    writeFileSync(path('a.jsonl'), fileOf(25_000))
+    const { code, stderr } = await run(['import', 'a.jsonl'], {
+      env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' },
+    })
+    assert.match(stderr, FULL)
+    assert.equal(code, 1)
+  })
+})

@@ -1,0 +1,189 @@
+/** `domaindex check`, `forget` and `migrate`, and what the program says to those who mistype. */
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { parseName } from '../../src/values/domain-name.ts'
+import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { folderOf } from './run.ts'
+
+/** Facts in whose rows beside the current ones nothing changes. */
+const NOTHING_MOVED = { superseded: [], firstSeen: [], arrived: [], left: [], terms: undefined }
+
+suite('upkeep', { concurrency: 2 }, () => {
+  test('check says that nothing is wrong, or a line for each fault and exit code 1', async (t) => {
+    const { run, path } = folderOf(t)
+    await run(['import', '-'], { input: fileOf(50, 2) })
+    const clean = await run(['check'])
+    assert.match(clean.stdout, /^checked \d+ rows, faults 0\n$/)
+    assert.equal(clean.code, 0)
+    const database = new DatabaseSync(path('store.db'))
+    database.exec('update target set sources = sources + 1')
+    database.close()
+    const wrong = await run(['check'])
+    assert.match(wrong.stdout, /^target target\.example: .+\nchecked \d+ rows, faults 1\n$/)
+    assert.equal(wrong.code, 1)
+    const { faults, checked } = JSON.parse((await run(['check', '--json'])).stdout)
+    assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'target', true])
+  })
+
+  test('forget removes a name for good: what is imported of it later is stale', async (t) => {
+    const { run } = folderOf(t)
+    await run(['import', '-'], { input: lineOf(1) })
+    const { stdout, code } = await run(['forget', nameOf(1).toUpperCase(), nameOf(2)])
+    assert.deepEqual([code, stdout], [0, `${nameOf(1)}: forgotten\n${nameOf(2)}: was not known\n`])
+    assert.match(
+      (await run(['import', '-'], { input: `${lineOf(1, 1)}\n${lineOf(2)}` })).stdout,
+      /applied 0, .* stale 2,/,
+    )
+    assert.equal((await run(['check'])).code, 0)
+    const refused = await run(['forget', nameOf(3), 'https://example.com/'])
+    assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
+  })
+
+  test('retarget brings targets that an older list made in line with this one, and says how many', async (t) => {
+    const { run, withStore } = folderOf(t)
+    const web = '"has_website":false,"redirect_to_https":false,"redirect_to_www":false,"only_with_www":false'
+    const line = (domain: string, to: string) =>
+      `{"domain":"${domain}","observed_at":"2026-11-20T03:04:05Z","web":{${web},"redirects_to":"${to}","ssl":"nocert","social_accounts":[]}}`
+    await run(['import', '-'], { input: `${line('a.example', 'www.shop.co.uk')}\n${line('b.example', 'c.example')}` })
+    await withStore(async ({ observations: frontier }) => {
+      const name = parseName('a.example')!
+      const [[visit], [current]] = await Promise.all([frontier.crawlStates([name]), frontier.currentFacts([name])])
+      assert.equal(current?.web?.redirects_to, 'shop.co.uk')
+      const older = {
+        state: visit!,
+        facts: {
+          ...NOTHING_MOVED,
+          current: { ...current!, web: { ...current!.web!, redirects_to: parseName('co.uk') } },
+        },
+      }
+      await frontier.save([
+        {
+          ...older,
+          facts: { ...older.facts, redirectBefore: parseName('shop.co.uk'), redirectAfter: parseName('co.uk') },
+        },
+      ])
+    })
+    const { stdout, code } = await run(['retarget', '--json'])
+    const { list, ...rest } = JSON.parse(stdout)
+    assert.deepEqual([code, rest], [0, { seen: 2, changed: 1, done: true, resumed: false }])
+    assert.match(list, /^tldts \d/)
+    assert.equal((await run(['retarget'])).stdout, 'looked at 2 names, changed 0 targets\n')
+    assert.equal((await run(['check'])).code, 0)
+    await withStore(async ({ facts }) => {
+      const { rows } = await facts.redirects(parseName('shop.co.uk')!, null, 10, 'rows')
+      assert.deepEqual(rows, [{ target: 'a.example' }])
+    })
+  })
+
+  test('forget --opted-out removes what the opt-out list names, suffixes included, and nothing else', async (t) => {
+    const { run, path, withStore } = folderOf(t)
+    const names = ['a.example', 'www.a.example', 'b.a.example', 'c.example', 'd.c.example', 'e.example']
+    const line = (domain: string) =>
+      JSON.stringify({ domain, observed_at: '2026-11-20T03:04:05Z', dns: { status: 'ok', A: ['192.0.2.1'] } })
+    await run(['import', '-'], { input: names.map(line).join('\n') })
+    const refused = await run(['forget', '--opted-out'])
+    assert.match(refused.stderr, /^domaindex: there is no opt-out list: .*DOMAINDEX_CRAWL_OPT_OUT\n$/)
+    const env = { DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
+    writeFileSync(path('opt-out'), 'a.example\nnonsense')
+    const bad = await run(['forget', '--opted-out'], { env })
+    assert.match(bad.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name/)
+    writeFileSync(path('opt-out'), 'a.example\n*.c.example\n192.0.2.0/24\nunknown.example')
+    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'looked at 6 names, forgot 4\n')
+    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'looked at 2 names, forgot 0\n')
+    await withStore(async ({ facts }) => {
+      const known = await Promise.all(names.map(async (name) => (await facts.lookup(parseName(name)!)) !== null))
+      assert.deepEqual(known, [false, false, true, false, false, true])
+    })
+    assert.match((await run(['forget'])).stderr, /give the names to forget, or --opted-out/)
+  })
+
+  test('migrate has nothing to do where the store is of this release', async (t) => {
+    const { run, withStore } = folderOf(t)
+    await withStore(async () => {})
+    for (const args of [['migrate', '--plan'], ['migrate']]) {
+      const { code, stdout } = await run(args)
+      assert.deepEqual([code, stdout], [0, 'the store is up to date\n'])
+    }
+  })
+
+  test('migrate makes no file that is not there', async (t) => {
+    const { run, path, withStore } = folderOf(t)
+    await withStore(async () => {})
+    rmSync(path('store-ledger.db'))
+    await run(['migrate', '--plan'])
+    assert.equal(existsSync(path('store-ledger.db')), false)
+  })
+
+  test('a file that was left empty by a process that died is made a store as any other', async (t) => {
+    const { run, path } = folderOf(t)
+    writeFileSync(path('store.db'), '')
+    writeFileSync(path('store-ledger.db'), '')
+    assert.equal((await run(['import', '-'], { input: lineOf(1) })).code, 0)
+    for (const name of ['store.db', 'store-ledger.db']) {
+      const database = new DatabaseSync(path(name), { readOnly: true })
+      assert.equal(database.prepare('pragma journal_mode').get()?.journal_mode, 'wal')
+      assert.equal(database.prepare('pragma auto_vacuum').get()?.auto_vacuum, 2)
+      database.close()
+    }
+  })
+
+  test('the ledger, which holds the secrets of the installation, is for its owner only', async (t) => {
+    const { path, withStore } = folderOf(t)
+    await withStore(async () => {})
+    assert.equal(statSync(path('store-ledger.db')).mode & 0o777, 0o600)
+  })
+
+  test('rotate-secret makes a new secret, and not where the operator gave one', async (t) => {
+    const { run, withStore } = folderOf(t)
+    const numbers = () =>
+      withStore(async ({ ledger, now }) => (await ledger.secrets(await now())).map(({ number }) => number))
+    const before = await numbers()
+    assert.equal((await run(['rotate-secret'])).code, 0)
+    const after = await numbers()
+    assert.deepEqual([before.length, after.length, after.includes(before[0]!)], [1, 2, true])
+    const refused = await run(['rotate-secret'], {
+      env: { DOMAINDEX_SECRET: 'a secret of at least thirty-two characters' },
+    })
+    assert.match(refused.stderr, /^domaindex: .*DOMAINDEX_SECRET/)
+  })
+
+  test('a store that is no database, or a folder, is refused with what to do', async (t) => {
+    const { run, path } = folderOf(t)
+    mkdirSync(path('folder'))
+    writeFileSync(path('text'), 'no database at all, and long enough to be read as the header of one'.repeat(9))
+    const check = (name: string) => run(['check'], { env: { DOMAINDEX_STORE: `sqlite:${path(name)}` } })
+    assert.match((await check('text')).stderr, /text cannot be opened: name another file with DOMAINDEX_STORE, .*\n$/)
+    assert.match((await check('folder')).stderr, /folder cannot be opened: it is a folder, .*\n$/)
+  })
+
+  test('a command that needs a store says where there is none, and makes none', async (t) => {
+    const { run, path } = folderOf(t)
+    for (const args of [['check'], ['forget', 'example.com'], ['migrate'], ['backup', 'copy']]) {
+      const { code, stderr } = await run(args)
+      assert.match(stderr, /^domaindex: there is no store at sqlite:.*store\.db: /)
+      assert.equal(code, 1)
+    }
+    assert.throws(() => readFileSync(path('store.db')))
+  })
+
+  test('an unknown command is answered with the closest one, --version with the version', async (t) => {
+    const { run } = folderOf(t)
+    const { code, stderr } = await run(['imprt'])
+    assert.deepEqual([code, stderr], [2, "domaindex: unknown command 'imprt'\n(Did you mean import?)\n"])
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    assert.equal((await run(['--version'])).stdout, `${version}\n`)
+    assert.match((await run(['help', 'import'])).stdout, /--rejects <file>.*Exit codes/s)
+  })
+
+  test('docs/operating.md and --help name the same commands in the same words', async (t) => {
+    const { stdout } = await folderOf(t).run(['--help'])
+    const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
+    const said = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[command\])? {2,}(.*)$/gm)].map((row) => row.slice(1))
+    const documented = [...text.matchAll(/^\| `domaindex ([a-z]+)` \| (.*) \|$/gm)].map((row) => row.slice(1))
+    assert.deepEqual(documented, said)
+    assert.ok(said.length > 5)
+  })
+})

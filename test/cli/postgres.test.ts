@@ -1,0 +1,101 @@
+/** Every command with the store in a PostgreSQL. */
+
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { folderOf, type Outcome } from './run.ts'
+
+const PASSWORD = 'not-asked-for'
+
+/** Runs with a schema of its own as the store; nothing that is said holds the password. */
+async function placeOf(test: TestContext) {
+  const { url, drop } = await (await postgresServer()).schema()
+  test.after(drop)
+  const { run } = folderOf(test)
+  return {
+    url,
+    run: async (args: string[], { input = '', store = url } = {}): Promise<Outcome> => {
+      const outcome = await run(args, { input, env: { DOMAINDEX_STORE: store } })
+      assert.doesNotMatch(outcome.stdout + outcome.stderr, new RegExp(PASSWORD))
+      return outcome
+    },
+  }
+}
+
+suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
+  test('import, index, check and forget work as with SQLite', async (t) => {
+    const { run, url } = await placeOf(t)
+    const imported = await run(['import', '-'], { input: fileOf(50, 2) })
+    assert.match(imported.stdout, /^read 100, applied \d+, .* refused 0 /)
+    assert.equal(imported.stderr, '')
+    assert.match((await run(['import', '-'], { input: fileOf(50, 2) })).stdout, /applied 0, unchanged 0, stale 100,/)
+    assert.match((await run(['index'])).stdout, /^filed 45, texts 45 /)
+    assert.match((await run(['index'])).stdout, /^filed 0, texts 45 /)
+    assert.match((await run(['check'])).stdout, /^checked \d+ rows, faults 0\n$/)
+    assert.equal((await run(['forget', nameOf(1)])).stdout, `${nameOf(1)}: forgotten\n`)
+    assert.match((await run(['import', '-'], { input: lineOf(1, 1) })).stdout, /stale 1,/)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query('update target set sources = sources + 1')
+    await client.end()
+    const wrong = await run(['check'])
+    assert.match(wrong.stdout, /^target target\.example: .+\nchecked \d+ rows, faults 1\n$/)
+    assert.equal(wrong.code, 1)
+  })
+
+  test('a database in which no store is, is left as it is by what only looks', async (t) => {
+    const { run, url } = await placeOf(t)
+    for (const args of [['check'], ['forget', 'a.example'], ['migrate'], ['rotate-secret']]) {
+      const { code, stderr } = await run(args)
+      assert.match(stderr, /^domaindex: there is no store at postgres:.*: import a file, or name another one/)
+      assert.equal(code, 1)
+    }
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rowCount } = await client.query('select 1 from pg_tables where schemaname = current_schema()')
+    await client.end()
+    assert.equal(rowCount, 0)
+  })
+
+  test('accounts, tokens and secrets lie in the same database', async (t) => {
+    const { run } = await placeOf(t)
+    const made = await run(['account', 'create', 'ann@example.com', '--plan', 'basic'])
+    assert.equal(made.code, 0, made.stderr)
+    assert.match((await run(['account', 'list'])).stdout, /ann@example\.com/)
+    assert.equal((await run(['rotate-secret'])).code, 0)
+    assert.equal((await run(['migrate'])).stdout, 'the store is up to date\n')
+    assert.equal((await run(['migrate', '--plan'])).stdout, 'the store is up to date\n')
+  })
+
+  test('backup and restore say what to use instead', async (t) => {
+    const { run } = await placeOf(t)
+    await run(['import', '-'], { input: lineOf(1) })
+    for (const args of [
+      ['backup', 'there'],
+      ['restore', 'there'],
+    ]) {
+      const { code, stderr } = await run(args)
+      assert.match(stderr, /^domaindex: postgres:.*: PostgreSQL is backed up and restored by its own tools: pg_dump/)
+      assert.equal(code, 1)
+    }
+  })
+
+  test('what cannot be reached is said in one line that says what to do', async (t) => {
+    const { run, url } = await placeOf(t)
+    const nobody = new URL(url)
+    nobody.searchParams.set('host', '/nowhere')
+    const unknown = new URL(url)
+    unknown.pathname = '/no-such-database'
+    for (const [store, words] of [
+      [nobody.href, /nothing answers there/],
+      [unknown.href, /there is no such database: make it/],
+    ] as const) {
+      const { code, stderr } = await run(['check'], { store })
+      assert.match(stderr, words)
+      assert.match(stderr, /^domaindex: postgres:[^\n]*\n$/)
+      assert.equal(code, 1)
+    }
+  })
+})

@@ -1,0 +1,75 @@
+/** Runs domaindex as a user does: its launcher, a folder of its own, and nothing of the environment that is a setting. */
+
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import { until } from '../until.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/domaindex.js', import.meta.url))
+
+export type Outcome = { code: number | null; signal: string | null; stdout: string; stderr: string }
+type Options = { env?: Record<string, string>; input?: string | Uint8Array }
+
+/** A folder that is gone after the test, or after the file's tests where it is given their `after`, with the store `store.db` in it. */
+export function folderOf(test: { after(deed: () => void): void }) {
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-command-'))
+  test.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = (name: string): string => join(folder, name)
+  const url = `sqlite:${path('store.db')}`
+  const start = (args: string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams =>
+    spawn(process.execPath, [LAUNCHER, ...args], {
+      cwd: folder,
+      env: { ...plainEnvironment(), DOMAINDEX_STORE: url, ...env },
+    })
+  return {
+    path,
+    url,
+    start,
+    /** Runs to the end. */
+    run: (args: string[], { env, input }: Options = {}): Promise<Outcome> => {
+      const child = start(args, env)
+      child.stdin.on('error', () => {}) // it may end without reading all
+      child.stdin.end(input)
+      return outcomeOf(child)
+    },
+    /** Opens the store for the length of `work`. */
+    async withStore<Result>(work: (store: Store) => Promise<Result>, store = url): Promise<Result> {
+      const opened = await openStore(store, { access: 'write', ledger: 'own', secret: null })
+      return work(opened).finally(() => opened.close())
+    },
+  }
+}
+
+/** Bytes of all that lies in a folder. */
+function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const sizes = entries.map(
+    ({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0,
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Kills a process once it has written so many bytes more into its folder, or lets it end before. */
+export async function killAfter(child: ChildProcess, folder: string, bytes: number): Promise<void> {
+  const wanted = bytesIn(folder) + bytes
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
+  await until(() => isOver() || bytesIn(folder) >= wanted)
+  child.kill('SIGKILL')
+}
+
+/** What a process says until it ends. */
+export function outcomeOf(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })))
+}
+
+function plainEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DOMAINDEX_')))
+}

@@ -1,0 +1,332 @@
+/** Settings: by environment, told by `domaindex config`, refused where they are wrong, and documented. */
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { readSettings, SETTINGS, unknownSettings } from '../../src/config/settings.ts'
+import { DEFAULT_SELF_CHECK_PLAN } from '../../src/probe/self-check/plan.ts'
+import { redactedStoreUrl } from '../../src/store/port/url.ts'
+import { folderOf } from '../cli/run.ts'
+
+const DEFAULTS = readSettings({})
+
+test('without an environment every setting has its default', () => {
+  const { workers, ...rest } = DEFAULTS
+  assert.ok(workers >= 1)
+  assert.deepEqual(rest, {
+    store: 'sqlite:data/domaindex.db',
+    storeTo: null,
+    ledger: null,
+    ledgerTo: null,
+    diskFree: { share: 0.05, bytes: 2 ** 30 },
+    pool: 8,
+    files: 'data/files',
+    plans: null,
+    snapshotsKept: 7,
+    host: '127.0.0.1',
+    port: 8080,
+    admin: { host: '127.0.0.1', port: 9090 },
+    secret: null,
+    trustedProxies: [],
+    cors: '*',
+    logLevel: 'info',
+    index: true,
+    connections: 10_000,
+    clientConnections: 1_000,
+    clientRequests: 2_000,
+    clientFailures: 100,
+    clientExempt: ['127.0.0.0/8', '::1'],
+    zones: 'data/zones',
+    inbox: 'data/inbox',
+    czdsUser: null,
+    czdsPassword: null,
+    czdsAccounts: 'https://account-api.icann.org',
+    czdsZones: 'https://czds-api.icann.org',
+    night: [3600],
+    dailyBounds: { least: 0.2, most: 5 },
+    dailyFloor: 500,
+    followupWait: 12 * 3600,
+    crawlContact: null,
+    crawlOptOut: null,
+    crawlControls: DEFAULT_SELF_CHECK_PLAN,
+    crawlRate: 20,
+    crawlShares: { asked: 10, fresh: 30, followup: 20, due: 40 },
+    crawlSoonest: 86_400,
+    crawlLatest: 30 * 86_400,
+    crawlAsked: 0,
+    crawlAdmin: { host: '127.0.0.1', port: 9091 },
+  })
+  assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
+})
+
+for (const [name, text, key, value] of [
+  ['DOMAINDEX_STORE', 'sqlite:/srv/my data.db', 'store', 'sqlite:/srv/my data.db'],
+  ['DOMAINDEX_STORE', 'postgres://me:pa%40ss@[::1]:5433/db', 'store', 'postgres://me:pa%40ss@[::1]:5433/db'],
+  ['DOMAINDEX_STORE', 'postgresql:///db?host=/run', 'store', 'postgresql:///db?host=/run'],
+  ['DOMAINDEX_STORE_TO', 'postgres://me@there/db', 'storeTo', 'postgres://me@there/db'],
+  ['DOMAINDEX_DISK_FREE', '2.5%', 'diskFree', { share: 0.025, bytes: Number.POSITIVE_INFINITY }],
+  ['DOMAINDEX_DISK_FREE', '500M', 'diskFree', { share: Number.POSITIVE_INFINITY, bytes: 500 * 2 ** 20 }],
+  ['DOMAINDEX_DISK_FREE', '10%,1T', 'diskFree', { share: 0.1, bytes: 2 ** 40 }],
+  ['DOMAINDEX_DISK_FREE', 'off', 'diskFree', null],
+  ['DOMAINDEX_POOL', '2', 'pool', 2],
+  ['DOMAINDEX_HOST', '::', 'host', '::'],
+  ['DOMAINDEX_HOST', 'my-host.example', 'host', 'my-host.example'],
+  ['DOMAINDEX_PORT', '0', 'port', 0],
+  ['DOMAINDEX_ADMIN', 'off', 'admin', null],
+  ['DOMAINDEX_NIGHT', 'off', 'night', null],
+  ['DOMAINDEX_NIGHT', '13:00, 00:30,13:00', 'night', [1800, 46_800]],
+  ['DOMAINDEX_DAILY_BOUNDS', 'off', 'dailyBounds', null],
+  ['DOMAINDEX_DAILY_BOUNDS', '0-1.5', 'dailyBounds', { least: 0, most: 1.5 }],
+  ['DOMAINDEX_DAILY_FLOOR', '0', 'dailyFloor', 0],
+  ['DOMAINDEX_FOLLOWUP_WAIT', '90m', 'followupWait', 5400],
+  ['DOMAINDEX_ADMIN', '[::1]:9999', 'admin', { host: '::1', port: 9999 }],
+  ['DOMAINDEX_WORKERS', '12', 'workers', 12],
+  ['DOMAINDEX_SECRET', 's'.repeat(32), 'secret', 's'.repeat(32)],
+  [
+    'DOMAINDEX_TRUSTED_PROXIES',
+    '10.0.0.0/8, ::1,2001:db8::/32',
+    'trustedProxies',
+    ['10.0.0.0/8', '::1', '2001:db8::/32'],
+  ],
+  ['DOMAINDEX_CORS', 'off', 'cors', []],
+  ['DOMAINDEX_CORS', 'https://a.example,http://localhost:3000', 'cors', ['https://a.example', 'http://localhost:3000']],
+  ['DOMAINDEX_LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ['DOMAINDEX_INDEX', 'off', 'index', false],
+  ['DOMAINDEX_INDEX', 'on', 'index', true],
+  ['DOMAINDEX_CRAWL_CONTACT', 'https://example.com/crawler', 'crawlContact', 'https://example.com/crawler'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'crawler@example.com', 'crawlContact', 'crawler@example.com'],
+  ['DOMAINDEX_CRAWL_OPT_OUT', '/srv/opt-out', 'crawlOptOut', '/srv/opt-out'],
+  [
+    'DOMAINDEX_CRAWL_CONTROLS',
+    'zones=.,org addresses=none',
+    'crawlControls',
+    { ...DEFAULT_SELF_CHECK_PLAN, zones: ['.', 'org'], addresses: [] },
+  ],
+  ['DOMAINDEX_CRAWL_RATE', '0.5', 'crawlRate', 0.5],
+  ['DOMAINDEX_CRAWL_RATE', '0.001', 'crawlRate', 0.001],
+  ['DOMAINDEX_CRAWL_RATE', 'off', 'crawlRate', null],
+  [
+    'DOMAINDEX_CRAWL_SHARES',
+    'due=1, asked=0,followup=0,fresh=3',
+    'crawlShares',
+    { due: 1, asked: 0, followup: 0, fresh: 3 },
+  ],
+  ['DOMAINDEX_CRAWL_SOONEST', '90m', 'crawlSoonest', 5_400],
+  ['DOMAINDEX_CRAWL_LATEST', '12h', 'crawlLatest', 43_200],
+  ['DOMAINDEX_CRAWL_LATEST', '3650d', 'crawlLatest', 3_650 * 86_400],
+  ['DOMAINDEX_CRAWL_LATEST', '5256000m', 'crawlLatest', 3_650 * 86_400],
+  ['DOMAINDEX_CRAWL_ASKED', '100', 'crawlAsked', 100],
+  ['DOMAINDEX_CRAWL_ADMIN', 'off', 'crawlAdmin', null],
+  ['DOMAINDEX_CRAWL_ADMIN', '[::1]:9191', 'crawlAdmin', { host: '::1', port: 9191 }],
+] as const) {
+  test(`${name}=${text} is read`, () => {
+    assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
+  })
+}
+
+for (const [name, text] of [
+  ['DOMAINDEX_STORE', 'data.db'],
+  ['DOMAINDEX_STORE', 'sqlite:'],
+  ['DOMAINDEX_STORE', 'sqlite::memory:'],
+  ['DOMAINDEX_STORE', 'mysql://db'],
+  ['DOMAINDEX_STORE', 'postgres://[me/db'],
+  ['DOMAINDEX_STORE_TO', 'postgres:db'],
+  ['DOMAINDEX_DISK_FREE', '5'],
+  ['DOMAINDEX_DISK_FREE', '1G,5%'],
+  ['DOMAINDEX_DISK_FREE', ','],
+  ['DOMAINDEX_DISK_FREE', '5%1G'],
+  ['DOMAINDEX_POOL', '1'],
+  ['DOMAINDEX_HOST', 'http://localhost'],
+  ['DOMAINDEX_HOST', 'localhost:80'],
+  ['DOMAINDEX_PORT', '65536'],
+  ['DOMAINDEX_PORT', '80a'],
+  ['DOMAINDEX_ADMIN', '9090'],
+  ['DOMAINDEX_ADMIN', '::1:9090'],
+  ['DOMAINDEX_WORKERS', '0'],
+  ['DOMAINDEX_WORKERS', '2.5'],
+  ['DOMAINDEX_NIGHT', '24:00'],
+  ['DOMAINDEX_NIGHT', '1:00'],
+  ['DOMAINDEX_DAILY_BOUNDS', '5'],
+  ['DOMAINDEX_DAILY_BOUNDS', '5-0.2'],
+  ['DOMAINDEX_FOLLOWUP_WAIT', '12'],
+  ['DOMAINDEX_SECRET', 'short'],
+  ['DOMAINDEX_TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['DOMAINDEX_TRUSTED_PROXIES', 'loopback'],
+  ['DOMAINDEX_CORS', 'https://a.example/'],
+  ['DOMAINDEX_LOG_LEVEL', 'loud'],
+  ['DOMAINDEX_INDEX', 'yes'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'me'],
+  ['DOMAINDEX_CRAWL_CONTACT', 'https://'],
+  ['DOMAINDEX_CRAWL_CONTROLS', 'zones=a..b'],
+  ['DOMAINDEX_CRAWL_RATE', '0'],
+  ['DOMAINDEX_CRAWL_RATE', '0.0001'],
+  ['DOMAINDEX_CRAWL_RATE', '100001'],
+  ['DOMAINDEX_CRAWL_RATE', 'fast'],
+  ['DOMAINDEX_CRAWL_SHARES', 'due=1'],
+  ['DOMAINDEX_CRAWL_SHARES', 'asked=0,fresh=0,followup=0,due=0'],
+  ['DOMAINDEX_CRAWL_SHARES', 'asked=1,fresh=1,followup=1,late=1'],
+  ['DOMAINDEX_CRAWL_SOONEST', '30s'],
+  ['DOMAINDEX_CRAWL_LATEST', '30'],
+  ['DOMAINDEX_CRAWL_LATEST', '3651d'],
+  ['DOMAINDEX_CRAWL_ASKED', '-1'],
+  ['DOMAINDEX_CRAWL_ADMIN', '9091'],
+] as const) {
+  test(`${name}=${text} is refused with the name and what it may be`, () => {
+    const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
+    const told = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
+    const words = name === 'DOMAINDEX_SECRET' ? 'the one given is not' : `it is "${told}"`
+    assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
+  })
+}
+
+test('a contact that every site may read holds no user and no password, and what it held is not told', () => {
+  for (const [text, told] of [
+    ['https://me:hush@example.com/crawler', 'https://…@example.com/crawler'],
+    ['https://hush@example.com', 'https://…@example.com'],
+    ['crawler@example.com) evil', 'crawler@example.com) evil'],
+  ]) {
+    const { name, allowed: may } = SETTINGS.crawlContact
+    assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; it is "${told}"` })
+  }
+  const mastodon = 'https://social.example/@crawler'
+  assert.equal(readSettings({ DOMAINDEX_CRAWL_CONTACT: mastodon }).crawlContact, mastodon)
+})
+
+test('settings of a crawl that are refused for their size say how large they may be', () => {
+  for (const [name, text, bound] of [
+    ['DOMAINDEX_CRAWL_LATEST', '5000d', '3650d at most'],
+    ['DOMAINDEX_CRAWL_SOONEST', '5000d', '3650d at most'],
+    ['DOMAINDEX_CRAWL_RATE', '0.0001', 'from 0.001 to 100000'],
+    ['DOMAINDEX_CRAWL_SHARES', 'due=1', 'asked, fresh, followup and due'],
+    ['DOMAINDEX_CRAWL_CONTROLS', `zones=${Array(33).fill('com')}`, '32 at most'],
+    ['DOMAINDEX_CRAWL_CONTACT', `https://example.com/${'a'.repeat(200)}`, '3 to 200'],
+  ] as const) {
+    assert.throws(
+      () => readSettings({ [name]: text }),
+      ({ message }: Error) => message.includes(bound),
+      text,
+    )
+  }
+})
+
+test('a password that stands in a wrong value is not told', () => {
+  for (const text of [
+    'postgres:/me:hush@db',
+    'postgres://me:hu@sh@[db',
+    'postgres:db?password=hush',
+    'me:hush@db',
+    'postgres:me:hush',
+    'postgresql:me:hush@db/data',
+    'postgres://me:hush',
+    'postgres://me:hush@',
+    'postgres:///me:hush@db/data',
+    'postgres://db/me:hush',
+    'postgres://me%3Ahush@db/data',
+    'postgres://me%3ahush@db/data',
+    'postgres;//me:hush@db/data',
+    'Postgres://me:hush@db/data',
+    ' postgres://me:hush@db/data',
+    '"postgres://me:hush@db/data"',
+    'pg://me:hush@db/data',
+    'host=db user=me password=hush',
+    'db:5432:data:me:hush',
+    'hush',
+    'sqlite:postgres://me:hush@db/data',
+    'sqlite::memory:hush',
+  ]) {
+    for (const name of ['DOMAINDEX_STORE', 'DOMAINDEX_STORE_TO'])
+      assert.throws(
+        () => readSettings({ [name]: text }),
+        ({ message }: Error) => message.startsWith(name) && !/hu@?sh/.test(message),
+        text,
+      )
+    assert.doesNotMatch(redactedStoreUrl(text.replace('sqlite:', '')), /hu@?sh/, text)
+  }
+  assert.throws(() => readSettings({ DOMAINDEX_STORE: 'postgres:me:hush' }), /it is "postgres:…"$/)
+  for (const name of ['DOMAINDEX_CZDS_ZONES', 'DOMAINDEX_CRAWL_CONTACT', 'DOMAINDEX_CORS'])
+    assert.throws(
+      () => readSettings({ [name]: 'https://me:hush@czds.example/' }),
+      ({ message }: Error) => message.startsWith(name) && !/hush/.test(message),
+    )
+  assert.equal(
+    redactedStoreUrl('postgres://me:hush@db/data?host=me:hush@db&port=5433&password=hush'),
+    'postgres://me@db/data?port=5433',
+  )
+})
+
+test('a password whose signs are not encoded is refused, and no part of it is told', () => {
+  for (const sign of ['/', '?', '#', '%', '/@', '@/', '#@', '@?', '%@']) {
+    for (const secret of [`hush${sign}hash`, `12${sign}hash`]) {
+      assert.throws(
+        () => readSettings({ DOMAINDEX_STORE: `postgres://me:${secret}@db/data` }),
+        ({ message }: Error) => /%2F/.test(message) && !/hush|hash|12/.test(message),
+      )
+    }
+    const store = `postgres://me:${encodeURIComponent(`12${sign}hash`)}@db/data`
+    assert.equal(readSettings({ DOMAINDEX_STORE: store }).store, store)
+  }
+})
+
+test('a variable that looks like a setting and is none is told with the closest one', () => {
+  assert.deepEqual(unknownSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
+    'DOMAINDEX_PROT is no setting and is ignored; did you mean DOMAINDEX_PORT?',
+  ])
+})
+
+suite('domaindex config', { concurrency: 2 }, () => {
+  test('prints every setting, the secret only as set or unset', async (t) => {
+    const { run, url } = folderOf(t)
+    const env = { DOMAINDEX_SECRET: 'not to be seen '.repeat(3), DOMAINDEX_PORTS: '1' }
+    const { stdout, stderr } = await run(['config', '--json'], { env })
+    const shown = JSON.parse(stdout)
+    assert.deepEqual(
+      Object.keys(shown),
+      Object.values(SETTINGS).map(({ name }) => name),
+    )
+    assert.deepEqual([shown.DOMAINDEX_SECRET, shown.DOMAINDEX_STORE, shown.DOMAINDEX_PORT], ['set', url, '8080'])
+    assert.match(stderr, /^domaindex: DOMAINDEX_PORTS is no setting .* DOMAINDEX_PORT\?\n$/)
+    const plain = await run(['config'], { env })
+    assert.match(plain.stdout, /^DOMAINDEX_SECRET +set$/m)
+    assert.doesNotMatch(stdout + plain.stdout, /not to be seen/)
+  })
+
+  test('prints the URL of a store without its password', async (t) => {
+    const { run } = folderOf(t)
+    const store = 'postgres://me:hush@db.example:5433/domains?password=hush&sslmode=verify-full'
+    const { stdout } = await run(['config', '--json'], { env: { DOMAINDEX_STORE: store, DOMAINDEX_STORE_TO: store } })
+    const shown = JSON.parse(stdout)
+    assert.equal(shown.DOMAINDEX_STORE, 'postgres://me@db.example:5433/domains')
+    assert.equal(shown.DOMAINDEX_STORE_TO, shown.DOMAINDEX_STORE)
+  })
+
+  test('.env of the working directory is read, and what is set already wins', async (t) => {
+    const { run, path } = folderOf(t)
+    writeFileSync(path('.env'), 'DOMAINDEX_PORT=9000\nDOMAINDEX_WORKERS=3\n')
+    const { stdout } = await run(['config', '--json'], { env: { DOMAINDEX_PORT: '9001' } })
+    const { DOMAINDEX_PORT, DOMAINDEX_WORKERS } = JSON.parse(stdout)
+    assert.deepEqual([DOMAINDEX_PORT, DOMAINDEX_WORKERS], ['9001', '3'])
+  })
+
+  test('wrong values are refused at start, a line each and no stack', async (t) => {
+    const { run } = folderOf(t)
+    const { code, stdout, stderr } = await run(['import', '-'], {
+      env: { DOMAINDEX_PORT: 'x', DOMAINDEX_WORKERS: '0' },
+    })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^domaindex: DOMAINDEX_PORT must be .*\ndomaindex: DOMAINDEX_WORKERS must be .*\n$/)
+  })
+})
+
+test('docs/settings.md and the table of settings say the same', () => {
+  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
+  const rows = [...text.matchAll(/^\| `(DOMAINDEX_\w+)` \| (.*) \| (.*) \| (.*) \|$/gm)].map((row) => row.slice(1))
+  const expected = Object.values(SETTINGS).map(({ name, defaultText: fallback, meaning, allowed: may }) => [
+    name,
+    name === SETTINGS.workers.name ? 'number of cores' : fallback === '' ? 'unset' : `\`${fallback}\``,
+    meaning,
+    may,
+  ])
+  assert.deepEqual(rows, expected)
+  const named = new Set(text.match(/DOMAINDEX_[A-Z_]+/g))
+  assert.deepEqual([...named].sort(), expected.map(([name]) => name!).sort())
+})

@@ -1,0 +1,151 @@
+/** The loop against the lab, where resolvers die, lie and come back and IPv6 goes away: no fact changes. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Lab, startLab } from '../../lab/lab.ts'
+import { answerAlways } from '../../lab/answer-overrides.ts'
+import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
+import { openProbeSystem } from '../../src/crawler/probe-system.ts'
+import { makeGuard } from '../../src/probe/guard.ts'
+import { CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
+import { CrawlStats } from '../../src/crawler/status/stats.ts'
+import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
+import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { named } from '../probe/internet.ts'
+import { until } from '../until.ts'
+import { know } from './world.ts'
+
+const NAMES = [
+  'ipv6-only.example',
+  'both-families.example',
+  'ipv4-only.example',
+  'does-not-exist.example',
+  'servfail.example',
+  'www-only.example',
+  'harbour-bakery.example',
+  'http-only.example',
+  'https-only.example',
+]
+/** Everything comes up again after a second. */
+const RHYTHM = { soonest: 1, first: 1, latest: 1 }
+const QUICK = { ...CRAWL_TIMINGS, probe: 50, beat: 500, slice: 300, sweeps: { least: 0, most: 1 } }
+/** Milliseconds for those that never answer, which are waited for in full. */
+const PATIENCE = 400
+/** So often the resolvers lie, until something is thrown away for it. */
+const ROUNDS = 5
+
+async function crawlLab(t: TestContext, lab: Lab) {
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-lab-'))
+  const store = await openStore(`sqlite:${join(folder, 'store.db')}`, { access: 'write', ledger: 'own', secret: null })
+  const eyes = await openProbeSystem({
+    servers: lab.resolvers.map(({ address, port }) => ({ address, port })),
+    guard: makeGuard({ portMappings: lab.portMappings }),
+    userAgent: 'domaindex/test',
+    plan: lab.selfCheckPlan,
+    optOut: { hasName: () => false },
+    now: () => Math.floor(Date.now() / 1000),
+    roots: [lab.root],
+    timeout: PATIENCE,
+    patience: PATIENCE,
+  })
+  const figures = new CrawlStats()
+  const stop = new AbortController()
+  const said: string[] = []
+  const faults: unknown[] = []
+  const deeds: (() => void)[] = []
+  const visit: typeof eyes.probe = async (...given) => {
+    const seen = await eyes.probe(...given)
+    for (const deed of deeds.splice(0)) deed()
+    return seen
+  }
+  const crawl = {
+    ...{ store, holder: 'one', stats: figures, optOut: { hasName: () => false }, intervals: RHYTHM, shares: DEFAULT_SHARES },
+    ...{ rate: null, parallel: 32, timings: QUICK, clock: SYSTEM_CLOCK, random: Math.random },
+    probe: visit,
+    isOwn: eyes.isOwn,
+    probe: eyes.runSelfCheck,
+    politeness: eyes.politeness,
+    onFault: (error: unknown) => void faults.push(error),
+    log: (news: string) => void said.push(news),
+  }
+  await know(store, NAMES, (await store.now()) - 60)
+  const crawling = runCrawlScheduler(crawl, stop.signal)
+  const end = async (): Promise<void> => {
+    stop.abort()
+    await crawling
+  }
+  t.after(async () => {
+    await end()
+    await eyes.close()
+    await store.close()
+    await lab.close()
+    rmSync(folder, { recursive: true })
+  })
+  /** Does something just as a visit has ended, which then waits to be saved. */
+  const afterVisit = (deed: () => void): Promise<void> =>
+    new Promise((resolve) => {
+      deeds.push(() => {
+        deed()
+        resolve()
+      })
+    })
+  return { store, figures, said, faults, end, afterVisit }
+}
+
+/** All that the API answers of the names, but for the times at which they were looked at. */
+async function factsOf({ facts }: Store) {
+  return Promise.all(
+    NAMES.map(async (name) => {
+      const { dns: _dns, web: _web, ...lookup } = (await facts.lookup(named(name)))!
+      return { name, lookup, history: await facts.history(named(name), RECORD_TYPES, null, 100) }
+    }),
+  )
+}
+
+test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses, says why, goes on, and no fact changes', async (t) => {
+  const lab = await startLab()
+  const { store, figures, said, faults, end, afterVisit } = await crawlLab(t, lab)
+  const rounds = async (count: number): Promise<void> => {
+    const { saved } = figures.batches
+    await until(() => figures.batches.saved >= saved + count)
+  }
+  const all = () => Object.values(figures.probes.due).reduce((sum, count) => sum + count)
+  await until(() => all() >= 2 * NAMES.length)
+  await rounds(2)
+  const before = await factsOf(store)
+  assert.ok(before.every(({ lookup }) => lookup.ip !== null))
+  const blindOnce = async (lie: 'silent' | 'nxdomain'): Promise<void> => {
+    await afterVisit(() => {
+      for (const resolver of lab.resolvers) resolver.override(answerAlways(lie))
+    })
+    await until(() => figures.notReadyReason !== null)
+    assert.equal(figures.pause?.reason, 'blind')
+    assert.match(figures.notReadyReason!, /^resolver /)
+    for (const resolver of lab.resolvers) resolver.override(null)
+    await until(() => figures.notReadyReason === null)
+    await rounds(3)
+    assert.deepEqual(await factsOf(store), before, lie)
+  }
+  await blindOnce('silent')
+  // no visit may have waited to be saved just then
+  for (let round = 0; round < ROUNDS && (round === 0 || figures.batches.discarded === 0); round++)
+    await blindOnce('nxdomain')
+  assert.ok(figures.batches.discarded > 0)
+  if (lab.portMappings.some(({ address }) => address === '::1')) {
+    const { length } = said
+    await lab.disconnectFamily(6)
+    await until(() => said.slice(length).some((news) => news.includes('IPv6')))
+    await until(() => figures.notReadyReason === null)
+    await rounds(4)
+    assert.deepEqual(await factsOf(store), before, 'IPv6')
+  }
+  await end()
+  assert.deepEqual(await factsOf(store), before)
+  assert.deepEqual(faults, [])
+})

@@ -1,0 +1,235 @@
+/** The parts of `domaindex crawl` that need no internet: the list, the place in it, the file of observations. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { type ListEntry, nameListFromArguments, openNameList } from '../../../src/crawler/list/name-list.ts'
+import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
+import { type ListProgress, openListProgress } from '../../../src/crawler/list/list-progress.ts'
+import { probeList } from '../../../src/crawler/list/list-runner.ts'
+import type { Observation } from '../../../src/observe/observation.ts'
+import { parseObservation } from '../../../src/observe/observation-parser.ts'
+import { folderOf } from '../../cli/run.ts'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const never = new AbortController().signal
+
+async function all(entries: AsyncIterable<ListEntry>): Promise<ListEntry[]> {
+  const found: ListEntry[] = []
+  for await (const entry of entries) found.push(entry)
+  return found
+}
+
+const namesOf = (entries: readonly ListEntry[]) => entries.map(({ name }) => name)
+
+/** Takes entries and finishes them, but for those of the lines that stay open. */
+async function crawlSome(place: ListProgress, count: number, open: readonly number[] = []): Promise<(string | null)[]> {
+  const taken: (string | null)[] = []
+  for await (const entry of place.remainingEntries()) {
+    if (taken.length === count) break
+    taken.push(entry.name)
+    place.startEntry(entry)
+    if (entry.name !== null && !open.includes(entry.line)) place.finishEntry(entry)
+  }
+  return taken
+}
+
+suite('the list', { concurrency: 2 }, () => {
+  test('a name a line; empty lines, comments, ranks and white space are passed over, what is no name has its line and reason', async (t) => {
+    const { path } = folderOf(t)
+    const text = '\ufeffExample.com\r\n\n# a comment\n 2,b.example. # another\nhttp://c.example/\nmünchen.example'
+    writeFileSync(path('list'), text)
+    for (const [name, bytes] of [
+      ['list.gz', gzipSync(text)],
+      ['list.zst', zstdCompressSync(text)],
+    ] as const) {
+      writeFileSync(path(name), bytes)
+    }
+    for (const name of ['list', 'list.gz', 'list.zst']) {
+      const entries = await all(openNameList(path(name), never).entries)
+      assert.deepEqual(
+        entries.map(({ line, name }) => [line, name]),
+        [
+          [1, 'example.com'],
+          [4, 'b.example'],
+          [5, null],
+          [6, 'xn--mnchen-3ya.example'],
+        ],
+      )
+      assert.match((entries[2] as { reason: string }).reason, /scheme.*send c\.example/)
+      assert.ok(entries.at(-1)!.share! > 0.5)
+    }
+    assert.deepEqual(namesOf(await all(nameListFromArguments(['A.example', 'b']).entries)), ['a.example', null])
+  })
+
+  test('a list that cannot be read, or is cut off, is told', async (t) => {
+    const { path } = folderOf(t)
+    assert.throws(() => openNameList(path('none'), never), /none cannot be read: no such file/)
+    assert.throws(() => openNameList(path('.'), never), /it is a folder/)
+    writeFileSync(path('cut.gz'), gzipSync('a.example\n'.repeat(9)).subarray(0, -9))
+    await assert.rejects(all(openNameList(path('cut.gz'), never).entries), /cut off; read up to line/)
+  })
+
+  test('a list that is asked to end while it waits ends', async (t) => {
+    const { path } = folderOf(t)
+    writeFileSync(path('list'), 'a.example\n')
+    const controller = new AbortController()
+    const list = openNameList(path('list'), controller.signal)
+    controller.abort()
+    await assert.rejects(all(list.entries), { name: 'AbortError' })
+  })
+})
+
+suite('the place in a list', { concurrency: 2 }, () => {
+  test('is kept beside it, the lines that are open included, and is gone when all is done', async (t) => {
+    const { path } = folderOf(t)
+    writeFileSync(path('list'), 'a.example\nb.example\n?\nc.example\nd.example\n')
+    const open = () => openListProgress(openNameList(path('list'), never), 'here')
+    const first = open()
+    assert.deepEqual(await crawlSome(first, 4, [2]), ['a.example', 'b.example', null, 'c.example'])
+    first.finish(false)
+    assert.ok(existsSync(path('list.place')))
+    const second = open()
+    assert.equal(second.resumeAfterLine, 4)
+    appendFileSync(path('list'), 'e.example\n')
+    assert.deepEqual(await crawlSome(second, 9), ['b.example', 'd.example', 'e.example'])
+    second.finish(true)
+    assert.ok(!existsSync(path('list.place')))
+    const third = open()
+    third.finish(false)
+    assert.ok(!existsSync(path('list.place')), 'nothing was begun')
+  })
+
+  test('a list that changed before it is refused, and so is another destination', async (t) => {
+    const { path } = folderOf(t)
+    writeFileSync(path('list'), 'a.example\nb.example\nc.example\n')
+    const open = (to = 'here') => openListProgress(openNameList(path('list'), never), to)
+    const first = open()
+    await crawlSome(first, 2, [1])
+    first.finish(false)
+    assert.throws(() => open('there'), /into here is not finished.*remove .*list\.place/)
+    for (const changed of ['a.example\nB.example\nc.example\n', 'a.example\n', 'a.example\n\nb.example\nc.example\n']) {
+      writeFileSync(path('list'), changed)
+      const place = open()
+      const taken: unknown[] = []
+      const taking = async () => {
+        for await (const entry of place.remainingEntries()) taken.push(entry)
+      }
+      await assert.rejects(taking, /list has changed before line 2, .*remove .*list\.place/)
+      assert.deepEqual(taken, [])
+    }
+    const other = { line: 0, digest: 0, open: [], to: 'here', pid: process.ppid }
+    writeFileSync(path('list.place'), JSON.stringify(other))
+    assert.throws(() => open(), new RegExp(`process ${process.ppid} is crawling .*list: wait until it has ended`))
+    writeFileSync(path('list.place'), 'nonsense')
+    assert.throws(() => open(), /list\.place cannot be read: remove it/)
+  })
+})
+
+test('standard input has no place, also where it is a file', async (t) => {
+  const { path } = folderOf(t)
+  writeFileSync(path('list'), 'a.example\nb.example\n')
+  const list = { ...openNameList(path('list'), never), path: '-' }
+  const place = openListProgress(list, 'here')
+  assert.deepEqual(await crawlSome(place, 1), ['a.example'])
+  place.finish(false)
+  assert.ok(!existsSync('-.place'))
+})
+
+suite('visits in flight', { concurrency: 2 }, () => {
+  test('are as many as allowed and no more, and every name is visited once', async () => {
+    let inFlight = 0
+    let most = 0
+    const visited: string[] = []
+    const visit = async ({ name }: { name: string }) => {
+      most = Math.max(most, ++inFlight)
+      await new Promise((resolve) => setImmediate(resolve))
+      visited.push(name)
+      inFlight--
+    }
+    const texts = Array.from({ length: 50 }, (_, index) => `n${index}.example`)
+    const entries = nameListFromArguments(texts).entries
+    assert.equal(await probeList({ entries, parallel: 8, signal: never, startEntry() {}, probe: visit }), true)
+    assert.deepEqual([most, visited.toSorted()], [8, texts.toSorted()])
+  })
+
+  test('asked to end, no other name is begun; what a visit throws is thrown when all are back', async () => {
+    const controller = new AbortController()
+    const begun: string[] = []
+    const task = { entries: nameListFromArguments(['a.b', 'b.b', 'c.b']).entries, parallel: 1, startEntry() {} }
+    const stopping = async ({ name }: { name: string }) => {
+      begun.push(name)
+      controller.abort()
+    }
+    assert.equal(await probeList({ ...task, signal: controller.signal, probe: stopping }), false)
+    assert.deepEqual(begun, ['a.b'])
+    const failing = async () => {
+      throw new Error('no room')
+    }
+    const entries = nameListFromArguments(['a.b', 'b.b']).entries
+    await assert.rejects(probeList({ ...task, entries, signal: never, probe: failing }), /no room/)
+  })
+})
+
+suite('the file of observations', { concurrency: 2 }, () => {
+  const line = '{"domain":"a.example","observed_at":"2026-11-20T03:04:05Z","dns":{"status":"nxdomain"}}'
+  const observation = parseObservation(line) as Observation
+
+  test('is appended to; the half of a line is taken away, a whole one is ended', async (t) => {
+    const { path } = folderOf(t)
+    const file = path('out.jsonl')
+    const write = async () => {
+      const out = openObservationFile(file, null)
+      await out.write([observation])
+      await out.close()
+      return readFileSync(file, 'utf8')
+    }
+    assert.equal(await write(), `${line}\n`)
+    assert.equal(await write(), `${line}\n`.repeat(2))
+    appendFileSync(file, line.slice(0, 40))
+    assert.equal(await write(), `${line}\n`.repeat(3))
+    appendFileSync(file, line)
+    assert.equal(await write(), `${line}\n`.repeat(5))
+    writeFileSync(file, line.slice(0, 5))
+    assert.equal(await write(), `${line}\n`)
+  })
+
+  test('another kind of file, the list itself and a folder are refused and stay as they are', (t) => {
+    const { path } = folderOf(t)
+    writeFileSync(path('notes'), 'a note')
+    assert.throws(() => openObservationFile(path('notes'), null), /does not end with a line of observations/)
+    assert.equal(readFileSync(path('notes'), 'utf8'), 'a note')
+    writeFileSync(path('ended'), 'a note\n')
+    assert.throws(() => openObservationFile(path('ended'), null), /does not end with a line of observations/)
+    writeFileSync(path('list'), 'a.example\n')
+    assert.throws(() => openObservationFile(path('list'), statSync(path('list'))), /is the list that is crawled/)
+    mkdirSync(path('folder'))
+    assert.throws(() => openObservationFile(path('folder'), null), /cannot be written for --out/)
+  })
+
+  const script = `
+    import { openOut } from '../../commands/src/commands/crawl/out.ts'
+    import { parseObservation } from '../../commands/src/observe/parse.ts'
+    process.stdout.isTTY // from here on a full pipe refuses
+    const out = openOut('-', null)
+    const observation = parseObservation(${JSON.stringify(line)})
+    for (let batch = 0; batch < 20; batch++) await out.write(Array(1000).fill(observation))
+  `
+  const writer = () => spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT })
+
+  test('reaches a reader of standard output that is slower, to the last line', async () => {
+    const child = writer()
+    const read = await text(child.stdout)
+    assert.equal(read.length, 20_000 * (line.length + 1))
+  })
+
+  test('whose reader ends is told in one line', async () => {
+    const child = writer()
+    child.stdout.once('data', () => child.stdout.destroy())
+    assert.match(await text(child.stderr), /CommandFault: standard output was closed/)
+  })
+})

@@ -1,0 +1,195 @@
+/** The self-check of a crawl of a list: what a lying, silent or changed world shows is not written, and the crawl goes on by itself. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { VirtualClock } from '../../../bench/simulation/clock.ts'
+import { type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
+import type { DnsTable } from '../../../lab/dns-table.ts'
+import { answerAlways } from '../../../lab/answer-overrides.ts'
+import { type Destination, storeDestination, UNKNOWN_NAME } from '../../../src/crawler/list/destination.ts'
+import { openProbeSystem } from '../../../src/crawler/probe-system.ts'
+import { nameListFromArguments } from '../../../src/crawler/list/name-list.ts'
+import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
+import { openListProgress } from '../../../src/crawler/list/list-progress.ts'
+import { createListCrawlTally } from '../../../src/crawler/list/list-tally.ts'
+import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
+import { makeGuard } from '../../../src/probe/guard.ts'
+import type { ProbeResult } from '../../../src/probe/probe-result.ts'
+import type { Observation } from '../../../src/observe/observation.ts'
+import type { CrawlClock } from '../../../src/crawler/notifier.ts'
+import type { SelfCheckOutcome } from '../../../src/crawler/dependencies.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { OutcomeCount } from '../../../src/store/port/schedule.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
+import { named } from '../../probe/internet.ts'
+
+const NAMES = Array.from({ length: 16 }, (_, index) => `name-${index}.example`)
+const TABLE: DnsTable = {
+  ...Object.fromEntries(NAMES.map((name) => [name, { MX: [{ priority: 10, mail_server: 'mx.example' }] }])),
+  'zone.example': { NS: ['ns.example'] },
+}
+/** A clock on which every wait is over at once, but for those that are for ever. */
+const HASTY: CrawlClock = { monotonicMs: () => performance.now(), wait: () => new Promise((done) => setImmediate(done)) }
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-checked-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Two resolvers of the lab, and the eyes of a crawl that asks them. */
+async function lookingAt(t: TestContext) {
+  const servers = [await startDnsServer(TABLE), await startDnsServer(TABLE)]
+  const eyes = await openProbeSystem({
+    servers: servers.map(({ address, port }) => ({ address, port })),
+    guard: makeGuard(),
+    userAgent: 'domaindex/test',
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
+    optOut: { hasName: () => false },
+    now: () => Math.floor(Date.now() / 1000),
+    timeout: 150,
+    pause: 5,
+    patience: 150,
+  })
+  t.after(async () => {
+    await eyes.close()
+    for (const each of servers) await each.close()
+  })
+  return { servers: servers as [LabDnsServer, LabDnsServer], eyes }
+}
+
+type Given = Pick<Parameters<typeof crawlList>[0], 'prober' | 'runSelfCheck' | 'destination'> & {
+  clock?: CrawlClock
+  say?: (news: string) => void
+}
+
+function crawl(names: readonly string[], given: Given) {
+  const list = nameListFromArguments(names)
+  const tally = createListCrawlTally('store')
+  const nothing = (): void => {}
+  const work = crawlList({
+    ...{ progress: openListProgress(list, ''), tally, parallel: 8, signal: new AbortController().signal },
+    ...{ onEntry: nothing, onProbe: nothing, clock: HASTY, log: nothing },
+    onFault(_, error) {
+      throw error
+    },
+    ...given,
+  })
+  return { work, tally }
+}
+
+for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
+  test(`resolvers that answer every question by ${lie}: nothing is written, and the list goes on when they are well`, async (t) => {
+    const { servers, eyes } = await lookingAt(t)
+    const path = join(folderOf(t), 'seen.jsonl')
+    const destination = openObservationFile(path, null)
+    const said: string[] = []
+    let visits = 0
+    const visit = (name: DomainName): Promise<ProbeResult> => {
+      if (++visits === 6)
+        for (const server of servers) server.override(lie === 'nxdomain' ? () => ({ A: ['192.0.2.66'] }) : answerAlways(lie))
+      return eyes.probe(name)
+    }
+    const say = (news: string): void => {
+      said.push(news)
+      for (const server of servers) server.override(null)
+    }
+    const { work, tally } = crawl(NAMES, { prober: { probe: visit }, runSelfCheck: eyes.runSelfCheck, destination, say })
+    assert.equal(await work, true)
+    await destination.close()
+    assert.match(said[0]!, /^the crawl pauses: resolver /)
+    assert.equal(said.at(-1), 'the crawl goes on')
+    const seen = readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(seen.map(({ domain }) => domain).toSorted(), NAMES.toSorted())
+    for (const { dns } of seen) assert.deepEqual([dns.status, dns.MX.length, dns.A], ['ok', 1, []])
+    assert.deepEqual([tally.of('ok'), tally.of('nxdomain'), tally.of('servfail')], [NAMES.length, 0, 0])
+  })
+}
+
+/** A week in which one website in a hundred was gone. */
+function weekBefore(now: number): OutcomeCount[] {
+  return Array.from({ length: 100 }, (_, hours) => ({
+    ...{ hour: now - (now % 3600) - (hours + 6) * 3600, kind: 'website' },
+    ...{ probes: 2_000, servfail: 20, nxdomain: 20, noWebsite: 20 },
+  }))
+}
+
+test('names that had a website and fail beyond the bands of the store are not written; the list goes on when the world is well', async (t) => {
+  const store = await openStore(`sqlite:${join(folderOf(t), 'store.db')}`, {
+    access: 'write',
+    ledger: 'own',
+    secret: null,
+  })
+  t.after(() => store.close())
+  const at = await store.now()
+  await store.schedule.addOutcomes(weekBefore(at))
+  const written: Observation[] = []
+  const { history, write } = storeDestination(store, '')
+  const destination: Pick<Destination, 'targetsOf' | 'write' | 'history'> = {
+    targetsOf: async () => ({ ...UNKNOWN_NAME, prior: 'website' }),
+    write: (batch) => {
+      written.push(...batch)
+      return write(batch)
+    },
+    history: { ...history, now: async () => at + Math.floor(clock.monotonicMs() / 1000) },
+  }
+  const clock = new VirtualClock()
+  const said: string[] = []
+  let isWell = false
+  const visit = async (domain: DomainName): Promise<ProbeResult> => {
+    const answer = isWell
+      ? ({ outcome: 'records', records: [], aliases: [] } as const)
+      : ({ outcome: 'nxdomain' } as const)
+    return { domain, at, dns: { A: answer, AAAA: answer }, web: null }
+  }
+  const look = async (): Promise<SelfCheckOutcome> => ({ passed: true })
+  const names = Array.from({ length: 600 }, (_, index) => `site-${index}.example`)
+  const say = (news: string): void => {
+    said.push(news)
+    if (news.startsWith('the crawl pauses')) isWell = true
+  }
+  const { work } = crawl(names, { prober: { probe: visit }, runSelfCheck: look, destination, clock, say })
+  await clock.run(3_600_000, () => written.length === names.length)
+  await clock.hold(work)
+  assert.match(
+    said[0]!,
+    /^nothing is saved for now: nxdomain is 100\.0 % of the last \d+ visits \(website\), where the week had /,
+  )
+  assert.match(said[1]!, /^the crawl pauses: nxdomain is /)
+  assert.ok(written.every(({ dns }) => dns?.status === 'ok'))
+  assert.deepEqual(written.map(({ domain }) => domain).toSorted(), names.map(named).toSorted())
+  const outcomes = await store.schedule.outcomes(at - 3_600)
+  assert.equal(
+    outcomes.reduce((sum, { probes: visits }) => sum + visits, 0),
+    names.length,
+    'they count for the bands of the loop',
+  )
+})
+
+test('a crawl that is stopped while it pauses ends, and what it threw away stays undone', async () => {
+  const stop = new AbortController()
+  const list = nameListFromArguments(NAMES)
+  const tally = createListCrawlTally('file')
+  const finished: string[] = []
+  let looks = 0
+  const nothing = (): void => {}
+  const isDone = await crawlList({
+    prober: { probe: async (domain) => ({ domain, at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null }) },
+    runSelfCheck: async () => (looks++ === 0 ? { passed: true } : { passed: false, reason: 'no resolver answers' }),
+    destination: {
+      targetsOf: async () => UNKNOWN_NAME,
+      write: async (batch) => batch.map(() => 'written' as const),
+      history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
+    },
+    progress: { ...openListProgress(list, ''), finishEntry: ({ name }) => void finished.push(name) },
+    ...{ tally, parallel: 8, signal: stop.signal, onEntry: nothing, onProbe: nothing, onFault: nothing, clock: HASTY },
+    log: (news) => (news === 'the crawl pauses: no resolver answers' ? stop.abort() : assert.fail(news)),
+  })
+  assert.deepEqual([isDone, finished, tally.of('written')], [false, [], 0])
+})

@@ -1,0 +1,61 @@
+/** The eyes of a crawl that goes on and on: what they are without is told. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startDnsServer } from '../../lab/dns.ts'
+import { answerAlways } from '../../lab/answer-overrides.ts'
+import { openProbeSystem } from '../../src/crawler/probe-system.ts'
+import { makeGuard } from '../../src/probe/guard.ts'
+import { rawUdp, withoutEdns } from '../probe/dns/dns-lab.ts'
+
+test('a resolver that is left out is named, also where it was wrong from the start, and so is its return', async () => {
+  const dns = [await startDnsServer({ 'zone.example': { NS: ['ns.example'] } }), await startDnsServer({})]
+  const said: string[] = []
+  const eyes = await openProbeSystem({
+    servers: dns.map(({ address, port }) => ({ address, port })),
+    guard: makeGuard(),
+    userAgent: 'domaindex/test',
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
+    optOut: { hasName: () => false },
+    now: () => 0,
+    log: (news) => void said.push(news),
+  })
+  dns[1]!.override(answerAlways({ A: ['192.0.2.1'] }))
+  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
+  const [news] = said
+  assert.match(news!, new RegExp(`^left out: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
+  assert.deepEqual([said.length, eyes.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
+  dns[1]!.override(null)
+  await eyes.runSelfCheck()
+  assert.deepEqual([said.slice(1), eyes.exclusions().resolvers], [['nothing is left out any more'], 0])
+  await eyes.close()
+  for (const each of dns) await each.close()
+})
+
+test('a path that drops EDNS is named once, with what to do, and nothing is left out for it', async (t) => {
+  const server = await rawUdp(t, (question, from, socket) => {
+    if (question[11] === 1) return
+    const message = withoutEdns(question)
+    message[2] = 0x80
+    message[3] = 0x83
+    socket.send(message, from.port, from.address)
+  })
+  const said: string[] = []
+  const eyes = await openProbeSystem({
+    servers: [{ address: server.address, port: server.port }],
+    guard: makeGuard(),
+    userAgent: 'domaindex/test',
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
+    optOut: { hasName: () => false },
+    now: () => 0,
+    patience: 100,
+    log: (news) => void said.push(news),
+  })
+  t.after(() => eyes.close())
+  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
+  assert.equal(said.length, 1)
+  assert.match(
+    said[0]!,
+    new RegExp(`^questions with EDNS get no answer from resolver 127\\.0\\.0\\.1 port ${server.port}: `),
+  )
+})

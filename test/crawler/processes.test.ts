@@ -1,0 +1,134 @@
+/** `crawl --loop` and `serve --crawl` as real processes, against a name server of the test. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { makeAccount } from '../api/server.ts'
+import { folderOf } from '../cli/run.ts'
+import { named } from '../probe/internet.ts'
+import { until } from '../until.ts'
+import { ASKED, ENVIRONMENT, NAMES, processWorld } from './processes.ts'
+
+/** As after LEASE_SECONDS, in which nobody renewed them. */
+function lapse(path: string): void {
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  database.exec('update lease set until = until - 60 where holder is not null')
+  database.close()
+}
+
+suite('a crawl that goes on and on', { concurrency: 2 }, () => {
+  test('ends in order by SIGTERM, and another one after SIGKILL goes on where it was', async (t) => {
+    const { asked, start, run, path, withStore } = await processWorld(t)
+    const first = start('crawl', '--loop')
+    await until(() => asked.length >= 20)
+    first.child.kill('SIGKILL')
+    await first.outcome
+    lapse(path('store.db'))
+    const second = start('crawl', '--loop')
+    await until(() => new Set(asked).size >= 40)
+    const port = second.said().find(({ admin }) => admin !== undefined)!.admin
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+    assert.deepEqual([ready.status, await ready.text()], [200, 'ready\n'])
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    assert.match(metrics, /^domaindex_crawl_visits_total\{kind="fresh",outcome="none"\} \d+$/m)
+    assert.match(metrics, /^domaindex_crawl_paused\{why="blind"\} 0$/m)
+    assert.doesNotMatch(metrics, /\.example|127\.0\.0/)
+    second.child.kill('SIGTERM')
+    assert.equal((await second.outcome).signal, 'SIGTERM')
+    const third = start('crawl', '--loop')
+    await until(() => new Set(asked).size === NAMES.length)
+    third.child.kill('SIGTERM')
+    await third.outcome
+    await withStore(async ({ schedule, facts }) => {
+      assert.equal((await schedule.crawlers()).length, 1, 'the one that was killed counts for a minute')
+      assert.deepEqual(
+        (await schedule.ranges()).filter(({ holder }) => holder !== null),
+        [],
+      )
+      for (const name of NAMES) assert.equal((await facts.lookup(named(name)))?.ip, 'noip', name)
+    })
+    const { stdout } = await run(['crawl', '--status', '--json'])
+    const status = JSON.parse(stdout)
+    assert.deepEqual([status.count.names, status.crawlers.length, status.wished], [60, 1, { asked: 0, followup: 0 }])
+    assert.equal(status.day[0].kind, 'new')
+    assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never visited \d+/)
+  })
+
+  test('serve --crawl answers a name that was asked for once, starts a crawler that died again, and ends both in order', async (t) => {
+    const { asked, start, withStore } = await processWorld(t)
+    const token = await withStore(async (store) => (await makeAccount(store, 'basic')).token)
+    const { child, outcome, said } = start('serve', '--crawl')
+    const [, address] = await new Promise<RegExpExecArray>((resolve) =>
+      child.stdout.on('data', (text) => {
+        const listens = /listens on (\S+)\n/.exec(String(text))
+        if (listens !== null) resolve(listens)
+      }),
+    )
+    const look = () => fetch(`${address}/v1.0/lookup?token=${token}&query=${ASKED}`)
+    assert.equal((await look()).status, 404)
+    await until(() => asked.includes(ASKED))
+    await until(async () => (await look()).status === 200)
+    const crawlers = () => said().filter(({ msg }) => msg === 'the crawl begins')
+    process.kill(crawlers()[0]!.pid, 'SIGKILL')
+    await until(() => crawlers().length === 2)
+    child.kill('SIGTERM')
+    assert.equal((await outcome).code, 0)
+    assert.equal(said().filter(({ msg }) => msg === 'the crawl has ended').length, 1)
+  })
+
+  test('serve --crawl refuses to start where the admin listener of its crawl could not listen', async (t) => {
+    const { run } = await processWorld(t)
+    const server = createServer().listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const taken = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const [env, expected] of [
+      [{}, `${taken} is in use: name another port with DOMAINDEX_CRAWL_ADMIN`],
+      [
+        { DOMAINDEX_ADMIN: taken },
+        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_ADMIN both name ${taken}: name another port with one of them`,
+      ],
+      [
+        { DOMAINDEX_PORT: taken.split(':')[1]! },
+        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_PORT both name ${taken}: name another port with one of them`,
+      ],
+    ] as const) {
+      const given = { ...ENVIRONMENT, DOMAINDEX_CRAWL_ADMIN: taken, DOMAINDEX_LOG_LEVEL: 'silent', ...env }
+      const { code, stdout, stderr } = await run(['serve', '--crawl'], { env: given })
+      assert.deepEqual([code, stdout, stderr], [1, '', `domaindex: ${expected}\n`])
+    }
+  })
+
+  test('a crawler whose server was killed ends by itself', async (t) => {
+    const { asked, start, withStore } = await processWorld(t)
+    const { child, outcome, said } = start('serve', '--crawl')
+    await until(() => asked.length > 10)
+    child.kill('SIGKILL')
+    await outcome // its crawler holds the same pipe, which is closed when both have ended
+    assert.equal(said().at(-1)!.msg, 'the crawl has ended')
+    await withStore(async ({ schedule }) => assert.deepEqual(await schedule.crawlers(), []))
+  })
+
+  test('what cannot be crawled with is refused in one line', async (t) => {
+    const { run } = folderOf(t)
+    for (const [args, env, expected] of [
+      [
+        ['crawl', '--loop', 'a.example'],
+        {},
+        /^domaindex: --loop and --status take no names, and neither --file nor --out\n$/,
+      ],
+      [['crawl', '--loop', '--status'], {}, /^domaindex: give either --loop or --status, not both\n$/],
+      [['crawl', '--loop', '--json'], {}, /^domaindex: --loop prints no result/],
+      [['crawl', '--loop'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
+      [['serve', '--crawl'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
+      [['crawl', '--loop'], { DOMAINDEX_CRAWL_LATEST: '1h' }, /^domaindex: DOMAINDEX_CRAWL_SOONEST is longer than/],
+      [['crawl', '--status'], {}, /^domaindex: there is no store at /],
+    ] as [string[], Record<string, string>, RegExp][]) {
+      const { code, stderr } = await run(args, { env: { ...ENVIRONMENT, ...env } })
+      assert.equal(code, /--loop (and|or|prints)/.test(stderr) ? 2 : 1)
+      assert.match(stderr, expected)
+    }
+  })
+})

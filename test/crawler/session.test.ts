@@ -1,0 +1,108 @@
+/** What a span has in hand, where one of its lanes comes between two steps of another. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
+import { NO_CLOCKS } from '../../src/apply/crawl-state.ts'
+import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
+import { admitCandidates } from '../../src/crawler/queue/admission.ts'
+import type { CrawlerDependencies } from '../../src/crawler/dependencies.ts'
+import { CrawlStats } from '../../src/crawler/status/stats.ts'
+import { createCrawlMemory } from '../../src/crawler/crawl-memory.ts'
+import { startSweep, type Candidate, type HeldRange, isRangeDone, finishedSweep } from '../../src/crawler/queue/held-range.ts'
+import { CrawlSession } from '../../src/crawler/session.ts'
+import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import { RANGE_SLOTS } from '../../src/values/domain-name.ts'
+import { named } from '../probe/internet.ts'
+import { BEGIN, DAY, makeWorld, visited } from './world.ts'
+
+/** A span over a store; what a span alone does not ask for is left out. */
+function spanOf(store: Store): CrawlSession {
+  const clock = { nowMs: () => 0, wait: async () => {} }
+  const crawl = {
+    store,
+    clock,
+    pace: makePolitenessLimiter(clock),
+    shares: DEFAULT_SHARES,
+    rate: null,
+    rhythm: DEFAULT_PROBE_INTERVALS,
+    figures: new CrawlStats(),
+    holder: 'one',
+  }
+  const times = { sweeps: { least: 0, most: 60 } }
+  const whole = { ...crawl, times } as unknown as CrawlerDependencies
+  return new CrawlSession(whole, createCrawlMemory(whole))
+}
+
+function candidateOf(range: HeldRange): Candidate {
+  const name = named('a.example')
+  const visit = { name, version: 1, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+  return { name, state: visit, kind: 'asked', prior: 'new', heldRange: range, readAt: 0, targets: {}, requests: new Set(['asked']) }
+}
+
+test('a range in which a name comes up just as it is being given back is not given back', async (t) => {
+  const { store, now } = await makeWorld(t)
+  let meanwhile = (): void => {}
+  const span = spanOf({
+    ...store,
+    async now() {
+      meanwhile()
+      return now()
+    },
+  })
+  const [range] = await span.lease(1)
+  range!.isReading = false
+  assert.ok(isRangeDone(range!))
+  meanwhile = () => span.heldRanges.has(range!.lease.range) && span.admit(candidateOf(range!))
+  await span.release()
+  assert.equal(range!.openCandidates.size, 1)
+  assert.deepEqual(await store.schedule.renew([range!.lease]), [range!.lease], 'the lease stands')
+  assert.ok(span.heldRanges.has(range!.lease.range))
+})
+
+test('the range of a name that goes back to its slot is swept again at once', async (t) => {
+  const { store, now } = await makeWorld(t)
+  const span = spanOf(store)
+  const [range] = await span.lease(1)
+  startSweep(range!, 0)
+  range!.sweep!.slotsRead = RANGE_SLOTS
+  const candidate = candidateOf(range!)
+  span.admit(candidate)
+  span.returnToSlot(candidate)
+  assert.equal(finishedSweep(range!, await store.now(), { min: 0, max: 60 })?.nextSweep, now())
+  assert.deepEqual([span.candidates.size, span.queue.size, isRangeDone(range!)], [0, 0, true])
+})
+
+test('what belongs to a lease that is another crawler’s is in hand no more', async (t) => {
+  const { store } = await makeWorld(t)
+  const span = spanOf(store)
+  const [range, other] = await span.lease(2)
+  span.admit(candidateOf(range!))
+  await store.schedule.release([{ lease: range!.lease, sweep: null }])
+  await store.schedule.lease('thief', 1, [range!.lease.range])
+  await span.renew()
+  assert.deepEqual([[...span.heldRanges.values()], span.candidates.size, span.queue.size], [[other], 0, 0])
+})
+
+test('a name whose range is lost while its places are read does not come in', async (t) => {
+  const { store } = await makeWorld(t)
+  const [name] = ['a.example'].map(named)
+  await visited(store, [name!], 8 * DAY)
+  const [visit] = await store.observations.crawlStates([name!])
+  let lose = (): void => {}
+  const span = spanOf({
+    ...store,
+    observations: {
+      ...store.observations,
+      async currentFacts(names) {
+        lose()
+        return store.observations.currentFacts(names)
+      },
+    },
+  })
+  const [range] = await span.lease(1)
+  lose = () => span.dropRange(range!)
+  await admitCandidates(span, [{ state: visit!, range: range!, requestKind: null, readAt: BEGIN }])
+  assert.deepEqual([span.candidates.size, range!.openCandidates.size], [0, 0])
+})

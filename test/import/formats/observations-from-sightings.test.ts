@@ -1,0 +1,99 @@
+/** Sightings of a name become visits: which answers belong together, and what they say then. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DnsAnswer } from '../../../src/probe/probe-result.ts'
+import { observationsOf } from '../../../src/import/formats/observations-from-sightings.ts'
+import type { Sighting } from '../../../src/import/formats/sighting.ts'
+import { writeObservation } from '../../../src/observe/observation-writer.ts'
+import type { RecordType } from '../../../src/values/dns-record.ts'
+import { answered, name } from '../../observe/probe-results.ts'
+import { NOON } from './reading.ts'
+
+const FAILED: DnsAnswer = { outcome: 'failed', why: 'timeout' }
+const A1 = answered('192.0.2.1')
+const A2 = answered('192.0.2.2')
+
+const asked = (seconds: number, type: RecordType, answer: DnsAnswer, domain = 'example.com'): Sighting => ({
+  name: name(domain),
+  at: NOON + seconds,
+  kind: 'asked',
+  type,
+  answer,
+})
+
+/** Seconds behind noon and what DNS said; null for a visit that says nothing. */
+function visits(...sightings: Sighting[]): unknown[] {
+  return [...observationsOf(sightings)].map((each) => {
+    if (each === null) return null
+    return [each.observed_at - NOON, JSON.parse(writeObservation(each)).dns]
+  })
+}
+
+test('what was asked of a name within 60 seconds is one visit, dated by its first answer', () => {
+  assert.deepEqual(
+    visits(asked(0, 'A', A1), asked(30, 'MX', answered()), asked(59, 'AAAA', answered()), asked(60, 'NS', answered())),
+    [
+      [0, { status: 'ok', A: ['192.0.2.1'], AAAA: [], MX: [] }],
+      [60, { status: 'ok', NS: [] }],
+    ],
+  )
+})
+
+test('a type that was asked again begins another visit', () => {
+  assert.deepEqual(
+    visits(asked(0, 'A', A1), asked(1, 'MX', answered()), asked(5, 'A', A2), asked(61, 'MX', answered())),
+    [
+      [0, { status: 'ok', A: ['192.0.2.1'], MX: [] }],
+      [5, { status: 'ok', A: ['192.0.2.2'], MX: [] }],
+    ],
+  )
+})
+
+test('within a visit an answer counts more than a failure, before and after it', () => {
+  assert.deepEqual(visits(asked(0, 'A', FAILED), asked(3, 'A', A1), asked(5, 'A', FAILED)), [
+    [0, { status: 'ok', A: ['192.0.2.1'] }],
+  ])
+})
+
+test('of two answers of one second the first counts', () => {
+  assert.deepEqual(visits(asked(0, 'A', A1), asked(0, 'A', A2), asked(0, 'A', A1)), [
+    [0, { status: 'ok', A: ['192.0.2.1'] }],
+  ])
+})
+
+test('servfail needs A and AAAA to fail in one visit; a visit of which nothing is known is null', () => {
+  assert.deepEqual(visits(asked(0, 'A', FAILED), asked(59, 'AAAA', FAILED)), [[0, { status: 'servfail' }]])
+  assert.deepEqual(visits(asked(0, 'A', FAILED), asked(60, 'AAAA', FAILED)), [null, null])
+})
+
+test('a name that does not exist for A, and for nothing else, is there', () => {
+  assert.deepEqual(visits(asked(0, 'A', { outcome: 'nxdomain' }), asked(0, 'AAAA', answered('2001:db8::1'))), [
+    [0, { status: 'ok', A: [], AAAA: ['2001:db8::1'] }],
+  ])
+})
+
+test('names do not mix', () => {
+  const both = [asked(0, 'A', FAILED, 'a.example'), asked(0, 'AAAA', FAILED, 'b.example')]
+  assert.deepEqual(visits(...both), [null, null])
+})
+
+test('of a name with any number of rows no more than a part is held', () => {
+  const row = (at: number): Sighting => ({
+    name: name('example.com'),
+    at,
+    kind: 'held',
+    type: 'A',
+    records: [`192.0.2.${at % 2}`],
+    until: at,
+  })
+  let taken = 0
+  const rows = (function* () {
+    for (; taken < 50_000; taken++) yield row(taken * 2)
+  })()
+  const observations = observationsOf(rows)
+  observations.next()
+  assert.ok(taken < 5000, `${taken} rows were taken before the first observation`)
+  const rest = [...observations]
+  assert.equal(rest.length, 49_999)
+})

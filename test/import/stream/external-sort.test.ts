@@ -1,0 +1,63 @@
+/** More sightings than memory holds: sorted runs in a temporary file give what sorting at once gives, and leave nothing. */
+
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { InputError } from '../../../src/import/stream/input-error.ts'
+import { createExternalSorter } from '../../../src/import/stream/external-sort.ts'
+import { folderOf } from '../../cli/run.ts'
+
+const texts = fc.array(
+  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  { maxLength: 300 },
+)
+
+test('texts come back in order, whatever fits into memory, and nothing is left on the disk', (t) => {
+  const { path } = folderOf(t)
+  mkdirSync(path('temporary'))
+  inTemporary(path('temporary'), () =>
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 1, max: 5000 }), (given, memory) => {
+        const sorted = createExternalSorter(memory)
+        for (const text of given) sorted.add(text)
+        assert.deepEqual(readdirSync(path('temporary')), [])
+        assert.deepEqual([...sorted.sorted()], given.toSorted())
+      }),
+    ),
+  )
+})
+
+test('texts longer than a buffer come back whole', (t) => {
+  const { path } = folderOf(t)
+  const given = Array.from({ length: 30 }, (_, index) => String.fromCharCode(97 + (index % 26)).repeat(300_000 + index))
+  inTemporary(path('.'), () => {
+    const sorted = createExternalSorter(1)
+    for (const text of given) sorted.add(text)
+    assert.deepEqual([...sorted.sorted()], given.toSorted())
+  })
+})
+
+test('a temporary folder that cannot be used is named, with what to do', (t) => {
+  const { path } = folderOf(t)
+  rmSync(path('nowhere'), { force: true })
+  inTemporary(path('nowhere'), () => {
+    assert.throws(
+      () => createExternalSorter(1).add('x'),
+      (error) =>
+        error instanceof InputError &&
+        /nowhere cannot be used: no such file.*; TMPDIR names another$/.test(error.message),
+    )
+  })
+})
+
+function inTemporary(folder: string, work: () => void): void {
+  const before = process.env.TMPDIR
+  process.env.TMPDIR = folder
+  try {
+    work()
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  }
+}

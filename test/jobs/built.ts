@@ -1,0 +1,64 @@
+/** Files that tests build: how a build is run, and what is in the file then. */
+
+import assert from 'node:assert/strict'
+import { gunzipSync } from 'node:zlib'
+import type { BuildContext } from '../../src/jobs/publish.ts'
+import { buildDaily, type DailyBuild } from '../../src/jobs/daily.ts'
+import { type FileName, fileName, type FileManifest } from '../../src/jobs/file-store/file-store.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { addDays, type Day } from '../../src/values/time.ts'
+import type { World } from '../spec/world.ts'
+import { readAll, sha256 } from './file-store/conformance.ts'
+
+export const DAY = '2026-11-19' as Day
+
+export function runOf(given: Partial<BuildContext> = {}): BuildContext {
+  return { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads: 1, ...given }
+}
+
+/** Names in the batches that are given. */
+export async function* batchesOf(...batches: readonly string[][]): AsyncGenerator<DomainName[]> {
+  yield* batches as DomainName[][]
+}
+
+type Given = Partial<Omit<DailyBuild, 'names'>> & { run?: Partial<BuildContext> }
+
+export function makeDaily({ shelf, store, clock }: World, day: Day, names: readonly string[], given: Given = {}) {
+  const { run, ...rest } = given
+  const frontier = store.observations
+  const build = { shelf, frontier, bounds: { least: 0.2, most: 5, floor: 5 }, release: false, now: clock.now, ...rest }
+  return buildDaily(day, { ...build, names: batchesOf([...names]) }, runOf(run))
+}
+
+/** Names that sort as they are counted. */
+export const some = (count: number, word = 'name'): string[] =>
+  Array.from({ length: count }, (_, n) => `${word}${String(n).padStart(6, '0')}.example`)
+
+/** Makes the files of the days before DAY, of these many rows, the last one the day before. */
+export async function makeDays(world: World, rows: readonly number[]): Promise<void> {
+  for (const [place, count] of rows.entries())
+    await makeDaily(world, addDays(DAY, place - rows.length), some(count, `day${place}`), { qualityBounds: null })
+}
+
+/** The unpacked content of a file, which is as its manifest says. */
+export async function textOf({ shelf }: World, name: FileName = fileName('daily', DAY)): Promise<string> {
+  const opened = await shelf.open(name)
+  assert.ok(opened, name)
+  const packed = await readAll(opened)
+  await opened.close()
+  const { manifest } = opened
+  const plain = gunzipSync(packed)
+  assert.deepEqual([manifest.bytes, manifest.sha256], [packed.length, sha256(packed)])
+  assert.deepEqual([manifest.plain_bytes, manifest.plain_sha256], [plain.length, sha256(plain)])
+  return plain.toString()
+}
+
+/** What a manifest tells of the content of a daily file. */
+export const figures = ({ rows, first, last, ratio, listed_before, held }: FileManifest) => ({
+  rows,
+  first,
+  last,
+  ratio,
+  listed_before,
+  held,
+})

@@ -1,0 +1,222 @@
+/** What every shelf has to show. */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { type FileDescription, type OpenedFile, parseFileName, type FileStore } from '../../../src/jobs/file-store/file-store.ts'
+
+export type ShelfEngine = {
+  name: string
+  /** An empty shelf that is gone after the test; each call of `another` is the view of another process. */
+  open(test: TestContext): Promise<{ shelf: FileStore; another(): FileStore }>
+}
+
+export const NAME = nameOf('2026-11-19.txt.gz')
+export const GENERATED = 1_795_140_000
+
+export function nameOf(text: string) {
+  const parsed = parseFileName(text)
+  assert.ok(parsed, text)
+  return parsed.name
+}
+
+export function description(generated = GENERATED): FileDescription {
+  return { generated, rows: 1, plain_bytes: 3, plain_sha256: 'ab', first: null, last: null, held: null }
+}
+
+/** A source of pieces. */
+export async function* pieces(...given: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* given
+}
+
+export const bytes = (length: number, seed = 1): Uint8Array =>
+  Uint8Array.from({ length }, (_, index) => Math.imul(index + seed, 2_654_435_761) >>> 24)
+
+export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
+
+/** The bytes of a range; the pieces are good until the next one is asked for, so they are copied. */
+export async function readAll(opened: OpenedFile, start = 0, end = opened.manifest.bytes): Promise<Buffer> {
+  const read: Buffer[] = []
+  for await (const piece of opened.read(start, end)) {
+    assert.ok(piece.length > 0 && piece.length <= 131_072)
+    read.push(Buffer.from(piece))
+  }
+  return Buffer.concat(read)
+}
+
+/** The content of a file; null where there is none. It must be as its manifest says. */
+export async function contentOf(shelf: FileStore, name = NAME): Promise<Buffer | null> {
+  const opened = await shelf.open(name)
+  if (opened === null) return null
+  const content = await readAll(opened)
+  await opened.close()
+  assert.equal(content.length, opened.manifest.bytes)
+  assert.equal(sha256(content), opened.manifest.sha256)
+  return content
+}
+
+export function shelfConformance(engine: ShelfEngine): void {
+  const on = (sentence: string, deed: (world: Awaited<ReturnType<ShelfEngine['open']>>) => Promise<void>): void => {
+    test(`${engine.name}: ${sentence}`, async (t) => deed(await engine.open(t)))
+  }
+
+  on('says how much may still be written, before the first file and after it', async ({ shelf }) => {
+    const before = await shelf.freeBytes()
+    assert.ok(before > 0)
+    await shelf.publish(NAME, pieces(bytes(10)), () => description())
+    assert.ok((await shelf.freeBytes()) > 0)
+  })
+
+  on('an empty shelf has no file, no manifest and an empty list', async ({ shelf }) => {
+    assert.equal(await shelf.open(NAME), null)
+    assert.equal(await shelf.manifest(NAME), null)
+    assert.deepEqual(await shelf.list('daily'), [])
+    await shelf.remove(NAME)
+  })
+
+  on('a file is published with a manifest that says what it is', async ({ shelf, another }) => {
+    const content = bytes(300_000)
+    const told: object[] = []
+    const manifest = await shelf.publish(NAME, pieces(content.subarray(0, 7), content.subarray(7)), (written) => {
+      told.push(written)
+      return { ...description(), ratio: 1.5, listed_before: 2 }
+    })
+    const written = { bytes: 300_000, sha256: sha256(content) }
+    assert.deepEqual(told, [written])
+    const expected = { ...description(), ratio: 1.5, listed_before: 2, ...written }
+    assert.deepEqual(manifest, { ...expected, name: NAME, kind: 'daily', date: '2026-11-19', revision: 1 })
+    assert.deepEqual(await another().manifest(NAME), manifest)
+    assert.deepEqual(await another().list('daily'), [manifest])
+    assert.deepEqual(await contentOf(another()), Buffer.from(content))
+  })
+
+  on('any range of a file is its bytes', async ({ shelf }) => {
+    const content = Buffer.from(bytes(400_000))
+    await shelf.publish(NAME, pieces(content), () => description())
+    const opened = (await shelf.open(NAME))!
+    const range = fc.tuple(fc.nat(400_000), fc.nat(400_000)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
+    await fc.assert(
+      fc.asyncProperty(range, async ([start, end]) => {
+        assert.ok((await readAll(opened, start, end)).equals(content.subarray(start, end)))
+      }),
+      { numRuns: 40, examples: [[[0, 0]], [[0, 400_000]], [[400_000, 400_000]], [[131_072, 131_073]]] },
+    )
+    await opened.close()
+  })
+
+  replacing(on)
+  failing(on)
+
+  on('files are listed by kind, the oldest date first', async ({ shelf }) => {
+    const names = ['2026-11-19', '2025-12-31', '2026-02-01'].flatMap((date) => [
+      `${date}.txt.gz`,
+      `${date}-followup-7.csv.gz`,
+      `domains-${date}.txt.gz`,
+    ])
+    for (const name of names) await shelf.publish(nameOf(name), pieces(bytes(3)), () => description())
+    const listed = async (kind: 'daily' | 'followup-30' | 'snapshot') =>
+      (await shelf.list(kind)).map(({ name }) => name)
+    assert.deepEqual(await listed('daily'), ['2025-12-31.txt.gz', '2026-02-01.txt.gz', '2026-11-19.txt.gz'])
+    assert.deepEqual(await listed('followup-30'), [])
+    assert.equal((await listed('snapshot')).at(-1), 'domains-2026-11-19.txt.gz')
+  })
+
+  on('writers side by side: what is read is always one of the files written', async ({ shelf, another }) => {
+    const contents = Array.from({ length: 8 }, (_, index) => Buffer.from(bytes(50_000 + index, index)))
+    const others = contents.map(() => another())
+    let isOver = false
+    const reading = (async () => {
+      for (; !isOver; await new Promise(setImmediate)) {
+        const read = await contentOf(shelf)
+        assert.ok(read === null || contents.some((content) => content.equals(read)))
+      }
+    })()
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(
+        others.map((other, index) => other.publish(NAME, pieces(contents[index]!), () => description())),
+      )
+    }
+    isOver = true
+    await reading
+    assert.ok((await shelf.manifest(NAME))!.revision > 1)
+  })
+}
+
+type On = (sentence: string, deed: (world: { shelf: FileStore; another(): FileStore }) => Promise<void>) => void
+
+function replacing(on: On): void {
+  on(
+    'a newer file takes the place of the former at once, with a revision and a later moment of its own',
+    async (world) => {
+      const { shelf, another } = world
+      const first = await shelf.publish(NAME, pieces(bytes(9)), () => description())
+      const second = await another().publish(NAME, pieces(bytes(10)), () => description(GENERATED - 50))
+      assert.deepEqual([first.revision, second.revision], [1, 2])
+      assert.equal(second.generated, GENERATED + 1)
+      const third = await shelf.publish(NAME, pieces(bytes(11)), () => description(GENERATED + 500))
+      assert.deepEqual([third.revision, third.generated], [3, GENERATED + 500])
+      assert.deepEqual(await shelf.list('daily'), [third])
+      assert.equal((await contentOf(shelf))!.length, 11)
+    },
+  )
+
+  on('until all of it is written the former file is the file', async ({ shelf, another }) => {
+    const reader = another()
+    const seen: (number | undefined)[] = []
+    const look = async () => seen.push((await contentOf(reader))?.length)
+    async function* slow(length: number) {
+      for (let piece = 0; piece < 3; piece++) {
+        await look()
+        yield bytes(length)
+      }
+      await look()
+    }
+    await shelf.publish(NAME, slow(10), () => description())
+    await shelf.publish(NAME, slow(20), () => description())
+    await look()
+    assert.deepEqual(seen, [undefined, undefined, undefined, undefined, 30, 30, 30, 30, 60])
+  })
+
+  on('whoever reads a file that is replaced or removed goes on reading it', async ({ shelf, another }) => {
+    const content = Buffer.from(bytes(500_000))
+    await shelf.publish(NAME, pieces(content), () => description())
+    const opened = (await another().open(NAME))!
+    const reading = opened.read(0, 500_000)[Symbol.asyncIterator]()
+    const read = [Buffer.from((await reading.next()).value!)]
+    await shelf.publish(NAME, pieces(bytes(7)), () => description())
+    read.push(Buffer.from((await reading.next()).value!))
+    await shelf.remove(NAME)
+    assert.equal(await shelf.open(NAME), null)
+    assert.deepEqual(await shelf.list('daily'), [])
+    for (let next = await reading.next(); !next.done; next = await reading.next()) read.push(Buffer.from(next.value))
+    assert.ok(Buffer.concat(read).equals(content))
+    assert.ok((await readAll(opened, 400_000, 400_100)).equals(content.subarray(400_000, 400_100)))
+    await opened.close()
+  })
+}
+
+function failing(on: On): void {
+  on('a source that fails, or a description that does, leaves the former file', async ({ shelf }) => {
+    async function* broken() {
+      yield bytes(100_000)
+      throw new Error('the source broke')
+    }
+    const fail = () => {
+      throw new Error('nothing to say')
+    }
+    await assert.rejects(
+      shelf.publish(NAME, broken(), () => description()),
+      /the source broke/,
+    )
+    assert.equal(await shelf.open(NAME), null)
+    const manifest = await shelf.publish(NAME, pieces(bytes(5)), () => description())
+    await assert.rejects(
+      shelf.publish(NAME, broken(), () => description()),
+      /the source broke/,
+    )
+    await assert.rejects(shelf.publish(NAME, pieces(bytes(6)), fail), /nothing to say/)
+    assert.deepEqual(await shelf.manifest(NAME), manifest)
+    assert.equal((await contentOf(shelf))!.length, 5)
+  })
+}

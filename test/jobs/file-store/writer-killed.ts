@@ -1,0 +1,31 @@
+/** A process that publishes a file and is killed before the step of the given number: nothing of it is told beforehand. */
+
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { bytes, description, NAME, pieces } from './conformance.ts'
+
+const [folder = '', last = ''] = process.argv.slice(2)
+let steps = 0
+
+/** The function, but that the process dies before the step that it is not to take. */
+function counted<Given extends unknown[], Result>(work: (...given: Given) => Result) {
+  return function (this: unknown, ...given: Given): Result {
+    if (++steps === Number(last)) process.kill(process.pid, 'SIGKILL')
+    return work.apply(this, given)
+  }
+}
+
+type Functions = Record<string, (...given: unknown[]) => unknown>
+
+const handle = await promises.open(import.meta.filename)
+const methods: Functions = Object.getPrototypeOf(handle)
+await handle.close()
+for (const name of ['write', 'sync', 'datasync', 'close']) methods[name] = counted(methods[name]!)
+const functions = promises as unknown as Functions
+for (const name of ['open', 'rename', 'rm', 'mkdir']) functions[name] = counted(functions[name]!)
+syncBuiltinESMExports()
+
+const { openFolderFileStore: openShelfFolder } = await import('../../../src/jobs/file-store/folder.ts')
+const source = pieces(bytes(100_000, 2), bytes(100_000, 2), bytes(100_000, 2))
+await openShelfFolder(folder).publish(NAME, source, () => description())
+console.log(steps)

@@ -1,0 +1,313 @@
+/** The plan of the nights: what is made when, in which order, and what is caught up after nights that were missed. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type PlanInputs, MAX_FOLLOWUP_DELAY_DAYS, planJobs, STOPPED_MESSAGE, type JobStep } from '../../src/jobs/job-plan.ts'
+import { FILE_KINDS, type FileKind, fileName, type FileManifest } from '../../src/jobs/file-store/file-store.ts'
+import type { Job, JobRun } from '../../src/store/port/jobs.ts'
+import { addDays, type Day, dayOf, type Instant, parseInstant, startOfDay } from '../../src/values/time.ts'
+
+const HOUR = 3600
+const DAY = 86_400
+const ONE = 1 * HOUR
+const START = parseInstant('2026-11-20T01:00:00Z')!
+const TODAY = '2026-11-20' as Day
+const YESTERDAY = '2026-11-19' as Day
+
+/** An installation on paper: what a step makes is there a second later. */
+class Paper {
+  now: Instant = START
+  times = [ONE]
+  days = new Map<Day, Instant>()
+  files = new Map<FileKind, Map<Day, FileManifest>>(FILE_KINDS.map((kind) => [kind, new Map()]))
+  runs: JobRun[] = []
+  crawl = { isRunning: false, requested: 0 }
+  cutoff = 12 * HOUR
+  inboxAgain: Instant | null = null
+  held = new Set<Day>()
+  failing = new Set<Job>()
+
+  known(): PlanInputs {
+    const files = Object.fromEntries([...this.files].map(([kind, files]) => [kind, [...files.values()]])) as never
+    const days = [...this.days].map(([day, changed]) => ({ day, changed }))
+    const { now, times, runs, crawl, cutoff, inboxAgain } = this
+    return { now, times, days, files, runs, crawl, followupWait: cutoff, inboxRecheckAt: inboxAgain }
+  }
+
+  put(kind: FileKind, date: Day, generated = this.now): void {
+    const held = this.held.has(date) ? 'held' : null
+    this.files.get(kind)!.set(date, { name: fileName(kind, date), kind, date, generated, held } as FileManifest)
+  }
+
+  run({ job, date }: JobStep, given: Partial<JobRun> = {}): void {
+    const times = { began: this.now, ended: this.now + 1 }
+    this.runs.push({ number: this.runs.length, job, date, holder: 'a', ...times, rows: 1, error: null, ...given })
+  }
+
+  /** What is done until there is nothing more to do now. */
+  act(): string[] {
+    const done: string[] = []
+    for (let { step } = planJobs(this.known()); step !== null; { step } = planJobs(this.known())) {
+      const { job, date } = step
+      done.push(`${job} ${date}`)
+      assert.ok(done.length < 5_000, 'it comes to an end')
+      if (this.failing.has(job)) this.run(step, { error: 'no' })
+      else {
+        this.run(step)
+        if (job === 'daily' || job.startsWith('followup')) this.put(job as FileKind, date!)
+        if (job.startsWith('queue')) this.crawl.requested += 10
+      }
+      this.now++
+    }
+    return done
+  }
+
+  /** The jobs alone, without inbox and snapshot. */
+  made(): string[] {
+    return this.act().filter((words) => !/^(inbox|snapshot)/.test(words))
+  }
+
+  wait(): Instant {
+    const { step, recheckAt: again } = planJobs(this.known())
+    assert.equal(step, null)
+    assert.ok(again > this.now, 'the time to look again is ahead')
+    this.now = again
+    return again
+  }
+}
+
+test('a night goes from the inbox to yesterday’s file, the follow-ups and the snapshot, once', () => {
+  const paper = new Paper()
+  paper.days.set(YESTERDAY, START - 100)
+  paper.days.set(TODAY, START - 50)
+  for (const day of [addDays(TODAY, -8), addDays(TODAY, -31)]) paper.put('daily', day, startOfDay(addDays(day, 1)))
+  paper.put('followup-7', addDays(TODAY, -31), START - 20 * DAY)
+  assert.deepEqual(paper.act(), [
+    'inbox null',
+    'daily 2026-11-19',
+    'followup-7 2026-11-12',
+    'followup-30 2026-10-20',
+    'snapshot 2026-11-20',
+  ])
+  assert.deepEqual(paper.act(), [])
+  paper.now = START + 12 * HOUR
+  assert.deepEqual(paper.act(), [])
+})
+
+test('nothing of a round is done before its time', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.days.set(TODAY, START + HOUR)
+  paper.now = START + DAY - 1
+  assert.deepEqual(paper.act(), [])
+  assert.equal(paper.wait(), START + DAY)
+  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
+})
+
+test('with several times a day the inbox is emptied at each, and the snapshot is made at the first', () => {
+  const paper = new Paper()
+  paper.times = [ONE, 13 * HOUR]
+  assert.deepEqual(paper.act(), ['inbox null', 'snapshot 2026-11-20'])
+  paper.days.set(YESTERDAY, START + HOUR)
+  assert.deepEqual(paper.act(), [], 'it waits for the next time')
+  paper.now = START + 12 * HOUR
+  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-19'])
+})
+
+test('files that were left in the inbox are looked at again in the same round, and what they bring is made', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.inboxAgain = paper.now + 120
+  assert.equal(paper.wait(), paper.inboxAgain)
+  paper.days.set(YESTERDAY, paper.now)
+  const again = paper.now
+  assert.equal(planJobs(paper.known()).step?.job, 'inbox')
+  paper.run({ job: 'inbox', date: null })
+  paper.inboxAgain = null
+  paper.now++
+  assert.deepEqual(paper.act(), ['daily 2026-11-19'])
+  paper.inboxAgain = again
+  assert.deepEqual(paper.act(), [], 'once')
+})
+
+test('what the inbox brings is made in the same round, and what comes later in the next', () => {
+  const paper = new Paper()
+  paper.run({ job: 'inbox', date: null }, { endedAt: START + 2 * HOUR })
+  paper.now = START + 2 * HOUR
+  paper.days.set(YESTERDAY, START + 2 * HOUR - 1)
+  assert.deepEqual(paper.made(), ['daily 2026-11-19'])
+  paper.days.set(YESTERDAY, START + 5 * HOUR)
+  paper.now = START + 6 * HOUR
+  assert.deepEqual(paper.made(), [])
+  paper.now = START + DAY
+  assert.deepEqual(paper.made(), ['daily 2026-11-19'])
+})
+
+test('a day that changes in this very second is made in the next, and once', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.now = START + DAY
+  paper.run({ job: 'inbox', date: null })
+  paper.run({ job: 'snapshot', date: addDays(TODAY, 1) })
+  paper.days.set(TODAY, paper.now)
+  assert.deepEqual(paper.act(), [])
+  assert.equal(paper.wait(), START + DAY + 1)
+  assert.deepEqual(paper.act(), ['daily 2026-11-20'])
+})
+
+test('a day that was made anew without a change is not made again', () => {
+  const paper = new Paper()
+  paper.days.set(YESTERDAY, START - 100)
+  paper.put('daily', YESTERDAY, START - 5 * DAY)
+  paper.run({ job: 'daily', date: YESTERDAY }, { startedAt: START - 99, endedAt: START - 98 })
+  assert.deepEqual(paper.made(), [])
+})
+
+test('missed nights are caught up, the oldest day first', () => {
+  const paper = new Paper()
+  const days = Array.from({ length: 40 }, (_, n) => addDays(TODAY, n - 40))
+  for (const day of days.toReversed()) paper.days.set(day, startOfDay(day) + 80_000)
+  const made = paper.made()
+  assert.deepEqual(
+    made.slice(0, 40),
+    days.map((day) => `daily ${day}`),
+  )
+  const followups = made.slice(40)
+  assert.equal(followups.filter((words) => words.startsWith('followup-7')).length, 33)
+  assert.equal(followups.filter((words) => words.startsWith('followup-30')).length, 10)
+})
+
+test('follow-ups that are 35 days late, or later, are not made', () => {
+  const paper = new Paper()
+  const late = addDays(TODAY, -8 - MAX_FOLLOWUP_DELAY_DAYS)
+  for (const day of [late, addDays(late, 1)]) paper.put('daily', day, startOfDay(addDays(day, 1)))
+  assert.deepEqual(
+    paper.made().filter((words) => words.startsWith('followup-7')),
+    [`followup-7 ${addDays(late, 1)}`],
+  )
+})
+
+test('a follow-up exists from the night after day +7 and +30 on, not before', () => {
+  for (const [after, kind] of [
+    [7, 'followup-7'],
+    [30, 'followup-30'],
+  ] as const) {
+    const paper = new Paper()
+    paper.put('daily', YESTERDAY)
+    paper.now = startOfDay(YESTERDAY) + (after + 1) * DAY + ONE - 100
+    assert.ok(!paper.made().some((words) => words.startsWith(kind)))
+    paper.now = startOfDay(YESTERDAY) + (after + 1) * DAY + ONE
+    assert.ok(paper.made().includes(`${kind} ${YESTERDAY}`))
+  }
+})
+
+test('with a crawler the names are queued first, and the file waits until all were visited', () => {
+  const paper = new Paper()
+  const day = addDays(TODAY, -8)
+  paper.put('daily', day, startOfDay(addDays(day, 1)))
+  paper.crawl.isRunning = true
+  assert.deepEqual(paper.made(), [`queue-7 ${day}`])
+  assert.ok(paper.wait() <= START + 120, 'it looks again soon')
+  assert.deepEqual(paper.made(), [])
+  paper.crawl.requested = 0
+  assert.deepEqual(paper.made(), [`followup-7 ${day}`])
+})
+
+test('at the cut-off the file is written from what is known, and at once where no crawler lives any more', () => {
+  for (const ends of [true, false]) {
+    const paper = new Paper()
+    const day = addDays(TODAY, -8)
+    paper.put('daily', day, startOfDay(addDays(day, 1)))
+    paper.crawl.isRunning = true
+    assert.deepEqual(paper.made(), [`queue-7 ${day}`])
+    if (ends) paper.crawl.isRunning = false
+    else {
+      paper.now = START + 12 * HOUR
+      assert.deepEqual(paper.made(), [])
+      paper.now = START + 12 * HOUR + 60
+    }
+    assert.deepEqual(paper.made(), [`followup-7 ${day}`])
+  }
+})
+
+test('a follow-up that is a day late or later waits for no crawler: a long outage floods nobody', () => {
+  const paper = new Paper()
+  for (let days = 8; days < 30; days++) paper.put('daily', addDays(TODAY, -days), startOfDay(addDays(TODAY, 1 - days)))
+  paper.crawl.isRunning = true
+  const made = paper.made()
+  assert.deepEqual(made.at(-1), `queue-7 ${addDays(TODAY, -8)}`)
+  assert.equal(made.filter((words) => words.startsWith('followup-7')).length, 21)
+})
+
+test('a snapshot does not wait for the crawler', () => {
+  const paper = new Paper()
+  paper.put('daily', addDays(TODAY, -8), START - 7 * DAY)
+  paper.crawl.isRunning = true
+  assert.equal(paper.act().at(-1), 'snapshot 2026-11-20')
+})
+
+test('a day that is held back has no follow-up until it is released; one that was made anew has a new one', () => {
+  const paper = new Paper()
+  const day = addDays(TODAY, -8)
+  paper.held.add(day)
+  paper.put('daily', day, startOfDay(addDays(day, 1)))
+  assert.deepEqual(paper.made(), [])
+  paper.held.clear()
+  paper.put('daily', day, paper.now)
+  paper.now += 10
+  assert.deepEqual(paper.made(), [`followup-7 ${day}`])
+  paper.put('daily', day, paper.now)
+  paper.now += 10
+  assert.deepEqual(paper.made(), [`followup-7 ${day}`])
+})
+
+test('a step that fails is tried three times in a round, and holds up no other', () => {
+  const paper = new Paper()
+  paper.days.set(YESTERDAY, START - 100)
+  paper.failing.add('inbox')
+  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-19', 'snapshot 2026-11-20'])
+  assert.equal(paper.wait(), START + 301)
+  assert.deepEqual(paper.act(), ['inbox null'])
+  paper.wait()
+  assert.deepEqual(paper.act(), ['inbox null'])
+  paper.now = START + 12 * HOUR
+  assert.deepEqual(paper.act(), [])
+  paper.now = START + DAY
+  assert.ok(paper.act().includes('inbox null'))
+})
+
+test('a run that was stopped in order is no failure, and is made again at once', () => {
+  const paper = new Paper()
+  for (let n = 0; n < 5; n++) paper.run({ job: 'inbox', date: null }, { error: STOPPED_MESSAGE })
+  assert.equal(paper.act()[0], 'inbox null')
+})
+
+test('whatever nights are missed and whatever changes, in the end every day is made after its last change', () => {
+  const event = fc.record({
+    hours: fc.integer({ min: 0, max: 60 }),
+    day: fc.integer({ min: 1, max: 40 }),
+    crawls: fc.boolean(),
+    visits: fc.boolean(),
+  })
+  const property = fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+    const paper = new Paper()
+    for (const { hours, day, crawls, visits } of events) {
+      paper.days.set(addDays(dayOf(paper.now), -day), paper.now)
+      paper.crawl.isRunning = crawls
+      paper.act()
+      if (visits) paper.crawl.requested = 0
+      paper.now += hours * HOUR
+    }
+    paper.crawl.isRunning = false
+    paper.now += 2 * DAY
+    paper.act()
+    for (const [day, changed] of paper.days) {
+      const made = paper.files.get('daily')!.get(day)
+      assert.ok(made !== undefined && made.generated > changed, day)
+    }
+    for (const { job, date, startedAt: began } of paper.runs)
+      if (job === 'daily') assert.ok(began >= startOfDay(addDays(date!, 1)) + ONE, 'no day is made before its night')
+  })
+  fc.assert(property, { numRuns: 100 })
+})

@@ -1,0 +1,92 @@
+/** Visits against resolvers that bear little: our own load never becomes a fact about a name. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
+import type { DnsTable } from '../../../lab/dns-table.ts'
+import { createProber } from '../../../src/probe/probe.ts'
+import type { Resolver } from '../../../src/probe/dns/resolver.ts'
+import type { WebProber } from '../../../src/probe/web.ts'
+import type { Observation } from '../../../src/observe/observation.ts'
+import { observe } from '../../../src/observe/observe.ts'
+import { type DomainName, parseName } from '../../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
+import { resolverOf } from './dns-lab.ts'
+
+const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }
+const DELAY = 5
+const PARALLEL = 256
+const SOA = {
+  ...{ primary_nameserver: 'ns.test', mailbox: 'hostmaster.test', serial: 1, refresh_seconds: 7200 },
+  ...{ retry_seconds: 3600, expire_seconds: 1_209_600, minimum_ttl_seconds: 60 },
+}
+const WELL = {
+  ...{ A: ['192.0.2.1'], AAAA: ['2001:db8::1'], MX: [{ priority: 1, mail_server: 'mx.test' }], TXT: [['v=1']] },
+  ...{ NS: ['ns.test'], SOA: [SOA], delay: DELAY },
+}
+const DEAD = ['servfail', 'refused', { A: 'servfail', AAAA: 'refused', delay: DELAY }] as const
+
+/** Of twenty names one is dead. */
+const fateOf = (index: number) => (index % 20 === 7 ? DEAD[index % DEAD.length]! : WELL)
+
+function tableOf(count: number): DnsTable {
+  const rows = Array.from({ length: count }, (_, index) => [`n${index}.test`, fateOf(index)])
+  return { ...Object.fromEntries(rows), '.': { NS: ['ns.test'] } }
+}
+
+async function started(t: TestContext, count: number, bears: readonly number[]): Promise<LabDnsServer[]> {
+  const servers = await Promise.all(bears.map((each) => startDnsServer(tableOf(count), () => {}, { bears: each })))
+  t.after(() => Promise.allSettled(servers.map((server) => server.close())))
+  return servers
+}
+
+async function visitAll(resolver: Resolver, count: number): Promise<Map<number, Observation['dns']>> {
+  const crawler = createProber({ resolver, web: NO_WEB, now: () => 0 })
+  const seen = new Map<number, Observation['dns']>()
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) {
+      seen.set(index, observe(await crawler.probe(parseName(`n${index}.test`) as DomainName)).dns)
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, worker))
+  return seen
+}
+
+/** Nothing that is said is wrong, and of what lives nothing is missing. */
+function expectTruth(seen: Map<number, Observation['dns']>): void {
+  for (const [index, dns] of seen) {
+    const isDead = fateOf(index) !== WELL
+    if (dns === null && isDead) continue
+    assert.ok(dns !== null, `nothing was learned about n${index}.test`)
+    assert.equal(dns.status, isDead ? 'servfail' : 'ok', `n${index}.test`)
+    if (isDead) continue
+    for (const type of RECORD_TYPES)
+      assert.equal(dns.records[type]?.length, type === 'CNAME' ? 0 : 1, `${index} ${type}`)
+  }
+}
+
+test('a resolver that refuses what is over 150 questions makes no name fail, and dead names are still seen to be', async (t) => {
+  const count = 1_200
+  const resolver = await resolverOf(t, await started(t, count, [150]), { attempts: 4, pause: 20 })
+  const seen = await visitAll(resolver, count)
+  expectTruth(seen)
+  const judged = [...seen.values()].filter((dns) => dns?.status === 'servfail').length
+  assert.ok(judged > 0.9 * (count / 20), `${judged} of ${count / 20}`)
+})
+
+test('two resolvers of which one bears next to nothing make no name fail', async (t) => {
+  const count = 600
+  const resolver = await resolverOf(t, await started(t, count, [12, 400]), { attempts: 4, pause: 20 })
+  expectTruth(await visitAll(resolver, count))
+})
+
+test('a resolver that fails at everything says nothing about any name', async (t) => {
+  const [server] = (await started(t, 60, [1_000])) as [LabDnsServer]
+  const resolver = await resolverOf(t, [server], { attempts: 2, pause: 1 })
+  for (const failure of ['servfail', 'refused'] as const) {
+    server.override(() => failure)
+    const seen = await visitAll(resolver, 60)
+    assert.deepEqual(new Set(seen.values()), new Set([null]))
+  }
+})

@@ -1,0 +1,70 @@
+/** Time-outs after which this process is not what was late. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { test } from 'node:test'
+import { stallAdjustedNow, setStallTolerantTimeout } from '../../src/probe/stall-timer.ts'
+
+const SOON = 20
+const PAUSE = 100
+
+/** Nothing runs in this process meanwhile; the system's side of a connection does. */
+const standStill = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+
+test('what came in while the process stood still is heard before the time-out', async () => {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const heard = await new Promise((resolve) => {
+    const stop = setStallTolerantTimeout(SOON, () => resolve('nothing'))
+    socket.once('connect', () => {
+      stop()
+      resolve('the connection')
+    })
+    setImmediate(() => standStill(PAUSE))
+  })
+  socket.destroy()
+  server.close()
+  assert.equal(heard, 'the connection')
+})
+
+test('where nothing comes in, the time-out comes', async () => {
+  await new Promise<void>((resolve) => {
+    setStallTolerantTimeout(1, resolve)
+  })
+})
+
+test('a wait that was stopped is over, also between its time and its call', async () => {
+  const calls: string[] = []
+  const stopEarly = setStallTolerantTimeout(SOON, () => calls.push('stopped before its time'))
+  const stopLate = setStallTolerantTimeout(SOON, () => calls.push('stopped after its time'))
+  stopEarly()
+  await new Promise<void>((resolve) => {
+    setTimeout(() => {
+      stopLate()
+      setImmediate(resolve)
+    }, SOON)
+    setImmediate(() => standStill(PAUSE)) // so that both timers run out in one turn
+  })
+  assert.deepEqual(calls, [])
+})
+
+test('a wait is prolonged by the time in which the process could do nothing, and the fair clock stands still in it', async () => {
+  const calls: string[] = []
+  const began = stallAdjustedNow()
+  const ended = new Promise<void>((resolve) => {
+    setStallTolerantTimeout(10 * SOON, () => {
+      calls.push('late')
+      resolve()
+    })
+  })
+  for (let pause = 0; pause < 3; pause++) {
+    await new Promise(setImmediate)
+    standStill(2 * PAUSE)
+    await new Promise(setImmediate)
+  }
+  assert.deepEqual(calls, [], 'though its time was over long ago')
+  assert.ok(stallAdjustedNow() - began < 10 * SOON)
+  await ended
+})

@@ -1,0 +1,198 @@
+/** The acceptor: connections are counted and refused before anybody reads them, and none that was accepted is lost. */
+
+import assert from 'node:assert/strict'
+import type { Worker } from 'node:cluster'
+import { EventEmitter, once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Acceptor, type AcceptorSettings, attachWorker } from '../../../src/server/connections/acceptor.ts'
+import { ConnectionBacklog, type AcceptedConnection, type ConnectionReceiver } from '../../../src/server/connections/backlog.ts'
+
+const NONE: AcceptorSettings = {
+  host: '127.0.0.1',
+  connections: 0,
+  clientConnections: 0,
+  clientExempt: [],
+  trustedProxies: [],
+}
+
+/** A worker that keeps what it is handed. */
+function workerOf(acceptor: Acceptor) {
+  const handed: AcceptedConnection[] = []
+  const taker: ConnectionReceiver = { send: (pending) => void handed.push(pending) }
+  return {
+    taker,
+    handed,
+    /** Takes the next connection that it is handed. */
+    async take(): Promise<AcceptedConnection> {
+      while (handed.length === 0) await turn()
+      const pending = handed.shift()!
+      acceptor.acknowledge(taker)
+      return pending
+    },
+  }
+}
+
+async function acceptorOf(t: TestContext, settings: Partial<AcceptorSettings> = {}) {
+  const acceptor = new Acceptor({ ...NONE, ...settings })
+  const port = await acceptor.listen(0)
+  const sockets: Socket[] = []
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    await acceptor.stop()
+  })
+  const open = async (from = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => {})
+    sockets.push(socket)
+    await once(socket, 'connect')
+    return socket
+  }
+  /** Sends the head of a request; resolves to all that comes. */
+  const ask = async (path: string, from?: string): Promise<string> => {
+    const socket = await open(from)
+    socket.write(`GET ${path} HTTP/1.1\r\n\r\n`)
+    let text = ''
+    for await (const piece of socket.setEncoding('utf8')) text += piece
+    return text
+  }
+  return { acceptor, open, ask }
+}
+
+test('a connection goes to a worker that is free; one that dies before it took it gives it to another', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  const [first, second] = [workerOf(acceptor), workerOf(acceptor)]
+  acceptor.add(first.taker)
+  await open()
+  while (first.handed.length === 0) await turn()
+  await open()
+  while (acceptor.waitingCount === 0) await turn()
+  assert.equal(first.handed.length, 1, 'one at a time')
+  acceptor.remove(first.taker)
+  acceptor.add(second.taker)
+  assert.equal((await second.take()).number, 1)
+  assert.equal((await second.take()).number, 2)
+  assert.equal(acceptor.openCount, 2)
+  acceptor.connectionsClosed(second.taker, [1])
+  assert.equal(acceptor.openCount, 1)
+  acceptor.remove(second.taker)
+  assert.equal(acceptor.openCount, 0)
+})
+
+test('more connections than may be are refused with 500 and Retry-After, in the place of the endpoint', async (t) => {
+  const { acceptor, open, ask } = await acceptorOf(t, { connections: 1 })
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  await open()
+  const { number } = await take()
+  for (const [path, isNested] of [
+    ['/v1.0/lookup?token=x', true],
+    ['/v1.0/reverseip', true],
+    ['//v1.0//redirect/', true],
+    ['/v1.0/daily', false],
+    ['/docs', false],
+  ] as const) {
+    const [head = '', body = ''] = (await ask(path)).split('\r\n\r\n')
+    assert.match(head, /^HTTP\/1.1 500 /, path)
+    assert.match(head, /^Retry-After: 1\r$/m)
+    assert.match(head, /^Request-Id: \S+\r$/m)
+    const said = JSON.parse(body)
+    assert.equal((isNested ? said.result : said).error, 'internal_error', path)
+  }
+  assert.equal(acceptor.rejected.connections, 5)
+  acceptor.connectionsClosed(taker, [number])
+  await open()
+  await take()
+})
+
+test('a client address has so many connections, unless it is exempt or a trusted proxy', async (t) => {
+  const settings = { clientConnections: 1, clientExempt: ['127.0.0.3'], trustedProxies: ['127.0.0.4/32'] }
+  const { acceptor, open, ask } = await acceptorOf(t, settings)
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  for (const from of ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.3', '127.0.0.4', '127.0.0.4']) {
+    await open(from)
+    await take()
+  }
+  assert.match(await ask('/', '127.0.0.1'), /^HTTP\/1.1 500 /)
+  assert.equal(acceptor.rejected.client_connections, 1)
+  acceptor.remove(taker)
+  const other = workerOf(acceptor)
+  acceptor.add(other.taker)
+  await open('127.0.0.1')
+  await other.take()
+})
+
+test('what was accepted before the listener closed is handed over first; later clients are told that nobody listens', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  await Promise.all(Array.from({ length: 20 }, () => open())) // the kernel has them, and the acceptor not all
+  const stopped = acceptor.stop()
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  for (let count = 0; count < 20; count++) await take()
+  await stopped
+  await assert.rejects(open(), { code: 'ECONNREFUSED' })
+})
+
+test('however long that takes, what the kernel keeps is accepted before the listener is closed', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  const sockets = await Promise.all(Array.from({ length: 200 }, () => open()))
+  let reset = 0
+  for (const socket of sockets) socket.on('error', () => reset++)
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => (now += 1_000)) // a machine that is so busy that seconds pass between two looks
+  const stopped = acceptor.stop()
+  const { taker, take } = workerOf(acceptor)
+  acceptor.add(taker)
+  for (let count = 0; count < 200; count++) await take()
+  t.mock.reset()
+  await stopped
+  await turn()
+  assert.equal(reset, 0)
+})
+
+test('a worker without a file descriptor for a connection is told of once, and handed connections again soon', async (t) => {
+  const { acceptor, open } = await acceptorOf(t)
+  const sent: number[] = []
+  const worker = Object.assign(new EventEmitter(), {
+    process: new EventEmitter(),
+    isDead: () => false,
+    send: ({ number }: { number: number }) => sent.push(number),
+  })
+  let full = 0
+  attachWorker(worker as unknown as Worker, acceptor, () => full++)
+  await open()
+  for (let tried = 1; tried <= 3; tried++) {
+    while (sent.length < tried) await turn()
+    worker.process.emit('internalMessage', { cmd: 'NODE_HANDLE_NACK' })
+    assert.equal(acceptor.waitingCount, 1, 'it waits for a worker that can take it')
+  }
+  while (sent.length < 4) await turn()
+  worker.emit('message', { to: 'primary', is: 'taken' })
+  assert.deepEqual([sent, full, acceptor.waitingCount, acceptor.openCount], [[1, 1, 1, 1], 1, 0, 1])
+  worker.emit('exit')
+  assert.equal(acceptor.openCount, 0)
+})
+
+test('of many connections that wait the newest is handed over first, of few the oldest', () => {
+  const handed: number[] = []
+  const backlog = new ConnectionBacklog(() => {})
+  const taker: ConnectionReceiver = { send: ({ number }) => void handed.push(number) }
+  for (let number = 1; number <= 66; number++) backlog.add({ number, acceptedAt: performance.now() } as AcceptedConnection, () => {})
+  backlog.addFreeReceiver(taker)
+  for (let count = 0; count < 3; count++) backlog.acknowledge(taker)
+  assert.deepEqual(handed, [66, 65, 1, 2])
+})
+
+test('what a worker was handed and never took is refused when the worker ends after the rest was given up', async () => {
+  const refused: number[] = []
+  const backlog = new ConnectionBacklog(({ number }) => void refused.push(number))
+  const taker: ConnectionReceiver = { send: () => {} }
+  const pending = (number: number) => ({ number, acceptedAt: performance.now() }) as AcceptedConnection
+  backlog.addFreeReceiver(taker)
+  for (const number of [1, 2]) backlog.add(pending(number), () => {})
+  await backlog.drain(1)
+  assert.deepEqual(refused, [2])
+  assert.equal(backlog.removeReceiver(taker)?.number, 1)
+  assert.deepEqual(refused, [2, 1])
+})

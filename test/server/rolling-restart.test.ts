@@ -1,0 +1,105 @@
+/** Two servers over one PostgreSQL that are restarted, or whose PostgreSQL is, while they are asked. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dayOf } from '../../src/values/time.ts'
+import { hosted } from '../spec/observations.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { until } from '../until.ts'
+import { clientOf } from '../api/client.ts'
+import { proxyOver } from './proxy.ts'
+import { makeAccount, observe } from '../api/server.ts'
+import { serversOf } from './two-servers.ts'
+
+const now = () => Math.floor(Date.now() / 1000)
+const CLIENTS = 16
+
+if (!noPostgres) await postgresServer() // for the whole file
+const notOurs = noPostgres || (process.env.DOMAINDEX_TEST_POSTGRES ? 'the server is not ours to restart' : false)
+
+/** Asks over and over, on kept connections, until it is told to stop. */
+function loadOn(address: string, path: string) {
+  const counts: Record<string, number> = {}
+  const count = (outcome: string): void => {
+    counts[outcome] = (counts[outcome] ?? 0) + 1
+  }
+  let isOver = false
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    const { get, close } = clientOf(address)
+    while (!isOver) {
+      await get(path).then(
+        ({ status, text }) => count(status === 200 ? '200' : `${status} ${text}`),
+        (error) => count(`${error}`),
+      )
+    }
+    close()
+  })
+  return {
+    counts,
+    /** Resolves when so many more calls were answered. */
+    async answers(more: number): Promise<void> {
+      const wanted = (counts['200'] ?? 0) + more
+      await until(() => (counts['200'] ?? 0) >= wanted, `${more} more answers`)
+    },
+    async end(): Promise<void> {
+      isOver = true
+      await Promise.all(clients)
+    },
+  }
+}
+
+test('two servers are restarted one after the other without one failed request', { skip: noPostgres }, async (t) => {
+  const { serve, withStore } = await serversOf(t)
+  const { account, token } = await withStore(async (store) => {
+    await observe(store, hosted('example.com', ['192.0.2.1']))
+    return makeAccount(store, 'premium')
+  })
+  const servers = await Promise.all([serve(), serve()])
+  const address = await proxyOver(
+    t,
+    servers.map((server) => server.address),
+  )
+  const load = loadOn(address, `/v1.0/lookup?token=${token}&query=example.com`)
+  await load.answers(200)
+  for (const [place, server] of servers.entries()) {
+    server.process.kill('SIGTERM')
+    assert.equal((await server.outcome).code, 0)
+    await load.answers(200)
+    servers[place] = await serve({ DOMAINDEX_PORT: new URL(server.address).port })
+    await load.answers(200)
+  }
+  await load.end()
+  for (const server of servers) server.process.kill('SIGTERM')
+  for (const server of servers) assert.equal((await server.outcome).code, 0)
+  const { 200: answered, ...failed } = load.counts
+  assert.deepEqual(failed, {})
+  assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), answered)
+})
+
+test('PostgreSQL dies and comes back: calls wait for it, and each is counted once', { skip: notOurs }, async (t) => {
+  const { serve, withStore } = await serversOf(t)
+  const { account, token } = await withStore(async (store) => {
+    await observe(store, hosted('example.com', ['192.0.2.1']))
+    return makeAccount(store, 'premium')
+  })
+  const servers = await Promise.all([serve(), serve()])
+  const loads = servers.map(({ address }) => loadOn(address, `/v1.0/lookup?token=${token}&query=example.com`))
+  for (const load of loads) await load.answers(100)
+  await (await postgresServer()).restart()
+  for (const load of loads) await load.answers(100)
+  for (const load of loads) await load.end()
+  for (const server of servers) {
+    await until(async () => (await fetch(`${server.address}/readyz`)).status === 200)
+    server.process.kill('SIGTERM')
+  }
+  for (const server of servers) assert.equal((await server.outcome).code, 0)
+  const answered = loads.reduce((sum, { counts }) => sum + counts['200']!, 0)
+  for (const { counts } of loads) assert.deepEqual(Object.keys(counts), ['200'])
+  const today = dayOf(now())
+  const usage = await withStore(({ ledger }) => ledger.usage(account.id, today, today))
+  assert.deepEqual(
+    usage.map(({ calls }) => calls),
+    [answered],
+  )
+  assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, today)), answered)
+})

@@ -1,0 +1,75 @@
+/** The index of a real `domaindex serve`: it follows what is imported, its process is started again, and all ends in order. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { look, site } from '../spec/observations.ts'
+import { until } from '../until.ts'
+import { makeAccount, serverOf } from '../api/server.ts'
+
+/** A file of observations: each name with its text. */
+const linesOf = (texts: Record<string, string>) =>
+  Object.entries(texts)
+    .map(([name, text]) => `${JSON.stringify(look(name, { web: site({ text }) }))}\n`)
+    .join('')
+
+test('serve keeps the index beside its workers: it follows an import, is started again when it dies, and ends in order', async (t) => {
+  const { serve, run, path, withStore } = serverOf(t)
+  const { token } = await withStore((store) => makeAccount(store, 'free'))
+  const {
+    address,
+    process: server,
+    log,
+    outcome,
+  } = await serve({ DOMAINDEX_INDEX: 'on', DOMAINDEX_LOG_LEVEL: 'debug' })
+  const port = log().find(({ msg }) => msg === 'the admin listener is up')!.port
+  const metric = async (name: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const value = new RegExp(`^domaindex_similar_${name} (\\d+)$`, 'm').exec(text)?.[1]
+    return value === undefined ? null : Number(value)
+  }
+  const bring = async (texts: Record<string, string>) => {
+    writeFileSync(path('seen.jsonl'), linesOf(texts))
+    assert.equal((await run(['import', path('seen.jsonl')])).code, 0)
+  }
+  const rows = async (query: string) => {
+    const response = await fetch(`${address}/v1.0/similar?token=${token}&query=${query}`)
+    const { result } = (await response.json()) as { result: { target: string; similarity: number }[] }
+    return result.map(({ target, similarity }) => `${target} ${similarity}`)
+  }
+  await bring({ 'a.example': 'hidden hydrangea', 'b.example': 'hidden hydrangea' })
+  await until(async () => (await metric('wordings')) === 1)
+  await until(async () => (await rows('a.example')).length === 1)
+  assert.deepEqual(await rows('a.example'), ['b.example 1'])
+  await until(async () => (await metric('lag_seconds')) !== null)
+  assert.equal(await metric('segments'), 1)
+
+  const indexers = () => log().filter(({ msg }) => msg === 'the indexer begins')
+  assert.equal(indexers().length, 1)
+  const { pid, holder } = indexers()[0] as { pid: number; holder: string }
+  if (existsSync('/proc/self/task')) {
+    const nice = execFileSync('ps', ['-o', 'ni=', '-p', String(pid)])
+      .toString()
+      .trim()
+    assert.equal(nice, '5', 'behind everything that answers requests')
+  }
+  const { code, stderr } = await run(['index'])
+  assert.deepEqual(
+    [code, stderr.startsWith(`domaindex: ${holder} keeps the index (domaindex serve)`)],
+    [1, true],
+    stderr,
+  )
+  assert.match((await run(['jobs'])).stdout, new RegExp(`^the index of /similar is kept by: ${holder}$`, 'm'))
+
+  process.kill(pid, 'SIGKILL')
+  await until(() => indexers().length === 2)
+  assert.equal(log().filter(({ msg }) => msg === 'the indexer died and is started again').length, 1)
+  await bring({ 'c.example': 'hidden hydrangea' })
+  await until(async () => (await rows('a.example')).length === 2)
+  server.kill('SIGTERM')
+  assert.equal((await outcome).code, 0)
+  assert.equal(log().filter(({ msg }) => msg === 'the indexer has ended').length, 1)
+  assert.ok(!(await outcome).stderr.includes('hydrangea'), 'no log holds what a page says')
+  await withStore(async ({ jobs }) => assert.deepEqual(await jobs.lockHolders(), []))
+})

@@ -1,0 +1,60 @@
+/** The nights of a real `domaindex serve`: what it builds is downloaded, its process is started again, and all ends in order. */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { addDays, dayOf } from '../../src/values/time.ts'
+import { TESTER } from '../tester.ts'
+import { until } from '../until.ts'
+import { makeAccount, serverOf } from '../api/server.ts'
+
+const YESTERDAY = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
+const LIST = `b.example\na.example\n`
+
+test('serve empties the inbox, builds the day and the snapshots beside, starts its night again when it dies, and ends in order', async (t) => {
+  const { serve, run, path, withStore } = serverOf(t)
+  writeFileSync(path('list'), LIST)
+  assert.equal((await run(['import', '--format', 'names', path('list'), '--date', YESTERDAY])).code, 0)
+  const { token, account } = await withStore((store) => makeAccount(store, 'basic'))
+  await withStore(({ ledger }) =>
+    ledger.as(TESTER).addPeriod(account.id, { plan: 'basic', first: YESTERDAY, last: null }),
+  )
+  const {
+    address,
+    process: server,
+    log,
+    outcome,
+  } = await serve({ DOMAINDEX_NIGHT: '00:00', DOMAINDEX_DAILY_BOUNDS: 'off' })
+  const done = () => log().flatMap(({ job, date, rows }) => (job === undefined ? [] : `${job} ${date} ${rows}`))
+  await until(() => done().some((words) => words.startsWith('snapshot')))
+  assert.deepEqual(done(), ['inbox null 0', `daily ${YESTERDAY} 2`, `snapshot ${addDays(YESTERDAY, 1)} 2`])
+  const response = await fetch(`${address}/v1.0/daily?token=${token}&date=${YESTERDAY}`)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  assert.deepEqual([response.status, gunzipSync(bytes).toString()], [200, 'a.example\nb.example\n'])
+
+  const port = log().find(({ msg }) => msg === 'the admin listener is up')!.port
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  assert.match(metrics, /^domaindex_job_success_timestamp_seconds\{job="snapshot"\} \d+$/m)
+  assert.match(metrics, /^domaindex_daily_held 0$/m)
+  assert.match(metrics, /^domaindex_daily_age_seconds \d+$/m)
+
+  const nights = () => log().filter(({ msg }) => msg === 'the night watch begins')
+  const pid = Number(nights()[0]!.pid)
+  if (existsSync('/proc/self/task')) {
+    const nice = execFileSync('ps', ['-o', 'ni=', '-p', String(pid)])
+      .toString()
+      .trim()
+    assert.equal(nice, '10', 'behind everything that answers requests')
+  }
+  process.kill(pid, 'SIGKILL')
+  await until(() => nights().length === 2)
+  const { stdout } = await run(['jobs', '--json'])
+  await until(() => log().some(({ msg }) => msg === 'the night watch died and is started again'))
+  assert.equal(JSON.parse(stdout).runs.length, 3)
+  server.kill('SIGTERM')
+  assert.equal((await outcome).code, 0)
+  assert.equal(log().filter(({ msg }) => msg === 'the night watch has ended').length, 1)
+  await withStore(async ({ jobs }) => assert.deepEqual(await jobs.lockHolders(), []))
+})

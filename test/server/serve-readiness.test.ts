@@ -1,0 +1,80 @@
+/** /readyz of a real server says no where calls fail, and yes again when they do not. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { hosted } from '../spec/observations.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { until } from '../until.ts'
+import { clientOf } from '../api/client.ts'
+import { roleOf } from './postgres-role.ts'
+import { makeAccount, observe, type Served } from '../api/server.ts'
+import { serversOf } from './two-servers.ts'
+
+if (!noPostgres) await postgresServer() // for the whole file
+
+/** Calls that are refused by what is done to the database, and what puts it right again. `ROLE` is that of the server. */
+const HINDRANCES: readonly [what: string, doIt: string, undo: string, words: RegExp][] = [
+  [
+    'tables are missing',
+    'alter table facts rename to elsewhere',
+    'alter table elsewhere rename to facts',
+    /not ready.*missing/,
+  ],
+  [
+    'a right to read is taken away',
+    'revoke all on token from ROLE',
+    'grant all on token to ROLE',
+    /not ready.*own the schema/,
+  ],
+  [
+    'a right to write is taken away',
+    'revoke insert on hold from ROLE',
+    'grant insert on hold to ROLE',
+    /own the schema/,
+  ],
+  [
+    'it may only be read',
+    `alter role ROLE set default_transaction_read_only = on; select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ROLE'`,
+    `alter role ROLE reset default_transaction_read_only; select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ROLE'`,
+    /only be read/,
+  ],
+  [
+    'its connections are used up',
+    `alter role ROLE connection limit 0; select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ROLE'`,
+    'alter role ROLE connection limit 100',
+    /no connection left/,
+  ],
+]
+
+async function serverWithRole(t: TestContext) {
+  const { url, serve, withStore } = await serversOf(t)
+  const { token } = await withStore(async (store) => {
+    await observe(store, hosted('example.com', ['192.0.2.1']))
+    return makeAccount(store, 'premium')
+  })
+  const { url: place, name, client } = await roleOf(t, url)
+  const env = { DOMAINDEX_STORE: place, DOMAINDEX_WORKERS: '1', DOMAINDEX_POOL: '2' }
+  const run = (sql: string): Promise<unknown> => client.query(sql.replaceAll('ROLE', name))
+  return { server: await serve(env), run, path: `/v1.0/lookup?token=${token}&query=example.com` }
+}
+
+async function get({ address }: Served, path: string) {
+  const { get, close } = clientOf(address)
+  return get(path).finally(close)
+}
+
+test('not ready while calls fail, whatever of the database hinders them, and ready again when nothing does', {
+  skip: noPostgres,
+}, async (t) => {
+  const { server, run, path } = await serverWithRole(t)
+  for (const [what, doIt, undo, words] of HINDRANCES) {
+    assert.deepEqual([(await get(server, path)).status, (await get(server, '/readyz')).status], [200, 200], what)
+    await run(doIt)
+    await until(async () => (await get(server, '/readyz')).status === 503)
+    assert.equal((await get(server, '/healthz')).status, 200)
+    await until(async () => server.log().some(({ msg }) => words.test(String(msg))))
+    await run(undo)
+    await until(async () => (await get(server, '/readyz')).status === 200)
+  }
+  assert.equal((await get(server, path)).status, 200)
+})

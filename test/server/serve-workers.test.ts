@@ -1,0 +1,126 @@
+/** The workers of a real `domaindex serve` that fall silent, cannot begin, or come back with their database. */
+
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { hosted } from '../spec/observations.ts'
+import { proxyTo } from '../store/postgres-proxy.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { until } from '../until.ts'
+import { clientOf } from '../api/client.ts'
+import { roleOf } from './postgres-role.ts'
+import { observe, type Served, serverOf } from '../api/server.ts'
+import { serversOf } from './two-servers.ts'
+
+if (!noPostgres) await postgresServer() // for the whole file
+
+/** Ends the connection by which one worker reads. */
+const LOSE_ONE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where usename = $1 and query like 'select 1 from visit,%' or usename = $1 and query like '%clock_timestamp%' limit 1`
+
+/** Whether the log has a line with these words. */
+function said({ log }: Served, words: string): boolean {
+  return log().some(({ msg }) => msg === words)
+}
+
+async function metricsOf(server: Served): Promise<() => Promise<string>> {
+  await until(() => said(server, 'the admin listener is up'))
+  const { port } = server.log().find(({ msg }) => msg === 'the admin listener is up')!
+  return async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+}
+
+async function statusOf({ address }: Served, path: string): Promise<number> {
+  const { get, close } = clientOf(address)
+  const { status } = await get(path).catch(() => ({ status: 0 }))
+  close()
+  return status
+}
+
+/** The workers that have answered so far. */
+function workersOf({ log }: Served): number[] {
+  return [...new Set(log().flatMap(({ path, pid }) => (path === undefined ? [] : [pid as number])))]
+}
+
+/** Knows every worker of a server by a call that it answered. */
+async function allWorkersOf(server: Served, count: number): Promise<number[]> {
+  await until(async () => {
+    await statusOf(server, '/healthz')
+    return workersOf(server).length >= count
+  })
+  return workersOf(server)
+}
+
+suite('workers', { concurrency: 3 }, () => {
+  test('a worker that stands still is told of by /metrics, which goes on, and is replaced', async (t) => {
+    const { serve } = serverOf(t)
+    const server = await serve()
+    const metrics = await metricsOf(server)
+    const [victim] = await allWorkersOf(server, 2)
+    assert.deepEqual((await metrics()).match(/^domaindex_worker_stale.*$/gm), [
+      'domaindex_worker_stale{worker="1"} 0',
+      'domaindex_worker_stale{worker="2"} 0',
+    ])
+    const counted = /^domaindex_request_seconds_count\{endpoint="other",status="200"\} (\d+)$/m
+    const before = Number(counted.exec(await metrics())![1])
+    process.kill(victim!, 'SIGSTOP')
+    const stopped = await metrics()
+    assert.match(stopped, /^domaindex_worker_stale\{worker="[12]"\} 1$/m)
+    assert.match(stopped, /^domaindex_workers 2$/m)
+    assert.match(stopped, /^domaindex_workers_ready 1$/m)
+    assert.match(stopped, /^domaindex_store_bytes\{file="facts"\} \d+$/m)
+    assert.equal(Number(counted.exec(stopped)![1]), before, 'what it has counted stands')
+    await until(() => said(server, 'a worker is silent and is killed'))
+    const { silent, seconds } = server.log().find(({ msg }) => msg === 'a worker is silent and is killed')!
+    assert.deepEqual([silent, seconds], [victim, 10])
+    await until(async () => /^domaindex_workers_ready 2$/m.test(await metrics()))
+    assert.ok(said(server, 'a worker died and is replaced'))
+    await until(async () => (await statusOf(server, '/readyz')) === 200)
+    server.process.kill('SIGTERM')
+    assert.equal((await server.outcome).code, 0)
+  })
+
+  test('a worker that cannot begin is tried again, the server answers meanwhile, and is ready when all are', {
+    skip: noPostgres,
+  }, async (t) => {
+    const { url, serve, withStore } = await serversOf(t)
+    await withStore((store) => observe(store, hosted('example.com', ['192.0.2.1'])))
+    const role = await roleOf(t, url)
+    await role.client.query(`alter role ${role.name} connection limit 4`)
+    const env = { DOMAINDEX_STORE: role.url, DOMAINDEX_POOL: '2', DOMAINDEX_WORKERS: '3' }
+    const server = await serve(env)
+    await until(() => said(server, 'a worker cannot serve and is started again'))
+    const { reason, worker } = server.log().find(({ msg }) => msg === 'a worker cannot serve and is started again')!
+    assert.match(reason as string, /it has no connection left/)
+    assert.ok(worker === 2 || worker === 3)
+    assert.equal(await statusOf(server, '/healthz'), 200)
+    assert.equal(await statusOf(server, '/readyz'), 503)
+    await role.client.query(`alter role ${role.name} connection limit 100`)
+    await until(async () => (await statusOf(server, '/readyz')) === 200)
+    assert.equal((await allWorkersOf(server, 3)).length, 3)
+    await role.client.query(`alter role ${role.name} connection limit 0`)
+    await until(async () => (await role.client.query(LOSE_ONE, [role.name])).rowCount === 1)
+    const statuses = () => Promise.all(Array.from({ length: 12 }, () => statusOf(server, '/readyz')))
+    await until(async () => (await statuses()).every((status) => status === 503))
+    await role.client.query(`alter role ${role.name} connection limit 100`)
+    await until(async () => (await statuses()).every((status) => status === 200))
+    server.process.kill('SIGTERM')
+    assert.equal((await server.outcome).code, 0)
+  })
+
+  test('workers that died while the database was away are back soon after it is', { skip: noPostgres }, async (t) => {
+    const { url, serve } = await serversOf(t)
+    const proxy = await proxyTo(url)
+    const server = await serve({ DOMAINDEX_STORE: proxy.url })
+    t.after(() => proxy.close())
+    const workers = await allWorkersOf(server, 2)
+    proxy.cut(true)
+    for (const worker of workers) process.kill(worker, 'SIGKILL')
+    const failures = (): number =>
+      server.log().filter(({ msg }) => msg === 'a worker cannot serve and is started again').length
+    await until(() => failures() >= 3)
+    assert.equal(await statusOf(server, '/healthz'), 500, 'the primary answers for those who cannot')
+    proxy.cut(false)
+    await until(async () => (await statusOf(server, '/readyz')) === 200)
+    server.process.kill('SIGTERM')
+    assert.equal((await server.outcome).code, 0)
+  })
+})

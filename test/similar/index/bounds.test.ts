@@ -1,0 +1,103 @@
+/** Work per query is bounded, also where all words are as frequent as can be. */
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import { QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
+import type { SimilarReader, PostingsRead } from '../../../src/store/port/similar.ts'
+import { name } from '../../store/conformance/world.ts'
+import { World } from '../world.ts'
+
+/** What a query asked of the store. */
+type Work = { calls: string[]; wanted: PostingsRead[]; rows: number; vectors: number; wordings: number; limits: number[] }
+
+function counted(similar: SimilarReader): { similar: SimilarReader; work: Work } {
+  const work: Work = { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] }
+  const noted = <Key extends keyof SimilarReader>(key: Key, note: (...args: Parameters<SimilarReader[Key]>) => void) =>
+    (async (...args: Parameters<SimilarReader[Key]>) => {
+      work.calls.push(key)
+      note(...args)
+      return (similar[key] as (...all: unknown[]) => unknown)(...args)
+    }) as unknown as SimilarReader[Key]
+  return {
+    work,
+    similar: {
+      page: noted('page', () => {}),
+      findDocument: noted('wordingOf', () => {}),
+      segments: noted('segments', () => {}),
+      frequencies: noted('frequencies', () => {}),
+      indexedUntil: noted('indexedUntil', () => {}),
+      vectors: noted('vectors', (wordings) => {
+        work.vectors += wordings.length
+      }),
+      names: noted('names', (wordings, limit) => {
+        work.wordings += wordings.length
+        work.limits.push(limit)
+      }),
+      async postings(wanted) {
+        work.calls.push('postings')
+        work.wanted.push(...wanted)
+        const read = await similar.postings(wanted)
+        work.rows += read.reduce((sum, bytes) => sum + rowsIn(bytes), 0)
+        return read
+      },
+    },
+  }
+}
+
+/** Rows one after another, each of which begins with its length in two bytes. */
+function rowsIn(bytes: Uint8Array): number {
+  let rows = 0
+  for (let at = 0; at < bytes.length; at += bytes[at]! * 256 + bytes[at + 1]!) rows++
+  return rows
+}
+
+/** Most words of a template that all pages share, some words that every third says, and one of the page's own. */
+const TEMPLATE = Array.from({ length: 160 }, (_, at) => `template${at}`)
+const textOf = (at: number) =>
+  [
+    ...TEMPLATE.filter((_, word) => (at + word) % 5 !== 0),
+    ...Array.from({ length: 12 }, (_, word) => `some${(at + word * 7) % 40}`),
+    `own${at}`,
+  ].join(' ')
+const domainOf = (at: number) => `page${at}.example`
+
+const world = await World.open()
+after(() => world.close())
+let pages = 0
+
+async function grow(to: number): Promise<void> {
+  const range = Array.from({ length: to - pages }, (_, at) => pages + at)
+  pages = to
+  await world.say(Object.fromEntries(range.map((at) => [domainOf(at), textOf(at)])))
+  await world.index()
+}
+
+async function check(limit: number): Promise<void> {
+  const { similar, work } = counted(world.store.similar)
+  const retrieval = openSimilarityService({ similar }, () => 0)
+  await retrieval.similar(name(domainOf(1)), limit) // learns the rarities
+  Object.assign(work, { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] })
+  const rows = await retrieval.similar(name(domainOf(0)), limit)
+  assert.equal(rows?.length, limit)
+  const times = Object.groupBy(work.calls, (call) => call)
+  const segments = (await world.store.similar.segments()).length
+  assert.equal(times.page?.length, 1)
+  assert.equal(times.postings?.length, 1)
+  assert.equal(times.wordingOf, undefined)
+  assert.equal(times.frequencies, undefined)
+  assert.ok((times.vectors?.length ?? 0) <= 4 && (times.names?.length ?? 0) <= 3, work.calls.join(' '))
+  assert.ok(work.wanted.length <= QUERY_LIMITS.terms)
+  assert.ok(work.wanted.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
+  assert.ok(work.rows <= QUERY_LIMITS.rows + segments * QUERY_LIMITS.terms, `${work.rows} rows`)
+  assert.ok(work.rows > 500, 'these words are frequent')
+  assert.ok(work.vectors <= QUERY_LIMITS.cosines)
+  assert.ok(work.wordings <= 1 + QUERY_LIMITS.cosines && work.limits.every((most) => most <= limit + 1))
+}
+
+test('a query reads so many words, rows, vectors and names at most, among a thousand pages and among more', async () => {
+  for (const size of [1000, 1300, 2600]) {
+    await grow(size)
+    for (const limit of [1, 100]) await check(limit)
+  }
+})

@@ -1,0 +1,39 @@
+/** A store that answers with damaged bytes: whoever asks next is answered as ever. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import type { SimilarReader } from '../../../src/store/port/similar.ts'
+import { name } from '../../store/conformance/world.ts'
+import { inWorld } from '../internals.ts'
+
+test('nothing of a query that failed halfway is among the candidates of the next one', () =>
+  inWorld(async (world) => {
+    await world.say({
+      'a.example': 'bread cake',
+      'b.example': 'bread cake tea',
+      'c.example': 'sea',
+      'd.example': 'sea sand',
+    })
+    await world.index()
+    const read: number[] = []
+    let isDamaged = false
+    const similar: SimilarReader = Object.assign(Object.create(world.store.similar), {
+      async postings(wanted) {
+        const rows = await world.store.similar.postings(wanted)
+        return isDamaged ? [...rows.slice(0, -1), rows.at(-1)!.fill(0)] : rows
+      },
+      async vectors(wordings) {
+        read.push(...wordings)
+        return world.store.similar.vectors(wordings)
+      },
+    } satisfies Partial<SimilarReader>)
+    const retrieval = openSimilarityService({ similar }, () => 0)
+    const expected = await retrieval.similar(name('c.example'), 5)
+    assert.deepEqual([expected?.map(({ target }) => target), read.splice(0).length], [['d.example'], 1])
+    isDamaged = true
+    await assert.rejects(retrieval.similar(name('a.example'), 5), RangeError)
+    isDamaged = false
+    assert.deepEqual(await retrieval.similar(name('c.example'), 5), expected)
+    assert.equal(read.length, 1)
+  }))

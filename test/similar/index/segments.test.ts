@@ -1,0 +1,275 @@
+/** Segments against a plain model: whatever was flushed, removed and merged, a word's postings are those of its wordings. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Tombstones } from '../../../src/similar/index/tombstones.ts'
+import { MAX_POSTINGS_PER_TERM } from '../../../src/similar/index/segment-writer.ts'
+import { MAX_ROW_POSTINGS, unpackPostingRow, termOfKey } from '../../../src/similar/postings/postings.ts'
+import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
+import { WEIGHT_LEVELS, weightLevelOf } from '../../../src/similar/text/weights.ts'
+import { assertMakes } from '../../sample.ts'
+import { raritiesOf } from '../sample-documents.ts'
+import {
+  flushed,
+  frequenciesOf,
+  isAfter,
+  type Made,
+  merged,
+  type Page,
+  postingsOf,
+  wordingOf,
+  writing,
+} from '../segments.ts'
+
+/** Words of three parts, of which some follow one another. */
+const PARTS = [0, 2 ** 18, TERM_COUNT - 40]
+const ALPHABET = PARTS.flatMap((first) => Array.from({ length: 7 }, (_, at) => first + at))
+
+/** Nobody knows anything of what was there before. */
+const NO_RARITIES = raritiesOf(0, [])
+
+const page = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...ALPHABET), fc.constantFrom(1, 1, 2, 5, 300)), {
+    selector: ([word]) => word,
+    minLength: 1,
+  })
+  .map((pairs): Page => new Map(pairs))
+
+type Deed =
+  | { deed: 'say'; pages: Page[]; times: number }
+  | { deed: 'remove'; which: number }
+  | { deed: 'flush' }
+  | { deed: 'merge'; most: number }
+
+const history = fc.array(
+  fc.oneof(
+    fc.record({
+      deed: fc.constant('say' as const),
+      pages: fc.array(page, { minLength: 1, maxLength: 6 }),
+      times: fc.integer({ min: 1, max: 30 }),
+    }),
+    fc.record({ deed: fc.constant('remove' as const), which: fc.nat() }),
+    fc.record({ deed: fc.constant('flush' as const) }),
+    fc.record({ deed: fc.constant('merge' as const), most: fc.integer({ min: 2, max: 6 }) }),
+  ),
+  { maxLength: 30 },
+)
+
+test('a sample of histories has every deed', () => {
+  const deeds = ['say', 'remove', 'flush', 'merge']
+  assertMakes(
+    history,
+    Object.fromEntries(deeds.map((kind) => [kind, (list: Deed[]) => list.some(({ deed }) => deed === kind)])),
+  )
+})
+
+/** `holds`: the wordings of its postings; `last`: the wordings up to there are its own or another one's before it. */
+type Part = Made & { holds: Set<number> }
+
+/** What is stored, and which wordings there are, beside which segments hold them. */
+class World {
+  readonly pages = new Map<number, Page>()
+  readonly live = new Set<number>()
+  parts: Part[] = []
+  private last = 0
+  private number = 0
+
+  async do(deed: Deed): Promise<void> {
+    if (deed.deed === 'say') for (let time = 0; time < deed.times; time++) for (const page of deed.pages) this.say(page)
+    else if (deed.deed === 'remove') this.live.delete([...this.live][deed.which % Math.max(1, this.live.size)]!)
+    else if (deed.deed === 'flush') await this.flush()
+    else await this.merge(deed.most)
+  }
+
+  private say(page: Page): void {
+    this.number++
+    this.pages.set(this.number, page)
+    this.live.add(this.number)
+  }
+
+  async flush(): Promise<void> {
+    const fresh = [...this.live].filter((wording) => wording > this.last)
+    if (fresh.length === 0) return
+    this.last = fresh.at(-1)!
+    const wordings = fresh.map((wording) => wordingOf(wording, this.pages.get(wording)!))
+    this.parts.push({ ...(await flushed(wordings, NO_RARITIES)), holds: new Set(fresh) })
+  }
+
+  async merge(most: number): Promise<void> {
+    const parts = this.parts.slice(-most)
+    if (parts.length === 0) return
+    const held = new Set(parts.flatMap(({ holds }) => [...holds]))
+    const kept = new Set([...held].filter((wording) => this.live.has(wording)))
+    const gone = new Tombstones()
+    for (const wording of this.pages.keys()) if (!this.live.has(wording)) gone.add([wording])
+    const made = await merged(parts, gone)
+    assert.equal(gone.found, held.size - kept.size, 'only those that segments held are met')
+    this.parts = [...this.parts.slice(0, -parts.length), { ...made, holds: kept }]
+  }
+
+  /** Wordings that have a word, ascending. */
+  having(word: number, among: Iterable<number>): number[] {
+    return [...among].filter((wording) => this.pages.get(wording)!.has(word)).sort((a, b) => a - b)
+  }
+}
+
+/** Rows are in order, keyed by their last posting, and cut as promised. */
+function checkRows({ rows }: Made): void {
+  const rowsOf = new Map<number, Set<number>>()
+  const sizes = new Map<number, number>()
+  for (const [at, row] of rows.entries()) {
+    const groups = unpackPostingRow(row.postings)
+    const places = groups.map(({ key: place }) => place)
+    assert.deepEqual([row.key, row.document], [places.at(-1), groups.at(-1)!.documents.at(-1)])
+    assert.ok(at === 0 || isAfter(row, rows[at - 1]!))
+    assert.equal(new Set(places.map((place) => Math.floor(place / 2 ** 22))).size, 1, 'a row is of one part')
+    assert.ok(groups.reduce((sum, { documents: wordings }) => sum + wordings.length, 0) <= MAX_ROW_POSTINGS)
+    for (const { key: place, documents: wordings } of groups) {
+      const word = termOfKey(place)
+      rowsOf.set(word, (rowsOf.get(word) ?? new Set()).add(at))
+      sizes.set(word, (sizes.get(word) ?? 0) + wordings.length)
+    }
+  }
+  for (const [word, size] of sizes) if (size < 64) assert.equal(rowsOf.get(word)!.size, 1, `${size} postings`)
+}
+
+async function check(world: World, part: Part): Promise<void> {
+  checkRows(part)
+  const frequencies = await frequenciesOf(part)
+  for (const word of ALPHABET) {
+    const having = world.having(word, part.holds)
+    const postings = postingsOf(part, word)
+    const wordings = postings.map(({ wording }) => wording)
+    assert.deepEqual(
+      wordings.toSorted((a, b) => a - b),
+      having,
+    )
+    for (const [at, { level, wording }] of postings.entries()) {
+      const before = postings[at - 1]
+      assert.ok(!before || before.level > level || (before.level === level && before.wording < wording))
+    }
+    assert.equal(frequencies.get(word) ?? 0, having.length)
+  }
+}
+
+test('after any history a word has the postings and the frequency of the wordings that each segment holds', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (deeds) => {
+      const world = new World()
+      for (const deed of deeds) await world.do(deed)
+      for (const part of world.parts) await check(world, part)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('once all is flushed and merged, they are those of the wordings that there are', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (deeds) => {
+      const world = new World()
+      for (const deed of deeds) await world.do(deed)
+      await world.flush()
+      await world.merge(Number.MAX_SAFE_INTEGER)
+      const [whole] = world.parts
+      if (whole === undefined) return
+      assert.deepEqual(
+        [...whole.holds].sort((a, b) => a - b),
+        [...world.live].sort((a, b) => a - b),
+      )
+      await check(world, whole)
+      assert.equal(
+        (await frequenciesOf(whole)).size,
+        ALPHABET.filter((word) => world.having(word, world.live).length > 0).length,
+      )
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a posting has the level of how much of the page its word is, by rarities known and those that come', async () => {
+  const pages = new Map<number, Page>([
+    [
+      11,
+      new Map([
+        [1, 1],
+        [2, 3],
+        [3, 1],
+      ]),
+    ],
+    [
+      12,
+      new Map([
+        [2, 1],
+        [4, 999],
+      ]),
+    ],
+  ])
+  const known = raritiesOf(98, [
+    [1, 50],
+    [2, 7],
+  ])
+  const made = await flushed(
+    [...pages].map(([wording, page]) => wordingOf(wording, page)),
+    known,
+  )
+  const all = 100
+  // One that is not known counts as that of a page.
+  const pagesWith = new Map([
+    [1, 51],
+    [2, 9],
+    [3, 2],
+    [4, 2],
+  ])
+  const rarityOf = (word: number) => Math.log((all + 1) / pagesWith.get(word)!)
+  const countOf = (count: number) => 1 + Math.log(Math.min(255, count))
+  for (const [wording, page] of pages) {
+    const length = Math.hypot(...[...page].map(([word, count]) => countOf(count) * rarityOf(word)))
+    for (const [word, count] of page) {
+      const posting = postingsOf(made, word).find((posting) => posting.wording === wording)
+      assert.equal(posting?.level, weightLevelOf(countOf(count) / length), `${word} of ${wording}`)
+    }
+  }
+})
+
+test('of a word that very many have, those are kept to which it matters most, and its frequency is that of all', async () => {
+  const [FEW, HALF] = [1000, MAX_POSTINGS_PER_TERM / 2]
+  /** A word that all say beside others: the later, the fewer, so that it matters the more to a page. */
+  const pageAt = (at: number): Page =>
+    new Map([[5, 1], ...Array.from({ length: 1 + (at % 9) * 10 }, (_, other) => [100 * (at + 1) + other, 40] as const)])
+  const range = (from: number, end: number) =>
+    Array.from({ length: end - from }, (_, at) => wordingOf(from + at + 1, pageAt(from + at)))
+  const parts = await Promise.all([
+    flushed(range(0, HALF), NO_RARITIES),
+    flushed(range(HALF, 2 * HALF), NO_RARITIES),
+    flushed(range(2 * HALF, 2 * HALF + FEW), NO_RARITIES),
+  ])
+  const all = parts.flatMap((part) => postingsOf(part, 5))
+  assert.equal(all.length, 2 * HALF + FEW)
+  const whole = await merged(parts, new Tombstones())
+  checkRows(whole)
+  const best = all.toSorted((a, b) => b.level - a.level || a.wording - b.wording).slice(0, MAX_POSTINGS_PER_TERM)
+  assert.deepEqual(postingsOf(whole, 5), best)
+  assert.ok(new Set(all.map(({ level }) => level)).size > 2)
+  assert.equal((await frequenciesOf(whole)).get(5), 2 * HALF + FEW)
+})
+
+test('a word of 63 postings is never cut, wherever it begins; of more, rows are full', async () => {
+  for (const before of [1, 63, 64, 65, 66, 127, 128, 129]) {
+    const { made, writer } = writing()
+    const group = (word: number, size: number) => ({
+      key: word * WEIGHT_LEVELS,
+      documents: Float64Array.from({ length: size }, (_, at) => at + 1),
+    })
+    for (const [word, size] of [before, 63, 1, 63, 63, 64, 300, 2].entries()) {
+      writer.add(word, [group(word, size)], size)
+    }
+    await writer.end()
+    checkRows(made)
+    assert.deepEqual(
+      [before, 63, 1, 63, 63, 64, 300, 2],
+      Array.from({ length: 8 }, (_, word) => postingsOf(made, word).length),
+    )
+    assert.ok(made.rows.length <= 2 + Math.ceil((before + 63 + 1 + 63 + 63 + 64 + 300 + 2) / 65), `${made.rows.length}`)
+  }
+})

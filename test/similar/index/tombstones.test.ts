@@ -1,0 +1,42 @@
+/** Wordings that are gone, against a plain set of them. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Tombstones } from '../../../src/similar/index/tombstones.ts'
+
+const ascending = (most: number) =>
+  fc
+    .uniqueArray(fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 2 ** 48 })), { maxLength: most })
+    .map((all) => all.sort((a, b) => a - b))
+
+test('of any wordings those that are gone are left out, and each counts as met once', () => {
+  fc.assert(
+    fc.property(ascending(100), fc.integer({ min: 1, max: 9 }), fc.array(ascending(60)), (all, page, groups) => {
+      const [gone, set, met] = [new Tombstones(), new Set(all), new Set<number>()]
+      for (let from = 0; from < all.length; from += page) gone.add(all.slice(from, from + page))
+      for (const group of groups) {
+        assert.deepEqual(
+          [...gone.filter(Float64Array.from(group))],
+          group.filter((wording) => !set.has(wording)),
+        )
+        for (const wording of group) if (set.has(wording)) met.add(wording)
+      }
+      assert.equal(gone.found, met.size)
+      assert.deepEqual([...gone.batches(page)].flat(), all)
+      assert.ok([...gone.batches(page)].every((some) => some.length > 0 && some.length <= page))
+    }),
+  )
+})
+
+test('of very many too', () => {
+  const gone = new Tombstones()
+  for (let from = 0; from < 20_000; from += 5000) gone.add(Array.from({ length: 5000 }, (_, at) => 2 * (from + at)))
+  const group = Float64Array.from({ length: 40_002 }, (_, at) => at)
+  for (const _ of [1, 2])
+    assert.deepEqual(
+      gone.filter(group),
+      group.filter((wording) => wording % 2 === 1 || wording === 40_000),
+    )
+  assert.equal(gone.found, 20_000)
+})

@@ -1,0 +1,66 @@
+/** The indexer's writes in a test's hands: counted, stopped before any of them, and a clock that waits as long as the test says. */
+
+import type { WaitClock } from '../../src/store/named-lock.ts'
+import type { SimilarIndexStore } from '../../src/store/port/similar.ts'
+import type { Store } from '../../src/store/port/store.ts'
+
+/** The writes of the port, each of which says its hold. */
+const WRITES = ['file', 'begin', 'write', 'publish', 'strike', 'sweep', 'follow'] as const
+type Write = (typeof WRITES)[number]
+
+/** A store of which a test hears before each write, by its place and what it is. */
+export function watched(store: Store, before: (place: number, write: Write) => Promise<void> | void): Store {
+  let place = 0
+  const indexing: Record<string, unknown> = {}
+  for (const key of ['pending', 'wordings', 'rows', 'gone'] as const)
+    indexing[key] = store.similarIndex[key].bind(store.similarIndex)
+  for (const key of WRITES) {
+    const write = store.similarIndex[key].bind(store.similarIndex) as (...args: unknown[]) => Promise<unknown>
+    indexing[key] = async (...args: unknown[]) => {
+      await before(++place, key)
+      return write(...args)
+    }
+  }
+  return {
+    similar: store.similar,
+    jobs: store.jobs,
+    indexing: indexing as unknown as SimilarIndexStore,
+    now: () => store.now(),
+  } as unknown as Store
+}
+
+/** Whoever waits goes on when the test says that its time has come. */
+export class Patience implements WaitClock {
+  private readonly waiting: { milliseconds: number; resolve: () => void }[] = []
+  private readonly expected: { milliseconds: number; resolve: () => void }[] = []
+
+  wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const waits = { milliseconds, resolve }
+      this.waiting.push(waits)
+      signal.addEventListener('abort', () => this.end(waits), { once: true })
+      for (const each of this.expected.filter((expected) => expected.milliseconds === milliseconds)) {
+        this.expected.splice(this.expected.indexOf(each), 1)
+        each.resolve()
+      }
+    })
+  }
+
+  /** Resolves when somebody waits so long. */
+  async waits(milliseconds: number): Promise<void> {
+    if (this.waiting.some((each) => each.milliseconds === milliseconds)) return
+    await new Promise<void>((resolve) => this.expected.push({ milliseconds, resolve }))
+  }
+
+  /** So much time has passed for all who wait so long. */
+  pass(milliseconds: number): void {
+    for (const each of this.waiting.filter((waiting) => waiting.milliseconds === milliseconds)) this.end(each)
+  }
+
+  private end(waits: { milliseconds: number; resolve: () => void }): void {
+    const at = this.waiting.indexOf(waits)
+    if (at >= 0) this.waiting.splice(at, 1)
+    waits.resolve()
+  }
+}

@@ -1,0 +1,67 @@
+/** What /similar answers, on SQLite. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import { name } from '../../store/conformance/world.ts'
+import { answers } from './answers.ts'
+import { openSqliteAt, type Pages, World } from '../world.ts'
+
+answers(openSqliteAt, 30)
+
+async function inWorld(deed: (world: World) => Promise<void>): Promise<void> {
+  const world = await World.open()
+  try {
+    await deed(world)
+  } finally {
+    await world.close()
+  }
+}
+
+test('a page that has just come is found by who still goes by the rarities from before it came', () =>
+  inWorld(async (world) => {
+    await world.say({ 'a.example': 'bread cake', 'b.example': 'sea' })
+    await world.index()
+    const retrieval = openSimilarityService(world.store, () => 0, 0)
+    assert.deepEqual(await retrieval.similar(name('a.example'), 5), [])
+    await world.say({ 'c.example': 'bread tea' })
+    await world.index()
+    const rows = await retrieval.similar(name('a.example'), 5)
+    assert.deepEqual(
+      rows?.map(({ target }) => target),
+      ['c.example'],
+    )
+  }))
+
+test('pages that many others were closer than, which now say something else, are found all the same', () =>
+  inWorld(async (world) => {
+    const pages = (prefix: string, count: number, text: (at: number) => string): Pages =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}.example`, text(at)]))
+    await world.say({
+      ...pages('other', 1200, (at) => `sea${at} sand${at}`),
+      ...pages('moved', 200, (at) => `bread cake tea milk closer${at}`),
+      ...pages('stays', 20, (at) => `bread cake ${'far off '.repeat(1 + at)}`),
+      'asker.example': 'bread cake tea milk',
+    })
+    await world.index()
+    await world.say(pages('moved', 200, (at) => `maps${at} of paper${at}`))
+    await world.index()
+    assert.equal((await world.store.similarIndex.tombstones(0, 10_000, 10_000)).length, 200, 'whose postings are still there')
+    assert.equal((await world.names('asker.example'))?.length, 20)
+  }))
+
+test('while the index moves A is as like B as B is like A, whichever process is asked, and both say what the index says', () =>
+  inWorld(async (world) => {
+    const processes = [openSimilarityService(world.store), openSimilarityService(world.store)] as const
+    const similarity = async (at: number, from: string, to: string) =>
+      (await processes[at]!.similar(name(from), 100))?.find(({ target }) => target === to)?.similarity
+    await world.say({ 'a.example': 'bread cake tea sea sand', 'b.example': 'bread cake tea maps of paper' })
+    for (let step = 0; step < 8; step++) {
+      await world.index()
+      const there = await similarity(step % 2, 'a.example', 'b.example')
+      const back = await similarity((step + 1) % 2, 'b.example', 'a.example')
+      assert.ok(there !== undefined && there === back, `${there} and ${back}`)
+      await world.assertExact(100)
+      await world.say({ [`c${step}.example`]: `bread${step} tea sand ${'paper '.repeat(step)}` })
+    }
+  }))

@@ -1,0 +1,67 @@
+/** Cosines of two vectors, each word by its weight. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { dotProduct, vectorLength, weightDocument } from '../../../src/similar/query/cosine.ts'
+import { emptyTermVector, type TermVector, TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
+import { raritiesOf } from '../sample-documents.ts'
+
+const TOTAL = 1000
+/** Words that meet one another in a table by their lowest bits, and the first and the last there is. */
+const SOME = [0, 1, 2, 3, 5, 1024, 2048, 4096, 65_536, 2 ** 20, 2 ** 20 + 1024, 2 ** 25, TERM_COUNT - 1]
+const rarities = raritiesOf(
+  TOTAL,
+  SOME.map((word, at) => [word, 1 + at ** 2] as const),
+)
+const weightOf = new Map(SOME.map((word, at) => [word, Math.log((TOTAL + 1) / (1 + at ** 2))]))
+
+const said = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...SOME), fc.integer({ min: 1, max: 400 })), { selector: ([word]) => word })
+  .map((pairs) => new Map(pairs))
+
+/** With room for more than it says, where nonsense stands. */
+function vectorOf(page: Map<number, number>): TermVector {
+  const into = emptyTermVector(page.size + 3)
+  into.terms.fill(5)
+  into.counts.fill(9)
+  into.terms.set([...page.keys()].sort((a, b) => a - b))
+  into.counts.set([...page].sort(([a], [b]) => a - b).map(([, count]) => count))
+  return { ...into, size: page.size }
+}
+
+const weighed = (page: Map<number, number>) =>
+  new Map([...page].map(([word, count]) => [word, (1 + Math.log(count)) * weightOf.get(word)!]))
+const sum = (numbers: Iterable<number>) => [...numbers].reduce((all, number) => all + number, 0)
+const close = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b))
+
+test('dot products and lengths are those of maps of words', () => {
+  fc.assert(
+    fc.property(said, said, (one, other) => {
+      const [page, candidate] = [weightDocument(vectorOf(one), rarities), vectorOf(other)]
+      const [ones, others] = [weighed(one), weighed(other)]
+      assert.ok(close(dotProduct(page, candidate), sum([...ones].map(([word, weight]) => weight * (others.get(word) ?? 0)))))
+      for (const [weights, length] of [
+        [ones, page.length],
+        [others, vectorLength(candidate, rarities)],
+      ] as const)
+        assert.ok(close(length, Math.hypot(...weights.values())), `${length}`)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('the dot product with itself is the square of the length', () => {
+  fc.assert(
+    fc.property(said, (one) => {
+      const page = weightDocument(vectorOf(one), rarities)
+      assert.ok(close(dotProduct(page, vectorOf(one)), page.length ** 2))
+    }),
+  )
+})
+
+test('a table of words stays small, however the words were chosen', () => {
+  const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
+  const { terms: words, factors } = weightDocument(vectorOf(page), rarities).termTable
+  assert.ok(words.length + factors.length < 100 * page.size, `${words.length} places for ${page.size} words`)
+})

@@ -1,0 +1,76 @@
+/** How rare each word is, in a table of bounded size. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { DocumentFrequencyHistogram, IdfTable } from '../../../src/similar/query/idf-table.ts'
+import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
+import { idf } from '../../../src/similar/text/weights.ts'
+import { FACTOR, raritiesOf } from '../sample-documents.ts'
+
+/** Relative to one another, within so much. */
+function near(a: number, b: number, within: number): boolean {
+  return Math.abs(a - b) <= within * Math.max(Math.abs(a), Math.abs(b))
+}
+
+test('while the table is not crowded, each word has its own count: exact to 2,048, and within 3 thousandths above', () => {
+  const count = fc.oneof(fc.integer({ min: 1, max: 2048 }), fc.integer({ min: 1, max: 50_000_000 }))
+  const counts = fc.array(count, { minLength: 1, maxLength: 300 })
+  const step = fc.constantFrom(1, 2, 64, 1024, 2 ** 16, 9_973)
+  fc.assert(
+    fc.property(counts, fc.nat(TERM_COUNT - 1), step, fc.nat(2 ** 28), (all, first, step, more) => {
+      const pages = all.map((count, at) => [(first + at * step) % TERM_COUNT, count] as const)
+      const total = Math.max(...all) + more
+      const rarities = raritiesOf(total, pages)
+      assert.equal(rarities.documents, total)
+      for (const [word, count] of pages) {
+        const told = rarities.documentFrequencyOf(word)
+        assert.ok(count <= 2048 ? told === count : near(told, count, 0.003), `${told} for ${count}`)
+        assert.ok(near(rarities.idfOf(word), idf(total, told), 1e-6))
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a word that was never seen counts as that of one page', () => {
+  const rarities = raritiesOf(1000, [
+    [5, 400],
+    [9, 1],
+  ])
+  for (const word of [0, 4, 6, 9, 69, TERM_COUNT - 1]) {
+    assert.ok(near(rarities.idfOf(word), Math.log(1001), 1e-6))
+    assert.equal(rarities.documentFrequencyOf(word), 1)
+  }
+  assert.ok(near(raritiesOf(3, []).idfOf(7), Math.log(4), 1e-6))
+  assert.equal(raritiesOf(0, []).idfOf(7), 0)
+})
+
+test('a crowded table keeps the most frequent words; those left out count as they do on the whole', () => {
+  const [once, twice, often] = [1_000_000, 2_500_000, 1_500_000]
+  const all = once + twice + often
+  const countOf = (at: number) => (at < once ? 1 : at < once + twice ? 2 : 7)
+  const histogram = new DocumentFrequencyHistogram()
+  for (let at = 0; at < all; at++) histogram.add(countOf(at))
+  const rarities = new IdfTable(1_000_000, histogram, FACTOR)
+  for (let at = 0; at < all; at++) rarities.add(at * 13, countOf(at))
+  const mean = (once + 2 * twice) / (once + twice)
+  for (let at = 0; at < all; at += 10_007) {
+    const told = at < once + twice ? mean : 7
+    assert.ok(near(rarities.documentFrequencyOf(at * 13), told, 1e-9), `${countOf(at)}`)
+    assert.ok(near(rarities.idfOf(at * 13), idf(1_000_000, told), 1e-6))
+  }
+  assert.equal(rarities.documentFrequencyOf(all * 13), mean, 'and so does one that was never seen')
+})
+
+test('words that all pages say weigh next to nothing, and the fewer pages say a word the more it weighs', () => {
+  const all = 5_000_000
+  const counts = [1, 2, 3, 10, 2047, 2048, 2100, 3000, 10_000, 70_000, 2_000_000, all]
+  const rarities = raritiesOf(
+    all,
+    counts.map((count, at) => [at * 1_000_003, count] as const),
+  )
+  const weights = counts.map((_, at) => rarities.idfOf(at * 1_000_003))
+  for (const [at, weight] of weights.entries()) assert.ok(at === 0 || weight < weights[at - 1]!, `${counts[at]}`)
+  assert.ok(weights[0]! > 15 && weights.at(-1)! >= 0 && weights.at(-1)! < 0.01)
+})

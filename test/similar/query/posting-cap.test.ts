@@ -1,0 +1,18 @@
+/** 1.0000 is for the same words the same number of times; what is ever so close to it is 0.9999 at most. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import { name } from '../../store/conformance/world.ts'
+import { inWorld } from '../internals.ts'
+
+test('a page that says one word once more than another one of a thousand is 0.9999 like it, and behind a twin', () =>
+  inWorld(async (world) => {
+    const said = (breads: number): string => 'bread '.repeat(breads) + 'cake '.repeat(500)
+    await world.say({ 'b.example': said(500), 'a.example': said(501), 'c.example': said(500), 'd.example': 'sea' })
+    await world.index()
+    assert.deepEqual(await openSimilarityService(world.store).similar(name('b.example'), 5), [
+      { target: 'c.example', similarity: 1 },
+      { target: 'a.example', similarity: 0.9999 },
+    ])
+  }))

@@ -1,0 +1,87 @@
+/** Which words of a page its neighbours are looked for by. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { chooseQueryTerms, QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
+import { weightDocument } from '../../../src/similar/query/cosine.ts'
+import type { IdfTable } from '../../../src/similar/query/idf-table.ts'
+import type { TermVector } from '../../../src/similar/text/term-vector.ts'
+import { raritiesOf } from '../sample-documents.ts'
+
+const TOTAL = 10_000_000
+
+type Said = { pages: number; count: number }
+
+/** A page whose n-th word is said so often, by so many pages. */
+function pageOf(said: readonly Said[]): { vector: TermVector; rarities: IdfTable } {
+  const pages = said.map(({ pages }, at) => [wordAt(at), pages] as const).filter(([, pages]) => pages > 0)
+  const words = Uint32Array.from(said, (_, at) => wordAt(at))
+  return {
+    vector: { size: said.length, terms: words, counts: Uint32Array.from(said, ({ count }) => count) },
+    rarities: raritiesOf(TOTAL, pages),
+  }
+}
+
+const wordAt = (at: number) => 7 + at * 9_001
+
+const said = fc.array(
+  fc.record({
+    pages: fc.oneof(fc.nat(3), fc.nat(5000), fc.nat(TOTAL)),
+    count: fc.integer({ min: 1, max: 30 }),
+  }),
+  { maxLength: 400, size: 'max' },
+)
+
+test('a query reads at most so many words, rows of a word and rows, each once, the words that weigh most first', () => {
+  fc.assert(
+    fc.property(said, (all) => {
+      const { vector, rarities } = pageOf(all)
+      const page = weightDocument(vector, rarities)
+      const chosen = chooseQueryTerms(page, rarities, true)
+      assert.ok(chosen.length <= QUERY_LIMITS.terms)
+      assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
+      assert.ok(chosen.every(({ rows }) => Number.isInteger(rows) && rows >= 1 && rows <= QUERY_LIMITS.rowsPerTerm))
+      assert.equal(new Set(chosen.map(({ term: word }) => word)).size, chosen.length)
+      const weights = chosen.map(({ term: word }) => page.weights[vector.terms.indexOf(word)]!)
+      assert.deepEqual(
+        weights,
+        weights.toSorted((a, b) => b - a),
+      )
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('words that no other page says are not read, however rare they are', () => {
+  const { vector, rarities } = pageOf([
+    { pages: 1, count: 9 },
+    { pages: 2, count: 1 },
+    { pages: 1, count: 1 },
+    { pages: 900, count: 1 },
+  ])
+  const words = chooseQueryTerms(weightDocument(vector, rarities), rarities, true).map(({ term: word }) => word)
+  assert.deepEqual(words, [wordAt(1), wordAt(3)])
+})
+
+test('where not all pages are counted, words that one of them says are read too', () => {
+  const { vector, rarities } = pageOf([
+    { pages: 1, count: 9 },
+    { pages: 2, count: 1 },
+  ])
+  const words = chooseQueryTerms(weightDocument(vector, rarities), rarities, false).map(({ term: word }) => word)
+  assert.deepEqual(words, [wordAt(0), wordAt(1)])
+})
+
+test('a word is worth as many rows as it has postings, up to a bound, and where none are left it ends', () => {
+  const { vector, rarities } = pageOf(Array.from({ length: 128 }, () => ({ pages: 1_000_000, count: 1 })))
+  const many = chooseQueryTerms(weightDocument(vector, rarities), rarities, true)
+  assert.equal(many.length, Math.ceil(QUERY_LIMITS.rows / QUERY_LIMITS.rowsPerTerm))
+  assert.equal(
+    many.reduce((sum, { rows }) => sum + rows, 0),
+    QUERY_LIMITS.rows,
+  )
+  const few = pageOf([{ pages: 2, count: 1 }])
+  assert.equal(chooseQueryTerms(weightDocument(few.vector, few.rarities), few.rarities, true)[0]!.rows, 1)
+  assert.deepEqual(chooseQueryTerms(weightDocument(pageOf([]).vector, rarities), rarities, true), [])
+})

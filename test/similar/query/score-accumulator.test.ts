@@ -1,0 +1,61 @@
+/** Scores added up, and the best of them. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ScoreAccumulator } from '../../../src/similar/query/score-accumulator.ts'
+
+/** Few wordings and few scores, so that there are sums and ties; eighths, so that sums are exact. */
+const additions = fc.array(
+  fc.tuple(
+    fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 48 })),
+    fc.integer({ min: 1, max: 12 }).map((eighths) => eighths / 8),
+  ),
+  { maxLength: 120 },
+)
+
+const scores = new ScoreAccumulator()
+
+function takeBest(limit: number): number[] {
+  const best = scores.topDocuments(limit)
+  scores.clear()
+  return best
+}
+
+test('the best are those of a map, the highest first, and the table is empty once it is cleared', () => {
+  fc.assert(
+    fc.property(additions, fc.integer({ min: 1, max: 50 }), (all, limit) => {
+      const sums = new Map<number, number>()
+      for (const [wording, score] of all) {
+        scores.add(wording, score)
+        sums.set(wording, (sums.get(wording) ?? 0) + score)
+      }
+      const best = takeBest(limit)
+      assert.equal(new Set(best).size, best.length)
+      assert.deepEqual(
+        best.map((wording) => sums.get(wording)),
+        [...sums.values()].sort((a, b) => b - a).slice(0, limit),
+      )
+      assert.deepEqual(takeBest(limit), [])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('many that are equal do not push out one that is better', () => {
+  for (const many of [10, 5000]) {
+    for (let wording = 1; wording <= many; wording++) scores.add(wording, 1)
+    scores.add(many + 1, 5)
+    const best = takeBest(3)
+    assert.deepEqual([best[0], best.length], [many + 1, 3])
+  }
+})
+
+test('what is beyond the room of the table is left out, and it is whole again afterwards', () => {
+  const most = 2 ** 18
+  for (let wording = 1; wording <= most + 1000; wording++) scores.add(wording, wording === 1 ? 9 : 1)
+  const best = takeBest(400)
+  assert.deepEqual([best[0], best.length], [1, 400])
+  scores.add(most + 1000, 1)
+  assert.deepEqual(takeBest(5), [most + 1000])
+})

@@ -1,0 +1,15 @@
+/** Rarities of words of which a test says how many wordings have them. */
+
+import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/query/idf-table.ts'
+
+/** Any odd number. */
+export const FACTOR = 40_503_019
+
+export function raritiesOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): IdfTable {
+  const said = [...pages]
+  const histogram = new DocumentFrequencyHistogram()
+  for (const [, count] of said) histogram.add(count)
+  const rarities = new IdfTable(all, histogram, FACTOR)
+  for (const [word, count] of said) rarities.add(word, count)
+  return rarities
+}

@@ -1,0 +1,123 @@
+/** The vector of a start page: words as numbers, and how often it says each, in few bytes that equal texts share. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { termsOf } from '../../../src/similar/text/terms.ts'
+import {
+  vectorDigest,
+  emptyTermVector,
+  packTermVector,
+  unpackTermVector,
+  type TermVector,
+  termVectorOf,
+  TERM_COUNT,
+} from '../../../src/similar/text/term-vector.ts'
+
+const bytesOf = (text: string): Uint8Array => packTermVector(termVectorOf(termsOf(text).counts))
+
+/** Pairs of a word and its count. */
+function pairsOf({ size, terms: words, counts }: TermVector): [number, number][] {
+  return Array.from({ length: size }, (_, at) => [words[at]!, counts[at]!])
+}
+
+function vectorWith(pairs: readonly (readonly [number, number])[]): TermVector {
+  const sorted = pairs.toSorted(([a], [b]) => a - b)
+  const [words, counts] = [0, 1].map((place) => Uint32Array.from(sorted, (pair) => pair[place]!))
+  return { size: pairs.length, terms: words!, counts: counts! }
+}
+
+const pairs = fc.uniqueArray(
+  fc.tuple(
+    fc.oneof(fc.nat(TERM_COUNT - 1), fc.nat(300)),
+    fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 32_767 })),
+  ),
+  { selector: ([word]) => word, maxLength: 300 },
+)
+
+test('a vector is read as it was packed, into arrays that grow where they must', () => {
+  const into = emptyTermVector(1)
+  fc.assert(
+    fc.property(pairs, (all) => {
+      const vector = vectorWith(all)
+      unpackTermVector(packTermVector(vector), into)
+      assert.deepEqual(pairsOf(into), pairsOf(vector))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a page without a word, and one of 20,000 words, pack and unpack; a word takes some 2 bytes', () => {
+  const into = emptyTermVector(0)
+  unpackTermVector(packTermVector(emptyTermVector(0)), into)
+  assert.equal(into.size, 0)
+  const many = termVectorOf(Uint32Array.from({ length: 40_000 }, (_, at) => (at % 2 === 0 ? 107_000 * (at / 2) : 1)))
+  const packed = packTermVector(many)
+  unpackTermVector(packed, into)
+  assert.deepEqual(pairsOf(into), pairsOf(many))
+  assert.ok(many.size > 19_900 && packed.length < 2.2 * many.size, `${packed.length} bytes for ${many.size} words`)
+})
+
+test('the words of a vector ascend, each once, and their counts are those of the terms, to 32,767', () => {
+  const hashes = fc.uniqueArray(fc.nat(2 ** 32 - 1), { maxLength: 200 }).map((all) => all.sort((a, b) => a - b))
+  fc.assert(
+    fc.property(hashes, fc.constantFrom(1, 2, 32_767, 32_768, 2 ** 32 - 1), (terms, times) => {
+      const vector = termVectorOf(Uint32Array.from(terms.flatMap((hash) => [hash, times])))
+      const words = pairsOf(vector).map(([word]) => word)
+      assert.deepEqual(
+        words,
+        [...new Set(words)].sort((a, b) => a - b),
+      )
+      assert.ok(words.every((word) => word < TERM_COUNT))
+      const counts = pairsOf(vector).reduce((sum, [, count]) => sum + count, 0)
+      assert.equal(counts, terms.length * Math.min(times, 32_767))
+    }),
+  )
+})
+
+test('two hashes that share a number count as one word', () => {
+  const seen = new Map<number, number>()
+  for (let hash = 0; ; hash++) {
+    const word = termVectorOf(Uint32Array.of(hash, 1)).terms[0]!
+    const other = seen.get(word)
+    seen.set(word, hash)
+    if (other === undefined) continue
+    assert.deepEqual(pairsOf(termVectorOf(Uint32Array.of(other, 3, hash, 4))), [[word, 7]])
+    break
+  }
+})
+
+test('texts that say the same words the same number of times give the same bytes, in whatever order; others do not', () => {
+  const words = fc.array(fc.constantFrom('one', 'two', 'Drei', 'четыре', '五', 'six'), { maxLength: 30 })
+  fc.assert(
+    fc.property(words, words, fc.infiniteStream(fc.nat(1000)), (said, other, dice) => {
+      const shuffled = said.map((word) => [dice.next().value as number, word.toUpperCase()] as const)
+      shuffled.sort(([a], [b]) => a - b)
+      assert.deepEqual(bytesOf(said.join(' ')), bytesOf(shuffled.map(([, word]) => word).join(', ')))
+      const same = said.toSorted().join(' ') === other.toSorted().join(' ')
+      assert.equal(Buffer.compare(bytesOf(said.join(' ')), bytesOf(other.join(' '))) === 0, same)
+    }),
+  )
+})
+
+test('a digest is a whole number of at most 52 bits, and tells vectors apart', () => {
+  const digests = Array.from({ length: 2000 }, (_, at) => vectorDigest(packTermVector(termVectorOf(Uint32Array.of(at, 1)))))
+  assert.ok(digests.every((digest) => Number.isInteger(digest) && digest >= 0 && digest < 2 ** 52))
+  assert.ok(digests.some((digest) => digest >= 2 ** 51))
+  assert.equal(new Set(digests).size, digests.length)
+})
+
+test('damaged bytes end in an error or a wrong vector, soon', () => {
+  const into = emptyTermVector(16)
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+      try {
+        unpackTermVector(bytes, into)
+      } catch (error) {
+        assert.ok(error instanceof RangeError)
+      }
+      assert.ok(into.terms.length <= 16 * 60, 'room is made for what the bytes can hold')
+    }),
+    { numRuns: 2000, examples: [[new Uint8Array(60)], [Uint8Array.of(0, 0, 0, 0, 1, 255)]] },
+  )
+})

@@ -1,0 +1,136 @@
+/** A store of its own whose start pages are indexed and asked for, on SQLite or wherever a test opens it. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { indexOnce } from '../../src/similar/index/run-indexer.ts'
+import { openSimilarityService, type SimilarityService, type SimilarRow } from '../../src/similar/query/similarity-service.ts'
+import { unpackPostingRow } from '../../src/similar/postings/postings.ts'
+import { termsOf } from '../../src/similar/text/terms.ts'
+import type { WaitClock } from '../../src/store/named-lock.ts'
+import { ingest } from '../../src/store/ingest.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import type { Opened, Clock as StoreClock } from '../store/conformance/engine.ts'
+import { saying } from '../store/conformance/filed-pages.ts'
+import { openedAt } from '../store/conformance/opened-store.ts'
+import { minute, name } from '../store/conformance/world.ts'
+import { nearest } from './query/exact-search.ts'
+
+/** What start pages say by their names; null for one without a text. */
+export type Pages = { readonly [name: string]: string | null }
+
+/** Nothing that a test waits for takes a clock: it goes on when the work ends. */
+export const STILL: WaitClock = {
+  wait: (_, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    }),
+}
+
+export async function openSqliteAt(clock: StoreClock): Promise<Opened> {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-retrieval-'))
+  return openedAt(`sqlite:${join(folder, 'store.db')}`, { now: () => clock.now }, () => rm(folder, { recursive: true }))
+}
+
+export class World {
+  readonly opened: Opened
+  readonly clock: StoreClock
+  /** What the names on record say now. */
+  readonly live = new Map<string, string>()
+  /** What each wording that was ever filed says. */
+  private readonly texts = new Map<number, string>()
+  /** Names that never come back. */
+  private readonly forgotten = new Set<string>()
+  private retrieval: SimilarityService | null = null
+
+  constructor(opened: Opened, clock: StoreClock) {
+    this.opened = opened
+    this.clock = clock
+  }
+
+  static async open(open = openSqliteAt): Promise<World> {
+    const clock = { now: minute(0) }
+    return new World(await open(clock), clock)
+  }
+
+  get store(): Store {
+    return this.opened.store
+  }
+
+  async say(pages: Pages): Promise<void> {
+    this.clock.now++
+    const all = Object.entries(pages)
+    await ingest(
+      this.store,
+      all.map(([domain, text]) => ({ ...saying(domain, 0, text), observed_at: this.clock.now })),
+    )
+    for (const [domain, text] of all) {
+      if (this.forgotten.has(domain)) continue
+      if (text === null) this.live.delete(domain)
+      else this.live.set(domain, text)
+    }
+  }
+
+  async forget(domain: string): Promise<void> {
+    await this.store.observations.forget(name(domain))
+    this.forgotten.add(domain)
+    this.live.delete(domain)
+  }
+
+  /** The index follows; who asks from now on goes by it. */
+  async index(store: Store = this.store): Promise<void> {
+    const tell = { progress: () => {}, failed: assert.ifError }
+    this.retrieval = null
+    try {
+      assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, reporter: tell }, new AbortController().signal))
+    } finally {
+      await this.noteTexts()
+    }
+  }
+
+  private async noteTexts(): Promise<void> {
+    for (const [domain, text] of this.live) {
+      const page = await this.store.similar.page(name(domain))
+      if (page && 'wording' in page && page.document !== null) this.texts.set(page.document, text)
+    }
+  }
+
+  ask(domain: string, limit = 100): Promise<SimilarRow[] | null> {
+    this.retrieval ??= openSimilarityService(this.store)
+    return this.retrieval.similar(name(domain), limit)
+  }
+
+  async names(domain: string, limit = 100): Promise<string[] | undefined> {
+    return (await this.ask(domain, limit))?.map(({ target }) => target)
+  }
+
+  /** That each page has the answer that exact cosines give, at most so many rows in turn, where all are asked for at once. */
+  async assertExact(...limits: number[]): Promise<void> {
+    const counted = await this.counted()
+    const asked = [...this.live].map(async ([domain, text], at) => {
+      const limit = limits[at % limits.length]!
+      const expected = termsOf(text).counts.length === 0 ? [] : nearest(this.live, counted, domain, limit)
+      assert.deepEqual(await this.ask(domain, limit), expected, `${domain} at most ${limit}`)
+    })
+    await Promise.all(asked)
+  }
+
+  /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
+  private async counted(): Promise<string[]> {
+    const { similarIndex: indexing, similar } = this.store
+    const segments = await similar.segments()
+    const held = new Set<number>()
+    for (const { segment } of segments)
+      for (const { postings } of await indexing.rows(segment, null, 100_000))
+        for (const { documents: wordings } of unpackPostingRow(postings)) for (const wording of wordings) held.add(wording)
+    const said = segments.reduce((sum, { documents: wordings }) => sum + wordings, 0)
+    assert.equal(said, held.size, 'segments say how many wordings they hold')
+    return [...held].map((wording) => this.texts.get(wording)!)
+  }
+
+  close(): Promise<void> {
+    return this.opened.close()
+  }
+}

@@ -1,0 +1,45 @@
+/** Sentences about what the wishes leave behind. */
+
+import assert from 'node:assert/strict'
+import { LEDGER_TABLES } from '../../../src/store/port/bulk.ts'
+import { openBulkStore } from '../../../src/store/open.ts'
+import { addDays, type Day } from '../../../src/values/time.ts'
+import { TESTER } from '../../tester.ts'
+import type { Engine, Opened } from './engine.ts'
+import { NOW, name, testWithStore } from './world.ts'
+
+const TODAY = '2026-11-20' as Day
+const ACCOUNT = { email: 'ann@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
+const ASKING = LEDGER_TABLES.find(({ name }) => name === 'asking')!
+
+/** The rows that count what accounts asked for. */
+async function counted({ url }: Opened): Promise<number> {
+  const bulk = await openBulkStore(url, 'read')
+  return bulk.count(ASKING).finally(() => bulk.close())
+}
+
+export function wishes(engine: Engine): void {
+  testWithStore(engine, 'of an account two days are counted, and of a deleted one none', async (store, opened) => {
+    const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
+    for (let day = 0; day < 4; day++) {
+      const asked = name(`n${day}.example`)
+      assert.ok(await store.crawlRequests.requestFromLookup({ account: id, day: addDays(TODAY, day), name: asked, maxPerDay: 1 }))
+    }
+    assert.equal(await counted(opened), 2)
+    await store.ledger.as(TESTER).deleteAccount(id)
+    assert.equal(await counted(opened), 0)
+  })
+
+  testWithStore(engine, 'what is asked for while an account goes is not counted either', async (store, opened) => {
+    const other = await opened.another()
+    for (let round = 0; round < 10; round++) {
+      const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
+      const asks = Array.from({ length: 12 }, (_, n) =>
+        other.crawlRequests.requestFromLookup({ account: id, day: TODAY, name: name(`n${round}-${n}.example`), maxPerDay: 99 }),
+      )
+      await asks[0]
+      await Promise.all([...asks, store.ledger.as(TESTER).deleteAccount(id)])
+    }
+    assert.equal(await counted(opened), 0)
+  })
+}

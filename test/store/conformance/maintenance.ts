@@ -1,0 +1,112 @@
+/** Sentences about upkeep: check finds what is wrong and nothing else, sizes, the clock, what a closed store keeps. */
+
+import assert from 'node:assert/strict'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import { Model } from '../model.ts'
+import { agree } from './answers.ts'
+import type { Engine } from './engine.ts'
+import { fileAll, holdOf } from './filed-pages.ts'
+import {
+  address,
+  dns,
+  faults,
+  NOW,
+  NXDOMAIN,
+  name,
+  redirecting,
+  seen,
+  soa,
+  testUnchecked,
+  testWithStore,
+  web,
+} from './world.ts'
+
+/** The store that damages are planted in: every table of any engine has rows of it. */
+const FILLED = [
+  seen(
+    'a.example',
+    1,
+    dns({ A: ['192.0.2.1', '192.0.2.2'], SOA: [soa(1)], NS: ['ns.example'] }),
+    redirecting('t.example'),
+  ),
+  seen('a.example', 2, dns({ A: ['192.0.2.1'], SOA: [soa(2)], NS: [] })),
+  seen('a.example', 3, dns({ SOA: [soa(3)] })),
+  seen('b.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'], MX: [] }), redirecting('t.example')),
+  seen('b.example', 4, NXDOMAIN),
+  seen('c.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'] }), web({ has_website: true, text: 'Some text.' })),
+  seen('d.example', 1, null),
+]
+/** A start page that waits for the index, which follows those before it. */
+const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other text.' }))
+
+async function fill(store: Store): Promise<void> {
+  await ingest(store, FILLED)
+  await store.observations.forget(name('e.example'))
+  await fileAll(store, await holdOf(store))
+  await ingest(store, [WAITING])
+}
+
+export function upkeep(engine: Engine): void {
+  testWithStore(engine, 'check finds nothing in an empty store, looks at every name, and ends', async (store) => {
+    assert.deepEqual(await faults(store), [])
+    await ingest(store, FILLED)
+    await store.observations.forget(name('e.example'))
+    let checked = 0
+    let place: string | null = null
+    do {
+      const slice: { checked: number; next: string | null } = await store.maintenance.check(place)
+      checked += slice.checked
+      place = slice.next
+    } while (place !== null)
+    assert.ok(checked >= 5, `${checked} rows were looked at`)
+  })
+
+  for (const { what, plant } of engine.damages) {
+    testUnchecked(engine, `check finds ${what}`, async (store, opened) => {
+      await fill(store)
+      assert.deepEqual(await faults(store), [])
+      await plant(opened)
+      assert.notDeepEqual(await faults(await opened.another()), [])
+    })
+  }
+
+  testWithStore(engine, 'a store that is closed and opened again gives every answer', async (store, opened) => {
+    const model = new Model(NOW)
+    await ingest(store, FILLED)
+    await store.observations.forget(name('c.example'))
+    for (const observation of FILLED) model.observe(observation)
+    model.forget(name('c.example'))
+    const reopened = await opened.reopen()
+    const names = ['a.example', 'b.example', 'c.example', 'd.example', 't.example'].map(name)
+    await agree(reopened.facts, model, {
+      names,
+      addresses: ['192.0.2.1', '192.0.2.2', '::1'].map(address),
+      limit: 2,
+      as: 'rows',
+    })
+    assert.deepEqual(
+      await ingest(reopened, FILLED),
+      FILLED.map(() => 'stale'),
+    )
+  })
+
+  testWithStore(engine, 'a store that gives what calls ask of it is probed without a change', async (store, opened) => {
+    await store.probe()
+    await ingest(store, FILLED)
+    await (await opened.another()).probe()
+    await store.probe()
+  })
+
+  testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
+    await ingest(store, FILLED)
+    const { facts, log } = await store.maintenance.sizes()
+    assert.ok(Number.isInteger(facts) && facts > 0, String(facts))
+    assert.ok(Number.isInteger(log) && log >= 0, String(log))
+  })
+
+  testWithStore(engine, 'the clock of the store is the one that it was given', async (store, opened) => {
+    assert.equal(await store.now(), NOW)
+    assert.equal(await (await opened.another()).now(), NOW)
+  })
+}

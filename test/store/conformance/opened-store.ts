@@ -1,0 +1,38 @@
+/** A store of its own for one test, with all its instances, on any engine. */
+
+import { openStore } from '../../../src/store/open.ts'
+import type { OpenStoreOptions } from '../../../src/store/port/open-options.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import type { Opened } from './engine.ts'
+
+const OPTIONS = { access: 'write', ledger: 'own', secret: 'a secret for the tests that is long enough' } as const
+
+/** Opens the store at a URL; `remove` takes away what it left, once every instance is closed. */
+export async function openedAt(
+  url: string,
+  options: Pick<OpenStoreOptions, 'now' | 'pool'>,
+  remove: () => Promise<void>,
+): Promise<Opened> {
+  const instances: Store[] = []
+  const another = async () => {
+    const store = await openStore(url, { ...OPTIONS, ...options })
+    instances.push(store)
+    return store
+  }
+  const closeAll = async () => {
+    for (const instance of instances.splice(0)) await instance.close()
+  }
+  return {
+    url,
+    store: await another(),
+    another,
+    async reopen() {
+      await closeAll()
+      return another()
+    },
+    async close() {
+      await closeAll()
+      await remove()
+    },
+  }
+}

@@ -1,0 +1,106 @@
+/** Wishes: names that are to be visited soon, bounded by account and day. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { type DomainName, slotRangeOf } from '../../../src/values/domain-name.ts'
+import type { Day } from '../../../src/values/time.ts'
+import { TESTER } from '../../tester.ts'
+import { type LedgerEngine, made, on, TODAY } from './engine.ts'
+
+const YESTERDAY = '2026-11-19' as Day
+const NAMES = Array.from({ length: 60 }, (_, n) => `n${n}.example` as DomainName)
+const A = NAMES[0]!
+const B = NAMES[1]!
+
+export function wishes(engine: LedgerEngine): void {
+  on(engine, 'of all that processes ask for side by side, an account gets exactly what a day allows', async (world) => {
+    const { ledger, another } = world
+    const processes = [ledger, await another(), await another()]
+    const { id } = await made(ledger)
+    const asks = NAMES.flatMap((name) =>
+      processes.map(async (process) => ({
+        name,
+        taken: await process.requestFromLookup({ account: id, day: TODAY, name, maxPerDay: 20 }),
+      })),
+    )
+    const asked = new Set((await Promise.all(asks)).filter(({ taken }) => taken).map(({ name }) => name))
+    assert.equal(asked.size, 20)
+    assert.equal(await ledger.count('asked'), 20)
+    const lists = await Promise.all((await ledger.ranges('asked')).map((range) => ledger.inRange('asked', range, 100)))
+    assert.deepEqual(new Set(lists.flat()), asked)
+  })
+
+  on(
+    engine,
+    'a name that is wanted already costs nothing, and a name that was turned away is not wanted',
+    async (world) => {
+      const { ledger } = world
+      const one = await made(ledger)
+      const other = await made(ledger, { email: 'bob@example.com' })
+      const ask = (account: number, name: DomainName, most: number, day = TODAY) => ledger.requestFromLookup({ account, day, name, maxPerDay: most })
+      assert.equal(await ask(one.id, A, 1), true)
+      assert.equal(await ask(one.id, B, 1), false)
+      assert.equal(await ask(one.id, A, 1), true)
+      assert.equal(await ask(other.id, A, 0), true, 'wanted by somebody else')
+      assert.equal(await ask(other.id, B, 0), false)
+      assert.equal(await ledger.count('asked'), 1)
+      await ledger.add('followup', [B])
+      assert.equal(await ask(one.id, B, 1), false, 'the other kind is another wish')
+      await ledger.complete('asked', [A])
+      assert.equal(await ask(one.id, A, 1), false, 'what was asked for stays counted')
+    },
+  )
+
+  on(engine, 'another day has a count of its own, and a process that is late counts for its own day', async (world) => {
+    const { ledger } = world
+    const { id } = await made(ledger)
+    const ask = (day: Day, name: DomainName) => ledger.requestFromLookup({ account: id, day, name, maxPerDay: 2 })
+    const taken = []
+    for (const [place, day] of [YESTERDAY, TODAY, YESTERDAY, YESTERDAY, TODAY, TODAY].entries())
+      taken.push(await ask(day, NAMES[place]!))
+    assert.deepEqual(taken, [true, true, true, false, true, false])
+  })
+
+  on(engine, 'an account that is gone asks for nothing', async ({ ledger }) => {
+    const { id } = await made(ledger)
+    assert.equal(await ledger.requestFromLookup({ account: id, day: TODAY, name: A, maxPerDay: 5 }), true)
+    await ledger.as(TESTER).deleteAccount(id)
+    assert.equal(await ledger.requestFromLookup({ account: id, day: TODAY, name: B, maxPerDay: 5 }), false)
+    assert.deepEqual(await ledger.inRange('asked', slotRangeOf(A), 5), [A], 'what it asked for stays wanted')
+    assert.equal(await ledger.count('asked'), 1)
+  })
+
+  on(engine, 'wanted names are listed by range, bytewise, until they are fulfilled', async ({ ledger }) => {
+    const some = fc.uniqueArray(fc.domain(), { maxLength: 30 })
+    const property = fc.asyncProperty(some, some, fc.integer({ min: 1, max: 3 }), async (wanted, done, limit) => {
+      await ledger.add('followup', [...wanted, ...wanted.slice(0, 3)] as DomainName[])
+      await ledger.add('followup', wanted.slice(0, 2) as DomainName[])
+      await ledger.complete('followup', [...done, ...wanted.slice(0, 1)] as DomainName[])
+      const left = (wanted.slice(1) as DomainName[]).filter((name) => !done.includes(name)).sort()
+      const ranges = [...new Set(left.map(slotRangeOf))].sort((a, b) => a - b)
+      assert.deepEqual(await ledger.ranges('followup'), ranges)
+      assert.equal(await ledger.count('followup'), left.length)
+      for (const range of ranges) {
+        const there = left.filter((name) => slotRangeOf(name) === range)
+        assert.deepEqual(await ledger.inRange('followup', range, limit), there.slice(0, limit))
+      }
+      await ledger.complete('followup', left)
+      assert.deepEqual(await ledger.ranges('followup'), [])
+    })
+    await fc.assert(property, { numRuns: engine.runs })
+    assert.deepEqual(await ledger.ranges('asked'), [])
+  })
+
+  on(engine, 'processes that want and fulfil the same names at once do not stop each other', async (world) => {
+    const processes = await Promise.all(Array.from({ length: 4 }, world.another))
+    for (let round = 0; round < 5; round++) {
+      const deeds = processes.flatMap((process, place) => {
+        const names = place % 2 === 0 ? NAMES : NAMES.toReversed()
+        return [process.add('followup', names), process.complete('followup', names)]
+      })
+      await Promise.all(deeds)
+    }
+    await world.ledger.add('followup', NAMES)
+    assert.equal(await world.ledger.count('followup'), NAMES.length)
+  })
+}

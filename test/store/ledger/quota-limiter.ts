@@ -1,0 +1,46 @@
+/** A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises. */
+
+import type { QuotaGrant, Ledger } from '../../../src/store/port/ledger.ts'
+import { TODAY } from './engine.ts'
+
+export type Budget = { account: number; limit: number }
+
+export class Meter {
+  readonly holder: string
+  readonly #ledger: Ledger
+  readonly #budget: Budget
+  #idle = 0
+  #spent = 0
+
+  constructor(ledger: Ledger, budget: Budget, holder: string) {
+    this.#ledger = ledger
+    this.#budget = budget
+    this.holder = holder
+  }
+
+  /** Tries to answer one call; `costs` false is a call that turns out to cost nothing. The grant tells why it was refused. */
+  async call(costs = true): Promise<'answered' | QuotaGrant> {
+    if (this.#idle === 0) {
+      const grant = await this.#ledger.takeQuota({ ...this.#budget, day: TODAY, requested: 64, holder: this.holder })
+      if (grant.granted === 0) return grant
+      if (grant.granted === 1) {
+        if (!costs) await this.#ledger.refundUnit(this.#budget.account, TODAY)
+        return 'answered'
+      }
+      this.#idle += grant.granted
+    }
+    if (costs) {
+      this.#idle--
+      this.#spent++
+    }
+    return 'answered'
+  }
+
+  /** Says what was spent and gives back what is idle. */
+  async settle(): Promise<void> {
+    const settlement = { account: this.#budget.account, day: TODAY, spent: this.#spent, returned: this.#idle }
+    this.#spent = 0
+    this.#idle = 0
+    await this.#ledger.settleQuota([{ ...settlement, holder: this.holder }])
+  }
+}

@@ -1,0 +1,89 @@
+// Host names inside records and the administrator's address of an SOA record.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { adminEmail, parseHost } from '../../src/values/dns-record.ts'
+
+/** The presentation form of labels given as bytes, every byte escaped. */
+const spell = (labels: Uint8Array[]) =>
+  labels.map((label) => Array.from(label, (byte) => `\\${String(byte).padStart(3, '0')}`).join('')).join('.')
+
+test('a host name is kept in lower case without its trailing dot, the root is a dot', () => {
+  const pairs = [
+    ['.', '.'],
+    ['A.Root-Servers.NET.', 'a.root-servers.net'],
+    ['localhost', 'localhost'],
+    ['_sip._tcp.example', '_sip._tcp.example'],
+    ['*.example', '*.example'],
+    ['1.2.3.4', '1.2.3.4'],
+    ['John\\.Doe.Example', 'john\\.doe.example'],
+    ['a\\046b.example', 'a\\.b.example'],
+    ['a\\.', 'a\\.'],
+    ['a\\..', 'a\\.'],
+    ['\\065\\@\\\\.example', 'a@\\\\.example'],
+    ['a\\032b\\000\\255.example', 'a\\032b\\000\\255.example'],
+    ['bücher.example', 'b\\195\\188cher.example'],
+  ]
+  for (const [text, host] of pairs) assert.equal(parseHost(text!), host, text)
+})
+
+test('a text that is no host name is refused', () => {
+  for (const text of [
+    '',
+    '..',
+    'a..b',
+    '.a',
+    'a..',
+    'a b',
+    ' a',
+    'a\n',
+    'a\u007fb',
+    'a\\',
+    'a\\ b',
+    'a\\25',
+    'a\\256',
+    'ü..b',
+    'ü\tb',
+  ])
+    assert.equal(parseHost(text), null, text)
+})
+
+test('a label holds 63 bytes, a name 255 in wire form, however they are spelled', () => {
+  const label = (length: number) => new Uint8Array(length).fill(97)
+  for (const write of [spell, (labels: Uint8Array[]) => labels.map((bytes) => 'a'.repeat(bytes.length)).join('.')]) {
+    assert.equal(parseHost(write([label(63)])), 'a'.repeat(63))
+    assert.equal(parseHost(write([label(64)])), null)
+    assert.equal(parseHost(write([label(63), label(63), label(63), label(61)]))?.length, 253)
+    assert.equal(parseHost(write([label(63), label(63), label(63), label(62)])), null)
+  }
+})
+
+test('two names are the same text exactly when their bytes are, letter case aside', () => {
+  const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
+  const folded = (name: Uint8Array[]) =>
+    JSON.stringify(name.map((label) => Array.from(label, (byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte))))
+  fc.assert(
+    fc.property(labels, labels, (a, b) => {
+      const host = parseHost(spell(a))!
+      assert.equal(parseHost(host), host)
+      assert.equal(parseHost(`${host}.`), host)
+      assert.match(host, /^[!-~]+$/)
+      assert.equal(host === parseHost(spell(b)), folded(a) === folded(b))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('the first unescaped dot of an SOA mailbox becomes the at-sign', () => {
+  const pairs = [
+    ['noc.dns.icann.org', 'noc@dns.icann.org'],
+    ['NOC.DNS.icann.org.', 'noc@dns.icann.org'],
+    ['john\\.doe.example.com.', 'john.doe@example.com'],
+    ['john\\046q\\.doe.example.com', 'john.q.doe@example.com'],
+    ['a\\\\.example.com', 'a\\\\@example.com'],
+    ['a\\032b.example.com', 'a\\032b@example.com'],
+    ['hostmaster.', 'hostmaster'],
+    ['.', '.'],
+  ]
+  for (const [mname, email] of pairs) assert.equal(adminEmail(mname!), email)
+})
