@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { folderOf, type Outcome } from './run.ts'
 
 const PASSWORD = 'not-asked-for'
@@ -38,10 +38,10 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     assert.match((await run(['import', '-'], { input: lineOf(1, 1) })).stdout, /stale 1,/)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    await client.query('update target set sources = sources + 1')
+    await client.query('update redirect_count set sources = sources + 1')
     await client.end()
     const wrong = await run(['check'])
-    assert.match(wrong.stdout, /^target target\.example: .+\nchecked \d+ rows, faults 1\n$/)
+    assert.match(wrong.stdout, /^redirect_count target\.example: .+\nchecked \d+ rows, faults 1\n$/)
     assert.equal(wrong.code, 1)
   })
 
