@@ -1,7 +1,7 @@
 /** Brings the tables of a store up to this release. */
 
 import { type Database, openDatabase } from './database/database.ts'
-import { hasTables, applyPostgresMigrations, SCHEMA_PARTS } from './database/migrate.ts'
+import { applyPostgresMigrations, hasTables, SCHEMA_PARTS } from './database/migrate.ts'
 
 /** True where the current schema holds a store. */
 export function postgresStoreExists(url: string): Promise<boolean> {
@@ -13,7 +13,8 @@ export function migratePostgresStore(url: string, plan: boolean, report: (messag
   return withDatabase(url, async (database) => {
     const done: string[] = []
     for (const [part, folder] of SCHEMA_PARTS)
-      for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report })) done.push(`${part}/${name}`)
+      for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report }))
+        done.push(`${part}/${name}`)
     return done
   })
 }

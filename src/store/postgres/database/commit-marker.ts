@@ -12,18 +12,21 @@ import { isConnectionLost } from './errors.ts'
 
 /** Made beside the table of migrations, because migrations are the only transactions that leave no proof. */
 export const CREATE_COMMIT_MARKERS =
-  'create table if not exists proof (id uuid primary key, written timestamptz not null default now())'
+  'create table if not exists commit_marker (id uuid primary key, written_at timestamptz not null default now())'
 
 /** A new proof, and those of former transactions that nobody will ask for. */
 export type CommitMarker = { id: string; obsolete: string[] }
 
 const INSERT_COMMIT_MARKER = {
-  name: 'proof.leave',
-  text: `with spent as (delete from proof where id = any($2::uuid[])) insert into proof (id) values ($1)`,
+  name: 'commit-marker.insert',
+  text: `with spent as (delete from commit_marker where id = any($2::uuid[])) insert into commit_marker (id) values ($1)`,
 }
-const CHECK_COMMIT_MARKER = { name: 'proof.look', text: 'insert into proof (id) values ($1) on conflict do nothing' }
+const CHECK_COMMIT_MARKER = {
+  name: 'commit-marker.check',
+  text: 'insert into commit_marker (id) values ($1) on conflict do nothing',
+}
 /** Of processes that are gone too. */
-const DELETE_COMMIT_MARKERS = `delete from proof where id = any($1::uuid[]) or written < now() - interval '1 day'`
+const DELETE_COMMIT_MARKERS = `delete from commit_marker where id = any($1::uuid[]) or written_at < now() - interval '1 day'`
 
 /** How often it is looked for while the server comes and goes, and how many milliseconds lie between. */
 const MAX_MARKER_CHECKS = 20
@@ -61,7 +64,11 @@ export class CommitMarkers {
  * Whether a transaction was committed whose commit was not answered; `briefly`: those who wait have waited long enough. Throws
  * DoubtFault where that cannot be found out.
  */
-export async function isCommitted(takeConnection: () => Promise<pg.PoolClient>, proof: CommitMarker, briefly = false): Promise<boolean> {
+export async function isCommitted(
+  takeConnection: () => Promise<pg.PoolClient>,
+  proof: CommitMarker,
+  briefly = false,
+): Promise<boolean> {
   const looked = checkMarker(takeConnection, proof)
   if (!briefly) return looked
   looked.catch(() => {}) // it goes on looking for nobody

@@ -52,7 +52,8 @@ export function clientConfigOf(url: string, applicationName: string): pg.ClientC
 }
 
 function parsePostgresUrl(url: string): URL {
-  if (!isPostgres(url) || !URL.canParse(url)) throw new StoreFault(`the URL of the database cannot be read: ${URL_FORMAT_HINT}`)
+  if (!isPostgres(url) || !URL.canParse(url))
+    throw new StoreFault(`the URL of the database cannot be read: ${URL_FORMAT_HINT}`)
   return new URL(url)
 }
 

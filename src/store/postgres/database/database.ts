@@ -2,13 +2,13 @@
 
 import pg from 'pg'
 import type { Instant } from '../../../values/time.ts'
-import { WatchedClient, type ClientConfig, DEFAULT_SILENCE_MS } from './client.ts'
+import { type ClientConfig, DEFAULT_SILENCE_MS, WatchedClient } from './client.ts'
 import { serverClock } from './clock.ts'
-import { clientConfigOf } from './connection.ts'
 import { CommitMarkers } from './commit-marker.ts'
-import { type ReadStatement, PipelinedReader } from './pipelined-reader.ts'
-import { toStoreFault, connectWithRetry } from './errors.ts'
-import { runOnce, runSnapshot, runTransaction, runTrial, type RunTransaction } from './transaction.ts'
+import { clientConfigOf } from './connection.ts'
+import { connectWithRetry, toStoreFault } from './errors.ts'
+import { PipelinedReader, type ReadStatement } from './pipelined-reader.ts'
+import { type RunTransaction, runOnce, runSnapshot, runTransaction, runTrial } from './transaction.ts'
 
 export type Database = {
   /** One statement that changes nothing; tried once more where the connection is lost. */

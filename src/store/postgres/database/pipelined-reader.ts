@@ -1,9 +1,9 @@
 /** Reads share connections: each is sent at once, behind those that are not answered yet, so that none waits for a free one. */
 
 import type pg from 'pg'
-import { WatchedClient, type ClientConfig } from './client.ts'
+import { type ClientConfig, WatchedClient } from './client.ts'
 import type { Statement } from './connection.ts'
-import { isConnectionLost, isServerSilent, isUnprepared, connectWithRetry } from './errors.ts'
+import { connectWithRetry, isConnectionLost, isServerSilent, isUnprepared } from './errors.ts'
 
 /** Runs one statement; the rows are objects, or arrays where the statement says so. */
 export type ReadStatement = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>

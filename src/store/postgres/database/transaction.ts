@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { WatchedClient } from './client.ts'
+import { type CommitMarkers, isCommitted } from './commit-marker.ts'
 import type { Statement } from './connection.ts'
-import { isCommitted, type CommitMarkers } from './commit-marker.ts'
-import { isCollision, isFollowUpError, isConnectionLost, isServerSilent } from './errors.ts'
+import { isCollision, isConnectionLost, isFollowUpError, isServerSilent } from './errors.ts'
 
 /** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
 export type Session = {
@@ -57,7 +57,11 @@ export function runTrial<Result>(takeConnection: TakeConnection, work: Transacti
   })
 }
 
-export function runTransaction<Result>(takeConnection: TakeConnection, proofs: CommitMarkers, work: TransactionWork<Result>): Promise<Result> {
+export function runTransaction<Result>(
+  takeConnection: TakeConnection,
+  proofs: CommitMarkers,
+  work: TransactionWork<Result>,
+): Promise<Result> {
   return withRetries(MAX_TRANSACTION_TRIES, async () => {
     const client = await takeConnection()
     const proof = proofs.next()
@@ -71,7 +75,10 @@ export function runTransaction<Result>(takeConnection: TakeConnection, proofs: C
       proofs.settle(proof, true)
       return result
     } catch (error) {
-      const isWritten = done !== undefined && isConnectionLost(error) && (await isCommitted(takeConnection, proof, isServerSilent(error)))
+      const isWritten =
+        done !== undefined &&
+        isConnectionLost(error) &&
+        (await isCommitted(takeConnection, proof, isServerSilent(error)))
       proofs.settle(proof, isWritten)
       if (done && isWritten) return done.result
       throw error
@@ -80,7 +87,11 @@ export function runTransaction<Result>(takeConnection: TakeConnection, proofs: C
 }
 
 /** Runs `work` between `begun` and commit; whatever is thrown, nothing is written, or its commit was not answered. */
-async function runBetween<Result>(client: pg.PoolClient, started: Promise<unknown>, work: TransactionWork<Result>): Promise<Result> {
+async function runBetween<Result>(
+  client: pg.PoolClient,
+  started: Promise<unknown>,
+  work: TransactionWork<Result>,
+): Promise<Result> {
   const failures: unknown[] = []
   const fail = (error: unknown): void => void failures.push(error)
   let isBroken = false

@@ -1,12 +1,12 @@
 /** Pages of shared rows on PostgreSQL: ranges by key, made to JSON by the server, long ones in slices. */
 
-import { type IpAddress, compareAddresses } from '../../../values/ip-address.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
+import type { FactsReader, NeighbourPosition, PageRows, RowFormat, RowPage } from '../../port/store.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
-import type { FactsReader, NeighbourPosition, RowPage, RowFormat, PageRows } from '../../port/store.ts'
 import { addressArray, plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { partitionOfName, partitionOfAddress } from '../database/partition.ts'
+import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
 /** Rows read at once: some milliseconds of a connection that other reads share. */
@@ -81,7 +81,12 @@ function formatRows<Row, F extends RowFormat>(texts: readonly string[], as: F): 
 export function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
   return (target, after, limit, as) => {
     const readSlice: SliceReader<DomainName> = async (from, most) => {
-      const [slice] = await readerFor(database, most)<PageSlice>(READ_REDIRECTS, [partitionOfName(target), target, from ?? '', most])
+      const [slice] = await readerFor(database, most)<PageSlice>(READ_REDIRECTS, [
+        partitionOfName(target),
+        target,
+        from ?? '',
+        most,
+      ])
       return slice!
     }
     return readRowPage(readSlice, (row) => row as DomainName, after, limit, as)

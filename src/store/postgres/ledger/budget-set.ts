@@ -2,7 +2,7 @@
 
 import { leaseSize } from '../../../accounts/quota-lease-rules.ts'
 import type { Day } from '../../../values/time.ts'
-import type { QuotaRequest, QuotaGrant, FilePayment, FilePurchase, Settlement } from '../../port/ledger.ts'
+import type { FilePayment, FilePurchase, QuotaGrant, QuotaRequest, Settlement } from '../../port/ledger.ts'
 
 /** Whose budget, of which day. */
 export type BudgetKey = { account: number; day: Day }
@@ -25,7 +25,7 @@ export class BudgetSet {
   constructor(budgets: readonly Budget[], holds: readonly LeaseRow[], paid: readonly PaidFile[]) {
     this.#paid = new Set(paid.map(paidFileName))
     this.#budgets = new Map(
-      budgets.map((budget) => [budgetName(budget), { ...budget, held: 0, holds: new Map(), isChanged: false }]),
+      budgets.map((budget) => [budgetName(budget), { ...budget, leased: 0, leases: new Map(), isChanged: false }]),
     )
     for (const { units, holder, ...key } of holds) {
       const page = this.#budgetOf(key)
@@ -49,12 +49,12 @@ export class BudgetSet {
   pay({ file, ...ask }: FilePurchase): FilePayment {
     const download = { account: ask.account, day: ask.day, file }
     const mark = paidFileName(download)
-    if (this.#paid.has(mark)) return { outcome: 'paid', used: this.#budgetOf(ask).used }
-    const { granted, used, retryLater: wait } = this.grant({ ...ask, requested: 1 }, 1)
-    if (granted === 0) return { outcome: wait ? 'wait' : 'refused', used }
+    if (this.#paid.has(mark)) return { outcome: 'already_paid', used: this.#budgetOf(ask).used }
+    const { granted, used, retryLater } = this.grant({ ...ask, requested: 1 }, 1)
+    if (granted === 0) return { outcome: retryLater ? 'retry_later' : 'limit_reached', used }
     this.#paid.add(mark)
     this.#newlyPaid.push(download)
-    return { outcome: 'spent', used }
+    return { outcome: 'charged', used }
   }
 
   /** A holder that was silent too long has no hold any more: settling it changes nothing. */

@@ -6,25 +6,25 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { DomainName } from '../../../values/domain-name.ts'
 import {
-  type BulkStore,
+  BULK_TABLES,
   type BulkRow,
+  type BulkStore,
+  type BulkTable,
+  type BulkValue,
   COPY_CONDITIONS,
   type LastNumbers,
   rowFromJson,
   rowToJson,
-  BULK_TABLES,
-  type BulkTable,
-  type BulkValue,
 } from '../../port/bulk.ts'
 import { StoreFault } from '../../port/fault.ts'
 import { redactedStoreUrl } from '../../port/url.ts'
 import { clientConfigOf } from '../database/connection.ts'
 import { openDatabase } from '../database/database.ts'
+import { toStoreFault } from '../database/errors.ts'
 import { ID_BLOCK } from '../database/ids.ts'
 import { hasTables } from '../database/migrate.ts'
-import { createSchemaIfMissing, checkStorePurpose } from '../open.ts'
 import { partitionOfName, partitionOfPackedAddress } from '../database/partition.ts'
-import { toStoreFault } from '../database/errors.ts'
+import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
 
 /** Secrets that an operator gives are known by a digest alone, and stay where they are. */
 const COPY_CONDITIONS_POSTGRES: Record<string, string> = { ...COPY_CONDITIONS, secret: 't.bytes is not null' }
@@ -33,17 +33,18 @@ const NUMBER_SEQUENCES: Record<keyof LastNumbers, string> = {
   account: 'account_id_seq',
   token: 'token_id_seq',
   audit: 'audit_id_seq',
-  document: 'wording_number',
+  document: 'document_number',
 }
 /** As SQLite keeps them: a JSON array in hexadecimal. */
 const ADDRESSES_AS_JSON = `'["' || array_to_string(array(select encode(a, 'hex') from unnest(t.addresses) a), '","') || '"]'`
-const SAVE_COPY_PROGRESS = `insert into mark (name, value) values ('copy', $1) on conflict (name) do update set value = excluded.value`
+const SAVE_COPY_PROGRESS = `insert into metadata (name, value) values ('copy', $1) on conflict (name) do update set value = excluded.value`
 
 /** `read`: a store that is there. `write`: its tables are made where there are none. Throws StoreFault. */
 export async function openBulkPostgres(url: string, access: 'read' | 'write'): Promise<BulkStore> {
   const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex copy' })
   try {
-    if (access === 'read' && !(await hasTables(database))) throw new StoreFault(`there is no store at ${redactedStoreUrl(url)}`)
+    if (access === 'read' && !(await hasTables(database)))
+      throw new StoreFault(`there is no store at ${redactedStoreUrl(url)}`)
     await createSchemaIfMissing(database, url)
     if (access === 'read') await checkStorePurpose(database, url, false)
   } finally {
@@ -74,7 +75,7 @@ function bulkStoreOf(client: pg.Client): BulkStore {
         throw error
       }
     },
-    progress: async () => (await one(`select value from mark where name = 'copy'`)) as string | null,
+    progress: async () => (await one(`select value from metadata where name = 'copy'`)) as string | null,
     lastNumbers: async () => ({
       account: Number(await one(lastNumberSql('account'))),
       token: Number(await one(lastNumberSql('token'))),
@@ -94,11 +95,11 @@ function lastNumberSql(table: keyof LastNumbers): string {
 async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<void> {
   for (const table of Object.keys(NUMBER_SEQUENCES) as (keyof LastNumbers)[])
     if (numbered[table] > 0) await client.query(`select setval('${NUMBER_SEQUENCES[table]}', $1)`, [numbered[table]])
-  const { rows } = await client.query('select coalesce(max(id), 0) as last from visit')
+  const { rows } = await client.query('select coalesce(max(id), 0) as last from crawl_state')
   const block = ID_BLOCK * Math.floor(rows[0].last / ID_BLOCK)
   if (block > 0) await client.query(`select setval('name_id', $1)`, [block])
   await client.query('set synchronous_commit = on')
-  await client.query(`delete from mark where name = 'copy'`)
+  await client.query(`delete from metadata where name = 'copy'`)
   await client.query(`analyze ${BULK_TABLES.map(({ name }) => `"${name}"`)}`)
 }
 

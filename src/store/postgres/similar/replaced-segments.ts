@@ -3,23 +3,23 @@
 import type { Session } from '../database/transaction.ts'
 
 const NEXT_REPLACED_SEGMENT = {
-  name: 'sweeping.next',
+  name: 'replaced-segments.next',
   text: `select number from segment where state = 'replaced' order by number limit 1`,
 }
 const DELETE_POSTINGS = {
-  name: 'sweeping.postings',
-  text: `with swept as (
+  name: 'replaced-segments.postings',
+  text: `with deleted as (
       delete from posting where ctid = any (array(
-        select ctid from posting where segment = $1 and (place, wording) > ($2, $3) order by place, wording limit $4))
-      returning place, wording)
-    select place, wording, count(*) over () as count from swept order by place desc, wording desc limit 1`,
+        select ctid from posting where segment = $1 and (key, document) > ($2, $3) order by key, document limit $4))
+      returning key, document)
+    select key, document, count(*) over () as count from deleted order by key desc, document desc limit 1`,
 }
 const DELETE_FREQUENCIES = {
-  name: 'sweeping.frequencies',
-  text: `delete from frequency where ctid = any (array(
-      select ctid from frequency where segment = $1 order by last limit $2))`,
+  name: 'replaced-segments.frequencies',
+  text: `delete from document_frequency where ctid = any (array(
+      select ctid from document_frequency where segment = $1 order by last_term limit $2))`,
 }
-const DELETE_SEGMENT = { name: 'sweeping.segment', text: 'delete from segment where number = $1' }
+const DELETE_SEGMENT = { name: 'replaced-segments.segment', text: 'delete from segment where number = $1' }
 
 /** How far a segment is swept: the rows taken away stay in the way of whoever begins at the first, until they are vacuumed. */
 type RemovalPosition = { segment: number; key: number; document: number }
@@ -38,7 +38,11 @@ export function replacedSegmentRemover(): (held: RunIfLockHeld, limit: number) =
 }
 
 /** Rows of one segment. */
-async function removeSomeRows({ rows, run }: Session, before: RemovalPosition | null, limit: number): Promise<RemovalStep> {
+async function removeSomeRows(
+  { rows, run }: Session,
+  before: RemovalPosition | null,
+  limit: number,
+): Promise<RemovalStep> {
   const [next] = await rows<{ number: number }>(NEXT_REPLACED_SEGMENT)
   if (next === undefined) return { swept: null, more: false }
   const segment = next.number
