@@ -126,7 +126,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
     assert.equal(tablesOf(there.stdout).length, BULK_TABLES.length)
-    assert.match(there.stdout, new RegExp(`visit: ${NAMES + 3} rows,`))
+    assert.match(there.stdout, new RegExp(`crawl_state: ${NAMES + 3} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
     assert.match(there.stdout, /page: 1 rows,.*reading: 55 rows,.*wording: 54 rows,/s)
     assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,.*outcome: 2 rows,/s)

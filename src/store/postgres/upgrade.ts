@@ -8,7 +8,7 @@ export function postgresStoreExists(url: string): Promise<boolean> {
   return withDatabase(url, hasTables)
 }
 
-/** Runs what is pending, the facts first; with `plan` runs nothing. `tell` hears what it waits for. Returns the migrations, as in `facts/0002-name.sql`. */
+/** Runs what is pending, the facts first; with `plan` runs nothing. `report` hears what it waits for. Returns the migrations, as in `facts/0002-name.sql`. */
 export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
   return withDatabase(url, async (database) => {
     const done: string[] = []

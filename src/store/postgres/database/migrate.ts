@@ -58,7 +58,7 @@ export async function pendingPostgresMigrations(
   return unappliedMigrations(readMigrations(folder), applied)
 }
 
-/** How a migration waits for locks; `tell` hears of each try that gave up. */
+/** How a migration waits for locks; `report` hears of each try that gave up. */
 type MigrationRetry = { tries: number; wait: () => Promise<unknown>; report: (message: string) => void }
 
 const DEFAULT_MIGRATION_RETRY: MigrationRetry = { tries: 150, wait: () => sleep(MIGRATION_RETRY_MS), report: () => {} }
@@ -68,12 +68,12 @@ export async function applyPostgresMigrations(
   database: Database,
   part: SchemaPart,
   folder: URL,
-  { plan = false, ...patience }: Partial<MigrationRetry> & { plan?: boolean } = {},
+  { plan = false, ...retry }: Partial<MigrationRetry> & { plan?: boolean } = {},
 ): Promise<Migration[]> {
   const todo = await pendingPostgresMigrations(database, part, folder)
   if (!plan)
     for (const migration of todo)
-      await applyWithRetry(database, part, migration, { ...DEFAULT_MIGRATION_RETRY, ...patience })
+      await applyWithRetry(database, part, migration, { ...DEFAULT_MIGRATION_RETRY, ...retry })
   return todo
 }
 

@@ -24,9 +24,9 @@ export class PipelinedReader {
   readonly #connections: ReadConnection[] = []
   #opening: Promise<ReadConnection> | null = null
 
-  constructor(config: ClientConfig, { max: most, depth }: ReadConnectionLimits) {
+  constructor(config: ClientConfig, { max, depth }: ReadConnectionLimits) {
     this.#config = config
-    this.#max = most
+    this.#max = max
     this.#depth = depth
   }
 
@@ -111,7 +111,7 @@ export class PipelinedReader {
 
   /** Takes no more statements to a lane. */
   #removeConnection(connection: ReadConnection): void {
-    const place = this.#connections.indexOf(connection)
-    if (place >= 0) this.#connections.splice(place, 1)
+    const index = this.#connections.indexOf(connection)
+    if (index >= 0) this.#connections.splice(index, 1)
   }
 }

@@ -59,27 +59,27 @@ export function runTrial<Result>(takeConnection: TakeConnection, work: Transacti
 
 export function runTransaction<Result>(
   takeConnection: TakeConnection,
-  proofs: CommitMarkers,
+  markers: CommitMarkers,
   work: TransactionWork<Result>,
 ): Promise<Result> {
   return withRetries(MAX_TRANSACTION_TRIES, async () => {
     const client = await takeConnection()
-    const proof = proofs.next()
-    const started = Promise.all([client.query(BEGIN_TRANSACTION), proofs.insert(client, proof)])
+    const marker = markers.next()
+    const started = Promise.all([client.query(BEGIN_TRANSACTION), markers.insert(client, marker)])
     let done: { result: Result } | undefined
     try {
       const result = await runBetween(client, started, async (session) => {
         done = { result: await work(session) }
         return done.result
       })
-      proofs.settle(proof, true)
+      markers.settle(marker, true)
       return result
     } catch (error) {
       const isWritten =
         done !== undefined &&
         isConnectionLost(error) &&
-        (await isCommitted(takeConnection, proof, isServerSilent(error)))
-      proofs.settle(proof, isWritten)
+        (await isCommitted(takeConnection, marker, isServerSilent(error)))
+      markers.settle(marker, isWritten)
       if (done && isWritten) return done.result
       throw error
     }

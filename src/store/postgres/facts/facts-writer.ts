@@ -1,4 +1,4 @@
-/** Writes the facts of names that passed the gate, and with them the rows and counters that names share. */
+/** Writes the facts of names that passed the version check, and with them the rows and counters that names share. */
 
 import type { FactChanges } from '../../../apply/change.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
@@ -60,14 +60,14 @@ const DELETE_PENDING_PAGE = {
 /** One round for the most: what does not hang on an answer is sent at once. */
 export async function writeFacts(session: Session, names: readonly WrittenName[]): Promise<void> {
   if (names.length === 0) return
-  const kept = Promise.all([
+  const writes = Promise.all([
     runUnlessEmpty(session, INSERT_FACTS, factsColumns(names.filter(({ isNew }) => isNew))),
     runUnlessEmpty(session, UPDATE_FACTS, factsColumns(names.filter(({ isNew }) => !isNew))),
     runUnlessEmpty(session, INSERT_STATES, stateColumns(names)),
     runUnlessEmpty(session, INSERT_FIRST_SEEN, firstSeenColumns(names)),
     ...pendingPageWrites(session, names),
   ])
-  const [since] = await Promise.all([firstSeenReader(session, names), kept])
+  const [since] = await Promise.all([firstSeenReader(session, names), writes])
   const shared = new PostgresSharedRows()
   for (const { name, id, facts } of names) {
     for (const address of facts.left) shared.leave(address, name)
@@ -130,12 +130,12 @@ function firstSeenColumns(names: readonly WrittenName[]): string[] {
 }
 
 function pendingPageWrites(session: Session, names: readonly WrittenName[]): Promise<void>[] {
-  const kept = names.filter(({ facts }) => facts.terms)
+  const updated = names.filter(({ facts }) => facts.terms)
   const removed = names.filter(({ facts }) => facts.terms === null)
   const columns = [
-    ...factsWriterKeys(kept),
-    plainArray(kept.map(({ facts }) => facts.terms!.digest)),
-    bytesArray(kept.map(({ facts }) => packTerms(facts.terms!.counts))),
+    ...factsWriterKeys(updated),
+    plainArray(updated.map(({ facts }) => facts.terms!.digest)),
+    bytesArray(updated.map(({ facts }) => packTerms(facts.terms!.counts))),
   ]
   return [
     runUnlessEmpty(session, UPSERT_PENDING_PAGE, columns),

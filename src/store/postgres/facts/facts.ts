@@ -50,7 +50,7 @@ export function postgresFacts(database: Database): FactsReader {
   }
 }
 
-/** The key of a name's narrow row. */
+/** The key of a name's crawl state. */
 export function crawlStateKey(name: DomainName): [part: number, slot: number, name: DomainName] {
   return [partitionOfName(name), slotOf(name), name]
 }

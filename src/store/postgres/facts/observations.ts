@@ -1,4 +1,4 @@
-/** The frontier on PostgreSQL: reads what is known of a batch of names, and writes the changes behind the version gate. */
+/** The observation store on PostgreSQL: reads the crawl states and facts of a batch, and writes changes if their version still matches. */
 
 import type { Change } from '../../../apply/change.ts'
 import { NO_FACTS } from '../../../apply/crawl-state.ts'
@@ -101,9 +101,9 @@ async function saveChanges(
   const offers = lost.length === 0 ? offered : offered.filter((offer) => !lost.includes(offer))
   const sorted = offers.toSorted(compareOffers)
   const passed = new Map<DomainName, number | null>()
-  const made = sorted.filter(({ change }) => change.state.version === 0)
-  const known = sorted.filter(({ change }) => change.state.version > 0)
-  for (const [statement, some] of [[INSERT_CRAWL_STATES, made] as const, [UPDATE_CRAWL_STATES, known] as const]) {
+  const added = sorted.filter(({ change }) => change.state.version === 0)
+  const updated = sorted.filter(({ change }) => change.state.version > 0)
+  for (const [statement, some] of [[INSERT_CRAWL_STATES, added] as const, [UPDATE_CRAWL_STATES, updated] as const]) {
     if (some.length === 0) continue
     const rows = await session.rows<{ name: DomainName; id: number | null }>(statement, crawlStateValues(some))
     for (const { name, id } of rows) passed.set(name, id)
@@ -113,8 +113,8 @@ async function saveChanges(
     return facts && id ? [{ name: state.name, id, isNew: id === offered, facts }] : []
   })
   await writeFacts(session, written)
-  const again = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
-  return { rejected: again, lost: lost.map(({ change }) => change.state.name) }
+  const rejected = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
+  return { rejected, lost: lost.map(({ change }) => change.state.name) }
 }
 
 /** The ranges whose leases stand; they stand until the transaction has ended. */

@@ -105,9 +105,9 @@ async function tryQuotaCalls(
   if (matters && others.expired.length > 0) return { replies: null, expired: others.expired }
   const live = others.liveCount + holders.length
   const replies = calls.map((call) => applyQuotaCall(budgetSet, call, live))
-  const { budgets, holds, bought } = budgetSet.changes()
-  if (budgets.length + holds.length > 0)
-    await session.run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(holds)])
+  const { budgets, leases, bought } = budgetSet.changes()
+  if (budgets.length + leases.length > 0)
+    await session.run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(leases)])
   await insertPaidFiles(session, bought)
   return { replies, expired: [] }
 }
@@ -129,16 +129,16 @@ async function openBudgets(
   const { rows, run } = session
   if (keys.length === 0) return new BudgetSet([], [], [])
   const values = budgetKeyColumns(keys)
-  const look = () =>
+  const load = () =>
     Promise.all([
       rows<Budget>(LOCK_BUDGETS, values),
       rows<LeaseRow>(READ_LEASES, values),
       readPaidFiles(session, wanted),
     ])
-  const looked = await look()
-  if (looked[0].length === keys.length) return new BudgetSet(...looked)
-  const [, again] = await Promise.all([run(INSERT_BUDGETS, values), look()])
-  return new BudgetSet(...again)
+  const loaded = await load()
+  if (loaded[0].length === keys.length) return new BudgetSet(...loaded)
+  const [, reloaded] = await Promise.all([run(INSERT_BUDGETS, values), load()])
+  return new BudgetSet(...reloaded)
 }
 
 function holdersOfCall(call: QuotaCall): string[] {
@@ -163,6 +163,6 @@ function budgetColumns(budgets: readonly Budget[]): unknown[][] {
   return [...budgetKeyColumns(budgets), budgets.map(({ used }) => used)]
 }
 
-function leaseRowColumns(holds: readonly LeaseRow[]): unknown[][] {
-  return [...budgetKeyColumns(holds), holds.map(({ holder }) => holder), holds.map(({ units }) => units)]
+function leaseRowColumns(leases: readonly LeaseRow[]): unknown[][] {
+  return [...budgetKeyColumns(leases), leases.map(({ holder }) => holder), leases.map(({ units }) => units)]
 }

@@ -1,4 +1,4 @@
-/** The wishes on PostgreSQL: names that are to be visited soon, and how many each account asked for. */
+/** The crawl requests on PostgreSQL: names to probe soon, and how many each account requested. */
 
 import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
 import { addDays } from '../../../values/time.ts'

@@ -1,4 +1,4 @@
-/** The roll of the processes that take units: who was heard of, and what becomes of who was not. */
+/** The processes that take units: records their heartbeats, and expires the leases of those without one. */
 
 import {
   classifyHolders,
@@ -72,12 +72,12 @@ export async function heartbeatHolders(
 ): Promise<HolderStatus> {
   if (holders.length === 0) return { liveCount: 0, expired: [], renewed: [] }
   const silences = await rows<HolderSilence>(HEARTBEAT_HOLDERS, [holders, now, LEASE_TIMEOUT_SECONDS])
-  const roll = classifyHolders(silences, holders)
-  if (roll.renewed.length > 0) await run(RENEW_HOLDERS, [roll.renewed, now, LEASE_TIMEOUT_SECONDS])
-  return roll
+  const status = classifyHolders(silences, holders)
+  if (status.renewed.length > 0) await run(RENEW_HOLDERS, [status.renewed, now, LEASE_TIMEOUT_SECONDS])
+  return status
 }
 
-/** What holders hold that are silent still is spent, and they are struck off the roll. */
+/** What holders hold that are silent still is spent, and their rows are deleted. */
 export async function expireHolders(
   { rows, run }: Session,
   holders: readonly string[],

@@ -1,4 +1,4 @@
-/** The ledger on PostgreSQL, and the wishes beside it: every process writes for itself, exact by the locks of rows. */
+/** The ledger on PostgreSQL, and the crawl requests beside it: every process writes for itself, exact by the locks of rows. */
 
 import type { Instant } from '../../../values/time.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'

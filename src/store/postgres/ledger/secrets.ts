@@ -48,7 +48,7 @@ const SECRET_UNSET_MESSAGE =
 
 /** With `given` null the secret is the store's own. */
 export function postgresSecrets({ read, transaction }: Pick<Database, 'read' | 'transaction'>, given: Secret[] | null) {
-  const kept = async (now: Instant): Promise<Secret[]> =>
+  const readSecrets = async (now: Instant): Promise<Secret[]> =>
     (await read<SecretRow>(READ_SECRETS, [now - FORMER_SECRET_SECONDS, now - SIGNING_DELAY_SECONDS])).map(
       ({ number, bytes }) => {
         if (bytes === null) throw new StoreFault(SECRET_UNSET_MESSAGE)
@@ -58,10 +58,10 @@ export function postgresSecrets({ read, transaction }: Pick<Database, 'read' | '
   return {
     async secrets(now: Instant): Promise<Secret[]> {
       if (given !== null) return given
-      const made = await kept(now)
+      const made = await readSecrets(now)
       if (made.length > 0) return made
       await transaction((session) => addSecret(session, generateSecret(), null, secretAuditEntry('secret.create', now)))
-      return kept(now)
+      return readSecrets(now)
     },
   }
 }
@@ -91,8 +91,8 @@ export async function acceptGiven(
   given: readonly Secret[],
 ): Promise<void> {
   const digests = given.map(({ bytes }) => secretDigest(bytes))
-  const [known] = await read<{ digest: Buffer | null }>(READ_SECRET_DIGEST)
-  if (known?.digest?.equals(digests[0]!)) return
+  const [current] = await read<{ digest: Buffer | null }>(READ_SECRET_DIGEST)
+  if (current?.digest?.equals(digests[0]!)) return
   await transaction(async (session) => {
     await addSecret(session, given[0]!, digests[0]!, secretAuditEntry('secret.give', null))
     const [inForce] = await session.rows<{ digest: Buffer | null }>(LOCK_SECRET_IN_FORCE)

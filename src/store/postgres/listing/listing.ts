@@ -41,13 +41,13 @@ export function postgresListing({ read, readLong, now }: Pick<Database, 'read' |
       const startedAt = await now()
       const [beginning] = await read<ListingBeginning>(BEGIN_LISTING)
       const { last_arrival, estimate } = beginning!
-      const walk = (statement: typeof READ_NAME_PAGE, max: number) =>
+      const pages = (statement: typeof READ_NAME_PAGE, max: number) =>
         listingPages((after) => readLong<ListingRow>(statement, [after, last_arrival]), max, signal)
       return {
         startedAt,
         estimatedNames: estimate < 0 ? null : estimate,
-        names: () => walk(READ_NAME_PAGE, NAMES_PER_PAGE),
-        rows: () => walk(READ_ROW_PAGE, ROWS_PER_PAGE),
+        names: () => pages(READ_NAME_PAGE, NAMES_PER_PAGE),
+        rows: () => pages(READ_ROW_PAGE, ROWS_PER_PAGE),
         close: async () => {},
       }
     },

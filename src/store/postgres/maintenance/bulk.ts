@@ -54,7 +54,7 @@ export async function openBulkPostgres(url: string, access: 'read' | 'write'): P
   const client = new pg.Client({ ...clientConfigOf(url, 'domaindex copy'), pipeline: false, statement_timeout: 0 })
   client.on('error', () => {}) // who waits for an answer is told as well
   await client.connect()
-  if (access === 'write') await client.query('set synchronous_commit = off') // a mark is written with what it stands for
+  if (access === 'write') await client.query('set synchronous_commit = off') // the progress is written with the rows that it counts
   return withUserMessages(bulkStoreOf(client), url)
 }
 
@@ -64,11 +64,11 @@ function bulkStoreOf(client: pg.Client): BulkStore {
   return {
     count: async (table) => (await one(`select count(*) from ${copySource(table)}`)) as number,
     read: (table, after, limit) => readBulkRows(client, table, after, limit),
-    async write(table, rows, mark) {
+    async write(table, rows, progress) {
       await client.query('begin')
       try {
         await copyIn(client, table, rows)
-        await client.query(SAVE_COPY_PROGRESS, [mark])
+        await client.query(SAVE_COPY_PROGRESS, [progress])
         await client.query('commit')
       } catch (error) {
         await client.query('rollback').catch(() => {})
@@ -108,16 +108,16 @@ function copySource({ name }: BulkTable): string {
 }
 
 async function readBulkRows(client: pg.Client, table: BulkTable, after: string | null, limit: number) {
-  const { name, columns, key, belongsToName: owned, partitionKey: spread } = table
-  const isByPart = isPartitioned(table) && spread !== 'number'
+  const { name, columns, key, belongsToName, partitionKey } = table
+  const isByPart = isPartitioned(table) && partitionKey !== 'number'
   const keys = [...(isByPart ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
-  const from = after === null ? '' : `and (${keys}) > (${keys.map((_, place) => `$${place + 1}`)})`
+  const from = after === null ? '' : `and (${keys}) > (${keys.map((_, index) => `$${index + 1}`)})`
   const selected = columns.map((column) =>
     name === 'facts' && column === 'addresses'
       ? `case when t.addresses is not null then ${ADDRESSES_AS_JSON} end`
       : `t."${column}"`,
   )
-  const owner = owned ? ', (select name from facts f where f.part = t.part and f.id = t.id)' : ''
+  const owner = belongsToName ? ', (select name from facts f where f.part = t.part and f.id = t.id)' : ''
   const text = `select ${selected}${owner}, ${keys} from ${copySource(table)} ${from} order by ${keys} limit ${limit}`
   const { rows } = await client.query<BulkValue[]>({
     text,
@@ -141,25 +141,27 @@ async function copyIn(client: pg.Client, table: BulkTable, rows: readonly BulkRo
   )
 }
 
-function isPartitioned({ belongsToName: owned, partitionKey: spread }: BulkTable): boolean {
-  return owned === true || spread !== undefined
+function isPartitioned({ belongsToName, partitionKey }: BulkTable): boolean {
+  return belongsToName === true || partitionKey !== undefined
 }
 
 function copyValues({ name, columns }: BulkTable, row: BulkRow): BulkRow {
   const values = row.slice(0, columns.length)
-  const place = columns.indexOf('addresses')
-  if (name !== 'facts' || values[place] == null) return values
-  const hexes = JSON.parse(values[place] as string) as string[]
-  return values.with(place, `{${hexes.map((hex) => `"\\\\x${hex}"`).join(',')}}`)
+  const index = columns.indexOf('addresses')
+  if (name !== 'facts' || values[index] == null) return values
+  const hexes = JSON.parse(values[index] as string) as string[]
+  return values.with(index, `{${hexes.map((hex) => `"\\\\x${hex}"`).join(',')}}`)
 }
 
 /** A row whose name is not known, as only a damaged store has it, lies in part 0. */
-function partitionOfRow({ columns, partitionKey: spread, belongsToName: owned }: BulkTable, row: BulkRow): number {
-  const value = owned ? row[columns.length] : row[columns.indexOf(spread!)]
+function partitionOfRow({ columns, partitionKey, belongsToName }: BulkTable, row: BulkRow): number {
+  const value = belongsToName ? row[columns.length] : row[columns.indexOf(partitionKey!)]
   if (value == null) return 0
-  if (spread === 'slot') return (value as number) >> 8
-  if (spread === 'number') return (value as number) & 255
-  return spread === 'address' ? partitionOfPackedAddress(value as Uint8Array) : partitionOfName(value as DomainName)
+  if (partitionKey === 'slot') return (value as number) >> 8
+  if (partitionKey === 'number') return (value as number) & 255
+  return partitionKey === 'address'
+    ? partitionOfPackedAddress(value as Uint8Array)
+    : partitionOfName(value as DomainName)
 }
 
 /** A line of COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html. */

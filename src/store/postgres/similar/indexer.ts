@@ -78,7 +78,7 @@ export function postgresIndexer({ readLong, transaction }: IndexerDatabase): Sim
       await work(session)
       return true
     })
-  const sweep = replacedSegmentRemover()
+  const removeReplaced = replacedSegmentRemover()
   return {
     pending: pendingPageReader(readLong),
     filePages: (hold, filings) => done(hold, (session) => filePendingPages(session, filings)),
@@ -91,7 +91,7 @@ export function postgresIndexer({ readLong, transaction }: IndexerDatabase): Sim
     writeRows: (hold, segment, postings, frequencies) =>
       done(hold, (session) => insertSegmentRows(session, segment, postings, frequencies)),
     publishSegment: (hold, segment, documents) => done(hold, ({ run }) => run(PUBLISH_SEGMENT, [segment, documents])),
-    removeReplaced: (hold, limit) => sweep((work) => held(hold, null, work), limit),
+    removeReplaced: (hold, limit) => removeReplaced((work) => held(hold, null, work), limit),
     rows: (segment, after, limit) =>
       readLong<PostingRow>(READ_POSTINGS, [segment, after?.key ?? -1, after?.document ?? 0, limit]),
     tombstones: async (after, last, limit) =>
@@ -107,7 +107,7 @@ const LAST_PAGE_KEY: PageKey = [256, 0]
 
 /**
  * Each time those behind the ones of last time, and from the first again at the end: rows that were taken away stay in the way of
- * whoever begins at the first, until they are swept.
+ * whoever begins at the first, until they are vacuumed.
  */
 function pendingPageReader(read: Database['readLong']): SimilarIndexStore['pending'] {
   type Row = { part: number; id: number; name: DomainName | null; digest: string; terms: Uint8Array }

@@ -21,9 +21,9 @@ const DELETE_FREQUENCIES = {
 }
 const DELETE_SEGMENT = { name: 'replaced-segments.segment', text: 'delete from segment where number = $1' }
 
-/** How far a segment is swept: the rows taken away stay in the way of whoever begins at the first, until they are vacuumed. */
+/** The last removed row of a segment. Removed rows slow down a scan from the first row until they are vacuumed. */
 type RemovalPosition = { segment: number; key: number; document: number }
-type RemovalStep = { swept: RemovalPosition | null; more: boolean }
+type RemovalStep = { removed: RemovalPosition | null; more: boolean }
 
 /** `held` runs work in a transaction where the hold stands, and returns null where it does not. */
 type RunIfLockHeld = (work: (session: Session) => Promise<RemovalStep | null>) => Promise<RemovalStep | null>
@@ -32,7 +32,7 @@ export function replacedSegmentRemover(): (held: RunIfLockHeld, limit: number) =
   let before: RemovalPosition | null = null
   return async (held, limit) => {
     const step = await held((session) => removeSomeRows(session, before, limit))
-    before = step?.swept ?? null
+    before = step?.removed ?? null
     return step?.more ?? false
   }
 }
@@ -44,7 +44,7 @@ async function removeSomeRows(
   limit: number,
 ): Promise<RemovalStep> {
   const [next] = await rows<{ number: number }>(NEXT_REPLACED_SEGMENT)
-  if (next === undefined) return { swept: null, more: false }
+  if (next === undefined) return { removed: null, more: false }
   const segment = next.number
   const from = before?.segment === segment ? before : { segment, key: -1, document: 0 }
   const [last] = await rows<Omit<RemovalPosition, 'segment'> & { count: number }>(DELETE_POSTINGS, [
@@ -53,9 +53,9 @@ async function removeSomeRows(
     from.document,
     limit,
   ])
-  const swept = last ? { segment, key: last.key, document: last.document } : from
+  const removed = last ? { segment, key: last.key, document: last.document } : from
   const left = limit - (last?.count ?? 0)
-  if (left === 0 || (await run(DELETE_FREQUENCIES, [segment, left])) === left) return { swept, more: true }
+  if (left === 0 || (await run(DELETE_FREQUENCIES, [segment, left])) === left) return { removed, more: true }
   await run(DELETE_SEGMENT, [segment])
-  return { swept: null, more: (await rows(NEXT_REPLACED_SEGMENT)).length > 0 }
+  return { removed: null, more: (await rows(NEXT_REPLACED_SEGMENT)).length > 0 }
 }

@@ -25,7 +25,7 @@ const CHECK_OWNERS = {
   text: `select f.part, f.id, f.name, f.redirects_to from unnest($1::smallint[], $2::bigint[]) as k(part, id)
     join facts f on f.part = k.part and f.id = k.id`,
 }
-/** Each row with its name's narrow row, found by the slot that the name has. */
+/** Each row with its name's crawl state, found by the slot that the name has. */
 const CHECK_FACTS = {
   name: 'check.facts',
   text: `select f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks", v.dns_fingerprint as "dnsFingerprint",

@@ -27,7 +27,7 @@ const CHECK_PRESENCE = {
 const NAME_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]'
 const JOIN_FACTS = `join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name
   join facts f on f.part = v.part and f.id = v.id`
-/** The places of those whose name is on the address. */
+/** The positions of those whose name is on the address. */
 const CHECK_NAMES_ON_ADDRESS = {
   name: 'check.on',
   text: `select k.position from ${NAME_KEYS}, $4::bytea[]) with ordinality as k(part, slot, name, address, position) ${JOIN_FACTS}
@@ -45,7 +45,7 @@ const CHECK_REDIRECTS = {
     from redirect r left join redirect_count t on t.part = r.part and t.target = r.target
     where (r.part, r.target, r.source) > ($1, $2, $3) order by r.part, r.target, r.source limit ${CHECK_SLICE_ROWS}`,
 }
-/** The places of those that redirect to the target. */
+/** The positions of those that redirect to the target. */
 const CHECK_NAMES_TO_TARGET = {
   name: 'check.to',
   text: `select k.position from ${NAME_KEYS}, $4::text[]) with ordinality as k(part, slot, name, target, position) ${JOIN_FACTS}
@@ -70,7 +70,7 @@ export async function checkPresencePostgres(session: Session, after: string | nu
   const [hex, name, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [string, DomainName, number])
   const rows = await session.rows<CheckedPresence>(CHECK_PRESENCE, [part, Buffer.from(hex, 'hex'), name])
   const names = rows.map((row) => row.name)
-  const owned = await matchingPlaces(
+  const owned = await matchingPositions(
     session,
     CHECK_NAMES_ON_ADDRESS,
     names,
@@ -97,7 +97,12 @@ export async function checkRedirectsPostgres(session: Session, after: string | n
   const [target, source, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [DomainName, DomainName, number])
   const rows = await session.rows<CheckedRedirect>(CHECK_REDIRECTS, [part, target, source])
   const names = rows.map((row) => row.source)
-  const owned = await matchingPlaces(session, CHECK_NAMES_TO_TARGET, names, plainArray(rows.map((row) => row.target)))
+  const owned = await matchingPositions(
+    session,
+    CHECK_NAMES_TO_TARGET,
+    names,
+    plainArray(rows.map((row) => row.target)),
+  )
   return checkRedirectRows(
     rows.map((row, index) => ({ ...row, owned: owned.has(index + 1), rightPart: partitionOfName(row.target) })),
   )
@@ -110,15 +115,15 @@ export async function checkTargetsPostgres(session: Session, after: string | nul
   return checkTargetRows(rows.map((row) => ({ ...row, rightPart: partitionOfName(row.target) })))
 }
 
-/** Wordings: a start page has each, unless who keeps the index has yet to look. */
+/** Documents: a start page has each, unless the indexer has yet to check. */
 export async function checkDocumentsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
   const [document] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = await session.rows<CheckedDocument>(CHECK_DOCUMENTS, [document])
   return checkDocumentRows(rows.map((row) => ({ ...row, rightPart: row.document & 255 })))
 }
 
-/** The places, from 1 on, of the names of which the statement finds what it looks for. */
-async function matchingPlaces(
+/** The positions, from 1 on, of the names of which the statement finds what it looks for. */
+async function matchingPositions(
   session: Session,
   statement: typeof CHECK_NAMES_ON_ADDRESS,
   names: readonly DomainName[],
