@@ -96,7 +96,7 @@ async function* drainDecoder(stage: DecoderStage, format: string): AsyncGenerato
     const piece = stage.decoder.read() as Buffer | null
     if (piece !== null) yield piece
     else if (stage.isConsumed || stage.outcome !== null) break
-    else await new Promise<void>((resolve) => Object.assign(stage, { wake: resolve }))
+    else await new Promise<void>((resolve) => Object.assign(stage, { wakeUp: resolve }))
   }
   if (!(stage.outcome instanceof Error)) return
   const isCut = (stage.outcome as NodeJS.ErrnoException).code === 'Z_BUF_ERROR'
