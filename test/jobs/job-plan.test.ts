@@ -213,7 +213,7 @@ test('with a crawler the names are queued first, and the file waits until all we
   const day = addDays(TODAY, -8)
   paper.put('daily', day, startOfDay(addDays(day, 1)))
   paper.crawl.isRunning = true
-  assert.deepEqual(paper.made(), [`queue-7 ${day}`])
+  assert.deepEqual(paper.made(), [`request-7 ${day}`])
   assert.ok(paper.wait() <= START + 120, 'it looks again soon')
   assert.deepEqual(paper.made(), [])
   paper.crawl.requested = 0
@@ -226,7 +226,7 @@ test('at the cut-off the file is written from what is known, and at once where n
     const day = addDays(TODAY, -8)
     paper.put('daily', day, startOfDay(addDays(day, 1)))
     paper.crawl.isRunning = true
-    assert.deepEqual(paper.made(), [`queue-7 ${day}`])
+    assert.deepEqual(paper.made(), [`request-7 ${day}`])
     if (ends) paper.crawl.isRunning = false
     else {
       paper.now = START + 12 * HOUR
@@ -242,7 +242,7 @@ test('a follow-up that is a day late or later waits for no crawler: a long outag
   for (let days = 8; days < 30; days++) paper.put('daily', addDays(TODAY, -days), startOfDay(addDays(TODAY, 1 - days)))
   paper.crawl.isRunning = true
   const made = paper.made()
-  assert.deepEqual(made.at(-1), `queue-7 ${addDays(TODAY, -8)}`)
+  assert.deepEqual(made.at(-1), `request-7 ${addDays(TODAY, -8)}`)
   assert.equal(made.filter((words) => words.startsWith('followup-7')).length, 21)
 })
 

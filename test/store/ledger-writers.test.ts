@@ -75,9 +75,9 @@ test('what was acknowledged survives a kill -9', async (t) => {
   const program = join(path, '../takes.mjs')
   writeFileSync(
     program,
-    `import { openLedger } from ${JSON.stringify(import.meta.resolve('../../src/store/sqlite/ledger.ts'))}
-     const ledger = openLedger(${JSON.stringify(path)}, { ledger: 'thread', secret: null, now: () => ${NOW} })
-     for (;;) console.log((await ledger.take(${JSON.stringify(ask)})).used)`,
+    `import { openSqliteLedger } from ${JSON.stringify(import.meta.resolve('../../src/store/sqlite/ledger/ledger.ts'))}
+     const ledger = openSqliteLedger(${JSON.stringify(path)}, { ledger: 'thread', secret: null, now: () => ${NOW} })
+     for (;;) console.log((await ledger.takeQuota(${JSON.stringify(ask)})).used)`,
   )
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
   let acknowledged = 0

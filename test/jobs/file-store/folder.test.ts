@@ -12,7 +12,7 @@ import { parseFileName } from '../../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
 import { bytes, contentOf, description, NAME, nameOf, pieces, shelfConformance } from './conformance.ts'
 
-const KILLED = fileURLToPath(new URL('shelf-killed.ts', import.meta.url))
+const KILLED = fileURLToPath(new URL('writer-killed.ts', import.meta.url))
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-shelf-'))

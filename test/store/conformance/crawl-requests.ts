@@ -10,12 +10,12 @@ import { NOW, name, testWithStore } from './world.ts'
 
 const TODAY = '2026-11-20' as Day
 const ACCOUNT = { email: 'ann@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
-const ASKING = LEDGER_TABLES.find(({ name }) => name === 'asking')!
+const REQUEST_COUNTS = LEDGER_TABLES.find(({ name }) => name === 'lookup_request_count')!
 
 /** The rows that count what accounts asked for. */
 async function counted({ url }: Opened): Promise<number> {
   const bulk = await openBulkStore(url, 'read')
-  return bulk.count(ASKING).finally(() => bulk.close())
+  return bulk.count(REQUEST_COUNTS).finally(() => bulk.close())
 }
 
 export function wishes(engine: Engine): void {

@@ -103,7 +103,7 @@ export function leases(engine: Engine): void {
     const theirs = await other.schedule.lease('b', 1, [4])
     const changes = await changesIn(store, [3, 4])
     const saved = await store.observations.save(changes, ours)
-    assert.deepEqual(saved, { again: [], lost: [OF_RANGE.get(4)] })
+    assert.deepEqual(saved, { rejected: [], lost: [OF_RANGE.get(4)] })
     assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
     assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { rejected: [], lost: [] })
     assert.equal(await versionIn(store, 4), 1)

@@ -53,12 +53,12 @@ export function retargeting(engine: Engine): void {
       seen('shop.platform.example', 1, null, web()),
     ])
     assert.deepEqual(await sources(store, 'platform.example'), ['one.example', 'two.example'])
-    assert.deepEqual(await run(store), { seen: 6, changed: 2, done: true, resumedAt: null })
+    assert.deepEqual(await run(store), { checked: 6, changed: 2, done: true, resumedAt: null })
     assert.deepEqual(await sources(store, 'platform.example'), ['two.example'])
     assert.deepEqual(await sources(store, 'shop.platform.example'), ['one.example'])
     assert.deepEqual(await sources(store, 'b.platform.example'), ['a.platform.example'])
     assert.deepEqual(await sources(store, 'other.example'), ['three.example'])
-    assert.deepEqual(await run(store), { seen: 6, changed: 0, done: true, resumedAt: null })
+    assert.deepEqual(await run(store), { checked: 6, changed: 0, done: true, resumedAt: null })
   })
 
   testWithStore(engine, 'a name that redirects from then on has no website, and is due at once', async (store) => {
@@ -101,9 +101,9 @@ export function retargeting(engine: Engine): void {
       assert.equal(await store.maintenance.progress('retarget'), null)
       await store.maintenance.saveProgress(
         'retarget',
-        JSON.stringify({ list: 'older', after: 'n1.example', seen: 9, changed: 9 }),
+        JSON.stringify({ list: 'older', after: 'n1.example', checked: 9, changed: 9 }),
       )
-      assert.deepEqual(await run(store), { seen: 2500, changed: 0, done: true, resumedAt: null })
+      assert.deepEqual(await run(store), { checked: 2500, changed: 0, done: true, resumedAt: null })
     },
   )
 

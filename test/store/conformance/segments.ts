@@ -107,7 +107,7 @@ export function segments(engine: Engine): void {
       [[], [Buffer.of()]],
     )
     assert.equal(await store.similarIndex.publishSegment(hold, segment, 17), true)
-    assert.deepEqual(await other.similar.segments(), [{ segment, first: 1, last: 20, wordings: 17 }])
+    assert.deepEqual(await other.similar.segments(), [{ segment, first: 1, last: 20, documents: 17 }])
     const wanted = [0, 3, 4, 5].map((place) => ({ key: PART + place, rows: 9 }))
     const all = [row(3, 1), row(3, 2), row(4, 1)]
     assert.deepEqual(await bytesOf(other, wanted), [all, all, all.slice(2), []].map(joined))

@@ -62,7 +62,7 @@ export function similar(engine: Engine): void {
   testWithStore(engine, 'a page without a word is followed, and has no wording', async (store) => {
     await ingest(store, [saying('one.example', 1, '...')])
     await fileAll(store, await holdOf(store))
-    assert.deepEqual(await store.similar.page(ONE), { wording: null, vector: null })
+    assert.deepEqual(await store.similar.page(ONE), { document: null, vector: null })
     assert.deepEqual(await store.similarIndex.documents(0, 10), [])
   })
 
