@@ -83,15 +83,15 @@ function spread(database: DatabaseSync): number {
   const known = 'select max(id) as last from facts'
   const last = (): number => database.prepare(known).get()!.last as number
   database.exec('create table ordered as select slot, name from drawn group by slot, name; drop table drawn')
-  database.exec(`begin; insert or ignore into visit (slot, name, id, version, clock, late, dns_print, web_print)
-    select slot, name, rowid + ${PATTERNS}, 1, (select max(clock) from visit), null, 0, 0 from ordered; commit`)
+  database.exec(`begin; insert or ignore into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint)
+    select slot, name, rowid + ${PATTERNS}, 1, (select max(clock) from crawl_state), null, 0, 0 from ordered; commit`)
   const columns = 'status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states'
   const give = database.prepare(
-    `insert into facts select v.id, v.name, ${columns} from visit v join facts f on f.id = 1 + v.id % ${PATTERNS}
+    `insert into facts select v.id, v.name, ${columns} from crawl_state v join facts f on f.id = 1 + v.id % ${PATTERNS}
      where v.slot between ? and ? and v.id > ${PATTERNS}`,
   )
   for (let slot = 0; slot < 65_536; slot += slice) give.run(slot, slot + slice - 1)
-  database.exec('delete from arrival; insert into arrival (name) select name from visit')
+  database.exec('delete from pending_name; insert into pending_name (name) select name from crawl_state')
   database.exec('drop table ordered; pragma wal_checkpoint(truncate)')
   return last()
 }

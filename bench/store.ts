@@ -59,6 +59,6 @@ export async function makeTokens({ url }: StoreFiles, count: number, seed: numbe
 export function holdLog({ facts }: StoreFiles): () => void {
   const database = new DatabaseSync(facts, { readOnly: true })
   database.exec('begin')
-  database.prepare('select count(*) from mark').get()
+  database.prepare('select count(*) from metadata').get()
   return () => database.close()
 }

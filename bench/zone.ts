@@ -120,19 +120,19 @@ async function takeFirst(): Promise<void> {
   console.error('  taking the first zone')
   const store = {
     now: async () => Math.floor(Date.now() / 1000),
-    frontier: {
-      visits: async (asked: readonly string[]) =>
+    observations: {
+      crawlStates: async (asked: readonly string[]) =>
         asked.map((name) => ({
           name,
           version: 1,
           clocks: [],
-          dnsPrint: 0,
-          webPrint: 0,
+          dnsFingerprint: 0,
+          webFingerprint: 0,
           due: 0,
           failures: 0,
           forgotten: true,
         })),
-      save: async () => ({ again: [], lost: [] }),
+      save: async () => ({ rejected: [], lost: [] }),
     },
   } as unknown as Store
   await importZone(

@@ -35,65 +35,63 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_CONTACT',
     defaultText: '',
     meaning:
-      'Where the owner of a site reaches whoever crawls it. It stands in the User-Agent of every request; unset, nothing public is crawled.',
+      'How owners of sites can contact the operator of the crawler. It is part of the User-Agent of every request. If it is unset, nothing public is crawled.',
     allowed:
-      'the address of a page (https://example.com/crawler), without a user and a password, or a mailbox (crawler@example.com): 3 to 200 printable ASCII characters, no blank, ( ) or \\ among them',
+      'the URL of a page (https://example.com/crawler) without user and password, or a mailbox (crawler@example.com): 3 to 200 printable ASCII characters without blanks, ( ) and \\',
     parse: (text) => (text === '' ? null : isContact(text) ? text : undefined),
   },
   crawlOptOut: {
     name: 'DOMAINDEX_CRAWL_OPT_OUT',
     defaultText: '',
     meaning:
-      'The list of names and addresses that are not visited: a text file with a name, suffix or range a line, read anew when it changes.',
-    allowed: 'the path of a file',
+      'The list of names and addresses that are never probed: a text file with one name, suffix or range per line. It is reloaded when it changes.',
+    allowed: 'a file path',
     parse: (text) => (text === '' ? null : text),
   },
   crawlSelfCheck: {
     name: 'DOMAINDEX_CRAWL_SELF_CHECK',
     defaultText: '',
     meaning:
-      'What a crawl asks to know whether it sees: zones whose SOA every resolver must give, a suffix under which made-up names must not exist, a name without IPv6, addresses that must take a TCP connection. What is left out is as by default: the root and five top-level domains, com, ipv4only.arpa, the root servers.',
+      'The control questions of the self-check: zones whose SOA every resolver must return, a suffix under which made-up names must not exist, a name without IPv6 addresses, and addresses that must accept a TCP connection. A part that is left out has its default: the root and five top-level domains, com, ipv4only.arpa, the root servers.',
     allowed:
-      'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53, each of them none for nothing, zones and addresses 32 at most',
+      'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53; the value none turns a part off; zones and addresses: 32 at most each',
     parse: parseSelfCheckPlan,
   },
   crawlRate: {
     name: 'DOMAINDEX_CRAWL_RATE',
     defaultText: '20',
-    meaning: 'How many visits a second the crawlers of an installation begin, all of them together.',
-    allowed:
-      'a number from 0.001 to 100000, of three decimals at most, such as 50 or 0.5, or off for as many as may be',
+    meaning: 'How many probes all crawlers of an installation together start per second.',
+    allowed: 'a number from 0.001 to 100000 with at most three decimals, such as 50 or 0.5, or off for no limit',
     parse: (text) => (text === 'off' ? null : parseRate(text)),
   },
   crawlShares: {
     name: 'DOMAINDEX_CRAWL_SHARES',
     defaultText: 'lookup=10,new=30,followup=20,due=40',
     meaning:
-      'The parts of the rate: of names that callers looked up in vain, of those that were never visited, of those that a file of the night needs, and of those whose time has come again. What one leaves is lent to the others.',
+      'How the rate is divided: names from lookups of unknown names, names that were never probed, names that a follow-up file needs, and names that are due again. If one kind uses less than its share, the others get the rest.',
     allowed:
-      'lookup, new, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, not all of them 0',
+      'lookup, new, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, not all 0',
     parse: readShares,
   },
   crawlMinInterval: {
     name: 'DOMAINDEX_CRAWL_MIN_INTERVAL',
     defaultText: '1d',
-    meaning: 'The least time between two visits of a name, also after an import.',
-    allowed: 'a whole number of minutes, hours or days, 3650d at most, as 90m, 12h or 1d',
+    meaning: 'The minimum time between two probes of a name, also after an import.',
+    allowed: 'a whole number of minutes, hours or days (3650d at most), such as 90m, 12h or 1d',
     parse: parseDuration,
   },
   crawlMaxInterval: {
     name: 'DOMAINDEX_CRAWL_MAX_INTERVAL',
     defaultText: '30d',
     meaning:
-      'The most time between two visits of a name, also after an import; at least DOMAINDEX_CRAWL_MIN_INTERVAL. A change counts for each name from its next visit or import on: times that were set before stay.',
-    allowed: 'a whole number of minutes, hours or days, 3650d at most, as 12h or 30d',
+      'The maximum time between two probes of a name, also after an import. It must be at least DOMAINDEX_CRAWL_MIN_INTERVAL. A change applies to each name from its next probe or import on. Times that are already set stay.',
+    allowed: 'a whole number of minutes, hours or days (3650d at most), such as 12h or 30d',
     parse: parseDuration,
   },
   crawlLookupRequests: {
     name: 'DOMAINDEX_CRAWL_LOOKUP_REQUESTS',
     defaultText: '0',
-    meaning:
-      'How many names an account may have visited a day by looking them up while they are not known; 0 for none.',
+    meaning: 'How many crawl requests an account may cause per day by looking up unknown names; 0 for none.',
     allowed: 'a whole number from 0 to 100000',
     parse: (text) => parseWholeNumber(text, 0, 100_000),
   },
@@ -101,7 +99,7 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_ADMIN',
     defaultText: '127.0.0.1:9091',
     meaning:
-      'Where the admin listener (metrics, readiness) of a crawl that goes on and on listens. It asks for no token: keep it off the internet.',
+      'The address of the admin listener (metrics, readiness) of a continuous crawl. It requires no token, so keep it off the internet.',
     allowed: 'HOST:PORT, [IPV6]:PORT, or off',
     parse: (text) => (text === 'off' ? null : parseListener(text)),
   },

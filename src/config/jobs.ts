@@ -18,22 +18,22 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     name: 'DOMAINDEX_JOB_TIMES',
     defaultText: '01:00',
     meaning:
-      'When `serve` empties the inbox and builds what lacks: daily files, follow-ups, and at the first of the times the snapshots. What was missed is caught up.',
-    allowed: 'times of the day in UTC, separated by commas, such as 01:00 or 01:00,13:00, or off',
+      'When `serve` imports the inbox and builds missing files: daily files, follow-up files and, at the first of the times, snapshots. Missed jobs run at the next start.',
+    allowed: 'times of day in UTC, separated by commas, such as 01:00 or 01:00,13:00, or off',
     parse: (text) => (text === 'off' ? null : parseTimes(text)),
   },
   dailyBounds: {
     name: 'DOMAINDEX_DAILY_BOUNDS',
     defaultText: '0.2-5',
     meaning:
-      'What the names of a day may be, in times of the median of the same weekday in the 8 weeks before. A daily file out of these bounds, and further from that median than DOMAINDEX_DAILY_MIN_DIFFERENCE, is held back until it is released. This begins once 14 earlier files exist.',
+      'The bounds for the number of names of a day, as factors of the median of the same weekday in the previous 8 weeks. A daily file is held until it is released if it is outside these bounds and differs from the median by more than DOMAINDEX_DAILY_MIN_DIFFERENCE. The check starts when 14 earlier files exist.',
     allowed: 'two numbers, such as 0.2-5, or off',
     parse: (text) => (text === 'off' ? null : parseBounds(text)),
   },
   dailyFloor: {
     name: 'DOMAINDEX_DAILY_MIN_DIFFERENCE',
     defaultText: '500',
-    meaning: 'The number of names by which a day may differ from that median in any case.',
+    meaning: 'The number of names by which a day may always differ from that median.',
     allowed: 'a whole number from 0 to 999999',
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
@@ -41,8 +41,8 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     name: 'DOMAINDEX_FOLLOWUP_WAIT',
     defaultText: '12h',
     meaning:
-      'How long a follow-up file waits for the crawler to visit its names, at most; then it is written from what is known.',
-    allowed: 'a whole number of minutes, hours or days, 3650d at most, as 90m, 12h or 1d',
+      'The maximum time that a follow-up file waits for the crawler to probe its names. After that it is written from the stored facts.',
+    allowed: 'a whole number of minutes, hours or days (3650d at most), such as 90m, 12h or 1d',
     parse: parseDuration,
   },
 }

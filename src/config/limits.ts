@@ -21,7 +21,7 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
   connections: {
     name: 'DOMAINDEX_CONNECTIONS',
     defaultText: '10000',
-    meaning: 'How many connections a server has open at once, over all its workers; further ones are refused.',
+    meaning: 'The maximum number of open connections of a server, over all workers. Further connections are rejected.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
@@ -29,7 +29,7 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
     name: 'DOMAINDEX_CLIENT_CONNECTIONS',
     defaultText: '1000',
     meaning:
-      'How many of them one client address may have (of IPv6 a /64), over all workers. Trusted proxies may have any number.',
+      'The maximum number of open connections of one client address (IPv6: a /64), over all workers. It does not apply to trusted proxies.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
@@ -37,7 +37,7 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
     name: 'DOMAINDEX_CLIENT_REQUESTS',
     defaultText: '2000',
     meaning:
-      'How many requests a second one client address may send (of IPv6 a /64), documents and refused ones included. Each worker counts for itself.',
+      'The maximum number of requests per second from one client address (IPv6: a /64), including requests for documentation and rejected ones. Each worker counts separately.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
@@ -45,14 +45,14 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
     name: 'DOMAINDEX_CLIENT_FAILURES',
     defaultText: '100',
     meaning:
-      'How many answers 401 a client address may get a minute (of IPv6 a /64); after that tokens which were not used just before are not looked at. Each worker counts for itself.',
+      'The maximum number of 401 responses per minute to one client address (IPv6: a /64). Above it, only tokens that were used recently are checked. Each worker counts separately.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
   clientExempt: {
     name: 'DOMAINDEX_CLIENT_EXEMPT',
     defaultText: '127.0.0.0/8,::1',
-    meaning: 'The addresses without these three limits of a client address; by default this machine itself.',
+    meaning: 'The client addresses to which these three limits do not apply. The default is this machine.',
     allowed: 'addresses and ranges separated by commas, such as 10.0.0.0/8,::1, or none',
     parse: (text) => (text === 'none' ? [] : parseList(text, isAddressRange)),
   },

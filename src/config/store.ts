@@ -18,7 +18,7 @@ export type StoreSettings = {
 }
 
 const STORE_URL_FORMAT =
-  'sqlite:PATH, the path of a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with %40 %2F %3F %23 %25 for @ / ? # % in the password'
+  'sqlite:PATH, a file path, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with %40 %2F %3F %23 %25 for @ / ? # % in the password'
 const BYTE_UNITS: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
 
 export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<StoreSettings[Key]> } = {
@@ -26,7 +26,7 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     name: 'DOMAINDEX_STORE',
     defaultText: 'sqlite:data/domaindex.db',
     meaning:
-      'Where the data lies. With SQLite, accounts and usage lie in a second file beside it, `…-ledger.db`, or where DOMAINDEX_LEDGER says.',
+      'The store. With SQLite, accounts and usage are in a second file next to it, `…-ledger.db`, or in the file that DOMAINDEX_LEDGER names.',
     allowed: STORE_URL_FORMAT,
     show: redactedStoreUrl,
     parse: parseStoreUrl,
@@ -34,7 +34,7 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
   storeTo: {
     name: 'DOMAINDEX_STORE_TO',
     defaultText: '',
-    meaning: 'The store that `domaindex copy` makes, or goes on with.',
+    meaning: 'The store that `domaindex copy` creates, or continues to fill.',
     allowed: STORE_URL_FORMAT,
     show: redactedStoreUrl,
     parse: (text) => (text === '' ? null : parseStoreUrl(text)),
@@ -43,22 +43,22 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     name: 'DOMAINDEX_LEDGER',
     defaultText: '',
     meaning:
-      'SQLite: the file of accounts, tokens and usage, so that it can have a disk of its own. Unset, it lies beside the facts.',
-    allowed: 'the path of a file',
+      'SQLite: the file of accounts, tokens and usage, so that it can have a disk of its own. By default it is next to the facts.',
+    allowed: 'a file path',
     parse: (text) => text || null,
   },
   ledgerTo: {
     name: 'DOMAINDEX_LEDGER_TO',
     defaultText: '',
-    meaning: 'The same for the store that `domaindex copy` makes.',
-    allowed: 'the path of a file',
+    meaning: 'The same for the store that `domaindex copy` creates.',
+    allowed: 'a file path',
     parse: (text) => text || null,
   },
   diskFree: {
     name: 'DOMAINDEX_MIN_DISK_FREE',
     defaultText: '5%,1G',
     meaning:
-      'What imports, crawls and builds leave free on the disks that they write to: below it they pause, and go on by themselves. Of two values the smaller one counts.',
+      'The free space that imports, crawls and builds leave on the disks they write to. Below it they pause, and resume when there is space again. If two values are given, the smaller one counts.',
     allowed: 'a share such as 5%, a size such as 500M, 1G or 1T, both separated by a comma, or off',
     parse: (text) => (text === 'off' ? null : parseFreeSpace(text)),
   },

@@ -9,12 +9,12 @@ test('what the file names is changed, all else stays as the specification has it
   const file = { free: { daily_calls: 1_000, history_states: 5 }, premium: { daily_calls: null, page_rows: 20_000 } }
   assert.deepEqual(readPlanFile(JSON.stringify(file)), {
     ...DEFAULT_PLAN_LIMITS,
-    free: { queries: 1_000, rows: 1_000, states: 5 },
-    premium: { queries: null, rows: 20_000, states: 100 },
+    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5 },
+    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100 },
   })
   assert.deepEqual(readPlanFile('{}'), DEFAULT_PLAN_LIMITS)
   const without = readPlanFile('{"basic": {"history_states": null}}')
-  assert.deepEqual(without, { ...DEFAULT_PLAN_LIMITS, basic: { ...DEFAULT_PLAN_LIMITS.basic, states: null } })
+  assert.deepEqual(without, { ...DEFAULT_PLAN_LIMITS, basic: { ...DEFAULT_PLAN_LIMITS.basic, historyStates: null } })
 })
 
 for (const [text, fault] of [

@@ -11,15 +11,15 @@ test('units of a round that begins as the last one ends are counted', async () =
   let used = 0
   const gates: PromiseWithResolvers<void>[] = []
   const ledger = {
-    take: async () => ({ granted: 10, used, held: 10, wait: false }),
-    settle: async (settlements: readonly { spent: number }[]) => {
+    takeQuota: async () => ({ granted: 10, used, leased: 10, retryLater: false }),
+    settleQuota: async (settlements: readonly { spent: number }[]) => {
       const gate = Promise.withResolvers<void>()
       gates.push(gate)
       await gate.promise
       for (const { spent } of settlements) used += spent
     },
-    used: async () => used,
-    note: async () => {},
+    usedUnits: async () => used,
+    recordUsage: async () => {},
   } as unknown as QuotaLimiterOptions['ledger']
   const meter = new QuotaLimiter({ ledger, holder: 'one', onFault: (fault) => assert.fail(String(fault)) })
   const account = { id: 1 } as Caller['account']

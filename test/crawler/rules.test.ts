@@ -71,7 +71,7 @@ test('a range is swept again when the next name is due, a minute later at most, 
   const swept = (count: Partial<SlotCount>, took: number, isLeft = false): number => {
     const range = held()
     startSweep(range, 0)
-    Object.assign(range.sweep!, { read: 256, took, isLeft, count: { ...EMPTY_SWEEP_COUNT, ...count } })
+    Object.assign(range.sweep!, { slotsRead: 256, tookMs: took, hasReturned: isLeft, count: { ...EMPTY_SWEEP_COUNT, ...count } })
     return finishedSweep(range, NOW, { min: 0, max: 60 })!.nextSweep - NOW
   }
   assert.equal(swept({ next: NOW + 20 }, 10), 20)
@@ -263,7 +263,7 @@ test('a crawler tells its rate of the last minute, its lags and why it pauses', 
   const { rate, probes: visits, lags, pause } = figures.report(120_000)
   assert.ok(Math.abs(rate - 1) < 0.1, `${rate}`)
   assert.deepEqual([visits, lags[0], lags[LAG_BOUNDS_SECONDS.length]], [120, 1, 1])
-  assert.deepEqual(pause, { reason: 'store', why: 'the store fails', seconds: 20 })
+  assert.deepEqual(pause, { reason: 'store', message: 'the store fails', seconds: 20 })
 })
 
 test('the names of a set of name servers are counted, and count half after a round', () => {

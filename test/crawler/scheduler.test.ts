@@ -105,7 +105,7 @@ test('what was seen since eyes were last good is thrown away, and seen again whe
   isBlind = true
   await world.minutes(1)
   const first = world.visits.length
-  assert.deepEqual(crawler.figures.pause, { reason: 'self_check', why: 'no resolver answers', since: 2_500 })
+  assert.deepEqual(crawler.figures.pause, { reason: 'self_check', message: 'no resolver answers', since: 2_500 })
   assert.equal(crawler.figures.notReadyReason, 'no resolver answers')
   assert.deepEqual([crawler.figures.batches.saved, crawler.figures.batches.discarded], [0, 1])
   const clocks = (await world.store.observations.crawlStates(FRESH.map(named))).flatMap((visit) => visit.clocks)

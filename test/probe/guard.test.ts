@@ -123,8 +123,8 @@ test('a mapped address is the IPv4 address, a NAT64 address is judged by the one
 
 test('a stand opens one address for one port of the web, and nothing beside it', () => {
   const own = makeGuard({ portMappings: [{ address: at('127.0.0.5'), port: 34_567, publicPort: 443 }] })
-  assert.deepEqual(own.vet(at('127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, own: true })
-  assert.deepEqual(own.vet(at('::ffff:127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, own: true })
+  assert.deepEqual(own.vet(at('127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, isOwn: true })
+  assert.deepEqual(own.vet(at('::ffff:127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, isOwn: true })
   for (const [text, port] of [
     ['127.0.0.5', 80],
     ['127.0.0.5', 34_567],
@@ -142,14 +142,14 @@ test('a stand opens one address for one port of the web, and nothing beside it',
 test("the operator's ranges are opened, the address of one thing in them closed, also where it listens everywhere", () => {
   const opened = [range('127.0.0.0/8'), range('::1')]
   const own = makeGuard({ allowed: opened, blocked: [{ address: at('127.0.0.1'), port: 80 }] })
-  assert.deepEqual(own.vet(at('127.0.0.2'), 80), { address: '127.0.0.2', port: 80, own: true })
-  assert.deepEqual(own.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, own: true })
-  assert.deepEqual(own.vet(at('::1'), 80), { address: '::1', port: 80, own: true })
+  assert.deepEqual(own.vet(at('127.0.0.2'), 80), { address: '127.0.0.2', port: 80, isOwn: true })
+  assert.deepEqual(own.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, isOwn: true })
+  assert.deepEqual(own.vet(at('::1'), 80), { address: '::1', port: 80, isOwn: true })
   for (const text of ['127.0.0.1', '::ffff:127.0.0.1', '10.0.0.1', '::2']) assert.equal(own.vet(at(text), 80), null)
   for (const anywhere of ['0.0.0.0', '::']) {
     const closed = makeGuard({ allowed: opened, blocked: [{ address: at(anywhere), port: 80 }] })
     for (const text of ['127.0.0.1', '127.9.9.9', '::1']) assert.equal(closed.vet(at(text), 80), null)
-    assert.deepEqual(closed.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, own: true })
+    assert.deepEqual(closed.vet(at('127.0.0.1'), 443), { address: '127.0.0.1', port: 443, isOwn: true })
     assert.deepEqual(closed.vet(at('93.184.216.34'), 80), { address: '93.184.216.34', port: 80 })
   }
   const stands = [{ address: at('127.0.0.7'), port: 8080, publicPort: 80 }]
@@ -186,7 +186,7 @@ test('no range and no stand opens link-local addresses, metadata of clouds, the 
     never.filter((text) => stood.vet(at(text), 80) !== null),
     [],
   )
-  assert.deepEqual(open.vet(at('10.0.0.1'), 80), { address: '10.0.0.1', port: 80, own: true })
+  assert.deepEqual(open.vet(at('10.0.0.1'), 80), { address: '10.0.0.1', port: 80, isOwn: true })
 })
 
 test('a range of one family opens nothing of the other', () => {

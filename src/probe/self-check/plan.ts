@@ -52,6 +52,14 @@ const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => S
   addresses: (text) => readPlanList(text, parseDnsServer),
 }
 
+/** By the name of the part in the text. */
+const PLAN_KEYS: ReadonlyMap<string, keyof SelfCheckPlan> = new Map([
+  ['zones', 'zones'],
+  ['missing', 'missingUnder'],
+  ['ipv4only', 'ipv4only'],
+  ['addresses', 'addresses'],
+])
+
 /**
  * `zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:db8::1]:53`: parts in any order, separated by
  * spaces; `none` for nothing. What is left out is as in DEFAULT_PLAN. Undefined for any other text.
@@ -59,16 +67,13 @@ const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => S
 export function parseSelfCheckPlan(text: string): SelfCheckPlan | undefined {
   const plan: Partial<Record<keyof SelfCheckPlan, unknown>> = {}
   for (const part of text.split(' ').filter((each) => each !== '')) {
-    const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(part) ?? []
-    if (!isPlanKey(key) || key in plan) return undefined
+    const [, name = '', value = ''] = /^(\w+)=(.+)$/.exec(part) ?? []
+    const key = PLAN_KEYS.get(name)
+    if (key === undefined || key in plan) return undefined
     plan[key] = PLAN_PARSERS[key](value)
     if (plan[key] === undefined) return undefined
   }
   return { ...DEFAULT_SELF_CHECK_PLAN, ...(plan as Partial<SelfCheckPlan>) }
-}
-
-function isPlanKey(text: string): text is keyof SelfCheckPlan {
-  return Object.hasOwn(PLAN_PARSERS, text)
 }
 
 function readPlanHost(text: string): string | null | undefined {

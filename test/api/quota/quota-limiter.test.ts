@@ -172,8 +172,8 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
     {
       granted: 1,
       used: 2,
-      held: 0,
-      wait: false,
+      leased: 0,
+      retryLater: false,
     },
   )
 })
@@ -229,7 +229,7 @@ test('a meter that closes gives back what is still on its way to it', async (t) 
   await closed
   const { account, today } = someone
   const ask = { account: account.id, day: today, limit: 51, requested: 1, holder: 'other' }
-  assert.deepEqual(await ledger.takeQuota(ask), { granted: 1, used: 51, held: 0, wait: false })
+  assert.deepEqual(await ledger.takeQuota(ask), { granted: 1, used: 51, leased: 0, retryLater: false })
 })
 
 test('units that may have been given back are not used again', async (t) => {

@@ -75,7 +75,7 @@ async function whyNot(controls: NetworkSelfCheck): Promise<string> {
 
 test('resolvers that give every SOA, deny what is made up and make nothing up are trusted', async (t) => {
   const { controls, left, heard } = await world(t)
-  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [] })
+  assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [] })
   assert.deepEqual(left, { servers: [], families: { 4: true, 6: true } })
   assert.equal(heard.length, 10, 'five questions each')
   const made = heard.map(({ host }) => host).filter((host) => /^[\da-f]{20}\.com$/.test(host))
@@ -114,10 +114,10 @@ for (const [what, lie, says] of [
     const [bad, good] = servers
     bad.override(lie)
     const why = `resolver ${shown(bad)} ${says}`
-    assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [why] })
+    assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [why] })
     assert.deepEqual(left.servers, [bad])
     good.override(lie)
-    assert.deepEqual(await controls.check(), { sees: false, why: `${why}; resolver ${shown(good)} ${says}` })
+    assert.deepEqual(await controls.check(), { passed: false, reason: `${why}; resolver ${shown(good)} ${says}` })
     assert.deepEqual(left.servers, servers)
   })
 }
@@ -128,7 +128,7 @@ test('a resolver that goes wrong between two checks takes what was seen meanwhil
   servers[1].override(answerAlways('nxdomain'))
   const why = `resolver ${shown(servers[1])} gives no SOA of the root`
   assert.equal(await whyNot(controls), why)
-  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [why] })
+  assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [why] })
 })
 
 test('a resolver that comes back is asked again', async (t) => {
@@ -137,7 +137,7 @@ test('a resolver that comes back is asked again', async (t) => {
     servers[0].override(answerAlways('nxdomain'))
     assert.match(await whyNot(controls), /gives no SOA/)
     servers[0].override(null)
-    assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [] })
+    assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [] })
     assert.deepEqual(left.servers, [])
   }
 })
@@ -196,7 +196,7 @@ test('a family that was never reached is in order', async (t) => {
   const fourth = await place(t, '127.0.0.1')
   const never = { port: (await place(t, '127.0.0.2')).port, address: '::1' as IpAddress }
   const one = await world(t, { addresses: [fourth, never] })
-  assert.deepEqual(await one.controls.check(), { sees: true, families: { 4: true, 6: false }, without: [] })
+  assert.deepEqual(await one.controls.check(), { passed: true, families: { 4: true, 6: false }, excluded: [] })
   assert.deepEqual(one.left.families, { 4: true, 6: false })
 })
 
@@ -205,12 +205,12 @@ test('the plan is read from a text, part by part', () => {
   assert.deepEqual(parseSelfCheckPlan('missing=none  zones=.,Example'), {
     ...DEFAULT_SELF_CHECK_PLAN,
     zones: ['.', 'example'],
-    missing: null,
+    missingUnder: null,
   })
   const addresses = 'addresses=192.0.2.1:53,[2001:db8::1]:443'
   assert.deepEqual(parseSelfCheckPlan(`ipv4only=only4.example zones=none ${addresses}`), {
     zones: [],
-    missing: 'com',
+    missingUnder: 'com',
     ipv4only: 'only4.example',
     addresses: [
       { address: '192.0.2.1', port: 53 },
@@ -258,12 +258,12 @@ test('IPv6 goes away: the check says so, and what has no other address is not lo
   const lab = await startLab()
   const { controls, visit } = await labWorld(t, lab)
   if (!lab.portMappings.some(({ address }) => address === '::1')) return t.skip('this computer has no IPv6')
-  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: true }, without: [] })
+  assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [] })
   assert.equal((await visit('ipv6-only.example')).web?.has_website, true)
   await lab.disconnectFamily(6)
   assert.equal((await visit('ipv6-only.example')).web?.has_website, false, 'before it is noticed')
   assert.equal(await whyNot(controls), 'no control address can be reached over IPv6 any more')
-  assert.deepEqual(await controls.check(), { sees: true, families: { 4: true, 6: false }, without: [] })
+  assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: false }, excluded: [] })
   assert.equal((await visit('ipv6-only.example')).web, null)
   assert.equal((await visit('both-families.example')).web?.has_website, true)
 })
