@@ -128,8 +128,8 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal(tablesOf(there.stdout).length, BULK_TABLES.length)
     assert.match(there.stdout, new RegExp(`crawl_state: ${NAMES + 3} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
-    assert.match(there.stdout, /page: 1 rows,.*reading: 55 rows,.*wording: 54 rows,/s)
-    assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,.*outcome: 2 rows,/s)
+    assert.match(there.stdout, /pending_page: 1 rows,.*page_document: 55 rows,.*\ndocument: 54 rows,/s)
+    assert.match(there.stdout, /crawl_request: 1 rows,.*lookup_request_count: 1 rows,.*probe_outcome: 2 rows,/s)
     const again = await copy(postgres, back)
     assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
     for (const store of [postgres, back]) {
