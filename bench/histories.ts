@@ -26,7 +26,7 @@ const OPTIONS = {
   secret: 'a secret for the bench that is long enough',
   pool: 2,
 } as const
-/** Tables that a history fills, on either engine; `arrival`, `departure` and `listed` are SQLite's. */
+/** Tables that a history fills, on either engine; LISTING are SQLite's. */
 const TABLES = [
   'crawl_state',
   'facts',

@@ -85,9 +85,10 @@ function spread(database: DatabaseSync): number {
   database.exec('create table ordered as select slot, name from drawn group by slot, name; drop table drawn')
   database.exec(`begin; insert or ignore into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint)
     select slot, name, rowid + ${PATTERNS}, 1, (select max(clock) from crawl_state), null, 0, 0 from ordered; commit`)
-  const columns = 'status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states'
+  const columns =
+    'status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states'
   const give = database.prepare(
-    `insert into facts select v.id, v.name, ${columns} from crawl_state v join facts f on f.id = 1 + v.id % ${PATTERNS}
+    `insert into facts (id, name, ${columns}) select v.id, v.name, ${columns} from crawl_state v join facts f on f.id = 1 + v.id % ${PATTERNS}
      where v.slot between ? and ? and v.id > ${PATTERNS}`,
   )
   for (let slot = 0; slot < 65_536; slot += slice) give.run(slot, slot + slice - 1)

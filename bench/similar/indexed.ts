@@ -6,10 +6,10 @@ import { bringIn, fill, type Place, type Spent } from './store.ts'
 
 /** What a table holds, in words. */
 const HOLDS: Record<string, string> = {
-  wording: 'vectors',
+  document: 'vectors',
   posting: 'postings',
-  frequency: 'frequencies',
-  reading: 'names',
+  document_frequency: 'frequencies',
+  page_document: 'names',
 }
 
 /** Brings all pages in. */
@@ -36,9 +36,13 @@ export async function indexLines(place: Place, count: number): Promise<Line[]> {
 export async function sizeLines(place: Place, count: number): Promise<Line[]> {
   const { tables, free } = await place.sizes()
   const all = Object.values(tables).reduce((sum, bytes) => sum + bytes, 0)
-  const ofTwins = tables.reading! * (PARKED / (PARKED + count))
+  const ofTwins = tables.page_document! * (PARKED / (PARKED + count))
   const each = Object.entries(tables).map(([table, bytes]) =>
-    figure(HOLDS[table] ?? `table ${table}`, bytes / (table === 'reading' ? count + PARKED : count), 'bytes a page'),
+    figure(
+      HOLDS[table] ?? `table ${table}`,
+      bytes / (table === 'page_document' ? count + PARKED : count),
+      'bytes a page',
+    ),
   )
   return [
     ...each,

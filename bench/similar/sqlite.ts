@@ -7,10 +7,10 @@ import type { Place, Sizes } from './store.ts'
 
 /** Each table of /similar with its index. */
 const TABLES = {
-  wording: ['wording', 'wording_digest'],
-  reading: ['reading', 'reading_wording'],
+  document: ['document', 'document_digest'],
+  page_document: ['page_document', 'page_document_document'],
   posting: ['posting'],
-  frequency: ['frequency'],
+  document_frequency: ['document_frequency'],
   segment: ['segment'],
 }
 
