@@ -92,5 +92,5 @@ export async function requireDiskSpace(
   const [free, needed] = [await diskSpace(), bytes + SPARE_BYTES]
   if (free >= needed) return
   const words = `${what} needs ${Math.ceil(needed / MEBIBYTE)} MiB, and the disk of DOMAINDEX_FILES has ${Math.floor(free / MEBIBYTE)} MiB free`
-  throw new BuildFault(`${words}: make room, or name a folder on another disk`)
+  throw new BuildFault(`${words}: free disk space, or name a folder on another disk`)
 }

@@ -228,7 +228,7 @@ test('free space is checked first, in words that say what to do', async () => {
     assert.ok(error instanceof BuildFault)
     assert.match(
       error.message,
-      /^the daily file of 2026-11-19 needs 128 MiB, and the disk of DOMAINDEX_FILES has 1 MiB free: make room/,
+      /^the daily file of 2026-11-19 needs 128 MiB, and the disk of DOMAINDEX_FILES has 1 MiB free: free disk space/,
     )
     return true
   })

@@ -142,10 +142,10 @@ test('a step that fails is noted and told, and the others are done', async (t) =
   putList(folder, DAY, some(2))
   const shelf = { ...works.fileStore, freeBytes: async () => 5 }
   const done = await runNight({ ...works, fileStore: shelf })
-  assert.match(done[1]!, /^daily 2026-11-19 failed: the daily file of 2026-11-19 needs .* MiB free: make room/)
+  assert.match(done[1]!, /^daily 2026-11-19 failed: the daily file of 2026-11-19 needs .* MiB free: free disk space/)
   assert.equal(done.at(-1), 'snapshot 2026-11-20')
   const run = (await store.jobs.runs(0)).find(({ job }) => job === 'daily')!
-  assert.match(run.error ?? '', /make room/)
+  assert.match(run.error ?? '', /free disk space/)
   assert.equal(run.rows, null)
 })
 

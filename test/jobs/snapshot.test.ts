@@ -111,7 +111,10 @@ test('free space is checked before a file is begun, by the size of the former on
   const shelf = { ...world.shelf, list, freeBytes: async () => 2 ** 30 }
   await assert.rejects(make(world, { fileStore: shelf, date: addDays(TODAY, 1) }), (error) => {
     assert.ok(error instanceof BuildFault)
-    assert.match(error.message, /^the enriched file of 2026-11-21 needs 1293 MiB, .* has 1024 MiB free: make room/)
+    assert.match(
+      error.message,
+      /^the enriched file of 2026-11-21 needs 1293 MiB, .* has 1024 MiB free: free disk space/,
+    )
     return true
   })
   assert.deepEqual(await datesOf(world, 'enriched'), [TODAY])

@@ -106,7 +106,7 @@ async function* readRange(handle: FileHandle, start: number, end: number): Async
   const buffer = Buffer.allocUnsafeSlow(Math.min(READ_CHUNK_BYTES, end - start))
   for (let at = start; at < end; ) {
     const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at)
-    if (bytesRead === 0) throw new Error('a file of the shelf became shorter while it was read')
+    if (bytesRead === 0) throw new Error('a file of the file store became shorter while it was read')
     at += bytesRead
     yield buffer.subarray(0, bytesRead)
   }

@@ -30,7 +30,7 @@ export async function shortageAt(path: string, { share, bytes }: FreeSpace): Pro
   if (space === null) return null
   const wanted = Math.min(share * space.total, bytes)
   if (space.free >= wanted) return null
-  return `the disk of ${path} has less than ${mebibyteText(wanted)} free (DOMAINDEX_DISK_FREE): make room`
+  return `the disk of ${path} has less than ${mebibyteText(wanted)} free (DOMAINDEX_MIN_DISK_FREE): free disk space`
 }
 
 function mebibyteText(bytes: number): string {

@@ -99,6 +99,6 @@ export function requireTemporarySpace(path: string, names: number): void {
   const [free, needed] = [bavail * bsize, names * TEMPORARY_BYTES_PER_NAME]
   if (free >= needed) return
   throw new StoreFault(
-    `${dirname(path)}: ${Math.ceil(needed / MEBIBYTE)} MiB are needed beside the store while facts are put in order, and ${Math.floor(free / MEBIBYTE)} MiB are free: make room`,
+    `${dirname(path)}: ${Math.ceil(needed / MEBIBYTE)} MiB are needed beside the store while facts are put in order, and ${Math.floor(free / MEBIBYTE)} MiB are free: free disk space`,
   )
 }

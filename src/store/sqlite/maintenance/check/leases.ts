@@ -14,6 +14,6 @@ export function checkSlotLeases(database: DatabaseSync): CheckSlice {
   const faults: CheckFault[] = []
   for (let slots = 0; slots < SLOT_RANGES; slots++)
     if (!there.has(slots))
-      problemReporter(faults, 'slot_lease', String(slots))('is not whole: names of this range are not visited')
+      problemReporter(faults, 'slot_lease', String(slots))('is not whole: names of this range are not probed')
   return { faults, checked: 0, last: null }
 }
