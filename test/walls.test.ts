@@ -1,92 +1,159 @@
-/** The walls of the house: which room may import which, and what may stand in a room. Data rises, imports go down. */
+/** The architecture rules: which folder may import which, and what its files may use. */
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type House, judge } from './walls/judge.ts'
+import { type ArchitectureRules, checkSources } from './walls/check-sources.ts'
 import { readSource } from './walls/source.ts'
-import { unjustifiedWaits } from './walls/waits.ts'
+import { unjustifiedTimers } from './walls/test-timers.ts'
 
-const house: House = {
-  /** From ground to roof. A file belongs to the longest room that its path begins with; rooms of one floor do not know each other. */
-  floors: [
+/** The parts of the probe, from the bottom layer to the top. */
+const PROBE_FOLDERS = [
+  'src/probe/',
+  'src/probe/dns/',
+  'src/probe/tls/',
+  'src/probe/page/',
+  'src/probe/http/',
+  'src/probe/policy/',
+  'src/probe/self-check/',
+  'src/probe/host-addresses.ts',
+  'src/probe/redirect-chain.ts',
+  'src/probe/web.ts',
+  'src/probe/probe.ts',
+]
+
+const rules: ArchitectureRules = {
+  /**
+   * From the bottom layer to the top. A file imports only its own folder and lower layers. A file belongs to the longest
+   * entry that its path begins with. Folders of one layer do not import each other.
+   */
+  layers: [
     [
-      { room: 'src/words/', pure: true, why: 'the ground: the words that every stage speaks' },
-      { room: 'client/', package: 'domaindex-client', why: 'a package of its own, knows the API and nothing of ours' },
+      { folder: 'src/values/', pure: true, why: 'value types that every stage uses' },
+      { folder: 'src/config/command-fault.ts', pure: true, why: 'the error that a command reports to its user' },
+      {
+        folder: 'client/',
+        package: 'domaindex-client',
+        why: 'a package of its own; it knows the API and no other folder',
+      },
     ],
     [
-      { room: 'src/accounts/', pure: true, why: 'rules of plans, periods and tokens, said in words alone' },
-      { room: 'src/similar/', pure: true, awaits: true, why: 'text in, signature and nearest out' },
-      { room: 'src/input/', why: 'the bytes of files, before anybody knows what they mean' },
-      { room: 'src/crawl/', why: 'owns Visit: what the internet answered' },
+      { folder: 'src/accounts/', pure: true, why: 'rules of plans, periods and tokens' },
+      {
+        folder: 'src/similar/text/',
+        pure: true,
+        awaits: true,
+        why: 'text in, term vector out; apply and store use it',
+      },
+      { folder: 'src/jobs/file-store/', why: 'publishes finished files; registrations and api use it' },
+      { folder: 'src/import/stream/', why: 'bytes and lines of files, without their meaning' },
+      { folder: 'src/probe/', why: 'the guard and ProbeResult, which all parts of the probe use' },
     ],
     [
-      { room: 'src/observe/', pure: true, why: 'owns Observation: what a Visit means' },
-      { room: 'lab/', why: 'the internet that the crawler meets in demo and tests' },
+      { folder: 'src/similar/postings/', pure: true, why: 'the encoding of the index; the store checks it' },
+      { folder: 'src/probe/dns/', why: 'DNS queries' },
+      { folder: 'src/probe/tls/', why: 'TLS handshakes and certificates' },
+      { folder: 'src/probe/page/', why: 'start pages' },
     ],
     [
-      { room: 'src/czds/', why: 'fetches zones from ICANN, as files' },
-      { room: 'src/apply/', pure: true, why: 'owns Change: what an Observation does to what was known' },
+      { folder: 'src/probe/http/', why: 'HTTP requests; it takes its rate limiter as a parameter' },
+      { folder: 'src/probe/self-check/', why: 'control queries' },
     ],
-    [{ room: 'src/store/', why: 'the port: keeps a Change, answers who asks' }],
+    [{ folder: 'src/probe/policy/', why: 'rate limits, backoff, robots.txt and opt-out' }],
     [
-      { room: 'src/store/sqlite/', why: 'an engine: knows the port, not the other engine' },
-      { room: 'src/store/postgres/', why: 'an engine: knows the port, not the other engine' },
+      { folder: 'src/probe/host-addresses.ts', why: 'the vetted addresses of a host' },
+      { folder: 'src/probe/redirect-chain.ts', why: 'one chain of redirects' },
     ],
-    [{ room: 'src/store/open.ts', why: 'URL in, engine out' }],
-    [{ room: 'src/retrieval/', why: 'keeps the index of what start pages say, and answers from it' }],
-    [{ room: 'src/schedule/', why: 'whose turn it is: brings what visits see into the store, given both' }],
-    [{ room: 'src/nightly/', why: 'reads the store, makes the files that the API hands out' }],
-    [{ room: 'src/api/', why: 'answers from the store and the shelf' }],
-    [{ room: 'src/dashboard/', why: "shows an account, and the API's own handlers in its explorer" }],
-    [{ room: 'src/config', why: 'every setting once; what is below gets settings as parameters' }],
-    [{ room: 'src/commands/', why: 'wiring only' }],
-    [{ room: 'src/main.ts', why: 'the roof: argv in, one command out' }],
+    [{ folder: 'src/probe/web.ts', why: 'the web part of a probe' }],
+    [
+      { folder: 'src/probe/probe.ts', why: 'one probe of one domain' },
+      { folder: 'src/fetch/', why: 'downloads zones from ICANN' },
+    ],
+    [
+      { folder: 'src/observe/', pure: true, why: 'turns ProbeResult into Observation' },
+      { folder: 'lab/', why: 'a small internet for the demo and the tests' },
+    ],
+    [{ folder: 'src/apply/', pure: true, why: 'turns Observation into Change' }],
+    [{ folder: 'src/store/', why: 'the port of the store: saves a Change and answers queries' }],
+    [
+      { folder: 'src/store/sqlite/', why: 'an engine: it knows the port, not the other engine' },
+      { folder: 'src/store/postgres/', why: 'an engine: it knows the port, not the other engine' },
+    ],
+    [{ folder: 'src/store/open.ts', why: 'selects the engine by the URL' }],
+    [
+      { folder: 'src/import/', why: 'turns files into observations' },
+      { folder: 'src/registrations/', why: 'stores which names were registered and dropped on a day' },
+      { folder: 'src/similar/', why: 'maintains the /similar index and searches it' },
+      { folder: 'src/crawler/', why: 'schedules probes and saves their results' },
+    ],
+    [{ folder: 'src/jobs/', why: 'builds the files that the API delivers' }],
+    [{ folder: 'src/api/', why: 'answers requests from the store and the file store' }],
+    [{ folder: 'src/config/', why: 'the table of settings; lower layers get settings as parameters' }],
+    [{ folder: 'src/server/', why: 'the processes of `serve`' }],
+    [{ folder: 'src/cli/', why: 'the commands; wiring only' }],
+    [{ folder: 'src/main.ts', why: 'the entry point: command line in, one command out' }],
   ],
 
-  /** Rooms with a door to a few only, though others stand above them too. */
-  doors: [
-    { room: 'src/store/sqlite/', to: ['src/store/open.ts'], why: 'whoever sees an engine leans on it' },
-    { room: 'src/store/postgres/', to: ['src/store/open.ts'], why: 'whoever sees an engine leans on it' },
+  /** Folders that only some of the higher layers may import. */
+  restricted: [
     {
-      room: 'src/crawl/',
-      to: ['src/observe/', 'src/schedule/', 'src/config', 'src/commands/', 'lab/'],
-      why: 'no answer waits for the internet',
+      folders: ['src/store/sqlite/', 'src/store/postgres/'],
+      importers: ['src/store/open.ts'],
+      why: 'the rest of the code works with every engine',
     },
-    { room: 'src/czds/', to: ['src/commands/'], why: 'no answer waits for a download' },
-    { room: 'src/schedule/', to: ['src/config', 'src/commands/'], why: 'no answer waits for a crawl' },
-    { room: 'src/config', to: ['src/commands/'], why: 'settings come in as parameters' },
-    { room: 'lab/', to: ['src/commands/'], why: 'only `demo` plays' },
-    { room: 'client/', to: ['src/commands/'], why: 'only the client commands call an API' },
-    { room: 'src/main.ts', to: [], why: 'nothing stands on a roof' },
+    {
+      folders: PROBE_FOLDERS,
+      importers: [
+        ...PROBE_FOLDERS,
+        'src/observe/',
+        'src/import/',
+        'src/crawler/',
+        'src/config/',
+        'src/server/',
+        'src/cli/',
+        'lab/',
+      ],
+      why: 'no response waits for the internet',
+    },
+    { folders: ['src/fetch/'], importers: ['src/cli/'], why: 'no response waits for a download' },
+    {
+      folders: ['src/crawler/'],
+      importers: ['src/config/', 'src/server/', 'src/cli/'],
+      why: 'no response waits for a crawl',
+    },
+    { folders: ['src/config/'], importers: ['src/server/', 'src/cli/'], why: 'settings are passed as parameters' },
+    { folders: ['lab/'], importers: ['src/cli/'], why: 'only `demo` uses the lab' },
+    { folders: ['client/'], importers: ['src/cli/'], why: 'only the client commands call an API' },
+    { folders: ['src/main.ts'], importers: [], why: 'the entry point starts everything else' },
   ],
 
-  /** Modules that one room keeps. Types are free everywhere. */
-  keepers: [
+  /** Modules that only some folders may use. Every folder may import their types. */
+  moduleOwners: [
     {
       modules: ['net', 'tls', 'dgram', 'dns', 'dns/promises', 'http', 'https', 'http2', 'undici', 'dns-packet'],
-      rooms: ['src/crawl/', 'client/', 'lab/'],
-      why: 'of src/, crawl is the only room that talks to the internet',
+      folders: [...PROBE_FOLDERS, 'client/', 'lab/'],
+      why: 'in src/, only probe and fetch connect to the internet',
       except: [
-        { room: 'src/czds/', module: 'undici', names: ['Agent', 'request'] },
-        { room: 'src/words/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
-        { room: 'src/api/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
-        { room: 'src/commands/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
-        { room: 'src/commands/', module: 'net', names: ['createServer', 'connect'] }, // to its own listener only: serve/closing.ts
+        { folder: 'src/fetch/', module: 'undici', names: ['Agent', 'request'] },
+        { folder: 'src/values/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
+        { folder: 'src/api/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
+        { folder: 'src/server/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
+        { folder: 'src/server/', module: 'net', names: ['createServer', 'connect'] }, // connects to its own listener only
+        { folder: 'src/cli/', module: 'http', names: ['createServer'] }, // answers until the demo starts
       ],
     },
-    { modules: ['sqlite'], rooms: ['src/store/sqlite/'], why: 'an engine speaks its own SQL', except: [] },
+    { modules: ['sqlite'], folders: ['src/store/sqlite/'], why: 'only the SQLite engine uses SQLite', except: [] },
     {
       modules: ['pg', 'pg-copy-streams'],
-      rooms: ['src/store/postgres/'],
-      why: 'an engine speaks its own SQL',
+      folders: ['src/store/postgres/'],
+      why: 'only the PostgreSQL engine uses PostgreSQL',
       except: [],
     },
   ],
 
   /**
-   * In a pure room time, randomness and settings come in as parameters, and nothing is read, written or waited for.
-   * A room that `awaits` may compile its WebAssembly when it is imported.
+   * In a pure folder, time, randomness and settings are parameters, and no function reads, writes or waits.
+   * A folder that `awaits` may compile its WebAssembly when it is imported.
    */
   impure: {
     modules: ['fs', 'fs/promises', 'timers', 'timers/promises', 'child_process', 'worker_threads', 'os', 'process'],
@@ -94,59 +161,59 @@ const house: House = {
     uses: {
       waits: ['await', 'setTimeout', 'setInterval', 'setImmediate'],
       clocks: ['new Date()', 'Date.now', 'performance.now', 'process.hrtime'],
-      dice: ['Math.random', 'crypto.randomUUID', 'crypto.getRandomValues'],
-      world: ['fetch', 'process.env'],
+      randomness: ['Math.random', 'crypto.randomUUID', 'crypto.getRandomValues'],
+      environment: ['fetch', 'process.env'],
     },
   },
 
-  refusedNames: ['utils.ts', 'types.ts', 'index.ts'],
-  fileLines: 250,
-  functionLines: 40,
+  forbiddenFileNames: ['utils.ts', 'types.ts', 'index.ts'],
+  maxFileLines: 250,
+  maxFunctionLines: 40,
 }
 
-/** The complaints about files that are given as path and text. */
-const complaints = (files: Record<string, string>) =>
-  judge(
+/** The violations in files that are given as path and text. */
+const violationsIn = (files: Record<string, string>) =>
+  checkSources(
     Object.entries(files).map(([path, text]) => readSource(path, text)),
-    house,
+    rules,
   )
 
-test('the house keeps its walls', () => {
+test('the source files follow the architecture rules', () => {
   const paths = globSync('{src,client,lab}/**/*.{ts,tsx}', {
     cwd: `${import.meta.dirname}/..`,
     exclude: (path) => /(^|\/)(node_modules|dist)$|\.test\.tsx?$|\.d\.ts$/.test(path),
   })
   const sources = paths.map((path) => readSource(path, readFileSync(`${import.meta.dirname}/../${path}`, 'utf8')))
   assert.ok(sources.length > 0, 'no source file was found')
-  assert.deepEqual(judge(sources, house), [])
+  assert.deepEqual(checkSources(sources, rules), [])
 })
 
-test('every wall says why it stands, and every room that is named exists in the table of floors', () => {
-  const rooms = house.floors.flat()
-  const known = new Set(rooms.map(({ room }) => room))
+test('every rule has a reason, and every folder that a rule names is in the table of layers', () => {
+  const folders = rules.layers.flat()
+  const known = new Set(folders.map(({ folder }) => folder))
   const named = [
-    ...house.doors.flatMap(({ room, to }) => [room, ...to]),
-    ...house.keepers.flatMap((keeper) => [...keeper.rooms, ...keeper.except.map(({ room }) => room)]),
+    ...rules.restricted.flatMap(({ folders, importers }) => [...folders, ...importers]),
+    ...rules.moduleOwners.flatMap((owner) => [...owner.folders, ...owner.except.map(({ folder }) => folder)]),
   ]
   assert.deepEqual(
-    named.filter((room) => !known.has(room)),
+    named.filter((folder) => !known.has(folder)),
     [],
   )
-  for (const { why } of [...rooms, ...house.doors, ...house.keepers]) assert.notEqual(why, '')
+  for (const { why } of [...folders, ...rules.restricted, ...rules.moduleOwners]) assert.notEqual(why, '')
 })
 
-test('no test sets a timer without a reason: wait with until() of test/until.ts, for an event, or by a clock that is given', () => {
-  assert.deepEqual(unjustifiedWaits(), { unjustified: [], needless: [] })
+test('no test sets a timer without a reason: wait with until() of test/until.ts, for an event, or by a given clock', () => {
+  assert.deepEqual(unjustifiedTimers(), { unjustified: [], needless: [] })
 })
 
-test('a right house is not complained about', () => {
+test('sources that follow the rules have no violations', () => {
   const files = {
     'src/values/domain-name.ts':
       "/** A name. */\nimport { isIP } from 'node:net'\nexport const a = isIP\nexport type Name = string",
     'src/probe/probe-result.ts':
-      "/** A visit. */\nimport { connect } from 'node:tls'\nexport type Visit = typeof connect",
+      "/** A probe result. */\nimport { connect } from 'node:tls'\nexport type ProbeResult = typeof connect",
     'src/observe/observe.ts':
-      "/** Observes it. */\nimport type { Visit } from '../crawl/visit.ts'\nexport type O = Visit",
+      "/** Observes it. */\nimport type { ProbeResult } from '../probe/probe-result.ts'\nexport type O = ProbeResult",
     'src/store/open.ts': "// Opens it.\nexport const open = () => import('./sqlite/store.ts')",
     'src/store/sqlite/store.ts':
       "// SQLite it.\nimport { DatabaseSync } from 'node:sqlite'\nexport const d = DatabaseSync",
@@ -154,112 +221,119 @@ test('a right house is not complained about', () => {
       "// Serves it.\nimport { open } from '../store/open.ts'\nimport { call } from 'domaindex-client'\nopen(call)",
     'client/client.ts': '// The client.\nexport const call = () => fetch("/")',
   }
-  assert.deepEqual(complaints(files), [])
+  assert.deepEqual(violationsIn(files), [])
 })
 
 for (const [what, files, expected] of [
   [
-    'an import upward',
-    { 'src/words/a.ts': "// The A.\nimport '../api/b.ts'", 'src/api/b.ts': '// The B.' },
-    ['src/words/a.ts imports src/api/b.ts, which stands above it'],
+    'an import of a higher layer',
+    { 'src/values/a.ts': "// The A.\nimport '../api/b.ts'", 'src/api/b.ts': '// The B.' },
+    ['src/values/a.ts imports src/api/b.ts, which is in a higher layer'],
   ],
   [
-    'an import upward that is only a type, behind import()',
+    'an import of a higher layer that is only a type, behind import()',
     { 'src/apply/a.ts': "// The A.\nexport type A = import('../store/b.ts').B", 'src/store/b.ts': '// The B.' },
-    ['src/apply/a.ts imports src/store/b.ts, which stands above it'],
+    ['src/apply/a.ts imports src/store/b.ts, which is in a higher layer'],
   ],
   [
-    'a worker that stands above',
-    { 'src/store/a.ts': "// The A.\nnew URL('../nightly/b.ts', import.meta.url)", 'src/nightly/b.ts': '// The B.' },
-    ['src/store/a.ts imports src/nightly/b.ts, which stands above it'],
+    'a worker file of a higher layer',
+    { 'src/store/a.ts': "// The A.\nnew URL('../jobs/b.ts', import.meta.url)", 'src/jobs/b.ts': '// The B.' },
+    ['src/store/a.ts imports src/jobs/b.ts, which is in a higher layer'],
   ],
   [
-    'an import next door',
+    'an import within a layer',
     { 'src/store/sqlite/a.ts': "// The A.\nexport * from '../postgres/b.ts'", 'src/store/postgres/b.ts': '// The B.' },
     [
-      'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which stands on the same floor',
-      'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which opens to src/store/open.ts only: whoever sees an engine leans on it',
+      'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which is in the same layer',
+      'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which only src/store/open.ts may import: the rest of the code works with every engine',
     ],
   ],
   [
-    'a way around a door',
+    'an import of a restricted folder',
     {
-      'src/api/a.ts': "// The A.\nimport type { B } from '../config.ts'\nexport type A = B",
+      'src/api/a.ts': "// The A.\nimport type { B } from '../config/settings.ts'\nexport type A = B",
       'src/config/settings.ts': '// The B.',
     },
     [
-      'src/api/a.ts imports src/config/settings.ts, which stands above it',
-      'src/api/a.ts imports src/config/settings.ts, which opens to src/commands/ only: settings come in as parameters',
+      'src/api/a.ts imports src/config/settings.ts, which is in a higher layer',
+      'src/api/a.ts imports src/config/settings.ts, which only src/server/, src/cli/ may import: settings are passed as parameters',
     ],
   ],
   [
-    'a circle of types',
+    'a cycle of types',
     {
-      'src/words/a.ts': "// The A.\nimport type { B } from './b.ts'\nexport type A = B",
-      'src/words/b.ts': "// The B.\nexport type { C } from './c.ts'",
-      'src/words/c.ts': "// The C.\nimport { type A } from './a.ts'\nexport type C = A",
+      'src/values/a.ts': "// The A.\nimport type { B } from './b.ts'\nexport type A = B",
+      'src/values/b.ts': "// The B.\nexport type { C } from './c.ts'",
+      'src/values/c.ts': "// The C.\nimport { type A } from './a.ts'\nexport type C = A",
     },
-    ['src/words/a.ts -> src/words/b.ts -> src/words/c.ts -> src/words/a.ts is a circle'],
+    ['src/values/a.ts -> src/values/b.ts -> src/values/c.ts -> src/values/a.ts is an import cycle'],
   ],
   [
-    'the internet outside crawl',
+    'network modules outside the probe',
     {
       'src/api/a.ts':
         "// The A.\nimport { request } from 'node:http'\nimport type { Socket } from 'node:net'\nexport type S = Socket\nrequest('/')",
-      'src/words/b.ts': "// The B.\nimport * as net from 'net'\nnet.connect(1)",
-      'src/nightly/c.ts': "// The C.\nawait import('undici')",
+      'src/values/b.ts': "// The B.\nimport * as net from 'net'\nnet.connect(1)",
+      'src/jobs/c.ts': "// The C.\nawait import('undici')",
     },
     [
-      'src/api/a.ts takes request from http: of src/, crawl is the only room that talks to the internet',
-      'src/words/b.ts takes * from net: of src/, crawl is the only room that talks to the internet',
-      'src/nightly/c.ts takes * from undici: of src/, crawl is the only room that talks to the internet',
+      'src/api/a.ts imports request from http: in src/, only probe and fetch connect to the internet',
+      'src/values/b.ts imports * from net: in src/, only probe and fetch connect to the internet',
+      'src/jobs/c.ts imports * from undici: in src/, only probe and fetch connect to the internet',
     ],
   ],
   [
-    'an engine outside its room',
+    'a database driver outside its engine',
     { 'src/api/a.ts': "// The A.\nimport pg from 'pg'\nexport const a = pg" },
-    ['src/api/a.ts takes default from pg: an engine speaks its own SQL'],
+    ['src/api/a.ts imports default from pg: only the PostgreSQL engine uses PostgreSQL'],
   ],
   [
-    'a pure room with a clock, dice, a file, a wait and the code of crawl',
+    'a pure folder with a clock, randomness, a file, a wait and code of the probe',
     {
       'src/observe/a.ts': [
         '// The A.',
         "import { readFileSync } from 'node:fs'",
-        "import { look } from '../crawl/b.ts'",
+        "import { look } from '../probe/b.ts'",
         'export const a = async () => [Date.now(), new Date(), Math.random(), await look(), readFileSync]',
       ].join('\n'),
-      'src/crawl/b.ts': '// The B.\nexport const look = 1',
+      'src/probe/b.ts': '// The B.\nexport const look = 1',
     },
     [
-      'src/observe/a.ts is pure and takes readFileSync from fs',
-      'src/observe/a.ts is pure and takes look from src/crawl/b.ts, which is not',
+      'src/observe/a.ts is pure and imports readFileSync from fs',
+      'src/observe/a.ts is pure and imports look from src/probe/b.ts, which is not',
       'src/observe/a.ts:4 is pure and uses Date.now',
       'src/observe/a.ts:4 is pure and uses new Date()',
       'src/observe/a.ts:4 is pure and uses Math.random',
       'src/observe/a.ts:4 is pure and uses await',
     ],
   ],
-  ['a refused name', { 'src/api/utils.ts': '// The U.' }, ['src/api/utils.ts: no file is called utils.ts']],
-  ['a file without a room', { 'src/cellar/a.ts': '// The A.' }, ['src/cellar/a.ts stands in no room']],
   [
-    'an import of what has no room',
+    'a forbidden file name',
+    { 'src/api/utils.ts': '// The U.' },
+    ['src/api/utils.ts: the file name utils.ts is not allowed'],
+  ],
+  ['a file outside the folders', { 'src/cellar/a.ts': '// The A.' }, ['src/cellar/a.ts is in no folder of the rules']],
+  [
+    'an import from outside the folders',
     { 'src/api/a.ts': "// The A.\nimport '../../test/b.ts'" },
-    ['src/api/a.ts imports test/b.ts, which stands in no room'],
+    ['src/api/a.ts imports test/b.ts, which is in no folder of the rules'],
   ],
   [
     'a file that does not say what it is',
     { 'src/api/a.ts': 'export const a = 1', 'src/api/b.ts': '// b' },
     [
-      'src/api/a.ts does not open with a sentence that says what it is',
-      'src/api/b.ts does not open with a sentence that says what it is',
+      'src/api/a.ts does not begin with a sentence that says what it is',
+      'src/api/b.ts does not begin with a sentence that says what it is',
     ],
   ],
   [
     'a file and a function that are too long',
-    { 'src/api/a.ts': `// The A.\nexport function walk() {${'\n'.repeat(250)}}` },
-    ['src/api/a.ts:2 has a function of 251 lines, 40 are allowed', 'src/api/a.ts has 252 lines, 250 are allowed'],
+    { 'src/api/a.ts': `// The A.\nexport function run() {${'\n'.repeat(250)}}` },
+    [
+      'src/api/a.ts:2 has a function of 251 lines, at most 40 are allowed',
+      'src/api/a.ts has 252 lines, at most 250 are allowed',
+    ],
   ],
 ] satisfies [string, Record<string, string>, string[]][]) {
-  test(`complains about ${what}`, () => assert.deepEqual(complaints(files), expected))
+  test(`reports ${what}`, () => assert.deepEqual(violationsIn(files), expected))
 }

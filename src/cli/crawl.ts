@@ -3,21 +3,23 @@
 import type { Command } from 'commander'
 import { CommandFault, UsageFault } from '../config/command-fault.ts'
 import { loadSettings } from '../config/settings.ts'
-import { type CrawlAccess, crawlAccessOf, resolverWarning, selfCheckPlanOf } from '../crawler/crawl-access.ts'
-import { type Destination, openStoreDestination, waitingDestination } from '../crawler/list/destination.ts'
+import type { Destination } from '../crawler/list/destination.ts'
 import { crawlList } from '../crawler/list/list-crawl.ts'
 import { type ListProgress, openListProgress } from '../crawler/list/list-progress.ts'
 import { createListReporter } from '../crawler/list/list-reporter.ts'
 import { createListCrawlTally } from '../crawler/list/list-tally.ts'
 import { type NameList, nameListFromArguments, openNameList } from '../crawler/list/name-list.ts'
 import { openObservationFile } from '../crawler/list/observation-file.ts'
-import { openConfiguredOptOut, openProbeSystem, type ProbeSystem } from '../crawler/probe-system.ts'
+import { type CrawlAccess, openProbeSystem, type ProbeSystem } from '../crawler/probe-system.ts'
 import type { Server } from '../probe/dns/resolver.ts'
 import type { AddressRange } from '../probe/guard.ts'
 import type { OptOutList } from '../probe/policy/opt-out.ts'
 import type { SelfCheckPlan } from '../probe/self-check/plan.ts'
 import { runContinuousCrawl } from '../server/crawl/continuous-crawl.ts'
+import { crawlAccessOf, openConfiguredOptOut, resolverWarning, selfCheckPlanOf } from '../server/crawl/crawl-access.ts'
 import { openLog } from '../server/log.ts'
+import { SYSTEM_CLOCK } from '../server/system-clock.ts'
+import { openStoreDestination, waitingDestination } from './crawl/list-destination.ts'
 import { collectRange, collectServer, parseParallel } from './crawl/options.ts'
 import { printCrawlStatus } from './crawl/status.ts'
 import { startProgress } from './program/progress.ts'
@@ -145,6 +147,7 @@ async function crawlIntoDestination(
       tally,
       parallel,
       signal,
+      clock: SYSTEM_CLOCK,
     }
     isDone = await crawlList({ ...given, ...reporter })
     progress.end()

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { CommandFault, UsageFault } from '../config/command-fault.ts'
-import { openConfiguredOptOut } from '../crawler/probe-system.ts'
 import type { OptOutList } from '../probe/policy/opt-out.ts'
+import { openConfiguredOptOut } from '../server/crawl/crawl-access.ts'
 import type { Store } from '../store/port/store.ts'
 import { type DomainName, nameProblem, parseName, slotOf } from '../values/domain-name.ts'
 import { loadExistingStoreSettings, withExistingStore } from './program/existing-store.ts'

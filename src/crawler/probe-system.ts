@@ -1,12 +1,11 @@
-/** The eyes of a crawl that goes on and on: what visits are made with, their pace, and the questions by which it knows that it sees. */
+/** The probe system of a crawl: resolver, prober, politeness and self-check. */
 
-import { CommandFault } from '../config/command-fault.ts'
-import { SETTINGS, type Settings } from '../config/settings.ts'
 import { makeFamilyGuard } from '../probe/address-families.ts'
 import { openResolver, type Resolver, type Server } from '../probe/dns/resolver.ts'
 import { DnsServerPaths } from '../probe/dns/server-path.ts'
+import type { Guard } from '../probe/guard.ts'
 import type { WebLimits } from '../probe/http/limits.ts'
-import { type OptOutList, OptOutListError, openOptOutList } from '../probe/policy/opt-out.ts'
+import type { OptOutList } from '../probe/policy/opt-out.ts'
 import { makePolitenessLimiter, type PolitenessLimiter } from '../probe/policy/politeness-limiter.ts'
 import { createProber, type Prober } from '../probe/probe.ts'
 import { openNetworkSelfCheck, type SelfCheckResult } from '../probe/self-check/network-self-check.ts'
@@ -15,8 +14,10 @@ import { formatServer } from '../probe/self-check/resolver-check.ts'
 import { createWebProber } from '../probe/web.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
-import type { CrawlAccess } from './crawl-access.ts'
 import type { SelfCheckOutcome } from './dependencies.ts'
+
+/** The resolvers that a crawl queries, the addresses that it may connect to, and its User-Agent. */
+export type CrawlAccess = { servers: readonly Server[]; guard: Guard; userAgent: string }
 
 export type ProbeSystem = {
   probe: Prober['probe']
@@ -130,15 +131,4 @@ function createExclusionLogger(log: ((news: string) => void) | undefined) {
 function describeExclusions({ excluded: without, families }: SelfCheckResult & { passed: true }): string {
   const closed = ([4, 6] as const).filter((family) => !families[family])
   return [...without, ...closed.map((family) => `no control address can be reached over IPv${family}`)].join('; ')
-}
-
-/** The list that the settings name. Throws CommandFault for one that cannot be used. */
-export function openConfiguredOptOut({ crawlOptOut: path }: Settings, log: (message: string) => void): OptOutList {
-  if (path === null) return { hasName: () => false, hasAddress: () => false, close: () => {} }
-  try {
-    return openOptOutList(path, { nowMs: monotonicMs, log })
-  } catch (error) {
-    if (error instanceof OptOutListError) throw new CommandFault(`${error.message} (${SETTINGS.crawlOptOut.name})`)
-    throw error
-  }
 }

@@ -74,7 +74,7 @@ export function createWebProber(options: WebProberOptions): WebProber {
   return {
     async probe(domain, input) {
       if (closed || options.optOut?.hasName(domain)) return null
-      const { turns: rateLimiter, addresses, http, end, cut: cancel } = beginWebProbe(domain, input, shared)
+      const { rateLimiter, addresses, http, end, cancel } = beginWebProbe(domain, input, shared)
       cancels.add(cancel)
       const cancelTimeout = setStallTolerantTimeout(limits.probeMs, cancel)
       try {
@@ -104,7 +104,7 @@ function beginWebProbe(domain: DomainName, input: WebProbeInput, shared: WebProb
   const http = new HttpClient({
     ...shared,
     rateLimiter,
-    backoff: probeBackoff,
+    responseObserver: probeBackoff,
     endpointsOf: (host, port) => addresses.endpoints(host, port),
   })
   const cancel = (): void => {
@@ -115,7 +115,7 @@ function beginWebProbe(domain: DomainName, input: WebProbeInput, shared: WebProb
     http.close()
     probeBackoff?.end()
   }
-  return { turns: rateLimiter, addresses, http, cut: cancel, end }
+  return { rateLimiter, addresses, http, cancel, end }
 }
 
 async function probeChains(

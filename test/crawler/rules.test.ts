@@ -71,7 +71,12 @@ test('a range is swept again when the next name is due, a minute later at most, 
   const swept = (count: Partial<SlotCount>, took: number, isLeft = false): number => {
     const range = held()
     startSweep(range, 0)
-    Object.assign(range.sweep!, { slotsRead: 256, tookMs: took, hasReturned: isLeft, count: { ...EMPTY_SWEEP_COUNT, ...count } })
+    Object.assign(range.sweep!, {
+      slotsRead: 256,
+      tookMs: took,
+      hasReturned: isLeft,
+      count: { ...EMPTY_SWEEP_COUNT, ...count },
+    })
     return finishedSweep(range, NOW, { min: 0, max: 60 })!.nextSweep - NOW
   }
   assert.equal(swept({ next: NOW + 20 }, 10), 20)

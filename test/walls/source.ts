@@ -1,9 +1,12 @@
-/** Reads one source file: how it opens, what it imports, what it uses, how long it and its functions are. */
+/** Reads one source file: its opening comment, its imports, what it uses, and its length and that of its functions. */
 
 import { posix } from 'node:path'
 import { type Node, parseSync, Visitor, type VisitorObject } from 'oxc-parser'
 
-/** `target`: a path in the repository where `isOurs`, else a package or built-in without `node:`. `names`: the values taken, `*` for all; none where only types are. */
+/**
+ * `target`: a path in the repository if `isOurs`, otherwise a package or built-in without `node:`.
+ * `names`: the imported values, `*` for all; empty if the file imports only types.
+ */
 export type Import = { target: string; isOurs: boolean; names: string[] }
 
 /** A called name, a member such as `Date.now`, `new Date()` or `await`, at a line. */
@@ -20,7 +23,7 @@ export type Source = {
   functions: FunctionSize[]
 }
 
-/** Reads `text` as the file at `path` (from the root of the repository, with slashes). Throws where it is no TypeScript. */
+/** Reads `text` as the file at `path` (from the root of the repository, with slashes). Throws if it is no TypeScript. */
 export function readSource(path: string, text: string): Source {
   const { program, comments, errors } = parseSync(path, text)
   if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`)
@@ -47,7 +50,7 @@ const resolve = (path: string, specifier: string) =>
     ? { target: posix.join(posix.dirname(path), specifier), isOurs: true }
     : { target: specifier.replace(/^node:/, ''), isOurs: false }
 
-/** Import and export declarations, import(), types by import(), and addresses of workers. */
+/** Import and export declarations, import(), types by import(), and URLs of workers. */
 function importVisitor(add: (specifier: string, names: string[]) => void): VisitorObject {
   return {
     ImportDeclaration({ source, specifiers, importKind }) {

@@ -1,7 +1,6 @@
 /** The crawl of the lab: the small internet on loopback is visited in its first state, then in its second. */
 
 import { type Lab, startLab } from '../../../lab/lab.ts'
-import { userAgentOf } from '../../crawler/crawl-access.ts'
 import { storeDestination } from '../../crawler/list/destination.ts'
 import { crawlList } from '../../crawler/list/list-crawl.ts'
 import { openListProgress } from '../../crawler/list/list-progress.ts'
@@ -15,6 +14,8 @@ import { makeGuard } from '../../probe/guard.ts'
 import { createProber } from '../../probe/probe.ts'
 import { openNetworkSelfCheck } from '../../probe/self-check/network-self-check.ts'
 import { createWebProber } from '../../probe/web.ts'
+import { userAgentOf } from '../../server/crawl/crawl-access.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
@@ -66,6 +67,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   const { signal } = new AbortController()
   try {
     await crawlList({
+      clock: SYSTEM_CLOCK,
       prober: crawler,
       runSelfCheck: () => controls.check(),
       destination: storeDestination(store, ''),

@@ -2,7 +2,6 @@
 
 import { observe } from '../../observe/observe.ts'
 import type { Prober } from '../../probe/probe.ts'
-import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { INITIAL_ANOMALY_STATE } from '../anomaly/anomaly-detector.ts'
 import type { BatchVerification } from '../anomaly/batch-verification.ts'
@@ -33,7 +32,7 @@ export type ListCrawl = {
   /** Visits in flight at once, at most. */
   parallel: number
   signal: AbortSignal
-  clock?: CrawlClock
+  clock: CrawlClock
   /** Told of each line as it is taken. */
   onEntry(entry: ListEntry): void
   /** Told when a visit is over. */
@@ -89,7 +88,7 @@ export async function crawlList(crawl: ListCrawl): Promise<boolean> {
 async function* noEntries(): AsyncGenerator<ListEntry> {}
 
 function createWriter(crawl: ListCrawl, retries: RetryList, onReady: () => void): VerifiedWriter {
-  const { runSelfCheck, destination, progress, tally, signal, log, clock = SYSTEM_CLOCK } = crawl
+  const { runSelfCheck, destination, progress, tally, signal, log, clock } = crawl
   return new VerifiedWriter({
     verification: { ...destination.history, runSelfCheck, log, memory: { anomalyState: INITIAL_ANOMALY_STATE } },
     clock,

@@ -1,6 +1,5 @@
 /** Reports a list crawl to its user: invalid lines, errors, progress and the end. */
 
-import type { startProgress } from '../../cli/program/progress.ts'
 import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { ListCrawlTally } from './list-tally.ts'
@@ -8,16 +7,17 @@ import type { ListEntry, NameList } from './name-list.ts'
 
 const DELAYED_MESSAGE = 'were not probed, because their servers asked for a longer pause'
 const NOT_PROBED_MESSAGE = 'because no resolver responds or the resolvers disagree'
+/** A progress line: `show` takes the finished count and the share (0 to 1) of the whole. */
+type ProgressDisplay = {
+  show(done: number, share: number | null, extra: { from: number; more: string }): void
+  end(): void
+}
+
 /** Lines, or faults, that are told one by one. */
 const MAX_REPORTED = 10
 
 /** `from`: the line behind which the crawl goes on, 0 for its beginning. */
-export function createListReporter(
-  list: NameList,
-  from: number,
-  tally: ListCrawlTally,
-  progress: ReturnType<typeof startProgress>,
-) {
+export function createListReporter(list: NameList, from: number, tally: ListCrawlTally, progress: ProgressDisplay) {
   let line = from
   let share: number | null = null
   let startShare: number | null = null

@@ -3,13 +3,13 @@
 import type { Socket } from 'node:net'
 import { Client } from 'undici'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { ProbeBackoff } from '../policy/backoff.ts'
-import type { ProbeRateLimiter } from '../policy/probe-rate-limiter.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
 import type { CertificateResult, VettedEndpoint } from '../probe-result.ts'
 import type { TlsContexts } from '../tls/handshake.ts'
 import { ACCEPT_ENCODING } from './body.ts'
 import {
   type ConnectFailure,
+  type ConnectLimiter,
   type ConnectResult,
   connectToHost,
   fetchCertificate,
@@ -18,11 +18,16 @@ import {
 import { ConnectFailedError, HttpExchange, type HttpResponse } from './exchange.ts'
 import type { WebLimits } from './limits.ts'
 
-/** `reach`: where a host may be connected to by port 80 or 443. Without `turns` and `rests` nobody is waited for. */
+/** Receives every response with the address that it came from. */
+export type ResponseObserver = {
+  recordResponse(address: IpAddress, response: Pick<HttpResponse, 'status' | 'header'>): void
+}
+
+/** `endpointsOf`: the endpoints of a host at port 80 or 443. Without `rateLimiter`, connections start at once. */
 export type HttpClientOptions = {
   endpointsOf(host: DomainName, port: 80 | 443): Promise<HostEndpoints>
-  rateLimiter?: ProbeRateLimiter
-  backoff?: ProbeBackoff | undefined
+  rateLimiter?: ConnectLimiter
+  responseObserver?: ResponseObserver | undefined
   tlsContexts: TlsContexts
   userAgent: string
   limits: WebLimits
@@ -58,7 +63,7 @@ export class HttpClient {
     const reply = await connection.get(url.pathname + url.search, this.#headers)
     const { endpoint } = connection
     if (typeof reply === 'object' && endpoint !== null && !endpoint.isOwn)
-      this.#options.backoff?.recordResponse(endpoint.address, reply)
+      this.#options.responseObserver?.recordResponse(endpoint.address, reply)
     return reply
   }
 

@@ -1,7 +1,7 @@
 /** A connection to one of the vetted addresses of a host, by TCP or TLS. */
 
 import { connect, type Socket } from 'node:net'
-import type { ProbeRateLimiter } from '../policy/probe-rate-limiter.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
 import type { CertificateResult, VettedEndpoint } from '../probe-result.ts'
 import { setStallTolerantTimeout } from '../stall-timer.ts'
 import {
@@ -27,6 +27,16 @@ export type ConnectResult = {
   endpoint: VettedEndpoint | null
 }
 
+/** Delays connections to addresses. */
+export type ConnectLimiter = {
+  /** The endpoints by ascending wait. */
+  sortByWait(endpoints: readonly VettedEndpoint[]): readonly VettedEndpoint[]
+  /** Waits for a slot. False if the wait is too long. */
+  acquire(endpoint: VettedEndpoint): Promise<boolean>
+  /** The first address with a wait that was too long. */
+  deferredAt: IpAddress | null
+}
+
 /** `host`: the name for SNI; `trust`: null for plain TCP. `opened` hears of every socket at once, to end it with the visit. */
 export type ConnectOptions = {
   host: string
@@ -35,7 +45,7 @@ export type ConnectOptions = {
   tlsProfile?: 'default' | 'http2'
   limits: WebLimits
   /** None: nobody has to wait. */
-  rateLimiter?: ProbeRateLimiter | undefined
+  rateLimiter?: ConnectLimiter | undefined
   onSocket(socket: Socket): void
 }
 

@@ -2,10 +2,10 @@
 
 import type { Worker } from 'node:cluster'
 import { createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { clientAddressKey, clientRangeMatcher } from '../../values/client-address.ts'
 import { isWorkerReport, type WorkerCommand } from '../processes/messages.ts'
 import { type AcceptedConnection, ConnectionBacklog, type ConnectionReceiver } from './backlog.ts'
-import { closeListener } from './close-listener.ts'
 import { ConnectionRejecter } from './connection-rejecter.ts'
 
 /** The settings of the limits; 0 for no limit. */
@@ -41,7 +41,7 @@ export class Acceptor {
     client_connections: 0,
     wait_timeout: 0,
   }
-  openConnections = 0
+  #openConnections = 0
   #lastNumber = 0
 
   constructor(settings: AcceptorSettings) {
@@ -53,7 +53,7 @@ export class Acceptor {
 
   /** Connections that are open, those that wait for a worker included. */
   get openCount(): number {
-    return this.openConnections
+    return this.#openConnections
   }
 
   /** Connections that wait for a worker. */
@@ -122,11 +122,30 @@ export class Acceptor {
     }
   }
 
-  /** Accepts no more; resolves when workers have taken all that was accepted. */
+  /**
+   * Stops listening without a reset; resolves when workers have taken all accepted connections. To close a listener resets the
+   * connections that the kernel has not handed over yet. So new connections are accepted and held until no more arrive:
+   * a client that waits does not connect again. Then the listener is closed, and the held connections go to workers.
+   */
   async stop(): Promise<void> {
-    await Promise.all(this.#servers.map(closeListener))
+    this.#backlog.hold()
+    await this.#untilQuiet()
+    for (const server of this.#servers) server.close()
+    this.#backlog.release()
     await this.#backlog.drain(DRAIN_BACKLOG_MS)
     await this.#rejecter.ended()
+  }
+
+  /** Resolves after QUIET_CHECKS checks in a row without a new connection, or after MAX_CHECKS in all. */
+  async #untilQuiet(): Promise<void> {
+    let quiet = 0
+    for (let checks = 0; quiet < QUIET_CHECKS && checks < MAX_CHECKS; checks++) {
+      const before = this.#lastNumber
+      await sleep(QUIET_CHECK_MS)
+      await turn() // the event loop accepts one connection between two of these, if the kernel has one
+      await turn()
+      quiet = this.#lastNumber === before ? quiet + 1 : 0
+    }
   }
 
   #accept(socket: Socket): void {
@@ -137,9 +156,9 @@ export class Acceptor {
     if (address === undefined) return void socket.destroy()
     const key = clientConnections === 0 || this.#isExempt(address) ? null : clientAddressKey(address)
     const pending: AcceptedConnection = { number: ++this.#lastNumber, socket, key, acceptedAt: performance.now() }
-    this.openConnections++
+    this.#openConnections++
     if (key !== null) this.#connectionsByClient.set(key, (this.#connectionsByClient.get(key) ?? 0) + 1)
-    const isFull = connections > 0 && this.openConnections > connections
+    const isFull = connections > 0 && this.#openConnections > connections
     const isGreedy = key !== null && this.#connectionsByClient.get(key)! > clientConnections
     if (isFull) this.#reject(pending, 'connections')
     else if (isGreedy) this.#reject(pending, 'client_connections')
@@ -153,7 +172,7 @@ export class Acceptor {
   }
 
   #releaseClient(key: string | null): void {
-    this.openConnections--
+    this.#openConnections--
     if (key === null) return
     const left = (this.#connectionsByClient.get(key) ?? 1) - 1
     if (left > 0) this.#connectionsByClient.set(key, left)

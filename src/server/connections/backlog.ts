@@ -21,13 +21,14 @@ type QueuedConnection = { pending: AcceptedConnection; onHanded: (taker: Connect
 export class ConnectionBacklog {
   readonly #onExpired: (pending: AcceptedConnection) => void
   #waiting: QueuedConnection[] = []
-  freeReceivers: ConnectionReceiver[] = []
+  #freeReceivers: ConnectionReceiver[] = []
   /** What each worker was handed and has not acknowledged. */
   readonly #handed = new Map<ConnectionReceiver, QueuedConnection>()
   #expiryTimer: NodeJS.Timeout | null = null
   #onEmpty: (() => void) | null = null
   /** Nobody takes anything any more. */
   #isClosed = false
+  #isHeld = false
 
   /** `refuse` gets what has waited too long. */
   constructor(onExpired: (pending: AcceptedConnection) => void) {
@@ -36,6 +37,19 @@ export class ConnectionBacklog {
 
   get length(): number {
     return this.#waiting.length
+  }
+
+  /** Keeps all connections, however long they wait, until release() is called. */
+  hold(): void {
+    this.#isHeld = true
+  }
+
+  /** Hands connections to workers again. */
+  release(): void {
+    this.#isHeld = false
+    const now = performance.now()
+    for (const { pending } of this.#waiting) pending.acceptedAt = now // they waited for the listener, not for a worker
+    this.#assign()
   }
 
   /** Adds a connection; `taken` hears which worker is handed it. */
@@ -47,7 +61,7 @@ export class ConnectionBacklog {
 
   /** A worker may be handed a connection. */
   addFreeReceiver(taker: ConnectionReceiver): void {
-    this.freeReceivers.push(taker)
+    this.#freeReceivers.push(taker)
     this.#assign()
   }
 
@@ -63,7 +77,7 @@ export class ConnectionBacklog {
 
   /** A worker takes nothing more. What it was handed and had not acknowledged waits for another one; returns that, null if there is none. */
   removeReceiver(taker: ConnectionReceiver): AcceptedConnection | null {
-    this.freeReceivers = this.freeReceivers.filter((each) => each !== taker)
+    this.#freeReceivers = this.#freeReceivers.filter((each) => each !== taker)
     const handed = this.#handed.get(taker)
     this.#handed.delete(taker)
     if (handed !== undefined && this.#isClosed) this.#onExpired(handed.pending)
@@ -84,10 +98,10 @@ export class ConnectionBacklog {
   }
 
   #assign(): void {
-    while (this.#waiting.length > 0 && this.freeReceivers.length > 0) {
+    while (!this.#isHeld && this.#waiting.length > 0 && this.#freeReceivers.length > 0) {
       // of many the newest: the oldest would be refused soon after, for having waited
       const waiting = this.length > BACKLOG_OVERLOAD_THRESHOLD ? this.#waiting.pop()! : this.#waiting.shift()!
-      const taker = this.freeReceivers.shift()!
+      const taker = this.#freeReceivers.shift()!
       this.#handed.set(taker, waiting)
       waiting.onHanded(taker)
       taker.send(waiting.pending)
@@ -95,6 +109,7 @@ export class ConnectionBacklog {
   }
 
   #expireOld(): void {
+    if (this.#isHeld) return
     const now = performance.now()
     const isOld = ({ pending }: QueuedConnection): boolean =>
       now - pending.acceptedAt >

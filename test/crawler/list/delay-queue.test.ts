@@ -14,6 +14,7 @@ import { observe } from '../../../src/observe/observe.ts'
 import { WEB_LIMITS } from '../../../src/probe/http/limits.ts'
 import { makePolitenessLimiter, type RateLimitTargets } from '../../../src/probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../../../src/probe/probe-result.ts'
+import { SYSTEM_CLOCK } from '../../../src/server/system-clock.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 
@@ -91,6 +92,7 @@ function crawlOf(
     progress: { ...place, finishEntry: ({ name }) => void finished.push(name) },
     tally,
     parallel: 16,
+    clock: SYSTEM_CLOCK,
     signal: more.signal ?? new AbortController().signal,
     onEntry() {},
     onProbe() {},

@@ -1,14 +1,14 @@
-/** What a crawl may reach: the resolvers it asks, the addresses it connects to, and whom it says it is. */
+/** The access of a crawl by the settings: resolvers, allowed addresses, User-Agent, self-check plan and opt-out list. */
 
 import { readFileSync } from 'node:fs'
-import { CommandFault } from '../config/command-fault.ts'
-import type { Listener, Settings } from '../config/settings.ts'
-import { type Server, systemServers } from '../probe/dns/resolver.ts'
-import { type AddressRange, classifyRange, type Guard, makeGuard } from '../probe/guard.ts'
-import { DEFAULT_SELF_CHECK_PLAN, type SelfCheckPlan } from '../probe/self-check/plan.ts'
-import { type IpAddress, parseAddress } from '../values/ip-address.ts'
-
-export type CrawlAccess = { servers: readonly Server[]; guard: Guard; userAgent: string }
+import { CommandFault } from '../../config/command-fault.ts'
+import { type Listener, SETTINGS, type Settings } from '../../config/settings.ts'
+import type { CrawlAccess } from '../../crawler/probe-system.ts'
+import { type Server, systemServers } from '../../probe/dns/resolver.ts'
+import { type AddressRange, classifyRange, makeGuard } from '../../probe/guard.ts'
+import { type OptOutList, OptOutListError, openOptOutList } from '../../probe/policy/opt-out.ts'
+import { DEFAULT_SELF_CHECK_PLAN, type SelfCheckPlan } from '../../probe/self-check/plan.ts'
+import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
 
 const SINGLE_RESOLVER_WARNING =
   'one resolver alone is asked, and nobody contradicts it: name a second one, of another operator, with --resolver'
@@ -69,11 +69,22 @@ function requireUsableRange(range: AddressRange, contact: string | null): void {
 
 /** As in `domaindex/0.1.0 (+https://example.com/crawler)`; without the contact where there is none. */
 export function userAgentOf(contact: string | null): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   return contact === null ? `domaindex/${version}` : `domaindex/${version} (+${contact})`
 }
 
 /** A host name may be any address of this machine. */
 function blockedEndpoint({ host, port }: Listener): { address: IpAddress; port: number } {
   return { address: parseAddress(host) ?? UNSPECIFIED_ADDRESS, port }
+}
+
+/** The opt-out list that the settings name. Throws CommandFault if it cannot be used. */
+export function openConfiguredOptOut({ crawlOptOut: path }: Settings, log: (message: string) => void): OptOutList {
+  if (path === null) return { hasName: () => false, hasAddress: () => false, close: () => {} }
+  try {
+    return openOptOutList(path, { nowMs: () => performance.now(), log })
+  } catch (error) {
+    if (error instanceof OptOutListError) throw new CommandFault(`${error.message} (${SETTINGS.crawlOptOut.name})`)
+    throw error
+  }
 }

@@ -1,0 +1,46 @@
+/** The destination of a list crawl by the settings: the store, with writes that wait for disk space. */
+
+import { resolve } from 'node:path'
+import { CommandFault } from '../../config/command-fault.ts'
+import { probeIntervalsOf } from '../../config/probe-intervals.ts'
+import type { Settings } from '../../config/settings.ts'
+import { type Destination, storeDestination } from '../../crawler/list/destination.ts'
+import { printDiskSpace } from '../../server/disk-space.ts'
+import { DiskSpaceMonitor, storePaths } from '../../store/disk-space.ts'
+import { openStore } from '../../store/open.ts'
+import { redactedStoreUrl } from '../../store/port/url.ts'
+
+/** Throws StoreFault where the store cannot be opened. */
+export async function openStoreDestination(settings: Settings): Promise<Destination> {
+  const { store: url, secret, pool } = settings
+  const intervals = probeIntervalsOf(settings)
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  return storeDestination(
+    store,
+    redactedStoreUrl(url).replace(/(?<=^sqlite:).*/s, (path) => resolve(path)),
+    intervals,
+  )
+}
+
+/** Writes wait for space on their disk; a file takes a batch only if there is space, a store also retries. */
+export function waitingDestination(destination: Destination, settings: Settings, signal: AbortSignal): Destination {
+  const { isFile, label: to, write } = destination
+  const store = isFile ? null : settings.store
+  const diskSpace = new DiskSpaceMonitor({
+    paths: store === null ? [to] : storePaths(store),
+    minFree: settings.diskFree,
+    notify: printDiskSpace,
+  })
+  const writeWhenSpace: Destination['write'] = async (batch) => {
+    if (!isFile) return diskSpace.write(() => write(batch), signal)
+    await diskSpace.wait(signal)
+    return write(batch)
+  }
+  return { ...destination, write: (batch) => writeWhenSpace(batch).catch(throwIfStopped) }
+}
+
+/** A crawl that stops while it waits for disk space has not written its last results. */
+function throwIfStopped(error: unknown): never {
+  if ((error as Error).name !== 'AbortError') throw error
+  throw new CommandFault('stopped while the disk was full; the last results are not written: run it again to continue')
+}
