@@ -1,20 +1,12 @@
 /** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
 
-import type { SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
-import { type PageTerms, termsOf, textDigest } from '../similar/text/terms.ts'
-import { compareBytewise } from '../values/bytewise-order.ts'
+import type { Ssl } from '../observe/observation.ts'
+import { type PageTerms, termsOf } from '../similar/text/terms.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import { compareAddresses, type IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 import type { Change, SupersededState } from './change.ts'
-import {
-  type CrawlState,
-  type CurrentFacts,
-  type DnsState,
-  NO_FACTS,
-  NO_WEBSITE,
-  type WebFacts,
-} from './crawl-state.ts'
+import { type CrawlState, type CurrentFacts, type DnsState, NO_FACTS, NO_WEBSITE } from './crawl-state.ts'
 import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './dns-state.ts'
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals, type ProbePlan, planAfterObservation } from './next-probe.ts'
 import {
@@ -26,6 +18,7 @@ import {
 } from './prepare.ts'
 import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
+import { isSameWebsite, websiteFromPart } from './web-facts.ts'
 
 /** `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its clock. */
 export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
@@ -117,12 +110,6 @@ function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: 
     if (type !== 'A' && type !== 'AAAA') return true
     return state === undefined || state.count < 2 || state.first_seen < clocks[CLOCK_INDEX[type]]!
   })
-}
-
-function isSameWebsite(before: WebFacts | null, after: WebFacts | null): boolean {
-  if (before === after) return true
-  const settled = { redirect_host: null, digest: null }
-  return JSON.stringify({ ...before, ...settled }) === JSON.stringify({ ...after, ...settled })
 }
 
 /** The write of a name that was not looked at, and is due at another time. */
@@ -230,28 +217,4 @@ function applyCertificate(draft: ObservationDraft, ssl: Ssl): boolean {
   draft.current = { ...draft.current, web: { ...known, ssl } }
   draft.webFingerprint = 0
   return true
-}
-
-function websiteFromPart(web: WebPart): WebFacts {
-  const { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts } = web
-  const { redirect_host } = web
-  const social_networks = [...new Set(social_accounts.map(({ network }) => network))].sort(compareBytewise)
-  const accounts: SocialAccount[] = social_accounts.map(({ network, type, username, url }) => ({
-    network,
-    type,
-    username,
-    url,
-  }))
-  return {
-    has_website,
-    redirect_to_https,
-    redirect_to_www,
-    only_with_www,
-    redirects_to,
-    ...(redirect_host !== undefined && { redirect_host }),
-    ssl,
-    social_networks,
-    social_accounts: accounts,
-    digest: web.text ? textDigest(web.text) : null,
-  }
 }

@@ -2,7 +2,6 @@
 
 import { createExternalSorter, type ExternalSorter } from '../../import/stream/external-sort.ts'
 import { InputError } from '../../import/stream/input-error.ts'
-import type { DomainName } from '../../values/domain-name.ts'
 import { addDays, type Day } from '../../values/time.ts'
 import { addNames } from '../add-names.ts'
 import { withFolderLock } from '../folder.ts'
@@ -10,12 +9,14 @@ import type { RegistrationImportOptions, RegistrationImportResult, RegistrationI
 import { type DraftList, discardList, draftList, openDraftList, publishSource, readSource } from '../sources.ts'
 import { ZONE_PARTS, zoneSuffix } from './label-hash.ts'
 import { type ParsedZone, parseZoneFile } from './parse-zone.ts'
-import { comparePart, eachLabel, type OnLabel, sortPart } from './sorted-labels.ts'
+import { comparePart, type OnLabel, sortPart } from './sorted-labels.ts'
 import {
-  daysKept,
   discardSet,
-  type OpenSet,
-  openSet,
+  type NeighbourSets,
+  nameFromLabel,
+  namesOfSet,
+  neighbourSets,
+  openSetIfAny,
   prunedUntil,
   publishSet,
   readSet,
@@ -26,12 +27,9 @@ import {
 /** A zone registers against one that is so many days older, at most (contract, Files). */
 const MAX_DAYS_APART = 7
 const DIFFERENCE_SORT_BYTES = 16_777_216
-const ZONE_BATCH_NAMES = 10_000
 /** What a zone may lose without being asked about it. */
 const LOSS_THRESHOLD_NAMES = 1_000
 
-/** The sets next to that of a day. */
-type NeighbourSets = { earlier: ZoneSet | null; later: ZoneSet | null }
 /** What differs between a set and the newest earlier one. */
 type ZoneDifference = { added: ExternalSorter; removed: ExternalSorter }
 type DraftLists = { added: DraftList; removed: DraftList }
@@ -72,14 +70,7 @@ async function compareWithNeighbours(
 ): Promise<ComparedZone> {
   const { zone, day } = read
   const neighbours = await neighbourSets(root, zone, day)
-  const mine = {
-    added: createExternalSorter(DIFFERENCE_SORT_BYTES),
-    removed: createExternalSorter(DIFFERENCE_SORT_BYTES),
-  }
-  const theirs = {
-    added: createExternalSorter(DIFFERENCE_SORT_BYTES),
-    removed: createExternalSorter(DIFFERENCE_SORT_BYTES),
-  }
+  const [mine, theirs] = [newDifference(), newDifference()]
   const [earlier, later] = [await openSetIfAny(root, neighbours.earlier), await openSetIfAny(root, neighbours.later)]
   const suffix = zoneSuffix(zone)
   const intoSorter =
@@ -110,15 +101,8 @@ async function compareWithNeighbours(
   }
 }
 
-async function neighbourSets(root: string, zone: string, day: Day): Promise<NeighbourSets> {
-  const days = await daysKept(root, zone)
-  const [before, after] = [days.findLast((each) => each < day), days.find((each) => each > day)]
-  const setOf = (each: Day | undefined) => (each === undefined ? null : readSet(root, zone, each))
-  return { earlier: await setOf(before), later: await setOf(after) }
-}
-
-async function openSetIfAny(root: string, set: ZoneSet | null): Promise<OpenSet | null> {
-  return set === null ? null : openSet(root, set)
+function newDifference(): ZoneDifference {
+  return { added: createExternalSorter(DIFFERENCE_SORT_BYTES), removed: createExternalSorter(DIFFERENCE_SORT_BYTES) }
 }
 
 /** What a source's lists were made of: from the same they need not be made again. */
@@ -255,26 +239,4 @@ async function publishDay(
     await publishSource(root, { basis, imported }, [await empty(), await empty()])
   }
   return first ? { registered: 0, dropped: 0 } : { registered: added.count, dropped: removed.count }
-}
-
-/** All names of a set, in its order. */
-async function* namesOfSet(root: string, set: ZoneSet): AsyncGenerator<DomainName[]> {
-  const open = await openSet(root, set)
-  try {
-    let batch: DomainName[] = []
-    for (let number = 0; number < ZONE_PARTS; number++) {
-      eachLabel(await open.part(number), (bytes, from, length) =>
-        batch.push(nameFromLabel(bytes, from, length, set.zone)),
-      )
-      for (; batch.length >= ZONE_BATCH_NAMES; batch = batch.slice(ZONE_BATCH_NAMES))
-        yield batch.slice(0, ZONE_BATCH_NAMES)
-    }
-    if (batch.length > 0) yield batch
-  } finally {
-    await open.close()
-  }
-}
-
-function nameFromLabel(bytes: Uint8Array, from: number, length: number, zone: string): DomainName {
-  return `${Buffer.from(bytes.buffer, bytes.byteOffset + from, length).toString('latin1')}.${zone}` as DomainName
 }

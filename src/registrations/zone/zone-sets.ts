@@ -7,10 +7,11 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { StorageError } from '../../import/stream/input-error.ts'
 import { writeDurably } from '../../jobs/file-store/durable.ts'
 import { endWriter, newWriterName } from '../../jobs/file-store/leftovers.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import { addDays, type Day, parseDay } from '../../values/time.ts'
 import { folderEntries, prepareFolder, readJsonFile, replaceJsonFile, zoneFolderPath } from '../folder.ts'
 import { ZONE_PARTS } from './label-hash.ts'
-import { MAX_PART_BYTES } from './sorted-labels.ts'
+import { eachLabel, MAX_PART_BYTES } from './sorted-labels.ts'
 
 /** `sha256`: of all parts unpacked; `sizes`: of each part as it is packed. `data`: the file. */
 export type ZoneSet = { zone: string; day: Day; names: number; sha256: string; sizes: number[]; data: [string] }
@@ -19,15 +20,17 @@ export type ZoneSet = { zone: string; day: Day; names: number; sha256: string; s
 type PrunedMarker = { until: Day }
 
 /** A set's parts, each read when it is asked for. */
-export type OpenSet = { part(number: number): Promise<Uint8Array>; close(): Promise<void> }
+type OpenSet = { part(number: number): Promise<Uint8Array>; close(): Promise<void> }
 
 /** Days for which sets are kept, before the newest one: zones may come a week late, and are compared with one of the week before. */
 const KEPT_SET_DAYS = 14
+/** Names of a set that are handed over at once. */
+const ZONE_BATCH_NAMES = 10_000
 const PRUNED_FILE = 'pruned.json'
 const FAST_ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 /** The days of which a zone's names are kept, ascending. */
-export async function daysKept(root: string, zone: string): Promise<Day[]> {
+async function daysKept(root: string, zone: string): Promise<Day[]> {
   const entries = await folderEntries(zoneFolderPath(root, zone))
   return entries.flatMap((entry) => (entry.endsWith('.json') ? (parseDay(entry.slice(0, -5)) ?? []) : [])).sort()
 }
@@ -41,7 +44,7 @@ export function readSet(root: string, zone: string, day: Day): Promise<ZoneSet |
   return readJsonFile<ZoneSet>(join(zoneFolderPath(root, zone), `${day}.json`))
 }
 
-export async function openSet(root: string, { zone, sizes, data }: ZoneSet): Promise<OpenSet> {
+async function openSet(root: string, { zone, sizes, data }: ZoneSet): Promise<OpenSet> {
   const path = join(zoneFolderPath(root, zone), data[0])
   const file = await open(path)
   const places = [0]
@@ -55,6 +58,44 @@ export async function openSet(root: string, { zone, sizes, data }: ZoneSet): Pro
     },
     close: () => file.close(),
   }
+}
+
+/** The sets next to that of a day. */
+export type NeighbourSets = { earlier: ZoneSet | null; later: ZoneSet | null }
+
+/** Reads the sets of the days kept next to a day. */
+export async function neighbourSets(root: string, zone: string, day: Day): Promise<NeighbourSets> {
+  const days = await daysKept(root, zone)
+  const [before, after] = [days.findLast((each) => each < day), days.find((each) => each > day)]
+  const setOf = (each: Day | undefined) => (each === undefined ? null : readSet(root, zone, each))
+  return { earlier: await setOf(before), later: await setOf(after) }
+}
+
+export async function openSetIfAny(root: string, set: ZoneSet | null): Promise<OpenSet | null> {
+  return set === null ? null : openSet(root, set)
+}
+
+/** All names of a set, in its order. */
+export async function* namesOfSet(root: string, set: ZoneSet): AsyncGenerator<DomainName[]> {
+  const open = await openSet(root, set)
+  try {
+    let batch: DomainName[] = []
+    for (let number = 0; number < ZONE_PARTS; number++) {
+      eachLabel(await open.part(number), (bytes, from, length) =>
+        batch.push(nameFromLabel(bytes, from, length, set.zone)),
+      )
+      for (; batch.length >= ZONE_BATCH_NAMES; batch = batch.slice(ZONE_BATCH_NAMES))
+        yield batch.slice(0, ZONE_BATCH_NAMES)
+    }
+    if (batch.length > 0) yield batch
+  } finally {
+    await open.close()
+  }
+}
+
+/** The name whose label stands at `from` in `bytes`. */
+export function nameFromLabel(bytes: Uint8Array, from: number, length: number, zone: string): DomainName {
+  return `${Buffer.from(bytes.buffer, bytes.byteOffset + from, length).toString('latin1')}.${zone}` as DomainName
 }
 
 /** Writes sorted parts as the set of a day, which nobody sees until it is published. */
