@@ -72,7 +72,7 @@ export type Api = { app: FastifyInstance; connections: ConnectionManager; drain:
 /** Builds the server; it does not listen yet. Closing it settles all accounts and leaves the store open. */
 export async function createApi(options: ApiOptions): Promise<Api> {
   const site = await createApiContext(options)
-  const { responses, quotaLimiter, cursorKeyring: keyring } = site
+  const { responses, quotaLimiter, cursorKeyring } = site
   const version = packageVersion()
   const document = openApiDocument(ENDPOINTS, version)
   const pages = pageHandlers(
@@ -93,25 +93,10 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   }
   app.addHook('onClose', async () => {
     front.close()
-    keyring.close()
+    cursorKeyring.close()
     await quotaLimiter.close()
   })
-  options.metrics.gauge('domaindex_connections', 'Connections that are open.', () => front.openConnections)
-  options.metrics.gauge(
-    'domaindex_requests_pending',
-    'Requests that are read and not answered.',
-    () => front.pendingRequests,
-  )
-  options.metrics.gauge(
-    'domaindex_unparsed_bytes',
-    'Bytes of requests that are read and not parsed.',
-    () => front.unparsedBytes,
-  )
-  options.metrics.gauge(
-    'domaindex_unsent_bytes',
-    'Bytes of answers that clients have not taken.',
-    () => responses.unsentBytes,
-  )
+  addConnectionGauges(options.metrics, front, responses)
   await app.ready()
   return {
     app,
@@ -120,6 +105,13 @@ export async function createApi(options: ApiOptions): Promise<Api> {
       responses.isDraining = true
     },
   }
+}
+
+function addConnectionGauges(metrics: ApiMetrics, front: ConnectionManager, responses: ApiContext['responses']): void {
+  metrics.gauge('domaindex_connections', 'Open connections.', () => front.openConnections)
+  metrics.gauge('domaindex_requests_pending', 'Parsed requests without a response.', () => front.pendingRequests)
+  metrics.gauge('domaindex_unparsed_bytes', 'Request bytes that are read and not parsed.', () => front.unparsedBytes)
+  metrics.gauge('domaindex_unsent_bytes', 'Response bytes that clients have not received.', () => responses.unsentBytes)
 }
 
 async function createApiContext(options: ApiOptions): Promise<ApiContext> {

@@ -138,18 +138,10 @@ async function crawlIntoDestination(
     const tally = createListCrawlTally(out === undefined ? 'store' : 'file')
     const reporter = createListReporter(list, listProgress.resumeAfterLine, tally, progress)
     log = reporter.log
-    const given = {
-      prober: { probe },
-      runSelfCheck,
-      destination,
-      politeness,
-      progress: listProgress,
-      tally,
-      parallel,
-      signal,
-      clock: SYSTEM_CLOCK,
-    }
-    isDone = await crawlList({ ...given, ...reporter })
+    isDone = await crawlList({
+      ...{ prober: { probe }, runSelfCheck, destination, politeness, progress: listProgress, tally, parallel, signal },
+      ...{ ...reporter, clock: SYSTEM_CLOCK },
+    })
     progress.end()
     const print = out === '-' ? console.error : console.log
     const seconds = progress.seconds()

@@ -65,45 +65,32 @@ export async function openProbeSystem(options: ProbeSystemOptions): Promise<Prob
   const paths = new DnsServerPaths()
   const resolver = await openResolver({ servers, paths, ...(timeout && { timeout }), ...(pause && { pause }) })
   const guard = makeFamilyGuard(options.guard)
-  const networkSelfCheck = openNetworkSelfCheck({
-    servers,
-    plan,
-    resolver,
-    guard,
-    paths,
-    ...(patience === undefined ? {} : { patience }),
-  })
+  const selfCheckOptions = { servers, plan, resolver, guard, paths }
+  const networkSelfCheck = openNetworkSelfCheck({ ...selfCheckOptions, ...(patience !== undefined && { patience }) })
   const politeness = makePolitenessLimiter({ nowMs: monotonicMs })
-  const web = createWebProber({
-    resolver,
-    guard,
-    politeness,
-    optOut,
-    userAgent,
-    ...(roots && { roots }),
-    ...(limits && { limits }),
-  })
-  const crawler = createProber({ resolver, web, now })
-  let leftOut: SelfCheckExclusions = { resolvers: 0, ipv4: 0, ipv6: 0 }
+  const webOptions = { resolver, guard, politeness, optOut, userAgent }
+  const web = createWebProber({ ...webOptions, ...(roots && { roots }), ...(limits && { limits }) })
+  const prober = createProber({ resolver, web, now })
+  let exclusions: SelfCheckExclusions = { resolvers: 0, ipv4: 0, ipv6: 0 }
   const logExclusions = createExclusionLogger(log)
   const runSelfCheck = async (): Promise<SelfCheckOutcome> => {
     const result = await networkSelfCheck.check()
     if (!result.passed) return result
-    const { excluded: without, families } = result
-    leftOut = { resolvers: without.length, ipv4: Number(!families[4]), ipv6: Number(!families[6]) }
+    const { excluded, families } = result
+    exclusions = { resolvers: excluded.length, ipv4: Number(!families[4]), ipv6: Number(!families[6]) }
     logExclusions(result, resolver.withoutEdns())
     return result
   }
   return {
-    probe: crawler.probe,
+    probe: prober.probe,
     isOwn: (address) => options.guard.vet(address, HTTPS)?.isOwn === true,
     runSelfCheck,
     politeness,
     isAnyResolverUp: () => isAnyResolverUp(resolver),
     disagreements: () => resolver.disagreements(),
-    exclusions: () => leftOut,
+    exclusions: () => exclusions,
     async close() {
-      await Promise.all([networkSelfCheck.close(), crawler.close()])
+      await Promise.all([networkSelfCheck.close(), prober.close()])
     },
   }
 }

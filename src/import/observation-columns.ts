@@ -21,14 +21,8 @@ export function createColumnBuffer(maxRows: number) {
   let web: (string | null)[] = []
   return {
     add(prepared: PreparedObservation): void {
-      const {
-        name,
-        observed_at,
-        queriedTypes: askedTypes,
-        dnsFingerprint: dnsPrint,
-        webFingerprint: webPrint,
-      } = prepared
-      numbers.set([observed_at, askedTypes, dnsPrint, webPrint], names.length * NUMBERS_PER_ROW)
+      const { name, observed_at, queriedTypes, dnsFingerprint, webFingerprint } = prepared
+      numbers.set([observed_at, queriedTypes, dnsFingerprint, webFingerprint], names.length * NUMBERS_PER_ROW)
       names.push(name)
       dns.push(prepared.dns)
       web.push(prepared.web)

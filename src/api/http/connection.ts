@@ -2,15 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import {
-  CROWDED_PARSE_CHUNK_BYTES,
-  MAX_PARSED_PENDING,
-  MAX_PIPELINED_REQUESTS,
-  MAX_RESPONSES_WHILE_DRAINING,
-  MAX_TOTAL_PIPELINED,
-  MAX_UNPARSED_BYTES,
-  PARSE_CHUNK_BYTES,
-} from './limits/connection-bounds.ts'
+import * as bounds from './limits/connection-bounds.ts'
 import { lingerThenClose } from './linger.ts'
 import type { ConnectionRegistry, PendingRequest } from './pending-request.ts'
 import { takeListener } from './take-listener.ts'
@@ -112,7 +104,9 @@ export class ClientConnection {
 
   /** Counts an answer that is sent while the server drains; true if it has to be the last one. */
   isFinalResponse(): boolean {
-    return (this.waiting <= 1 && this.#unparsed === null) || ++this.#drainResponses > MAX_RESPONSES_WHILE_DRAINING
+    return (
+      (this.waiting <= 1 && this.#unparsed === null) || ++this.#drainResponses > bounds.MAX_RESPONSES_WHILE_DRAINING
+    )
   }
 
   /** Answers the requests that came before, then says why the next one could not be read, and closes. */
@@ -152,7 +146,7 @@ export class ClientConnection {
     if (this.#isClosing || this.#finalBytes !== null) return
     this.#lastActiveAt = this.#registry.monotonicMs()
     this.#setUnparsed(this.#unparsed === null ? bytes : Buffer.concat([this.#unparsed, bytes]))
-    if (this.#linedUp === null && this.waiting === 0 && this.#registry.queueLength() >= MAX_PARSED_PENDING)
+    if (this.#linedUp === null && this.waiting === 0 && this.#registry.queueLength() >= bounds.MAX_PARSED_PENDING)
       this.#lineUp()
     this.#parseNext()
   }
@@ -181,15 +175,16 @@ export class ClientConnection {
     this.#isParsing = true
     while (this.#unparsed !== null && this.#mayParse()) {
       const bytes = this.#unparsed
-      const length =
-        this.#registry.pipelinedRequests < MAX_TOTAL_PIPELINED ? PARSE_CHUNK_BYTES : CROWDED_PARSE_CHUNK_BYTES
+      const length = bounds.parseChunkBytes(this.#registry.pipelinedRequests)
       this.#setUnparsed(bytes.length > length ? bytes.subarray(length) : null)
       this.#parse(bytes.length > length ? bytes.subarray(0, length) : bytes)
     }
     this.#isParsing = false
-    if (this.#unparsed === null) this.#resumeOrEnd()
-    else if (this.#linedUp !== null && this.#unparsed.length <= PARSE_CHUNK_BYTES) return
-    else if (this.#registry.unparsedBytes > MAX_UNPARSED_BYTES) this.socket.destroy()
+    if (this.#unparsed === null) {
+      this.#resume()
+      if (this.#hasEnded && this.waiting === 0 && !this.#isClosing) this.#end()
+    } else if (this.#linedUp !== null && this.#unparsed.length <= bounds.PARSE_CHUNK_BYTES) return
+    else if (this.#registry.unparsedBytes > bounds.MAX_UNPARSED_BYTES) this.socket.destroy()
     else {
       this.#isPaused = true
       this.socket.pause()
@@ -201,12 +196,7 @@ export class ClientConnection {
     if (this.#isClosing || this.#finalBytes !== null || destroyed || writableNeedDrain) return false
     if (this.#linedUp !== null) return false
     if (this.#pending.at(-1)?.request.complete === false) return true // its body: it may be the one that is waited for
-    return this.waiting < (this.#registry.pipelinedRequests < MAX_TOTAL_PIPELINED ? MAX_PIPELINED_REQUESTS : 1)
-  }
-
-  #resumeOrEnd(): void {
-    this.#resume()
-    if (this.#hasEnded && this.waiting === 0 && !this.#isClosing) this.#end()
+    return this.waiting < bounds.maxPipelinedRequests(this.#registry.pipelinedRequests)
   }
 
   /** A client that has sent several requests may only have ended its side; one that waits for a single answer is taken to be gone. */

@@ -41,15 +41,7 @@ export async function handleQuery(
     await acquireSlot(context, caller, request.accessRecord, reply)
     reservation = await quotaLimiter.reserve(caller)
     endpoint.authorize?.(caller, parameters)
-    const call = {
-      parameters,
-      caller,
-      facts,
-      similarSearch: similarSearch,
-      fileStore: fileStore,
-      keys: keyring.keys,
-      onUnknownName: onUnknownName,
-    }
+    const call = { parameters, caller, facts, similarSearch, fileStore, keys: keyring.keys, onUnknownName }
     const { body, lastObserved: observed } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)

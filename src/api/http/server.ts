@@ -36,14 +36,11 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
 /** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
 export function createHttpServer(
   context: ApiContext,
-  { log, metrics, monotonicMs: ticks = () => performance.now(), settings }: HttpServerOptions,
+  { log, metrics, monotonicMs = () => performance.now(), settings }: HttpServerOptions,
 ) {
   const begin = (request: FastifyRequest, reply: FastifyReply): boolean => {
-    logAccess(
-      { log, metrics, monotonicMs: ticks, onFailure: (address) => context.clientLimits.countFailure(address) },
-      request,
-      reply,
-    )
+    const onFailure = (address: string): void => context.clientLimits.countFailure(address)
+    logAccess({ log, metrics, monotonicMs, onFailure }, request, reply)
     return admitRequest(context, request, reply)
   }
   const refuse = (request: FastifyRequest, reply: FastifyReply): void =>
@@ -67,7 +64,7 @@ export function createHttpServer(
     },
     clientErrorHandler: (error, socket) => rejectUnreadable(nextId(), error, socket),
   })
-  app.decorateRequest('visit')
+  app.decorateRequest('accessRecord')
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
@@ -75,7 +72,7 @@ export function createHttpServer(
     if (begin(request, reply)) done()
   })
   addErrorHandlers(app, context, refuse)
-  return { app, front: new ConnectionManager(app.server, ticks) }
+  return { app, front: new ConnectionManager(app.server, monotonicMs) }
 }
 
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void

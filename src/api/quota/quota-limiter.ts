@@ -1,4 +1,4 @@
-/** The meter: takes a unit of the account's daily budget for every call, exactly, and notes the calls that counted. */
+/** The quota limiter: charges exactly one unit of the account's daily budget per call, and records the charged calls. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault, UncertainWriteFault } from '../../store/port/fault.ts'
@@ -29,18 +29,14 @@ const RETRY_MS = 20
 /** Milliseconds for which what is spent waits for a round to end. */
 const SETTLE_TIMEOUT_MS = 10_000
 
-type WaitingReservation = {
-  caller: Caller
-  resolve: (reservation: Reservation) => void
-  reject: (reason: unknown) => void
-}
-/** A purse, the calls that wait for its units, and how many questions to the ledger are open. */
+type WaitingReservation = PromiseWithResolvers<Reservation> & { caller: Caller }
+/** A lease, the calls that wait for its units, and how many questions to the ledger are open. */
 type AccountQuota = { lease: TokenLease; waiting: WaitingReservation[]; openRequests: number }
 
 export class QuotaLimiter {
   readonly #options: QuotaLimiterOptions
   readonly #accounts = new Map<number, AccountQuota>()
-  /** Desks of another day or limit that are not settled yet. */
+  /** Quotas of another day or limit that are not settled yet. */
   readonly #retired = new Set<AccountQuota>()
   readonly #usage = new UsageBuffer()
   readonly #refunds: RefundQueue
@@ -53,22 +49,22 @@ export class QuotaLimiter {
   constructor(options: QuotaLimiterOptions) {
     this.#options = options
     this.#refunds = new RefundQueue(options)
-    this.#sink = { usage: this.#usage, refund: (purse) => this.#refund(purse) }
+    this.#sink = { usage: this.#usage, refund: (lease) => this.#refund(lease) }
     this.#timer = setInterval(() => void this.settle(), SETTLE_MS).unref()
   }
 
   /** Takes a unit for a call. Throws `rate_limited` where none is left. Without a limit the call is noted, and takes none. */
   reserve(caller: Caller): Reservation | Promise<Reservation> {
     if (caller.limits.dailyCalls === null) return new UnlimitedReservation(caller, this.#usage)
-    const desk = this.#accountQuota(caller)
-    if (desk.waiting.length === 0 && desk.lease.takeIdleUnit()) {
-      this.#renewIfLow(desk)
-      return this.#createReservation(desk.lease, caller, 'leased')
+    const quota = this.#accountQuota(caller)
+    if (quota.waiting.length === 0 && quota.lease.takeIdleUnit()) {
+      this.#renewIfLow(quota)
+      return this.#createReservation(quota.lease, caller, 'leased')
     }
-    return new Promise((resolve, reject) => {
-      desk.waiting.push({ caller, resolve, reject })
-      this.#serveWaiting(desk)
-    })
+    const reservation = Promise.withResolvers<Reservation>()
+    quota.waiting.push({ caller, ...reservation })
+    this.#serveWaiting(quota)
+    return reservation.promise
   }
 
   /**
@@ -85,10 +81,7 @@ export class QuotaLimiter {
     return { remaining: Math.max(0, limit - used), charge: () => {}, release: async () => {} }
   }
 
-  /**
-   * Pays for a file, where that was not done today already, and notes it as a call of `endpoint`; returns the units that
-   * are left. Throws `rate_limited` where none was.
-   */
+  /** Charges for a file once a day, as a call of `endpoint`. Returns the units left. Throws `rate_limited` if none is left. */
   async chargeFile(caller: Caller, file: string, endpoint: string): Promise<number> {
     const { account, today: day } = caller
     const limit = dailyLimitOf(caller)
@@ -125,8 +118,8 @@ export class QuotaLimiter {
 
   /** Units that calls took and the ledger does not know of. */
   #unsettledUnits({ account, today }: Caller): number {
-    const purse = this.#accounts.get(account.id)?.lease
-    return purse?.day === today ? purse.unsettled : 0
+    const lease = this.#accounts.get(account.id)?.lease
+    return lease?.day === today ? lease.unsettled : 0
   }
 
   /** Settles everything that is open with the ledger; one round at a time. */
@@ -138,10 +131,10 @@ export class QuotaLimiter {
   /** Gives back all units, those that are on their way too, and settles the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    for (const desk of this.#accounts.values()) this.#retire(desk)
+    for (const quota of this.#accounts.values()) this.#retire(quota)
     this.#accounts.clear()
     await Promise.all(this.#openRequests)
-    for (const { lease: purse } of this.#retired) purse.retire()
+    for (const { lease } of this.#retired) lease.retire()
     await this.settle()
   }
 
@@ -151,46 +144,46 @@ export class QuotaLimiter {
     const known = this.#accounts.get(account.id)
     if (known !== undefined && known.lease.day === today && known.lease.limit === limit) return known
     if (known !== undefined) this.#retire(known)
-    const desk = { lease: new TokenLease(account.id, today, limit), waiting: [], openRequests: 0 }
-    this.#accounts.set(account.id, desk)
-    return desk
+    const quota = { lease: new TokenLease(account.id, today, limit), waiting: [], openRequests: 0 }
+    this.#accounts.set(account.id, quota)
+    return quota
   }
 
-  #retire(desk: AccountQuota): void {
-    desk.lease.retire()
-    this.#retired.add(desk)
+  #retire(quota: AccountQuota): void {
+    quota.lease.retire()
+    this.#retired.add(quota)
   }
 
   /** Asks for more before the last unit is gone, so that the next calls need not wait for the ledger. */
-  #renewIfLow(desk: AccountQuota): void {
-    if (desk.lease.isLow && desk.openRequests === 0 && !this.#retired.has(desk)) this.#requestUnits(desk)
+  #renewIfLow(quota: AccountQuota): void {
+    if (quota.lease.isLow && quota.openRequests === 0 && !this.#retired.has(quota)) this.#requestUnits(quota)
   }
 
   /** Hands idle units to those that wait, and asks for more where somebody still does. */
-  #serveWaiting(desk: AccountQuota): void {
-    const { lease: purse, waiting } = desk
-    while (waiting.length > 0 && purse.takeIdleUnit()) {
+  #serveWaiting(quota: AccountQuota): void {
+    const { lease, waiting } = quota
+    while (waiting.length > 0 && lease.takeIdleUnit()) {
       const { caller, resolve } = waiting.shift()!
-      resolve(this.#createReservation(purse, caller, 'leased'))
+      resolve(this.#createReservation(lease, caller, 'leased'))
     }
-    const questions = purse.grantsSeveral ? Math.min(1, waiting.length) : waiting.length
-    while (desk.openRequests < questions) this.#requestUnits(desk)
+    const questions = lease.grantsSeveral ? Math.min(1, waiting.length) : waiting.length
+    while (quota.openRequests < questions) this.#requestUnits(quota)
   }
 
-  #requestUnits(desk: AccountQuota): void {
-    const question = this.#requestLease(desk).finally(() => this.#openRequests.delete(question))
+  #requestUnits(quota: AccountQuota): void {
+    const question = this.#requestLease(quota).finally(() => this.#openRequests.delete(question))
     this.#openRequests.add(question)
   }
 
-  async #requestLease(desk: AccountQuota): Promise<void> {
-    desk.openRequests++
-    const { lease: purse, waiting } = desk
-    const { account, day, limit } = purse
+  async #requestLease(quota: AccountQuota): Promise<void> {
+    quota.openRequests++
+    const { lease, waiting } = quota
+    const { account, day, limit } = lease
     const { ledger, holder } = this.#options
     try {
-      const grant = await ledger.takeQuota({ account, day, limit, requested: purse.unitsToRequest, holder })
-      const source = purse.applyGrant(grant)
-      if (source === 'charged') this.#handToNext(desk)
+      const grant = await ledger.takeQuota({ account, day, limit, requested: lease.unitsToRequest, holder })
+      const source = lease.applyGrant(grant)
+      if (source === 'charged') this.#handToNext(quota)
       else if (grant.retryLater) await sleep(RETRY_MS)
       else if (source === null) {
         const refused = waiting.shift()
@@ -201,15 +194,15 @@ export class QuotaLimiter {
       const failed = fault instanceof StoreFault ? waiting.splice(0) : waiting.splice(0, 1)
       for (const { reject } of failed) reject(fault)
     }
-    desk.openRequests--
-    this.#serveWaiting(desk)
+    quota.openRequests--
+    this.#serveWaiting(quota)
   }
 
   /** Hands on a unit that the ledger counts as spent already. */
-  #handToNext({ lease: purse, waiting }: AccountQuota): void {
+  #handToNext({ lease, waiting }: AccountQuota): void {
     const next = waiting.shift()
-    if (next !== undefined) next.resolve(this.#createReservation(purse, next.caller, 'charged'))
-    else void this.#refund(purse)
+    if (next !== undefined) next.resolve(this.#createReservation(lease, next.caller, 'charged'))
+    else void this.#refund(lease)
   }
 
   #refund(lease: TokenLease): Promise<void> {
@@ -223,19 +216,19 @@ export class QuotaLimiter {
 
   async #settle(): Promise<void> {
     const { ledger, holder } = this.#options
-    const open = [...this.#retired, ...this.#accounts.values()].flatMap((desk) => {
-      const settlement = desk.lease.nextSettlement(holder)
-      return settlement === null ? [] : [{ desk, settlement }]
+    const open = [...this.#retired, ...this.#accounts.values()].flatMap((quota) => {
+      const settlement = quota.lease.nextSettlement(holder)
+      return settlement === null ? [] : [{ quota, settlement }]
     })
     const notes = this.#usage.drain()
     const settled = open.length === 0 ? null : ledger.settleQuota(open.map(({ settlement }) => settlement))
-    for (const { desk, settlement } of open) if (settlement.spent > 0) this.#renewIfLow(desk)
+    for (const { quota, settlement } of open) if (settlement.spent > 0) this.#renewIfLow(quota)
     try {
       await settled
     } catch (fault) {
       // units that may be back with the ledger are nobody's here
       if (!(fault instanceof UncertainWriteFault))
-        for (const { desk, settlement } of open) desk.lease.revertSettlement(settlement)
+        for (const { quota, settlement } of open) quota.lease.revertSettlement(settlement)
       this.#options.onFault(fault)
     }
     try {
@@ -245,8 +238,8 @@ export class QuotaLimiter {
       this.#options.onFault(fault)
     }
     await this.#refunds.retry()
-    for (const desk of this.#retired) if (isSettled(desk)) this.#retired.delete(desk)
-    for (const [account, desk] of this.#accounts) if (isSettled(desk)) this.#accounts.delete(account)
+    for (const quota of this.#retired) if (isSettled(quota)) this.#retired.delete(quota)
+    for (const [account, quota] of this.#accounts) if (isSettled(quota)) this.#accounts.delete(account)
   }
 }
 

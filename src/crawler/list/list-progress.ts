@@ -43,14 +43,8 @@ export function openListProgress(list: NameList, destination: string): ListProgr
     )
   }
   const state = { line: saved?.line ?? 0, digest: saved?.digest ?? 0, open: new Set(saved?.open), savedAt: 0 }
-  const saveProgress = (worker: number | null): void =>
-    writeSavedProgress(file, {
-      line: state.line,
-      digest: state.digest,
-      open: [...state.open],
-      destination,
-      pid: worker,
-    })
+  const saveProgress = (pid: number | null): void =>
+    writeSavedProgress(file, { line: state.line, digest: state.digest, open: [...state.open], destination, pid })
   saveProgress(process.pid)
   return {
     resumeAfterLine: state.line,

@@ -31,7 +31,8 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
   const counts = new Map<ListCountKey, number>()
   const countOf = (count: ListCountKey): number => counts.get(count) ?? 0
   const formatCounts = (names: readonly ListCountKey[]): string[] => names.map((name) => `${name} ${countOf(name)}`)
-  const formatRare = (): string[] => formatCounts(SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0))
+  const nonzero = (): ListCountKey[] => SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0)
+  const usual = [...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]
   const probed = (): number =>
     countOf('ok') + countOf('nxdomain') + countOf('servfail') + countOf('not_probed') + countOf('failed')
   return {
@@ -50,29 +51,18 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
     },
     /** As in `ok 70  nxdomain 4  servfail 6  website 41`. */
     line(): string {
-      return [
-        ...formatCounts(ALWAYS_SHOWN),
-        ...formatRare(),
-        ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : []),
-      ].join('  ')
+      const waiting = this.waiting > 0 ? [`waiting ${this.waiting}`] : []
+      return [...formatCounts([...ALWAYS_SHOWN, ...nonzero()]), ...waiting].join('  ')
     },
     /** All counts by name, those that are 0 left out where they are rare. */
     object(seconds: number): object {
-      const names = [
-        ...ALWAYS_SHOWN,
-        ...WRITE_OUTCOMES[destinationKind],
-        ...SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0),
-      ]
+      const names = [...usual, ...nonzero()]
       return { probed: probed(), ...Object.fromEntries(names.map((name) => [name, countOf(name)])), seconds }
     },
     /** As in `probed 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 probes/s)`. */
     summary(seconds: number): string {
       const rate = Math.round(probed() / Math.max(seconds, 0.001))
-      const all = [
-        `probed ${probed()}`,
-        ...formatCounts([...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]),
-        ...formatRare(),
-      ].join(', ')
+      const all = [`probed ${probed()}`, ...formatCounts([...usual, ...nonzero()])].join(', ')
       return `${all} (${seconds.toFixed(1)} s, ${rate} probes/s)`
     },
   }

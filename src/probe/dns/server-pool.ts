@@ -2,7 +2,17 @@
 
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsFailure } from '../probe-result.ts'
-import type { QueryTicket } from './concurrency-limiter.ts'
+import {
+  explicitFailuresOf,
+  type FailedAttempt,
+  type FailuresByServer,
+  failuresWithoutOverload,
+  heaviestFailure,
+  isAgreedFailure,
+  isExplicitFailure,
+  MIN_AGREEING_FAILURES,
+  MIN_AGREEING_SERVERS,
+} from './failure-evidence.ts'
 import { random16 } from './pending-queries.ts'
 import { encodeQuery } from './query.ts'
 import type { DnsServer } from './server.ts'
@@ -13,9 +23,6 @@ import { DnsServerPaths } from './server-path.ts'
 export type ServerAnswer = { reply: PositiveReply; server: DnsServerClient; socket: number }
 /** What each server that was asked failed with, in its own order. */
 export type ServerFailures = { failures: ReadonlyMap<DnsServerClient, readonly FailedAttempt[]> }
-/** An attempt that failed. */
-type FailedAttempt = { why: DnsFailure; ticket: QueryTicket }
-type FailuresByServer = Map<DnsServerClient, FailedAttempt[]>
 type DnsQuestion = { host: string; type: RecordType; deadline: number; isWorth?: (() => Promise<boolean>) | undefined }
 
 export type DnsServerPoolOptions = {
@@ -32,19 +39,6 @@ export type DnsServerPoolOptions = {
   isSelfCheck?: boolean
 }
 
-/** A server's own word says more than an answer that cannot be read, and that more than none. */
-const FAILURE_WEIGHTS: Readonly<Record<DnsFailure, number>> = {
-  timeout: 1,
-  malformed: 2,
-  lame: 3,
-  refused: 3,
-  servfail: 3,
-}
-const EXPLICIT_FAILURE_WEIGHT = 3
-/** So many voices make a failure or NXDOMAIN a fact: of two servers, or twice that of the only one. */
-const MIN_AGREEING_SERVERS = 2
-/** And so many of them are needed of an only server, or of two together: an overload that nobody notices fails a question or two. */
-const MIN_AGREEING_FAILURES = 3
 const EXTRA_ATTEMPTS = 6
 /** BIND keeps a SERVFAIL for a second, Unbound for five: the second attempt is behind the first of these, the third behind both. */
 export const RETRY_DELAY_MS = 1_600
@@ -145,7 +139,7 @@ export class DnsServerPool {
     const unreachable = new Set<DnsServerClient>()
     const firstServer = this.#nextServer++
     const maxAttempts = Math.max(MIN_AGREEING_FAILURES, this.#options.attempts)
-    for (let attempt = 0; attempt < maxAttempts + EXTRA_ATTEMPTS && !this.#isAgreed(failures); attempt++) {
+    for (let attempt = 0; attempt < maxAttempts + EXTRA_ATTEMPTS && !isAgreedFailure(failures); attempt++) {
       const attemptsLeft = maxAttempts - unreachable.size - failuresWithoutOverload(failures)
       if (attemptsLeft <= 0) break
       const server = this.#choose(servers, firstServer, failures, unreachable)
@@ -190,14 +184,6 @@ export class DnsServerPool {
     return best
   }
 
-  /** Whether two servers gave their word, and one was asked again after a pause. */
-  #isAgreed(failures: FailuresByServer): boolean {
-    const voices = [...failures]
-      .map(([line, attempts]) => explicitFailuresOf(line, attempts))
-      .filter((count) => count > 0)
-    return voices.length >= MIN_AGREEING_SERVERS && voices.reduce((sum, count) => sum + count) >= MIN_AGREEING_FAILURES
-  }
-
   /** What a question failed with, where enough voices say so. The silence of a server that answers nothing else is none. */
   async #agreedFailure(failures: ServerFailures['failures'], startedAt: number): Promise<DnsFailure | null> {
     let [servers, voices] = [0, 0]
@@ -206,11 +192,11 @@ export class DnsServerPool {
       const whys = attempts
         .filter(({ ticket }) => !line.path.limiter.mayBeOverload(ticket))
         .map((attempt) => attempt.why)
-      const [heaviest] = whys.toSorted((a, b) => FAILURE_WEIGHTS[b] - FAILURE_WEIGHTS[a])
-      if (heaviest === undefined || !(await this.#countsAsEvidence(line, heaviest, startedAt))) continue
+      const heaviest = heaviestFailure(whys)
+      if (heaviest === null || !(await this.#countsAsEvidence(line, heaviest, startedAt))) continue
       servers++
       voices += whys.length
-      if (why === null || FAILURE_WEIGHTS[heaviest] > FAILURE_WEIGHTS[why]) why = heaviest
+      why = why === null ? heaviest : heaviestFailure([why, heaviest])
     }
     return voices >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
       ? why
@@ -254,25 +240,6 @@ export class DnsServerPool {
       this.#retryTimers.add(end)
     })
   }
-}
-
-/** Attempts that failed, and not by the load. */
-function failuresWithoutOverload(failures: FailuresByServer): number {
-  let count = 0
-  for (const [line, attempts] of failures) {
-    for (const { ticket } of attempts) if (!line.path.limiter.mayBeOverload(ticket)) count++
-  }
-  return count
-}
-
-/** How often a server gave its own word while it was not asked more than it bears. */
-function explicitFailuresOf(server: DnsServerClient, attempts: readonly FailedAttempt[]): number {
-  return attempts.filter(({ why, ticket }) => isExplicitFailure(why) && !server.path.limiter.mayBeOverload(ticket))
-    .length
-}
-
-function isExplicitFailure(why: DnsFailure): boolean {
-  return FAILURE_WEIGHTS[why] === EXPLICIT_FAILURE_WEIGHT
 }
 
 function serverKey({ address, port }: DnsServer): string {

@@ -51,13 +51,9 @@ export async function runContinuousCrawl(
   disposables.defer(() => store.close())
   const serverClock = await monitorStore({ now: store.now, probe: async () => {} })
   disposables.defer(() => serverClock.close())
-  const probeSystem = await openProbeSystem({
-    ...access,
-    plan: selfCheckPlanOf(settings),
-    optOut,
-    now: serverClock.now,
-    log: (news) => log.warn(news),
-  })
+  const { onFault, log: warn } = crawlLoggers(log)
+  const plan = selfCheckPlanOf(settings)
+  const probeSystem = await openProbeSystem({ ...access, plan, optOut, now: serverClock.now, log: warn })
   disposables.defer(() => probeSystem.close())
   const readMetrics = crawlMetrics(store, stats, SYSTEM_CLOCK.monotonicMs, probeSystem)
   const admin = await openCrawlAdmin(settings.crawlAdmin, readMetrics, stats)
@@ -65,20 +61,12 @@ export async function runContinuousCrawl(
   log.info({ holder, admin: admin.port }, 'crawl started')
   const { probe, isOwn, runSelfCheck, politeness } = probeSystem
   const diskSpace = diskSpaceOf(settings, [], () => {})
-  const own = {
-    holder,
-    stats,
-    parallel,
-    clock: SYSTEM_CLOCK,
-    timings: CRAWL_TIMINGS,
-    random: Math.random,
-    ...crawlLoggers(log),
+  const dependencies: CrawlerDependencies = {
+    ...{ store, holder, stats, optOut, intervals, shares, rate, parallel, onFault, log: warn },
+    ...{ probe, isOwn, runSelfCheck, politeness, diskShortage: () => diskSpace.shortage() },
+    ...{ clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random },
   }
-  const diskShortage = (): Promise<string | null> => diskSpace.shortage()
-  await runCrawlScheduler(
-    { store, probe, isOwn, runSelfCheck, diskShortage, politeness, optOut, intervals, shares, rate, ...own },
-    signal,
-  )
+  await runCrawlScheduler(dependencies, signal)
   log.info('crawl stopped')
 }
 

@@ -47,7 +47,7 @@ async function readSimilarMetrics({ similar, now }: Pick<Store, 'similar' | 'now
   const [followed, segments] = [await similar.indexedUntil(), await similar.segments()]
   return {
     lag: followed === null ? null : Math.max(0, (await now()) - followed),
-    documents: segments.reduce((sum, { documents: wordings }) => sum + wordings, 0),
+    documents: segments.reduce((sum, { documents }) => sum + documents, 0),
     segments: segments.length,
   }
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { collectDefaultMetrics } from 'prom-client'
 import { type Api, createApi } from '../../api/api.ts'
 import { ApiMetrics } from '../../api/metrics.ts'
+import type { Settings } from '../../config/settings.ts'
 import { openFolderFileStore } from '../../jobs/file-store/folder.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
 import { openStore } from '../../store/open.ts'
@@ -71,30 +72,26 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
     })
     const storeMonitor = await monitorStore(store, (hindrance) => logHindrance(log, hindrance))
     const metrics = createWorkerMetrics(storeMonitor)
-    const retrieval = openSimilarityService(store)
+    const similarSearch = openSimilarityService(store)
+    const fileStore = openFolderFileStore(settings.files)
     const api = await createApi({
-      store,
-      similarSearch: retrieval,
-      fileStore: openFolderFileStore(settings.files),
-      settings,
-      limits,
-      now: storeMonitor.now,
+      ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
       isReady: () => storeMonitor.isHealthy() && runningWorker?.isPoolComplete === true,
-      log,
-      metrics,
-      lookupCrawlRequests:
-        settings.crawlLookupRequests === 0
-          ? null
-          : { crawlRequests: store.crawlRequests, maxPerDay: settings.crawlLookupRequests },
+      lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })
     const ending = new AbortController()
-    void retrieval.refresh(SYSTEM_CLOCK, ending.signal)
+    void similarSearch.refresh(SYSTEM_CLOCK, ending.signal)
     runningWorker = { api, storeMonitor, store, logOutput: output, metrics, isPoolComplete: false, ending, closed: [] }
     sendHeartbeats(storeMonitor.isHealthy)
     sendReport({ to: 'primary', is: 'ready' })
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, output)
   }
+}
+
+/** Returns null if lookups of unknown names cause no crawl requests. */
+function lookupCrawlRequestsOf({ crawlLookupRequests: maxPerDay }: Settings, { crawlRequests }: Store) {
+  return maxPerDay === 0 ? null : { crawlRequests, maxPerDay }
 }
 
 /** Tells the primary why this worker cannot serve. */

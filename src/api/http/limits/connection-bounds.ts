@@ -13,3 +13,13 @@ export const CROWDED_PARSE_CHUNK_BYTES = 128
 export const MAX_RESPONSES_WHILE_DRAINING = 256
 /** Requests that wait to be begun; beyond that what comes is parsed when its turn has come: parsed requests are costly to keep. */
 export const MAX_PARSED_PENDING = 64
+
+/** Bytes that a connection parses at once, by the pipelined requests of the process. */
+export function parseChunkBytes(pipelinedRequests: number): number {
+  return pipelinedRequests < MAX_TOTAL_PIPELINED ? PARSE_CHUNK_BYTES : CROWDED_PARSE_CHUNK_BYTES
+}
+
+/** Parsed requests of a connection without a response, by the pipelined requests of the process. */
+export function maxPipelinedRequests(pipelinedRequests: number): number {
+  return pipelinedRequests < MAX_TOTAL_PIPELINED ? MAX_PIPELINED_REQUESTS : 1
+}
