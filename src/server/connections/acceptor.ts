@@ -25,6 +25,11 @@ const RETRY_AFTER_FULL_MS = 100
 const KERNEL_BACKLOG = 4_096
 /** Milliseconds that the connections which were accepted have to be taken after the listener was closed. */
 const DRAIN_BACKLOG_MS = 5_000
+/** Milliseconds between two checks for new connections before the listener is closed. */
+const QUIET_CHECK_MS = 10
+/** Checks in a row without a new connection after which the listener is closed, and checks after which it is closed anyway. */
+const QUIET_CHECKS = 10
+const MAX_CHECKS = 300
 const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1']
 
 export class Acceptor {

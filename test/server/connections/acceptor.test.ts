@@ -172,7 +172,7 @@ test('a worker without a file descriptor for a connection is told of once, and h
     assert.equal(acceptor.waitingCount, 1, 'it waits for a worker that can take it')
   }
   while (sent.length < 4) await turn()
-  worker.emit('message', { to: 'primary', is: 'taken' })
+  worker.emit('message', { to: 'primary', is: 'connectionTaken' })
   assert.deepEqual([sent, full, acceptor.waitingCount, acceptor.openCount], [[1, 1, 1, 1], 1, 0, 1])
   worker.emit('exit')
   assert.equal(acceptor.openCount, 0)
