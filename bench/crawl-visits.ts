@@ -1,14 +1,14 @@
 /** The measured process of bench:crawl: visits what a file tells it to, checks every answer, and prints what that took. */
 
 import { readFileSync } from 'node:fs'
-import { type Prober, createProber } from '../src/probe/probe.ts'
-import { openResolver } from '../src/probe/dns/resolver.ts'
-import { makeGuard } from '../src/probe/guard.ts'
-import { createWebProber } from '../src/probe/web.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { observe } from '../src/observe/observe.ts'
-import type { DomainName } from '../src/values/domain-name.ts'
+import { openResolver } from '../src/probe/dns/resolver.ts'
+import { makeGuard } from '../src/probe/guard.ts'
+import { createProber, type Prober } from '../src/probe/probe.ts'
+import { createWebProber } from '../src/probe/web.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
+import type { DomainName } from '../src/values/domain-name.ts'
 import { type Kind, nameOf, type Place } from './crawl-servers.ts'
 
 /**

@@ -14,8 +14,8 @@ import { openSimilarityService, type SimilarityService } from '../src/similar/qu
 import { ingest } from '../src/store/ingest.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
-import type { DomainName } from '../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
+import type { DomainName } from '../src/values/domain-name.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
 import { below, type Dice, diceOf } from './dice.ts'
 import { figure, report } from './report.ts'
@@ -97,7 +97,12 @@ async function answersOf(path: string): Promise<Map<string, unknown> | null> {
 }
 
 /** An answer that fails is left out. */
-async function answer({ facts }: Store, similar: SimilarityService, each: DomainName, answers: Map<string, unknown>): Promise<void> {
+async function answer(
+  { facts }: Store,
+  similar: SimilarityService,
+  each: DomainName,
+  answers: Map<string, unknown>,
+): Promise<void> {
   const asked: [string, () => Promise<unknown>][] = [
     ['lookup', async () => ({ ...(await facts.lookup(each)), dns: null, web: null })],
     ['clocks', () => facts.clocks(each)],

@@ -1,8 +1,8 @@
 /** What the right answers about a made-up world are, worked out from the world alone and in the plainest way. */
 
 import type { SocialAccount } from '../src/observe/observation.ts'
-import { parseAddress } from '../src/values/ip-address.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
+import { parseAddress } from '../src/values/ip-address.ts'
 import { firstRound, seenOf, type World } from './world.ts'
 
 /** The result of /lookup without its two counts, and what they are counted by. */

@@ -169,7 +169,9 @@ export function certificate(dice: Dice, der: Uint8Array, from: number, to: numbe
 
 /** A name to compare a certificate with, as the crawler spells names. */
 export function hostName(dice: Dice): DomainName {
-  return parseName(`${fieldValue(dice)}.example`) ?? (oneOf(dice, ['a.example', 'www.a.example', 'c.example']) as DomainName)
+  return (
+    parseName(`${fieldValue(dice)}.example`) ?? (oneOf(dice, ['a.example', 'www.a.example', 'c.example']) as DomainName)
+  )
 }
 
 function randomBytes(dice: Dice, length: number): Buffer {

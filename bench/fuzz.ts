@@ -9,21 +9,21 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { generate } from 'selfsigned'
-import { parseReply } from '../src/probe/dns/reply.ts'
-import { isAnswerTo, encodeQuery } from '../src/probe/dns/query.ts'
-import { HttpClient } from '../src/probe/http/client.ts'
-import { parseContentEncoding } from '../src/probe/http/body.ts'
-import { createPageReader } from '../src/probe/page/page.ts'
-import { charsetDecoderFor } from '../src/probe/page/charset.ts'
-import { robotsAllow } from '../src/probe/policy/robots.ts'
-import { certificateAfterFailure, createTlsContexts } from '../src/probe/tls/handshake.ts'
-import { WEB_LIMITS } from '../src/probe/http/limits.ts'
-import { isProbeable, resolveRedirect } from '../src/probe/http/redirect-location.ts'
 import { startPageText } from '../src/observe/page-text.ts'
 import { socialAccounts } from '../src/observe/social/social-accounts.ts'
-import type { IpAddress } from '../src/values/ip-address.ts'
-import { parseName } from '../src/values/domain-name.ts'
+import { encodeQuery, isAnswerTo } from '../src/probe/dns/query.ts'
+import { parseReply } from '../src/probe/dns/reply.ts'
+import { parseContentEncoding } from '../src/probe/http/body.ts'
+import { HttpClient } from '../src/probe/http/client.ts'
+import { WEB_LIMITS } from '../src/probe/http/limits.ts'
+import { isProbeable, resolveRedirect } from '../src/probe/http/redirect-location.ts'
+import { charsetDecoderFor } from '../src/probe/page/charset.ts'
+import { createPageReader } from '../src/probe/page/page.ts'
+import { robotsAllow } from '../src/probe/policy/robots.ts'
+import { certificateAfterFailure, createTlsContexts } from '../src/probe/tls/handshake.ts'
 import { usableRecords } from '../src/values/dns-record.ts'
+import { parseName } from '../src/values/domain-name.ts'
+import type { IpAddress } from '../src/values/ip-address.ts'
 import { type Dice, diceOf } from './dice.ts'
 import { certificate, dnsMessage, fieldValue, hostName, htmlPage, httpAnswer } from './fuzz-inputs.ts'
 import { figure, type Line, report } from './report.ts'
@@ -136,7 +136,7 @@ async function feedCertificates(): Promise<Feed> {
   return (dice) => {
     const shown = readable(certificate(dice, der, from, to))
     const handle = { getPeerCertificate: () => ({ raw: shown?.raw }) }
-    if (shown !== null) certificateAfterFailure({ _handle: handle } as unknown as TLSSocket, hostName(dice), 'old')
+    if (shown !== null) certificateAfterFailure({ _handle: handle } as unknown as TLSSocket, hostName(dice), 'legacy')
   }
 }
 

@@ -27,8 +27,19 @@ const OPTIONS = {
   pool: 2,
 } as const
 /** Tables that a history fills, on either engine; `arrival`, `departure` and `listed` are SQLite's. */
-const TABLES = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page', 'reading']
-const LISTING = ['orphan', 'arrival', 'departure', 'listed']
+const TABLES = [
+  'crawl_state',
+  'facts',
+  'dns_state',
+  'address_first_seen',
+  'presence',
+  'address_count',
+  'redirect',
+  'redirect_count',
+  'pending_page',
+  'page_document',
+]
+const LISTING = ['orphan_document', 'pending_name', 'pending_removal', 'sorted_name']
 
 /** Histories of one seed, so that time can be looked at between them; the seeds of a run are so far apart. */
 const AT_ONCE = 100
@@ -123,7 +134,7 @@ async function onPostgres(): Promise<Place> {
   await (await openStore(url, OPTIONS)).close()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const deletions = [...TABLES, 'orphan'].map((table) => `delete from ${table}`).join(';')
+  const deletions = [...TABLES, 'orphan_document'].map((table) => `delete from ${table}`).join(';')
   return {
     url,
     async empty() {

@@ -1,13 +1,13 @@
 /** The measured process of bench:lossy: visits names in a network that loses packets, and prints every wrong answer. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Prober, createProber } from '../src/probe/probe.ts'
-import { openResolver } from '../src/probe/dns/resolver.ts'
-import { makeGuard } from '../src/probe/guard.ts'
-import type { ProbeResult } from '../src/probe/probe-result.ts'
-import { createWebProber } from '../src/probe/web.ts'
 import type { Observation } from '../src/observe/observation.ts'
 import { observe } from '../src/observe/observe.ts'
+import { openResolver } from '../src/probe/dns/resolver.ts'
+import { makeGuard } from '../src/probe/guard.ts'
+import { createProber, type Prober } from '../src/probe/probe.ts'
+import type { ProbeResult } from '../src/probe/probe-result.ts'
+import { createWebProber } from '../src/probe/web.ts'
 import { below, diceOf } from './dice.ts'
 import { BLACK_HOLE, droppedBy, type Way } from './lossy-network.ts'
 import { makeRelays, type Relays } from './lossy-relay.ts'

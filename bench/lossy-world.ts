@@ -1,7 +1,7 @@
 /** The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give. */
 
 import { DEAF, HARBOUR } from '../lab/hosts.ts'
-import { NO_WEB, type LabRow, rows, type StateDescription } from '../lab/lab-row.ts'
+import { type LabRow, NO_WEB, rows, type StateDescription } from '../lab/lab-row.ts'
 import { namesOf, ROWS, stateOf } from '../lab/scenarios.ts'
 import { encrypted, page, type Site } from '../lab/site.ts'
 import type { Observation } from '../src/observe/observation.ts'

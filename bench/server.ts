@@ -14,7 +14,7 @@ export type Server = { started: Started; origin: string }
 const SETTINGS = {
   DOMAINDEX_PORT: '0',
   DOMAINDEX_ADMIN: '127.0.0.1:0',
-  DOMAINDEX_NIGHT: 'off',
+  DOMAINDEX_JOB_TIMES: 'off',
   DOMAINDEX_INDEX: 'off',
   NODE_ENV: 'production',
 }

@@ -11,8 +11,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { openFolderFileStore } from '../src/jobs/file-store/folder.ts'
 import { buildEdition, type SnapshotEdition } from '../src/jobs/snapshot.ts'
-import type { NameListing } from '../src/store/port/listing.ts'
 import { openStore } from '../src/store/open.ts'
+import type { NameListing } from '../src/store/port/listing.ts'
 import { dayOf } from '../src/values/time.ts'
 import { below, diceOf } from './dice.ts'
 import { listedName, makeListedStore } from './listed-store.ts'
@@ -118,11 +118,11 @@ async function measureSpeed(store: StoreFiles, names: number): Promise<void> {
 }
 
 async function runBuild(store: StoreFiles, edition: SnapshotEdition): Promise<Built> {
-  const shelf = openFolderFileStore(files)
+  const fileStore = openFolderFileStore(files)
   const run = { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads }
   return walking(store, async (walk) => {
     const begun = performance.now()
-    const { manifest } = await buildEdition(edition, dayOf(walk.startedAt), { shelf, walk }, run)
+    const { manifest } = await buildEdition(edition, dayOf(walk.startedAt), { fileStore, listing: walk }, run)
     return { seconds: (performance.now() - begun) / 1000, bytes: manifest.bytes }
   })
 }

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { newTokenRecord, makeToken, TOKEN_BYTES } from '../src/accounts/token.ts'
+import { makeToken, newTokenRecord, TOKEN_BYTES } from '../src/accounts/token.ts'
 import { openStore } from '../src/store/open.ts'
 import { TESTER } from '../test/tester.ts'
 import { diceOf } from './dice.ts'

@@ -91,7 +91,10 @@ try {
 /** The zone of a day: the second has others in the place of some of the first. */
 async function writeZone(path: string, number: number): Promise<void> {
   console.error(`  writing ${path}`)
-  await pipeline(Readable.from(gzipParallel(textOf(number), { level: 6, threads: 2 })), createWriteStream(`${path}.new`))
+  await pipeline(
+    Readable.from(gzipParallel(textOf(number), { level: 6, threads: 2 })),
+    createWriteStream(`${path}.new`),
+  )
   renameSync(`${path}.new`, path)
 }
 

@@ -11,11 +11,11 @@ import { generate } from 'selfsigned'
 export type Kind =
   | 'valid'
   | 'wildcard'
-  | 'nameless'
+  | 'subject_only'
   | 'expired'
-  | 'early'
+  | 'not_yet_valid'
   | 'self'
-  | 'stranger'
+  | 'untrusted'
   | 'other'
   | 'incomplete'
   | 'leaf'
@@ -50,11 +50,11 @@ type Order = { hosts: readonly string[]; sign: Sign; now: number }
 const MAKERS: Record<Kind, (order: Order) => Promise<Identity>> = {
   valid: ({ hosts, sign }) => sign({ hosts }),
   wildcard: ({ hosts, sign }) => sign({ hosts: hosts.map((host) => `*.${host}`) }),
-  nameless: ({ hosts, sign }) => sign({ hosts, bare: true }),
+  subject_only: ({ hosts, sign }) => sign({ hosts, bare: true }),
   expired: ({ hosts, sign }) => sign({ hosts, from: -400 * DAY, to: -35 * DAY }),
-  early: ({ hosts, sign }) => sign({ hosts, from: 30 * DAY, to: YEAR }),
+  not_yet_valid: ({ hosts, sign }) => sign({ hosts, from: 30 * DAY, to: YEAR }),
   self: ({ hosts, sign }) => sign({ hosts }, null),
-  stranger: async ({ hosts, sign, now }) => sign({ hosts }, await makeIssuer('Stranger Root', now)),
+  untrusted: async ({ hosts, sign, now }) => sign({ hosts }, await makeIssuer('Stranger Root', now)),
   other: ({ sign }) => sign({ hosts: ['somebody-else.example'] }),
   incomplete: async ({ hosts, sign }) => firstOnly(await sign({ hosts })),
   leaf: ({ hosts, sign }) => signedByLeaf(hosts, sign),

@@ -1,9 +1,9 @@
 /** The bytes of the lab's records (RFC 1035, chapter 3.3), and which tables can be said at all. */
 
 import { encodeHost } from '../src/probe/dns/wire-name.ts'
-import { addressFamily, packAddress, parseAddress } from '../src/values/ip-address.ts'
 import { parseHost, RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
-import type { DnsRecord, DnsTypeAnswer, DnsTable } from './dns-table.ts'
+import { addressFamily, packAddress, parseAddress } from '../src/values/ip-address.ts'
+import type { DnsRecord, DnsTable, DnsTypeAnswer } from './dns-table.ts'
 
 const PART_BYTES = 255
 
@@ -41,13 +41,14 @@ type Said = DnsTypeAnswer<DnsRecord[RecordType]> | undefined
 
 function checkSaid(type: RecordType, said: Said): void {
   if (said === undefined || typeof said === 'string') return
-  const lists = 'turns' in said ? said.rotation : [said]
+  const lists = 'rotation' in said ? said.rotation : [said]
   for (const record of lists.flat()) recordData(type, record as never)
 }
 
 function addressData(text: string, expected: 4 | 6): Buffer {
   const address = parseAddress(text)
-  if (address === null || addressFamily(address) !== expected) throw new Error(`not an address of IPv${expected}: ${text}`)
+  if (address === null || addressFamily(address) !== expected)
+    throw new Error(`not an address of IPv${expected}: ${text}`)
   return Buffer.from(packAddress(address).subarray(1))
 }
 

@@ -66,7 +66,12 @@ function read(message: Buffer): Packet | null {
 }
 
 /** Goes from alias to alias, as a resolver does. */
-function resolveQuestion(hostAt: HostAt, host: string, type: string, nextRotation: (key: string) => number): ResolvedQuestion {
+function resolveQuestion(
+  hostAt: HostAt,
+  host: string,
+  type: string,
+  nextRotation: (key: string) => number,
+): ResolvedQuestion {
   const verdict: ResolvedQuestion = { outcome: 'servfail', answers: [], delay: 0, isCut: false }
   for (let at = host; verdict.answers.length <= MOST_LINKS; ) {
     const row = hostAt(at)
@@ -76,7 +81,10 @@ function resolveQuestion(hostAt: HostAt, host: string, type: string, nextRotatio
     const typeAnswer = isRecordType(type) ? row[type] : undefined
     if (typeof typeAnswer === 'string') return { ...verdict, outcome: typeAnswer }
     if (typeAnswer !== undefined && isRecordType(type)) {
-      const list = 'turns' in typeAnswer ? typeAnswer.rotation[nextRotation(`${at} ${type}`) % typeAnswer.rotation.length]! : typeAnswer
+      const list =
+        'rotation' in typeAnswer
+          ? typeAnswer.rotation[nextRotation(`${at} ${type}`) % typeAnswer.rotation.length]!
+          : typeAnswer
       const answers = list.map((record) => recordOf(at, type, recordData(type, record)))
       return { ...verdict, outcome: list.length > 0 ? 'records' : 'absent', answers: [...verdict.answers, ...answers] }
     }

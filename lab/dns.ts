@@ -41,7 +41,8 @@ export async function startDnsServer(
   checkTable(table)
   let current = table
   let overrideAnswer: AnswerOverride | null = null
-  const hostAt = (host: string) => overrideAnswer?.(host) ?? (Object.hasOwn(current, host) ? current[host]! : 'nxdomain')
+  const hostAt = (host: string) =>
+    overrideAnswer?.(host) ?? (Object.hasOwn(current, host) ? current[host]! : 'nxdomain')
   const rotations = new Map<string, number>()
   const timers = new Set<NodeJS.Timeout>()
   const nextRotation = (key: string) => countUp(rotations, key)

@@ -10,14 +10,21 @@ import type { Site } from './site.ts'
  * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from it,
  * one sentence. One state, or two where the domain changes.
  */
-export type LabRow = { name: string; description: string; count?: number; states: (name: string) => readonly LabState[] }
+export type LabRow = {
+  name: string
+  description: string
+  count?: number
+  states: (name: string) => readonly LabState[]
+}
 
 /** What the world says of the domain in one state of the lab, hosts whole, and what a visit must give. */
 export type LabState = { zone: DnsTable; sites: Readonly<Record<string, Site>>; expected: ExpectedObservation }
 
 /** An observation as files write it (docs/observation.md), without its domain and time. */
 export type ExpectedObservation = { dns: ExpectedDns; web?: ExpectedWeb; ssl?: ExpectedWeb['ssl'] }
-export type ExpectedDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<Record<RecordType, readonly ObservedRecord[]>>
+export type ExpectedDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<
+  Record<RecordType, readonly ObservedRecord[]>
+>
 export type ExpectedWeb = {
   has_website: boolean
   redirect_to_https: boolean
@@ -80,18 +87,32 @@ export const SOA: DnsRecord['SOA'] = {
   minimum_ttl_seconds: 300,
 }
 
-export function row(name: string, description: string, ...descriptions: [StateDescription] | [StateDescription, StateDescription]): LabRow {
+export function row(
+  name: string,
+  description: string,
+  ...descriptions: [StateDescription] | [StateDescription, StateDescription]
+): LabRow {
   return { name, description, states: (each) => descriptions.map((state) => stateFrom(each, state)) }
 }
 
 /** A row of many domains alike; `told` is asked for each. */
-export function rows(name: string, count: number, description: string, describe: (name: string) => StateDescription): LabRow {
+export function rows(
+  name: string,
+  count: number,
+  description: string,
+  describe: (name: string) => StateDescription,
+): LabRow {
   return { name, description, count, states: (each) => [stateFrom(each, describe(each))] }
 }
 
 function stateFrom(name: string, description: StateDescription): LabState {
   const { at = [], site, www, wwwSite = site, zone = {}, sites = {}, fails } = description
-  const apex: DnsRow = { ...addressesOf(at), NS: [`ns1.${PROVIDER}`, `ns2.${PROVIDER}`], SOA: [SOA], ...description.records }
+  const apex: DnsRow = {
+    ...addressesOf(at),
+    NS: [`ns1.${PROVIDER}`, `ns2.${PROVIDER}`],
+    SOA: [SOA],
+    ...description.records,
+  }
   const hasWww = www !== null && fails === undefined && (www !== undefined || at.length > 0)
   return {
     zone: {

@@ -1,8 +1,8 @@
 /** The lab: a small internet on loopback, with names, name servers, web servers and certificates of its own. */
 
-import type { SelfCheckPlan } from '../src/probe/self-check/plan.ts'
 import type { Server } from '../src/probe/dns/resolver.ts'
 import type { PortMapping } from '../src/probe/guard.ts'
+import type { SelfCheckPlan } from '../src/probe/self-check/plan.ts'
 import { type DomainName, parseName } from '../src/values/domain-name.ts'
 import { type Identity, type Kind, makeAuthority } from './authority.ts'
 import { type LabDnsServer, startDnsServer } from './dns.ts'

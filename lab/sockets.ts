@@ -1,10 +1,10 @@
 /** The listening sockets of the lab, and everything that is connected to them, closed in one go. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { type IpAddress, addressFamily } from '../src/values/ip-address.ts'
+import { addressFamily, type IpAddress } from '../src/values/ip-address.ts'
 
-/** `many`: each machine of IPv4 listens on its own address; `one`: all of them on 127.0.0.1, each on ports of its own. */
-export type LabAddresses = 'many' | 'one'
+/** `per_host`: each machine of IPv4 listens on its own address; `shared`: all of them on 127.0.0.1, each on ports of its own. */
+export type LabAddresses = 'per_host' | 'shared'
 
 export type Sockets = {
   /** Where a machine listens whose address is this. */
@@ -21,16 +21,17 @@ export type Sockets = {
 const HOME = '127.0.0.1' as IpAddress
 const NEIGHBOUR = '127.0.0.2' as IpAddress
 
-/** `many` if another address than 127.0.0.1 can be listened on, as on Linux. */
+/** `per_host` if another address than 127.0.0.1 can be listened on, as on Linux. */
 export async function addressesHere(): Promise<LabAddresses> {
   const probe = createServer()
   const port = await bind(probe, NEIGHBOUR)
   if (port !== null) await new Promise((resolve) => probe.close(resolve))
-  return port === null ? 'one' : 'many'
+  return port === null ? 'shared' : 'per_host'
 }
 
 export async function openSockets(addresses: LabAddresses): Promise<Sockets> {
-  const addressOf = (address: IpAddress): IpAddress => (addresses === 'one' && addressFamily(address) === 4 ? HOME : address)
+  const addressOf = (address: IpAddress): IpAddress =>
+    addresses === 'shared' && addressFamily(address) === 4 ? HOME : address
   const servers = new Map<Server, IpAddress>()
   const connected = new Set<Socket>()
   const end = async (isEnded: (address: IpAddress) => boolean) => {
@@ -79,7 +80,11 @@ function bind(server: Server, host: IpAddress): Promise<number | null> {
 }
 
 /** The port is taken by a connection that goes out from it. */
-function reserveOutgoingPort(localAddress: IpAddress, port: number, track: (socket: Socket) => void): Promise<number | null> {
+function reserveOutgoingPort(
+  localAddress: IpAddress,
+  port: number,
+  track: (socket: Socket) => void,
+): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, localAddress }, () => resolve(socket.localPort!))
     socket.once('error', failed(resolve, reject))

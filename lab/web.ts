@@ -24,7 +24,7 @@ export type Content = { siteAt: (host: string) => Site | undefined; identities: 
 type Listeners = Record<Exclude<PortBehaviour, 'refused'>, (socket: Socket) => void>
 
 /** Starts every machine. `::1` is left out on a computer without IPv6. Throws if the addresses are not there. */
-export async function startWeb(content: Content, addresses: LabAddresses = 'many'): Promise<WebServers> {
+export async function startWeb(content: Content, addresses: LabAddresses = 'per_host'): Promise<WebServers> {
   const listeners = listenersOf(content)
   const sockets = await openSockets(addresses)
   const opened = Object.entries(MACHINES).flatMap(([text, { plain, secure }]) => {
@@ -32,7 +32,8 @@ export async function startWeb(content: Content, addresses: LabAddresses = 'many
     return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
   })
   const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
-  if (stands.some(({ address }) => address === HARBOUR)) return { stands, sever: sockets.disconnectFamily, close: sockets.close }
+  if (stands.some(({ address }) => address === HARBOUR))
+    return { stands, sever: sockets.disconnectFamily, close: sockets.close }
   await sockets.close()
   throw new Error(`this computer does not answer on ${HARBOUR}: start the lab on one address`)
 }
@@ -44,10 +45,13 @@ async function open(
   side: PortBehaviour,
   standsFor: number,
 ): Promise<PortMapping | null> {
-  const port = side === 'refused' ? await sockets.reserveClosedPort(address) : await sockets.listen(address, listeners[side])
+  const port =
+    side === 'refused' ? await sockets.reserveClosedPort(address) : await sockets.listen(address, listeners[side])
   if (port === null) return null
   const at = sockets.addressOf(address)
-  return at === address ? { address, port, publicPort: standsFor } : { address, port, publicPort: standsFor, connectTo: at }
+  return at === address
+    ? { address, port, publicPort: standsFor }
+    : { address, port, publicPort: standsFor, connectTo: at }
 }
 
 /** The servers of HTTP listen on no port of their own: connections of many ports are handed to them. */

@@ -143,7 +143,8 @@ test('a right house is not complained about', () => {
   const files = {
     'src/values/domain-name.ts':
       "/** A name. */\nimport { isIP } from 'node:net'\nexport const a = isIP\nexport type Name = string",
-    'src/probe/probe-result.ts': "/** A visit. */\nimport { connect } from 'node:tls'\nexport type Visit = typeof connect",
+    'src/probe/probe-result.ts':
+      "/** A visit. */\nimport { connect } from 'node:tls'\nexport type Visit = typeof connect",
     'src/observe/observe.ts':
       "/** Observes it. */\nimport type { Visit } from '../crawl/visit.ts'\nexport type O = Visit",
     'src/store/open.ts': "// Opens it.\nexport const open = () => import('./sqlite/store.ts')",

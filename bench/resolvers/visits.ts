@@ -1,12 +1,12 @@
 /** A process that visits names through one resolver, DNS alone, and says what was wrong, what is missing and how fast it was. */
 
-import { createProber } from '../../src/probe/probe.ts'
-import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
-import { DnsConcurrencyLimiter } from '../../src/probe/dns/concurrency-limiter.ts'
-import { DnsServerPaths } from '../../src/probe/dns/server-path.ts'
 import { observe } from '../../src/observe/observe.ts'
-import type { DomainName } from '../../src/values/domain-name.ts'
+import { DnsConcurrencyLimiter } from '../../src/probe/dns/concurrency-limiter.ts'
+import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
+import { DnsServerPaths } from '../../src/probe/dns/server-path.ts'
+import { createProber } from '../../src/probe/probe.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
 import { fateOf, nameAt } from './names.ts'
 
 /** What it is told, as JSON, in its first argument. `fixed`: questions in flight; null: the limiter decides. */

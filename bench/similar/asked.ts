@@ -1,7 +1,7 @@
 /** How fast the index answers, what it reads for that, and how much of what is near it finds. */
 
-import { openSimilarityService, type SimilarityService } from '../../src/similar/query/similarity-service.ts'
 import { QUERY_LIMITS } from '../../src/similar/query/query-terms.ts'
+import { openSimilarityService, type SimilarityService } from '../../src/similar/query/similarity-service.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { median, medianOf, quantile } from '../measure.ts'

@@ -7,7 +7,15 @@ import { connectionTo, startServer } from '../postgres.ts'
 import { end } from '../process.ts'
 import type { Place, Sizes } from './store.ts'
 
-const TABLES = ['wording', 'reading', 'posting', 'frequency', 'segment', 'gone', 'orphan']
+const TABLES = [
+  'document',
+  'page_document',
+  'posting',
+  'document_frequency',
+  'segment',
+  'document_tombstone',
+  'orphan_document',
+]
 /** Linux counts processor time so often a second. */
 const TICKS = 100
 /** Where the user's ticks are in a line of /proc/PID/stat, counted after the name; the system's and those of ended children follow. */

@@ -2,9 +2,9 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
+import { ingest } from '../../src/store/ingest.ts'
 import type { WaitClock } from '../../src/store/named-lock.ts'
 import { processHolderName } from '../../src/store/named-lock.ts'
-import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 
@@ -70,10 +70,10 @@ export async function bringIn({
   served,
 }: Pick<Place, 'store' | 'served'>): Promise<{ filed: number; spent: Spent }> {
   let shown = 0
-  const progress = ({ filed }: { filed: number }): void => {
-    if (filed < shown + SHOWN) return
-    shown = filed
-    console.error(`  ${filed} pages in the index`)
+  const progress = ({ indexed }: { indexed: number }): void => {
+    if (indexed < shown + SHOWN) return
+    shown = indexed
+    console.error(`  ${indexed} pages in the index`)
   }
   const index = { store, holder: processHolderName(), clock, reporter: { progress } }
   const { result, spent } = await spentOn(served, () => indexOnce(index, new AbortController().signal))

@@ -1,12 +1,12 @@
 /** A crawler of the simulation: the real loop over a real store, with a clock and a network that are made up. */
 
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
+import type { CrawlerDependencies, CrawlTimings } from '../../src/crawler/dependencies.ts'
+import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
+import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
+import { CrawlStats } from '../../src/crawler/status/stats.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
-import type { CrawlerDependencies, CrawlTimings } from '../../src/crawler/dependencies.ts'
-import { CrawlStats } from '../../src/crawler/status/stats.ts'
-import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
-import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import type { Dice } from '../dice.ts'

@@ -1,8 +1,8 @@
 /** A made-up internet for the simulation: what a visit of a name finds at a time, and who visits whom. */
 
 import type { DnsProbeResult, ProbeResult } from '../../src/probe/probe-result.ts'
-import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 import type { Instant } from '../../src/values/time.ts'
 import { mix } from '../dice.ts'
 

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import type { ProbeIntervals } from '../../src/apply/next-probe.ts'
-import { observe } from '../../src/observe/observe.ts'
 import { CRAWL_TIMINGS, type CrawlTimings } from '../../src/crawler/dependencies.ts'
+import { observe } from '../../src/observe/observe.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
@@ -44,7 +44,12 @@ const VISIT = { least: 50, most: 3_000 }
 const AWAY = 600_000
 
 /** What runs every few seconds on a real clock runs seldom here: a day has 86,400 of them. */
-const SELDOM: CrawlTimings = { ...CRAWL_TIMINGS, pollMs: 600_000, heartbeatMs: 40_000, sweepSeconds: { min: 21_600, max: 21_600 } }
+const SELDOM: CrawlTimings = {
+  ...CRAWL_TIMINGS,
+  pollMs: 600_000,
+  heartbeatMs: 40_000,
+  sweepSeconds: { min: 21_600, max: 21_600 },
+}
 
 export async function simulate(world: World, onDay: (day: number, visits: number) => void = () => {}): Promise<Result> {
   const clock = new VirtualClock()

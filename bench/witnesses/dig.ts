@@ -1,8 +1,15 @@
 /** dig as a witness: the seven types of a name, in the form of observations. */
 
 import type { Server } from '../../src/probe/dns/resolver.ts'
+import {
+  adminEmail,
+  parseHost,
+  RECORD_TYPES,
+  type RecordType,
+  textPart,
+  usableRecords,
+} from '../../src/values/dns-record.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
-import { adminEmail, usableRecords, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../src/values/dns-record.ts'
 import { ask } from './ask.ts'
 
 /** One answer: the code of its header in lower case, and its lines. */

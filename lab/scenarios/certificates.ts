@@ -30,7 +30,7 @@ function behind(address: string, ssl: 'valid' | 'nocert'): StateDescription {
 export const CERTIFICATES: readonly LabRow[] = [
   shows('valid.example', 'valid', 'valid', 'A certificate of an authority that is trusted, with its intermediate.'),
   shows('expired.example', 'expired', 'invalid', 'A certificate that ended last month; the page is read all the same.'),
-  shows('not-yet-valid.example', 'early', 'invalid', 'A certificate that begins next month.'),
+  shows('not-yet-valid.example', 'not_yet_valid', 'invalid', 'A certificate that begins next month.'),
   shows('self-signed.example', 'self', 'invalid', 'A certificate that nobody but itself vouches for.'),
   shows('wrong-name.example', 'other', 'invalid', 'A good certificate, but for somebody else.'),
   shows(
@@ -39,14 +39,19 @@ export const CERTIFICATES: readonly LabRow[] = [
     'invalid',
     'The intermediate is not sent, so nothing leads to the root.',
   ),
-  shows('unknown-authority.example', 'stranger', 'invalid', 'A certificate of an authority that nobody trusts.'),
+  shows('unknown-authority.example', 'untrusted', 'invalid', 'A certificate of an authority that nobody trusts.'),
   shows(
     'wildcard-only.example',
     'wildcard',
     'invalid',
     'A certificate for *.wildcard-only.example is none for the bare name.',
   ),
-  shows('name-in-subject.example', 'nameless', 'valid', 'The name stands in the subject alone, which OpenSSL takes.'),
+  shows(
+    'name-in-subject.example',
+    'subject_only',
+    'valid',
+    'The name stands in the subject alone, which OpenSSL takes.',
+  ),
   shows('signed-by-leaf.example', 'leaf', 'invalid', 'The issuer is no authority.'),
   shows('client-certificate.example', 'client', 'invalid', 'A certificate that was made for clients, not for servers.'),
   shows('signed-with-sha1.example', 'weak', 'invalid', 'A certificate signed with SHA-1, which nobody takes any more.'),

@@ -13,7 +13,7 @@ import {
   SIXTH,
   SUMMIT,
 } from '../hosts.ts'
-import { NO_WEB, type LabRow, row, type StateDescription } from '../lab-row.ts'
+import { type LabRow, NO_WEB, row, type StateDescription } from '../lab-row.ts'
 import { everywhere, page, type Site } from '../site.ts'
 
 const OPEN: Site = everywhere(page('The door is open.'))
@@ -22,7 +22,12 @@ const text = 'The door is open.'
 /** Addresses that are recorded and never connected to. */
 const closed = (name: string, address: string, shows: string): LabRow => row(name, shows, { at: [address], web: null })
 
-const onlyWww = (bare: StateDescription): StateDescription => ({ www: [MEADOW], wwwSite: OPEN, ...bare, web: { only_with_www: true, text } })
+const onlyWww = (bare: StateDescription): StateDescription => ({
+  www: [MEADOW],
+  wwwSite: OPEN,
+  ...bare,
+  web: { only_with_www: true, text },
+})
 
 export const REACH: readonly LabRow[] = [
   row('http-only.example', 'A page on port 80, nobody on 443.', {

@@ -1,8 +1,8 @@
 /** Redirects that lead nowhere: loops, addresses that are closed, and no address at all. */
 
 import { HARBOUR, MEADOW, PLAIN_ONLY } from '../hosts.ts'
-import { NO_WEB, type LabRow, row } from '../lab-row.ts'
-import { encrypted, everywhere, redirectsTo, redirect, refresh } from '../site.ts'
+import { type LabRow, NO_WEB, row } from '../lab-row.ts'
+import { encrypted, everywhere, redirect, redirectsTo, refresh } from '../site.ts'
 import { HERE, leaves, stairs } from './redirects.ts'
 
 const NOWHERE: readonly LabRow[] = [
@@ -32,7 +32,11 @@ const NOWHERE: readonly LabRow[] = [
     'To the address where clouds keep their secrets.',
     leaves(redirectsTo('http://169.254.169.254/latest/'), null),
   ),
-  row('to-spelled-address.example', 'To loopback, spelled as one number.', leaves(redirectsTo('http://2130706433/'), null)),
+  row(
+    'to-spelled-address.example',
+    'To loopback, spelled as one number.',
+    leaves(redirectsTo('http://2130706433/'), null),
+  ),
   row('to-loopback-6.example', 'To loopback of IPv6.', leaves(redirectsTo('http://[::1]/'), null)),
   row('to-private-host.example', 'To a host of its own with a private address: the certificate alone is judged.', {
     at: [MEADOW],

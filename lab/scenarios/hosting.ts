@@ -1,8 +1,8 @@
 /** What a hosting company has: many names parked alike, and customers who come, move and go. */
 
 import { DEAF, HARBOUR, MEADOW, ORCHARD, PARKING, PLAIN_ONLY, SIXTH, SUMMIT } from '../hosts.ts'
-import { NO_WEB, type LabRow, row, rows, SOA, type StateDescription } from '../lab-row.ts'
-import { encrypted, everywhere, redirectsTo, html, page, type Site } from '../site.ts'
+import { type LabRow, NO_WEB, row, rows, SOA, type StateDescription } from '../lab-row.ts'
+import { encrypted, everywhere, html, page, redirectsTo, type Site } from '../site.ts'
 import { TARGET } from './redirects.ts'
 
 /** The page that every parked name has. */
@@ -18,7 +18,12 @@ const parked: StateDescription = {
 const shop = (name: string, line: string, ...more: string[]): Site => encrypted(name, page(line, ...more))
 
 /** A site with https at these addresses. */
-const at = (name: string, addresses: readonly string[], line: string, rest: Partial<StateDescription> = {}): StateDescription => ({
+const at = (
+  name: string,
+  addresses: readonly string[],
+  line: string,
+  rest: Partial<StateDescription> = {},
+): StateDescription => ({
   at: addresses,
   site: shop(name, line),
   web: { redirect_to_https: true, text: line },
@@ -30,8 +35,12 @@ const BREAD = 'Bread and cake by the harbour since 1890.'
 const MAIL = [{ priority: 10, mail_server: 'mx1.harbour-post.example' }]
 
 /** A changing domain, told by its first state and its second. */
-const changes = (name: string, shows: string, before: (name: string) => StateDescription, after: (name: string) => StateDescription): LabRow =>
-  row(name, shows, before(name), after(name))
+const changes = (
+  name: string,
+  shows: string,
+  before: (name: string) => StateDescription,
+  after: (name: string) => StateDescription,
+): LabRow => row(name, shows, before(name), after(name))
 
 const same =
   (line: string, rest: Partial<StateDescription> = {}) =>
@@ -65,13 +74,21 @@ const CHANGES: readonly LabRow[] = [
   changes(
     'redirect-removed.example',
     'A redirect becomes a website.',
-    () => ({ at: [SUMMIT], site: redirectsTo(`https://${TARGET}/`), web: { has_website: false, redirects_to: TARGET } }),
+    () => ({
+      at: [SUMMIT],
+      site: redirectsTo(`https://${TARGET}/`),
+      web: { has_website: false, redirects_to: TARGET },
+    }),
     same('On our own now.'),
   ),
   changes(
     'other-target.example',
     'A redirect leads elsewhere.',
-    () => ({ at: [SUMMIT], site: redirectsTo(`https://${TARGET}/`), web: { has_website: false, redirects_to: TARGET } }),
+    () => ({
+      at: [SUMMIT],
+      site: redirectsTo(`https://${TARGET}/`),
+      web: { has_website: false, redirects_to: TARGET },
+    }),
     () => ({
       at: [SUMMIT],
       site: redirectsTo('https://valid.example/'),

@@ -2,14 +2,17 @@
 
 import type { DnsRecord } from '../dns-table.ts'
 import { HARBOUR, ORCHARD, SUMMIT } from '../hosts.ts'
-import { NO_WEB, type LabRow, row, SOA, type StateDescription } from '../lab-row.ts'
+import { type LabRow, NO_WEB, row, SOA, type StateDescription } from '../lab-row.ts'
 import { everywhere, page, type Site } from '../site.ts'
 
 const HOME: Site = everywhere(page('Named and found.'))
 const text = 'Named and found.'
 
 /** A name with a website that has these records too. */
-const has = (records: NonNullable<StateDescription['records']>, dns: StateDescription['dns'] = {}): StateDescription => ({
+const has = (
+  records: NonNullable<StateDescription['records']>,
+  dns: StateDescription['dns'] = {},
+): StateDescription => ({
   at: [SUMMIT],
   site: HOME,
   records,

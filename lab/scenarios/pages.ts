@@ -22,7 +22,11 @@ const reads = (name: string, shows: string, start: Reply, read: string | null = 
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: { text: read } })
 
 /** A head that is not over in time or within bounds is no answer; the certificate is judged all the same. */
-const noAnswer = (start: Reply): StateDescription => ({ at: [MEADOW], site: everywhere(start), web: { has_website: false } })
+const noAnswer = (start: Reply): StateDescription => ({
+  at: [MEADOW],
+  site: everywhere(start),
+  web: { has_website: false },
+})
 
 const meta = (charset: string, body: string): Buffer =>
   Buffer.from(

@@ -67,7 +67,13 @@ const SPEECH: readonly LabRow[] = [
 ]
 
 /** The page of https, where robots.txt says this. */
-const asks = (name: string, shows: string, rules: Reply, read: string | null = null, start: Reply = page(text)): LabRow =>
+const asks = (
+  name: string,
+  shows: string,
+  rules: Reply,
+  read: string | null = null,
+  start: Reply = page(text),
+): LabRow =>
   row(name, shows, {
     at: [MEADOW],
     site: encrypted(name, start, { robots: rules }),

@@ -2,7 +2,7 @@
 
 import { HARBOUR, MEADOW, PLAIN_ONLY, SECURE_ONLY } from '../hosts.ts'
 import { type LabRow, row, type StateDescription } from '../lab-row.ts'
-import { encrypted, everywhere, redirectsTo, page, redirect, refresh, type Site } from '../site.ts'
+import { encrypted, everywhere, page, redirect, redirectsTo, refresh, type Site } from '../site.ts'
 
 export const HERE = page('You have arrived.')
 const text = 'You have arrived.'
@@ -11,7 +11,11 @@ const text = 'You have arrived.'
 export const TARGET = 'harbour-bakery.example'
 
 /** A site that sends everybody out of the domain. */
-export const leaves = (site: Site, redirects_to: string | null, web: Partial<NonNullable<StateDescription['web']>> = {}): StateDescription => ({
+export const leaves = (
+  site: Site,
+  redirects_to: string | null,
+  web: Partial<NonNullable<StateDescription['web']>> = {},
+): StateDescription => ({
   at: [MEADOW],
   site,
   web: { has_website: false, redirects_to, ...web },
@@ -134,7 +138,11 @@ const OUT: readonly LabRow[] = [
     'To another domain by meta refresh.',
     leaves(everywhere(refresh(`https://${TARGET}/`)), TARGET),
   ),
-  row('moved-protocol-relative.example', 'To another domain by //.', leaves(redirectsTo(`//${TARGET}/`), `www.${TARGET}`)),
+  row(
+    'moved-protocol-relative.example',
+    'To another domain by //.',
+    leaves(redirectsTo(`//${TARGET}/`), `www.${TARGET}`),
+  ),
   row(
     'moved-with-user.example',
     'The host stands behind the @.',
@@ -155,7 +163,11 @@ const OUT: readonly LabRow[] = [
     'To a domain with a private address.',
     leaves(redirectsTo('http://private.example/'), 'private.example'),
   ),
-  row('moved-to-port.example', 'To another port of another domain.', leaves(redirectsTo(`http://${TARGET}:8080/`), TARGET)),
+  row(
+    'moved-to-port.example',
+    'To another port of another domain.',
+    leaves(redirectsTo(`http://${TARGET}:8080/`), TARGET),
+  ),
   row('moved-to-idn.example', 'To an internationalized domain, in letters.', {
     ...leaves(redirectsTo(Buffer.from('https://bücher.example/').toString('latin1')), 'xn--bcher-kva.example'),
   }),

@@ -2,7 +2,7 @@
 
 import { HARBOUR, ORCHARD } from '../hosts.ts'
 import { type ExpectedWeb, type LabRow, row } from '../lab-row.ts'
-import { everywhere, redirectsTo, html, page, type Reply, reply } from '../site.ts'
+import { everywhere, html, page, type Reply, redirectsTo, reply } from '../site.ts'
 
 type Account = ExpectedWeb['social_accounts'][number]
 /** Network, type, username, its address in one spelling, and as the site writes it. */

@@ -1,6 +1,6 @@
 /** The file of the operator that changes the limits of the plans. */
 
-import { DEFAULT_PLAN_LIMITS, type PlanLimitTable, type PlanLimits } from './plan.ts'
+import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable } from './plan.ts'
 
 /** The plans whose limits a file may change. */
 const CONFIGURABLE_PLANS = ['free', 'basic', 'premium'] as const
@@ -9,9 +9,9 @@ type PlanFileKey = { limit: keyof PlanLimits; min: number; max: number; nullMean
 
 /** The keys of a plan in the file. `orNull`: what null means; null if it is not allowed. */
 const PLAN_FILE_KEYS: Readonly<Record<string, PlanFileKey>> = {
-  daily_calls: { limit: 'queries', min: 0, max: 1_000_000_000, nullMeaning: 'no limit' },
-  page_rows: { limit: 'rows', min: 1, max: 50_000, nullMeaning: null },
-  history_states: { limit: 'states', min: 1, max: 1_000, nullMeaning: 'no /dnshistory' },
+  daily_calls: { limit: 'dailyCalls', min: 0, max: 1_000_000_000, nullMeaning: 'no limit' },
+  page_rows: { limit: 'pageRows', min: 1, max: 50_000, nullMeaning: null },
+  history_states: { limit: 'historyStates', min: 1, max: 1_000, nullMeaning: 'no /dnshistory' },
 }
 
 /** The limits in force with a file of this text, or what is wrong with it: one phrase each. What the file does not name stays. */
@@ -41,7 +41,10 @@ function readLimits(plan: string, changes: Record<string, unknown>, faults: stri
   return limits as Partial<PlanLimits>
 }
 
-function isAllowedValue({ min: least, max: most, nullMeaning: orNull }: PlanFileKey, value: unknown): value is number | null {
+function isAllowedValue(
+  { min: least, max: most, nullMeaning: orNull }: PlanFileKey,
+  value: unknown,
+): value is number | null {
   if (value === null) return orNull !== null
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
 }

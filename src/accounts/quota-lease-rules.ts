@@ -14,7 +14,9 @@ export const MAX_LEASE_UNITS = 64
  * `live` processes, itself included, may want some. A single unit is spent at once; several are held.
  */
 export function leaseSize(remaining: number, requested: number, liveProcesses: number): number {
-  return remaining <= SINGLE_UNIT_THRESHOLD ? 1 : Math.max(1, Math.min(requested, MAX_LEASE_UNITS, Math.floor(remaining / (8 * liveProcesses))))
+  return remaining <= SINGLE_UNIT_THRESHOLD
+    ? 1
+    : Math.max(1, Math.min(requested, MAX_LEASE_UNITS, Math.floor(remaining / (8 * liveProcesses))))
 }
 
 /** How many seconds ago the ledger heard of a process; negative if the clock was set back. */

@@ -6,36 +6,36 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import type { Logger } from 'pino'
 import type { PlanLimitTable } from '../accounts/plan.ts'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
-import type { Store } from '../store/port/store.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
+import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
-import { sendResponse } from './http/response.ts'
-import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
+import { Authenticator } from './auth/authenticator.ts'
+import type { ApiContext } from './context.ts'
+import { createCrawlRequester } from './crawl-requests.ts'
 import { type CrawlerPageSettings, crawlerPage } from './crawler-page.ts'
-import { ApiDocs } from './openapi/docs-pages.ts'
-import type { ReadableFileStore } from './http/files/file-response.ts'
-import type { Endpoint } from './endpoints/endpoint.ts'
+import { openCursorKeyring } from './cursor/keyring.ts'
 import { daily } from './endpoints/daily.ts'
 import { dnshistory } from './endpoints/dnshistory.ts'
+import type { Endpoint } from './endpoints/endpoint.ts'
 import { lookup } from './endpoints/lookup.ts'
 import { redirect } from './endpoints/redirect.ts'
 import { reverseip } from './endpoints/reverseip.ts'
 import { similar } from './endpoints/similar.ts'
 import { snapshot } from './endpoints/snapshot.ts'
-import { handleFileByName } from './http/files/files-by-name.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
-import { Authenticator } from './auth/authenticator.ts'
+import type { ReadableFileStore } from './http/files/file-response.ts'
+import { handleFileByName } from './http/files/files-by-name.ts'
 import { type Cors, preflightHeaders } from './http/headers.ts'
-import { openCursorKeyring } from './cursor/keyring.ts'
-import { CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY, AccountConcurrencyLimiter } from './http/limits/concurrency-limiter.ts'
-import { QuotaLimiter } from './quota/quota-limiter.ts'
+import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
+import { AccountConcurrencyLimiter, CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY } from './http/limits/concurrency-limiter.ts'
+import { handleQuery } from './http/query-handler.ts'
+import { sendResponse } from './http/response.ts'
+import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
+import { ApiDocs } from './openapi/docs-pages.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { handlePage, pageHandlers } from './own-paths.ts'
-import { createHttpServer } from './http/server.ts'
-import type { ApiContext } from './context.ts'
-import { handleQuery } from './http/query-handler.ts'
-import { createCrawlRequester } from './crawl-requests.ts'
+import { QuotaLimiter } from './quota/quota-limiter.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
@@ -75,7 +75,11 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   const { responses, quotaLimiter, cursorKeyring: keyring } = site
   const version = packageVersion()
   const document = openApiDocument(ENDPOINTS, version)
-  const pages = pageHandlers(site, JSON.stringify(document), crawlerPage({ ...NO_CRAWLER, ...options.settings }, version))
+  const pages = pageHandlers(
+    site,
+    JSON.stringify(document),
+    crawlerPage({ ...NO_CRAWLER, ...options.settings }, version),
+  )
   const { app, front } = createHttpServer(site, options)
   for (const endpoint of ENDPOINTS) addEndpointRoute(app, site, endpoint)
   for (const [path, page] of Object.entries(pages)) {
@@ -93,13 +97,21 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     await quotaLimiter.close()
   })
   options.metrics.gauge('domaindex_connections', 'Connections that are open.', () => front.openConnections)
-  options.metrics.gauge('domaindex_requests_waiting', 'Requests that are read and not answered.', () => front.pendingRequests)
   options.metrics.gauge(
-    'domaindex_held_bytes',
+    'domaindex_requests_pending',
+    'Requests that are read and not answered.',
+    () => front.pendingRequests,
+  )
+  options.metrics.gauge(
+    'domaindex_unparsed_bytes',
     'Bytes of requests that are read and not parsed.',
     () => front.unparsedBytes,
   )
-  options.metrics.gauge('domaindex_unsent_bytes', 'Bytes of answers that clients have not taken.', () => responses.unsentBytes)
+  options.metrics.gauge(
+    'domaindex_unsent_bytes',
+    'Bytes of answers that clients have not taken.',
+    () => responses.unsentBytes,
+  )
   await app.ready()
   return {
     app,
@@ -124,9 +136,11 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
     lookupCrawlRequests = null,
   } = options
   const { facts, ledger } = store
-  const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, ticks, (reason) => metrics.countRejection(reason))
-  const onFault = (err: unknown): void => log.error({ err }, 'the ledger failed')
-  const onRequestFault = (err: unknown): void => log.warn({ err }, 'a name that was looked up in vain could not be queued')
+  const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, ticks, (reason) =>
+    metrics.countRejection(reason),
+  )
+  const onFault = (err: unknown): void => log.error({ err }, 'ledger failed')
+  const onRequestFault = (err: unknown): void => log.warn({ err }, 'cannot queue a crawl request')
   return {
     facts,
     similarSearch: retrieval,
@@ -137,7 +151,10 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
     responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
-    requestCrawl: lookupCrawlRequests === null ? () => {} : createCrawlRequester({ ...lookupCrawlRequests, now, onFault: onRequestFault }),
+    requestCrawl:
+      lookupCrawlRequests === null
+        ? () => {}
+        : createCrawlRequester({ ...lookupCrawlRequests, now, onFault: onRequestFault }),
     isReady,
     clientLimits: clients,
     monotonicMs: ticks,

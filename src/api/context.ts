@@ -2,18 +2,18 @@
 
 import type { Logger } from 'pino'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
-import { userMessageOf, StoreFault } from '../store/port/fault.ts'
+import { StoreFault, userMessageOf } from '../store/port/fault.ts'
 import type { FactsReader } from '../store/port/store.ts'
-import type { ResponseContext } from './http/response.ts'
-import type { ClientLimits } from './http/limits/client-limits.ts'
-import type { ReadableFileStore } from './http/files/file-response.ts'
-import { overloadedError, ApiError } from './errors.ts'
 import type { Authenticator } from './auth/authenticator.ts'
-import type { CursorKeyring } from './cursor/keyring.ts'
-import type { AccountConcurrencyLimiter } from './http/limits/concurrency-limiter.ts'
-import type { QuotaLimiter } from './quota/quota-limiter.ts'
-import type { ApiMetrics } from './metrics.ts'
 import type { RequestCrawl } from './crawl-requests.ts'
+import type { CursorKeyring } from './cursor/keyring.ts'
+import { ApiError, overloadedError } from './errors.ts'
+import type { ReadableFileStore } from './http/files/file-response.ts'
+import type { ClientLimits } from './http/limits/client-limits.ts'
+import type { AccountConcurrencyLimiter } from './http/limits/concurrency-limiter.ts'
+import type { ResponseContext } from './http/response.ts'
+import type { ApiMetrics } from './metrics.ts'
+import type { QuotaLimiter } from './quota/quota-limiter.ts'
 
 export type ApiContext = {
   facts: FactsReader

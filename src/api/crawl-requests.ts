@@ -8,13 +8,23 @@ import { type Day, dayOf, type Instant } from '../values/time.ts'
 export type RequestCrawl = (account: number, name: DomainName) => void
 
 /** `most`: names an account and day; `onFault` is told of a wish that could not be kept. */
-type CrawlRequesterOptions = { crawlRequests: CrawlRequests; maxPerDay: number; now: () => Instant; onFault: (error: unknown) => void }
+type CrawlRequesterOptions = {
+  crawlRequests: CrawlRequests
+  maxPerDay: number
+  now: () => Instant
+  onFault: (error: unknown) => void
+}
 
 /** Wishes on their way at once, and names and accounts that are remembered, at most. */
 const MAX_IN_FLIGHT_REQUESTS = 100
 const MAX_REMEMBERED_NAMES = 10_000
 
-export function createCrawlRequester({ crawlRequests, maxPerDay: most, now, onFault }: CrawlRequesterOptions): RequestCrawl {
+export function createCrawlRequester({
+  crawlRequests,
+  maxPerDay: most,
+  now,
+  onFault,
+}: CrawlRequesterOptions): RequestCrawl {
   let day: Day | null = null
   let underWay = 0
   const wanted = new Set<DomainName>()

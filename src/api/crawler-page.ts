@@ -60,7 +60,11 @@ ${main}
 const NOT_CRAWLING_HTML = `<p>This installation does not crawl: nobody has said how to reach whoever would. What it answers came from elsewhere.</p>
 <p>If a visit has brought you here, its <code>User-Agent</code> names the contact of the installation that made it.</p>`
 
-function crawlerHtml({ crawlMinInterval: crawlSoonest, crawlMaxInterval: crawlLatest }: CrawlerPageSettings, contact: string, version: string): string {
+function crawlerHtml(
+  { crawlMinInterval: crawlSoonest, crawlMaxInterval: crawlLatest }: CrawlerPageSettings,
+  contact: string,
+  version: string,
+): string {
   const agent = escapeHtml(`domaindex/${version} (+${contact})`)
   return `<p>It looks at the DNS records, the start page and the certificate of domains, and keeps what they were and how they changed. Whoever runs it here is reached at ${contactLink(contact)}.</p>
 <h2>How to recognise it</h2>

@@ -2,10 +2,10 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addDays, formatInstant, startOfDay } from '../values/time.ts'
-import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
+import { type ApiContext, toApiError } from './context.ts'
 import { rateLimitHeaders } from './http/headers.ts'
-import { toApiError, type ApiContext } from './context.ts'
 import { readBearerToken } from './http/request.ts'
+import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
 
 /** What a path of ours answers with. */
 type PageHandler = (request: FastifyRequest) => ApiResponse | Promise<ApiResponse>
@@ -23,7 +23,10 @@ export function pageHandlers(context: ApiContext, document: string, crawler: Api
 }
 
 /** The daily budget of the account that the bearer's token stands for. Costs nothing, also with nothing left. */
-async function quotaResponse({ authenticator, quotaLimiter }: ApiContext, request: FastifyRequest): Promise<ApiResponse> {
+async function quotaResponse(
+  { authenticator, quotaLimiter }: ApiContext,
+  request: FastifyRequest,
+): Promise<ApiResponse> {
   const caller = await authenticator.authenticate(readBearerToken(request), request.ip)
   request.accessRecord.account = caller.account.id
   const used = await quotaLimiter.used(caller)
@@ -44,7 +47,12 @@ function healthResponse(status: number, healthState: string): ApiResponse {
   return { status, body: [JSON.stringify({ status: healthState })], headers: [] }
 }
 
-export async function handlePage(context: ApiContext, page: PageHandler, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function handlePage(
+  context: ApiContext,
+  page: PageHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   try {
     await sendResponse(context.responses, request, reply, await page(request))
   } catch (thrown) {

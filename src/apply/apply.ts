@@ -1,18 +1,31 @@
 /** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
 
 import type { SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
-import { textDigest, type PageTerms, termsOf } from '../similar/text/terms.ts'
-import { type IpAddress, compareAddresses } from '../values/ip-address.ts'
+import { type PageTerms, termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
+import { compareAddresses, type IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 import type { Change, SupersededState } from './change.ts'
-import { type ProbePlan, planAfterObservation, DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from './next-probe.ts'
-import { type CurrentFacts, NO_WEBSITE, NO_FACTS, type DnsState, type CrawlState, type WebFacts } from './crawl-state.ts'
-import { CLOCK_INDEX } from './stored-numbers.ts'
-import { isDnsStatusOk, type PreparedObservation, parsePreparedDns, parsePreparedWeb, queriedRecordTypes } from './prepare.ts'
-import { ipStatusOf, isOnlyDns } from './resolution.ts'
+import {
+  type CrawlState,
+  type CurrentFacts,
+  type DnsState,
+  NO_FACTS,
+  NO_WEBSITE,
+  type WebFacts,
+} from './crawl-state.ts'
 import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './dns-state.ts'
+import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals, type ProbePlan, planAfterObservation } from './next-probe.ts'
+import {
+  isDnsStatusOk,
+  type PreparedObservation,
+  parsePreparedDns,
+  parsePreparedWeb,
+  queriedRecordTypes,
+} from './prepare.ts'
+import { ipStatusOf, isOnlyDns } from './resolution.ts'
+import { CLOCK_INDEX } from './stored-numbers.ts'
 
 /** `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its clock. */
 export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
@@ -35,13 +48,20 @@ export type ObservationDraft = {
 }
 
 /** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
-export function differs(state: CrawlState, { dns, web, dnsFingerprint: dnsPrint, webFingerprint: webPrint }: PreparedObservation): boolean {
+export function differs(state: CrawlState, { dns, web, dnsFingerprint, webFingerprint }: PreparedObservation): boolean {
   if (state.forgotten) return false
-  return (dns !== null && dnsPrint !== state.dnsFingerprint) || (web !== null && webPrint !== state.webFingerprint)
+  return (
+    (dns !== null && dnsFingerprint !== state.dnsFingerprint) ||
+    (web !== null && webFingerprint !== state.webFingerprint)
+  )
 }
 
 /** Begins with what is known; `current` may be NOTHING_KNOWN where `differs` is false for all that will be applied. */
-export function startDraft(state: CrawlState, current: CurrentFacts = NO_FACTS, intervals: ProbeIntervals = DEFAULT_PROBE_INTERVALS): ObservationDraft {
+export function startDraft(
+  state: CrawlState,
+  current: CurrentFacts = NO_FACTS,
+  intervals: ProbeIntervals = DEFAULT_PROBE_INTERVALS,
+): ObservationDraft {
   return {
     state,
     clocks: [...state.clocks],
@@ -72,7 +92,12 @@ export function applyObservation(draft: ObservationDraft, prepared: PreparedObse
 }
 
 /** A late observation, older than the newest that was applied, moves no plan. */
-function planNextProbe(draft: ObservationDraft, { observed_at: at, dns }: PreparedObservation, before: CurrentFacts, clocks: readonly Instant[]): void {
+function planNextProbe(
+  draft: ObservationDraft,
+  { observed_at: at, dns }: PreparedObservation,
+  before: CurrentFacts,
+  clocks: readonly Instant[],
+): void {
   const last = Math.max(...clocks)
   if (at <= last) return
   const failing = dns === null ? draft.plan.failures > 0 : !isDnsStatusOk(dns)
@@ -108,12 +133,12 @@ export function postponedChange(state: CrawlState, due: Instant): Change {
 /** What must be written; null for nothing. */
 export function changeOf(draft: ObservationDraft): Change | null {
   if (!draft.touched) return null
-  const { clocks, dnsFingerprint: dnsPrint, webFingerprint: webPrint, before, current } = draft
+  const { clocks, dnsFingerprint, webFingerprint, before, current } = draft
   const { due, failures } = draft.plan
-  const visit = { ...draft.state, clocks, dnsPrint, webPrint, due, failures }
-  if (current === before) return { state: visit, facts: null }
+  const state = { ...draft.state, clocks, dnsFingerprint, webFingerprint, due, failures }
+  if (current === before) return { state, facts: null }
   return {
-    state: visit,
+    state,
     facts: {
       current,
       superseded: draft.superseded,
@@ -128,21 +153,24 @@ export function changeOf(draft: ObservationDraft): Change | null {
 }
 
 /** True where anything in the dns part was newer than its clock. */
-function applyDns(draft: ObservationDraft, { queriedTypes: bits, observed_at, dns, dnsFingerprint: dnsPrint }: PreparedObservation): boolean {
+function applyDns(
+  draft: ObservationDraft,
+  { queriedTypes: bits, observed_at, dns, dnsFingerprint }: PreparedObservation,
+): boolean {
   if (dns === null) return false
   const queried = queriedRecordTypes(bits)
   const types = queried.filter((type) => observed_at > draft.clocks[CLOCK_INDEX[type]]!)
   const newer = observed_at > draft.clocks[CLOCK_INDEX.status]!
   if (!newer && types.length === 0) return false
   const whole = newer && types.length === queried.length
-  if (dnsPrint !== draft.dnsFingerprint) {
+  if (dnsFingerprint !== draft.dnsFingerprint) {
     const before = draft.current
     const said = parsePreparedDns(dns)
     for (const type of types) applyType(draft, type, said.texts[type]!, observed_at)
     const status = newer ? said.status : draft.current.status
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
     draft.current = deriveResolution({ ...draft.current, status }, resolved, before)
-    draft.dnsFingerprint = whole ? dnsPrint : 0
+    draft.dnsFingerprint = whole ? dnsFingerprint : 0
   }
   if (newer) draft.clocks[CLOCK_INDEX.status] = observed_at
   for (const type of types) draft.clocks[CLOCK_INDEX[type]] = observed_at
@@ -157,13 +185,13 @@ function applyType(draft: ObservationDraft, type: RecordType, text: string, at: 
     first_seen: at,
     count: countAfterState(known),
     records: text,
-    base:
-      known && type === 'SOA' && differsInSerialOnly(known.records, text) ? (known.base ?? known.first_seen) : null,
+    base: known && type === 'SOA' && differsInSerialOnly(known.records, text) ? (known.base ?? known.first_seen) : null,
   }
   draft.current = { ...draft.current, states: { ...draft.current.states, [type]: state } }
   if (type !== 'A' && type !== 'AAAA') return
   const before = known ? addressesOfRecords(known.records) : []
-  for (const address of addressesOfRecords(text)) if (!before.includes(address)) draft.firstSeen.push({ address, since: at })
+  for (const address of addressesOfRecords(text))
+    if (!before.includes(address)) draft.firstSeen.push({ address, since: at })
 }
 
 /** Derives what follows from status and states; `before` itself where nothing differs from it. */
@@ -177,16 +205,19 @@ function deriveResolution(current: CurrentFacts, resolved: boolean, before: Curr
 }
 
 /** True where the web part was newer than its clock. */
-function applyWeb(draft: ObservationDraft, { web: written, observed_at, webFingerprint: webPrint }: PreparedObservation): boolean {
+function applyWeb(
+  draft: ObservationDraft,
+  { web: written, observed_at, webFingerprint }: PreparedObservation,
+): boolean {
   if (written === null || observed_at <= draft.clocks[CLOCK_INDEX.web]!) return false
-  if (webPrint !== draft.webFingerprint) {
+  if (webFingerprint !== draft.webFingerprint) {
     const web = parsePreparedWeb(written)
     if (typeof web === 'string') return applyCertificate(draft, web)
     const website = websiteFromPart(web)
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) draft.current = { ...draft.current, web: website }
     if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
-    draft.webFingerprint = webPrint
+    draft.webFingerprint = webFingerprint
   }
   draft.clocks[CLOCK_INDEX.web] = observed_at
   return true

@@ -1,11 +1,11 @@
 /** The change: what must be written of one name after observations were applied to what was known. */
 
 import type { PageTerms } from '../similar/text/terms.ts'
-import type { IpAddress } from '../values/ip-address.ts'
-import type { DomainName } from '../values/domain-name.ts'
 import type { RecordType } from '../values/dns-record.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
-import type { CurrentFacts, CrawlState } from './crawl-state.ts'
+import type { CrawlState, CurrentFacts } from './crawl-state.ts'
 
 /** A state that is no longer the newest. */
 export type SupersededState = {

@@ -1,9 +1,9 @@
 /** What is known of one name before an observation is applied: its narrow row, and its current facts where they are needed. */
 
 import type { DnsStatus, SocialAccount, Ssl } from '../observe/observation.ts'
-import type { IpAddress } from '../values/ip-address.ts'
-import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 
 /** Everything that has a clock of its own: the status, each record type, and the web part. */

@@ -9,7 +9,11 @@ export type ProbeIntervals = { min: number; first: number; max: number }
 
 const SECONDS_PER_DAY = 86_400
 
-export const DEFAULT_PROBE_INTERVALS: ProbeIntervals = { min: SECONDS_PER_DAY, first: 7 * SECONDS_PER_DAY, max: 30 * SECONDS_PER_DAY }
+export const DEFAULT_PROBE_INTERVALS: ProbeIntervals = {
+  min: SECONDS_PER_DAY,
+  first: 7 * SECONDS_PER_DAY,
+  max: 30 * SECONDS_PER_DAY,
+}
 
 /** What an observation came to, as far as it matters for the next visit. `failing`: nxdomain or servfail. */
 export type ObservedOutcome = { at: Instant; changed: boolean; failing: boolean }
@@ -31,12 +35,18 @@ const SLOT_COUNT = 65_536
  * The plan after an observation; `before` is the newest clock that stood until then, 0 where there was none. A failing name
  * is visited after `soonest`, then after twice as long each time. No span is longer than `latest`.
  */
-export function planAfterObservation({ name, due, failures }: CrawlState, before: Instant, outcome: ObservedOutcome, intervals: ProbeIntervals): ProbePlan {
+export function planAfterObservation(
+  { name, due, failures }: CrawlState,
+  before: Instant,
+  outcome: ObservedOutcome,
+  intervals: ProbeIntervals,
+): ProbePlan {
   if (outcome.failing) {
     const failed = Math.min(failures + 1, MAX_FAILURES)
     return { due: outcome.at + boundedWithJitter(name, intervals.min * 2 ** (failed - 1), intervals), failures: failed }
   }
-  const span = before === 0 ? intervals.first : nextInterval(due > before ? due - before : intervals.first, outcome.changed)
+  const span =
+    before === 0 ? intervals.first : nextInterval(due > before ? due - before : intervals.first, outcome.changed)
   return { due: outcome.at + boundedWithJitter(name, span, intervals), failures: 0 }
 }
 

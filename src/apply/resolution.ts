@@ -4,7 +4,10 @@ import { RECORD_TYPES } from '../values/dns-record.ts'
 import type { CurrentFacts, IpStatus } from './crawl-state.ts'
 
 /** `resolved`: a part asked A or AAAA, now or before; a type that was never asked counts as empty. */
-export function ipStatusOf({ status, states }: Pick<CurrentFacts, 'status' | 'states'>, resolved: boolean): IpStatus | null {
+export function ipStatusOf(
+  { status, states }: Pick<CurrentFacts, 'status' | 'states'>,
+  resolved: boolean,
+): IpStatus | null {
   if (status === 'nxdomain' || status === 'servfail') return status
   if (!resolved) return null
   const v4 = hasStoredRecords(states.A?.records)

@@ -3,7 +3,7 @@
 import { redirectTargetFor } from '../observe/redirect-target.ts'
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { Change } from './change.ts'
-import type { CurrentFacts, CrawlState, WebFacts } from './crawl-state.ts'
+import type { CrawlState, CurrentFacts, WebFacts } from './crawl-state.ts'
 
 /** Returns the registrable domain of a host. */
 export type RegistrableDomainOf = (host: DomainName) => DomainName
@@ -13,7 +13,11 @@ export type RegistrableDomainOf = (host: DomainName) => DomainName
  * known, as in rows of older releases, the target itself stands for it. The name becomes due at once, because what else
  * follows from the target (a website of its own, its accounts and text) only a visit can say.
  */
-export function retargetChange(state: CrawlState, current: CurrentFacts, registrableOf: RegistrableDomainOf = registrableDomain): Change | null {
+export function retargetChange(
+  state: CrawlState,
+  current: CurrentFacts,
+  registrableOf: RegistrableDomainOf = registrableDomain,
+): Change | null {
   const { web } = current
   const host = web?.redirect_host ?? web?.redirects_to ?? null
   if (web === null || host === null || state.forgotten) return null

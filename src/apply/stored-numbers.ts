@@ -38,7 +38,9 @@ export const PART_NUMBERS: Readonly<Record<ObservedPart, number>> = {
 export const FIRST_ADDED_PART_NUMBER = 9
 
 /** The place of each part in `Clocks`, which is in memory only. */
-export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, place) => [part, place])) as Readonly<Record<ObservedPart, number>>
+export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, place) => [part, place])) as Readonly<
+  Record<ObservedPart, number>
+>
 
 /** The record type that a stored number stands for; undefined for the number of a type that this release does not know. */
 export function recordTypeOfNumber(number: number): RecordType | undefined {

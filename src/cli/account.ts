@@ -1,9 +1,9 @@
 /** `domaindex account`: makes, shows and changes accounts and their tokens. */
 
 import type { Command } from 'commander'
+import { defineLog } from './account/audit-log.ts'
 import { defineChanges } from './account/change.ts'
 import { defineCreate } from './account/create.ts'
-import { defineLog } from './account/audit-log.ts'
 import { defineShow } from './account/show.ts'
 import { defineTokens } from './account/token.ts'
 import { defineUsage } from './account/usage.ts'

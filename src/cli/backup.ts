@@ -3,10 +3,10 @@
 import type { Command } from 'commander'
 import { backupStore } from '../store/open.ts'
 import { redactedStoreUrl } from '../store/port/url.ts'
-import { startProgress } from './program/progress.ts'
-import { printResult } from './program/print-result.ts'
-import { listenForStop } from './program/stop-signal.ts'
 import { loadExistingStoreSettings } from './program/existing-store.ts'
+import { printResult } from './program/print-result.ts'
+import { startProgress } from './program/progress.ts'
+import { listenForStop } from './program/stop-signal.ts'
 
 const BACKUP_HELP = `
 The folder must not be there yet; it appears when the copy is whole, verified and on disk. It holds the secrets of the

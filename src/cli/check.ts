@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import type { CheckFault, Store } from '../store/port/store.ts'
-import { startProgress } from './program/progress.ts'
 import { withExistingStore } from './program/existing-store.ts'
+import { startProgress } from './program/progress.ts'
 
 /** Told of each fault as it is found: a badly damaged store has more of them than fit in memory. */
 type OnStoreFault = (fault: CheckFault) => void
@@ -26,7 +26,10 @@ export function defineCheck(command: Command): void {
     })
 }
 
-async function checkStore({ maintenance: archive }: Store, onFault: OnStoreFault): Promise<{ checked: number; found: number }> {
+async function checkStore(
+  { maintenance: archive }: Store,
+  onFault: OnStoreFault,
+): Promise<{ checked: number; found: number }> {
   const progress = startProgress('rows')
   const report = { checked: 0, found: 0 }
   let resume: string | null = null

@@ -2,8 +2,8 @@
 
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
-import { loadSettings, SETTINGS, displayText } from '../config/settings.ts'
 import { loadPlanLimits } from '../config/plan-limits.ts'
+import { displayText, loadSettings, SETTINGS } from '../config/settings.ts'
 
 export function defineConfig(command: Command): void {
   command

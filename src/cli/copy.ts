@@ -1,14 +1,14 @@
 /** `domaindex copy`: moves a whole store to another one, of whatever engine, and compares the two. */
 
 import type { Command } from 'commander'
-import { loadSettings, type Settings } from '../config/settings.ts'
-import type { BulkStore } from '../store/port/bulk.ts'
-import { openBulkStore } from '../store/open.ts'
-import { type StoreLocation, redactedStoreUrl, storeUrlOf } from '../store/port/url.ts'
-import { type ComparedTable, compareStores, copyRows } from '../store/copy-rows.ts'
 import { CommandFault } from '../config/command-fault.ts'
-import { startProgress } from './program/progress.ts'
+import { loadSettings, type Settings } from '../config/settings.ts'
+import { type ComparedTable, compareStores, copyRows } from '../store/copy-rows.ts'
+import { openBulkStore } from '../store/open.ts'
+import type { BulkStore } from '../store/port/bulk.ts'
+import { redactedStoreUrl, type StoreLocation, storeUrlOf } from '../store/port/url.ts'
 import { printResult } from './program/print-result.ts'
+import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const COPY_HELP = `
@@ -19,7 +19,8 @@ made anew in the new store, by its server or domaindex index.
 
 Exit codes: 0 both hold the same, 1 they do not, or the copy failed.`
 
-const STORES_DIFFER_MESSAGE = 'the two differ: something was written to one of them meanwhile. Remove the new store, and copy again'
+const STORES_DIFFER_MESSAGE =
+  'the two differ: something was written to one of them meanwhile. Remove the new store, and copy again'
 
 export function defineCopy(command: Command): void {
   const wanted = command.option('--json', 'print one JSON object: from, to, tables (table, rows, digest, differs)')
@@ -42,7 +43,8 @@ export function defineCopy(command: Command): void {
 /** Throws CommandFault. */
 function sourceAndTarget({ store: from, storeTo: to }: Settings): { from: StoreLocation; to: StoreLocation } {
   if (to === null) throw new CommandFault('name the store to copy to with DOMAINDEX_STORE_TO')
-  if (storeUrlOf(to) === storeUrlOf(from)) throw new CommandFault('DOMAINDEX_STORE and DOMAINDEX_STORE_TO name the same store')
+  if (storeUrlOf(to) === storeUrlOf(from))
+    throw new CommandFault('DOMAINDEX_STORE and DOMAINDEX_STORE_TO name the same store')
   return { from, to }
 }
 

@@ -1,26 +1,26 @@
 /** `domaindex crawl`: visits domains, and brings what it sees into the store or into a file. */
 
 import type { Command } from 'commander'
+import { CommandFault, UsageFault } from '../config/command-fault.ts'
 import { loadSettings } from '../config/settings.ts'
-import type { SelfCheckPlan } from '../probe/self-check/plan.ts'
+import { type CrawlAccess, crawlAccessOf, resolverWarning, selfCheckPlanOf } from '../crawler/crawl-access.ts'
+import { type Destination, openStoreDestination, waitingDestination } from '../crawler/list/destination.ts'
+import { crawlList } from '../crawler/list/list-crawl.ts'
+import { type ListProgress, openListProgress } from '../crawler/list/list-progress.ts'
+import { createListReporter } from '../crawler/list/list-reporter.ts'
+import { createListCrawlTally } from '../crawler/list/list-tally.ts'
+import { type NameList, nameListFromArguments, openNameList } from '../crawler/list/name-list.ts'
+import { openObservationFile } from '../crawler/list/observation-file.ts'
+import { openConfiguredOptOut, openProbeSystem, type ProbeSystem } from '../crawler/probe-system.ts'
 import type { Server } from '../probe/dns/resolver.ts'
 import type { AddressRange } from '../probe/guard.ts'
 import type { OptOutList } from '../probe/policy/opt-out.ts'
-import { type Destination, openStoreDestination, waitingDestination } from '../crawler/list/destination.ts'
-import { type ProbeSystem, openProbeSystem, openConfiguredOptOut } from '../crawler/probe-system.ts'
-import { type NameList, nameListFromArguments, openNameList } from '../crawler/list/name-list.ts'
+import type { SelfCheckPlan } from '../probe/self-check/plan.ts'
 import { runContinuousCrawl } from '../server/crawl/continuous-crawl.ts'
-import { collectRange, collectServer, parseParallel } from './crawl/options.ts'
-import { openObservationFile } from '../crawler/list/observation-file.ts'
-import { type ListProgress, openListProgress } from '../crawler/list/list-progress.ts'
-import { resolverWarning, selfCheckPlanOf, type CrawlAccess, crawlAccessOf } from '../crawler/crawl-access.ts'
-import { printCrawlStatus } from './crawl/status.ts'
-import { createListCrawlTally } from '../crawler/list/list-tally.ts'
-import { createListReporter } from '../crawler/list/list-reporter.ts'
-import { crawlList } from '../crawler/list/list-crawl.ts'
-import { CommandFault, UsageFault } from '../config/command-fault.ts'
-import { startProgress } from './program/progress.ts'
 import { openLog } from '../server/log.ts'
+import { collectRange, collectServer, parseParallel } from './crawl/options.ts'
+import { printCrawlStatus } from './crawl/status.ts'
+import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 type Options = {
@@ -35,33 +35,33 @@ type Options = {
 }
 
 const CRAWL_HELP = `
-LIST holds a name a line, plain or compressed by gzip or zstd; empty lines and what follows a # are passed over.
-A visit asks for the seven record types and looks at http and https of the name, and of www. where the name shows nothing.
-DOMAINDEX_CRAWL_CONTACT says who crawls and stands in every request; without it only what --allow opens is connected to.
+LIST holds one name per line, plain or compressed by gzip or zstd. Empty lines and comments that start with # are ignored.
+A probe queries the seven record types and requests http and https of the name, and of www. if the name does not respond.
+DOMAINDEX_CRAWL_CONTACT names you in every request; without it, the crawler connects only to ranges of --allow.
 
---allow opens ranges of your own, as in --allow 127.0.0.0/8, on ports 80 and 443, for this crawl alone. Link-local
-addresses, those of cloud metadata, the resolvers and domaindex's own listeners stay closed.
+--allow opens ranges of your own, as in --allow 127.0.0.0/8, on ports 80 and 443, for this crawl only. Link-local
+addresses, cloud metadata, the resolvers and domaindex's own listeners stay closed.
 
-Ctrl-C finishes the visits in flight, for 15 seconds at most. The place in LIST is kept in LIST.place: the same command
-goes on from there, and the file is gone at the end. --out appends; a line that was left there by half is taken away.
+Ctrl-C finishes the probes in flight, within 15 seconds. LIST.progress holds the position in LIST: the same command resumes
+there, and deletes the file at the end. --out appends, and removes a partial last line.
 
---loop visits what is due in the store until Ctrl-C; it logs JSON lines to standard error. DOMAINDEX_CRAWL_RATE and the other
-settings of the crawl say how, DOMAINDEX_CRAWL_ADMIN where its metrics are. Any number of them may run on one store.
+--loop probes the due names of the store until Ctrl-C; it logs JSON lines to standard error. The settings of the crawl, such as
+DOMAINDEX_CRAWL_RATE, control it; DOMAINDEX_CRAWL_ADMIN serves its metrics. Several crawlers may run on one store.
 
-Exit codes: 0 every name was visited, 1 the crawl failed, or names could not be looked at from here or were held, 2 wrong usage, 3
-lines are no names.`
+Exit codes: 0 every name was probed, 1 the crawl failed, or names could not be probed or were rate limited, 2 wrong usage, 3
+invalid lines.`
 
 export function defineCrawl(command: Command): void {
   command
     .argument('[name...]', 'the names, or - for a list on standard input')
     .option('--file <list>', 'a file of names; - is standard input')
-    .option('--resolver <address[:port]>', "ask this resolver, not the system's; may be repeated", collectServer, [])
+    .option('--resolver <address[:port]>', "query this resolver, not the system's; may be repeated", collectServer, [])
     .option('--allow <range>', 'open a range of your own, such as 127.0.0.0/8; may be repeated', collectRange, [])
     .option('--out <file>', 'append the observations to a file instead of the store; - is standard output')
-    .option('--parallel <visits>', 'visits in flight at once', parseParallel, 256)
-    .option('--loop', 'visit what is due, on and on, in place of a list')
-    .option('--status', 'say how the crawl of what is due goes, and visit nothing')
-    .option('--json', 'print one JSON object: the counts, or with --status how the crawl goes')
+    .option('--parallel <probes>', 'concurrent probes', parseParallel, 256)
+    .option('--loop', 'probe the due names continuously, instead of a list')
+    .option('--status', 'show the state of the crawl and probe nothing')
+    .option('--json', 'print one JSON object: the counts, or with --status the state of the crawl')
     .addHelpText('after', CRAWL_HELP)
     .action(runCrawlCommand)
 }
@@ -127,8 +127,8 @@ async function crawlIntoDestination(
   let log = (news: string): void => console.error(`domaindex: ${news}`)
   const probeSystem = await openListProbeSystem(access, (news) => log(news))
   const { probe, runSelfCheck, politeness: limiter, isOwn } = probeSystem
-  const politeness = { pace: limiter, isOwn, optOut: access.optOut, ticks: () => performance.now() }
-  const progress = startProgress('visits')
+  const politeness = { limiter, isOwn, optOut: access.optOut, nowMs: () => performance.now() }
+  const progress = startProgress('probes')
   let listProgress: ListProgress | null = null
   let isDone = false
   try {
@@ -136,7 +136,16 @@ async function crawlIntoDestination(
     const tally = createListCrawlTally(out === undefined ? 'store' : 'file')
     const reporter = createListReporter(list, listProgress.resumeAfterLine, tally, progress)
     log = reporter.log
-    const given = { prober: { probe: probe }, runSelfCheck: runSelfCheck, destination, manners: politeness, progress: listProgress, tally, parallel, signal }
+    const given = {
+      prober: { probe },
+      runSelfCheck,
+      destination,
+      politeness,
+      progress: listProgress,
+      tally,
+      parallel,
+      signal,
+    }
     isDone = await crawlList({ ...given, ...reporter })
     progress.end()
     const print = out === '-' ? console.error : console.log

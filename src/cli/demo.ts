@@ -6,19 +6,19 @@ import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import type { NewAccount, Plan } from '../accounts/account.ts'
-import { newTokenRecord, makeToken, TOKEN_BYTES } from '../accounts/token.ts'
+import { makeToken, newTokenRecord, TOKEN_BYTES } from '../accounts/token.ts'
 import { readSettings, SETTINGS, type Settings } from '../config/settings.ts'
+import { startServer } from '../server/primary.ts'
+import { SYSTEM_CLOCK } from '../server/system-clock.ts'
 import { indexOnce } from '../similar/index/run-indexer.ts'
-import { actorOf } from '../store/shared/actor.ts'
 import { processHolderName } from '../store/named-lock.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/port/store.ts'
+import { actorOf } from '../store/shared/actor.ts'
 import { addDays, dayOf } from '../values/time.ts'
-import { SYSTEM_CLOCK } from '../server/system-clock.ts'
-import { type DemoFiles, buildDemoFiles } from './demo/files.ts'
+import { buildDemoFiles, type DemoFiles } from './demo/files.ts'
+import { crawlLab, type LabCrawl } from './demo/lab.ts'
 import { demoPortOptions, reservePort } from './demo/reserve-port.ts'
-import { type LabCrawl, crawlLab } from './demo/lab.ts'
-import { startServer } from '../server/primary.ts'
 
 type DemoOptions = { port: number; folder: string }
 type DemoTokens = Record<Exclude<Plan, 'local'>, string>
@@ -48,7 +48,10 @@ async function runDemo({ port, folder }: DemoOptions): Promise<void> {
   const tokens = await makeAccounts(store)
   await store.close()
   await held.release()
-  const { address, ended } = await startServer({ ...settings, port: held.port }, { demo: true, settingNames: demoPortOptions(port) })
+  const { address, ended } = await startServer(
+    { ...settings, port: held.port },
+    { demo: true, settingNames: demoPortOptions(port) },
+  )
   console.log(demoInstructions(address, crawled, folder, tokens))
   console.log(fileInstructions(address, filed, tokens.premium))
   await ended
@@ -111,7 +114,7 @@ function demoInstructions(
     `  curl -sw '\\n' ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`
   return [
     ...summaries.map((summary) => `  ${summary}`),
-    `${names.length} domains, each visited twice, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
+    `${names.length} domains, each probed twice, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
     `All of it lies in ${folder} and is made anew at every start. Ctrl-C ends it.`,
     '',
     `  free     ${free}`,
@@ -128,7 +131,11 @@ function demoInstructions(
 }
 
 /** A line for each file; only errors would be JSON. */
-function fileInstructions(address: string, { daily, followup7, followup30, summary }: DemoFiles, token: string): string {
+function fileInstructions(
+  address: string,
+  { daily, followup7, followup30, summary }: DemoFiles,
+  token: string,
+): string {
   const curl = (endpoint: string, body: object): string =>
     `  curl -s ${address}/v1.0/${endpoint} -d '${JSON.stringify({ token, ...body })}' | gunzip | head -3`
   return [

@@ -1,21 +1,21 @@
-/** `domaindex forget`: removes all that is known of names, and keeps them from coming back. */
+/** `domaindex forget`: removes all data of names and keeps later observations out. */
 
 import type { Command } from 'commander'
+import { CommandFault, UsageFault } from '../config/command-fault.ts'
+import { openConfiguredOptOut } from '../crawler/probe-system.ts'
 import type { OptOutList } from '../probe/policy/opt-out.ts'
 import type { Store } from '../store/port/store.ts'
-import { type DomainName, parseName, slotOf, nameProblem } from '../values/domain-name.ts'
-import { openConfiguredOptOut } from '../crawler/probe-system.ts'
-import { CommandFault, UsageFault } from '../config/command-fault.ts'
-import { startProgress } from './program/progress.ts'
-import { printResult } from './program/print-result.ts'
-import { listenForStop } from './program/stop-signal.ts'
+import { type DomainName, nameProblem, parseName, slotOf } from '../values/domain-name.ts'
 import { loadExistingStoreSettings, withExistingStore } from './program/existing-store.ts'
+import { printResult } from './program/print-result.ts'
+import { startProgress } from './program/progress.ts'
+import { listenForStop } from './program/stop-signal.ts'
 
 const FORGET_HELP = `
---opted-out goes through the whole store and forgets what the list of DOMAINDEX_CRAWL_OPT_OUT names, suffixes included. What is
-stored of names on addresses of its ranges stays. Ctrl-C stops it; run again, it goes on with what is left.
+--opted-out reads the whole store and forgets the names and suffixes in the opt-out list (DOMAINDEX_CRAWL_OPT_OUT). Names on
+addresses of its ranges stay. Ctrl-C stops it; run it again to continue.
 
-What imports and crawls bring of a forgotten name later is dropped. Backups made before still hold it.`
+Later imports and crawls drop observations of a forgotten name. Earlier backups still contain the name.`
 
 /** Names read at once. */
 const FORGET_BATCH_NAMES = 5_000
@@ -25,7 +25,7 @@ export function defineForget(command: Command): void {
   command
     .argument('[name...]', 'the names')
     .option('--opted-out', 'forget all names that are on the opt-out list')
-    .option('--json', 'print one JSON object: names (name, known); with --opted-out: seen, forgotten')
+    .option('--json', 'print one JSON object: names (name, known); with --opted-out: checked, forgotten')
     .addHelpText('after', FORGET_HELP)
     .action(async (given: string[], { optedOut, json }: { optedOut?: true; json?: true }) => {
       if (optedOut && given.length > 0) throw new UsageFault('give either names or --opted-out, not both')
@@ -35,10 +35,10 @@ export function defineForget(command: Command): void {
 }
 
 async function forgetNames(names: readonly DomainName[], json: true | undefined): Promise<void> {
-  await withExistingStore('write', async ({ observations: frontier }) => {
+  await withExistingStore('write', async ({ observations }) => {
     const done: { name: DomainName; known: boolean }[] = []
     for (const name of names) {
-      const known = await frontier.forget(name)
+      const known = await observations.forget(name)
       done.push({ name, known })
       if (!json) console.log(`${name}: ${known ? 'forgotten' : 'was not known'}`)
     }
@@ -55,9 +55,11 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
   const stop = listenForStop()
   const progress = startProgress('names')
   try {
-    const { seen, forgotten } = await withExistingStore('write', (store) => forgetMatching(store, optOut, stop.signal, progress.show))
+    const { checked, forgotten } = await withExistingStore('write', (store) =>
+      forgetMatching(store, optOut, stop.signal, progress.show),
+    )
     progress.end()
-    printResult(json, { seen, forgotten }, [`looked at ${seen} names, forgot ${forgotten}`])
+    printResult(json, { checked, forgotten }, [`checked ${checked} names, forgot ${forgotten}`])
     if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
   } finally {
     progress.end()
@@ -68,25 +70,25 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
 
 /** Goes through all names of a store and forgets those that are opted out, until a signal comes. */
 async function forgetMatching(
-  { schedule, observations: frontier }: Pick<Store, 'schedule' | 'observations'>,
+  { schedule, observations }: Pick<Store, 'schedule' | 'observations'>,
   optOut: Pick<OptOutList, 'hasName'>,
   signal: AbortSignal,
   show: (checked: number, share: number) => void,
-): Promise<{ seen: number; forgotten: number }> {
-  let seen = 0
+): Promise<{ checked: number; forgotten: number }> {
+  let checked = 0
   let forgotten = 0
   let after: DomainName | null = null
   do {
     const names: DomainName[] = await schedule.names(after, FORGET_BATCH_NAMES)
     for (const name of names) {
       if (signal.aborted) break
-      if (optOut.hasName(name) && (await frontier.forget(name))) forgotten++
-      seen++
+      if (optOut.hasName(name) && (await observations.forget(name))) forgotten++
+      checked++
     }
     after = names.at(-1) ?? null
-    if (after !== null) show(seen, slotOf(after) / SLOT_COUNT)
+    if (after !== null) show(checked, slotOf(after) / SLOT_COUNT)
   } while (after !== null && !signal.aborted)
-  return { seen, forgotten }
+  return { checked, forgotten }
 }
 
 function parseNameArgument(text: string): DomainName {

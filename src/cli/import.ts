@@ -5,29 +5,36 @@ import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { PreparedObservation } from '../apply/prepare.ts'
+import { CommandFault, PARTLY_DONE, UsageFault } from '../config/command-fault.ts'
+import { probeIntervalsOf } from '../config/probe-intervals.ts'
 import { loadSettings } from '../config/settings.ts'
+import type { BatchRequest, ImportBatch, ReaderTask } from '../import/batch.ts'
 import { IMPORT_FORMATS, type ImportFormatName } from '../import/formats/import-formats.ts'
-import { userMessageOf, StoreFault } from '../store/port/fault.ts'
-import { MAX_AHEAD_SECONDS, ingestPrepared, type IngestOutcome } from '../store/ingest.ts'
+import { type ImportSource, openImportSource } from '../import/import-source.ts'
+import {
+  addBatchToTally,
+  describeImportPosition,
+  formatImportSummary,
+  type ImportTally,
+  importSummaryJson,
+  observationsMade,
+} from '../import/import-tally.ts'
+import { preparedFromColumns } from '../import/observation-columns.ts'
+import { openRejectsFile } from '../import/rejects.ts'
+import { openStoreWaitingForSpace } from '../server/disk-space.ts'
+import { type IngestOutcome, ingestPrepared, MAX_AHEAD_SECONDS } from '../store/ingest.ts'
+import { StoreFault, userMessageOf } from '../store/port/fault.ts'
 import type { Store } from '../store/port/store.ts'
 import { type Day, type Instant, parseDay, parseInstant } from '../values/time.ts'
-import { CommandFault, PARTLY_DONE, UsageFault } from '../config/command-fault.ts'
-import type { ImportBatch, BatchRequest, ReaderTask } from '../import/batch.ts'
-import { preparedFromColumns } from '../import/observation-columns.ts'
 import {
+  importInbox,
   importRegistrations,
   REGISTRATION_FORMATS,
   type RegistrationFormat,
   type RegistrationOptions,
-  importInbox,
 } from './import/registrations.ts'
-import { openRejectsFile } from '../import/rejects.ts'
-import { openImportSource, type ImportSource } from '../import/import-source.ts'
-import { addBatchToTally, observationsMade, importSummaryJson, describeImportPosition, formatImportSummary, type ImportTally } from '../import/import-tally.ts'
-import { startProgress } from './program/progress.ts'
 import { printResult } from './program/print-result.ts'
-import { probeIntervalsOf } from '../config/probe-intervals.ts'
-import { openStoreWaitingForSpace } from '../server/disk-space.ts'
+import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 type InputFormat = ImportFormatName | RegistrationFormat | typeof OBSERVATIONS_FORMAT
@@ -92,7 +99,11 @@ async function runImportCommand(path: string | undefined, options: Options, comm
 }
 
 /** Throws UsageFault where options do not go together. */
-function requireCompatibleOptions(path: string | undefined, { format, inbox, registrations }: Options, command: Command): void {
+function requireCompatibleOptions(
+  path: string | undefined,
+  { format, inbox, registrations }: Options,
+  command: Command,
+): void {
   if ((path === undefined) !== (inbox === true))
     throw new UsageFault(
       inbox ? '--inbox takes no file: leave one of both out' : 'name the file, or - for standard input',
@@ -136,7 +147,8 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
   const observedAt = options.observedAt ?? null
   const reader = startReaderThread(source, { strict: options.strict ?? false, format, observedAt })
   const work = async (): Promise<void> => {
-    const apply = (rows: PreparedObservation[]): Promise<IngestOutcome[]> => ingestPrepared(store, rows, { intervals: rhythm })
+    const apply = (rows: PreparedObservation[]): Promise<IngestOutcome[]> =>
+      ingestPrepared(store, rows, { intervals: rhythm })
     const end = await applyBatches({ apply, now: store.now }, reader, stop.signal, (batch, outcomes) => {
       addBatchToTally(tally, batch, outcomes)
       rejects.write(batch.rejects)
@@ -167,7 +179,10 @@ function withPosition(error: unknown, position: string): unknown {
   return message === null ? error : new CommandFault(`${message}; ${position}: run it again`)
 }
 
-function startReaderThread({ fd, path }: ImportSource, options: Pick<ReaderTask, 'strict' | 'format' | 'observedAt'>): Worker {
+function startReaderThread(
+  { fd, path }: ImportSource,
+  options: Pick<ReaderTask, 'strict' | 'format' | 'observedAt'>,
+): Worker {
   const workerData: ReaderTask = { fd, path, ...options }
   return new Worker(new URL('../import/reader-thread.ts', import.meta.url), { workerData })
 }
@@ -179,7 +194,8 @@ async function applyBatches(
   signal: AbortSignal,
   onBatch: (batch: ImportBatch, outcomes: readonly IngestOutcome[]) => void,
 ): Promise<ImportEnd> {
-  const requestBatch = async (): Promise<void> => reader.postMessage({ latest: (await now()) + MAX_AHEAD_SECONDS } satisfies BatchRequest)
+  const requestBatch = async (): Promise<void> =>
+    reader.postMessage({ latest: (await now()) + MAX_AHEAD_SECONDS } satisfies BatchRequest)
   try {
     await requestBatch()
     for await (const [batch] of on(reader, 'message', { signal }) as AsyncIterable<[ImportBatch]>) {
@@ -199,7 +215,9 @@ function reportEnd(end: ImportEnd, tally: ImportTally, path: string, format: Imp
   const { refused, line } = tally
   const position = describeImportPosition(tally, path, format)
   if (end === 'stopped')
-    console.error(`stopped after line ${line} of ${path}; ${format === null ? '' : `${position}; `}run it again to go on`)
+    console.error(
+      `stopped after line ${line} of ${path}; ${format === null ? '' : `${position}; `}run it again to go on`,
+    )
   else if (end === 'refused')
     console.error(`stopped at line ${line} of ${path}, which is refused; nothing of its batch is applied`)
   else if (end !== 'done') {

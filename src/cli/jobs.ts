@@ -1,13 +1,13 @@
-/** `domaindex jobs`: what the nights have done of late, what they do next, and which days are held back. */
+/** `domaindex jobs`: the recent job runs, the next job, and the days that are held. */
 
 import type { Command } from 'commander'
-import { readPlanInputs } from '../jobs/steps.ts'
-import { type JobPlan, planJobs, type JobStep } from '../jobs/job-plan.ts'
 import type { FileManifest } from '../jobs/file-store/file-store.ts'
-import type { LockName, LockHolder, JobRun } from '../store/port/jobs.ts'
+import { type JobPlan, type JobStep, planJobs } from '../jobs/job-plan.ts'
+import { readPlanInputs } from '../jobs/steps.ts'
+import { createJobDependencies } from '../server/job-dependencies.ts'
+import type { JobRun, LockHolder, LockName } from '../store/port/jobs.ts'
 import { formatInstant, type Instant } from '../values/time.ts'
 import { loadExistingStoreSettings, withExistingStore } from './program/existing-store.ts'
-import { createJobDependencies } from '../server/job-dependencies.ts'
 
 /** Runs that are shown. */
 const SHOWN_RUNS = 20
@@ -23,11 +23,8 @@ type JobsReport = {
 
 export function defineJobs(command: Command): void {
   command
-    .option('--json', 'print one JSON object: now, holders, held, next, runs (times in Unix seconds)')
-    .addHelpText(
-      'after',
-      '\nTimes are UTC. A day that is held back goes out by domaindex build daily --date DAY --release.',
-    )
+    .option('--json', 'print one JSON object: now, locks, held, next, runs (times in Unix seconds)')
+    .addHelpText('after', '\nTimes are UTC. To publish a held day, run domaindex build daily --date DAY --release.')
     .action(async ({ json = false }: { json?: boolean }) => {
       const report = await readJobsReport()
       console.log(json ? jobsReportJson(report) : jobsReportLines(report).join('\n'))
@@ -36,14 +33,14 @@ export function defineJobs(command: Command): void {
 
 async function readJobsReport(): Promise<JobsReport> {
   const settings = await loadExistingStoreSettings()
-  const { jobTimes: times, followupWait: cutoff } = settings
+  const { jobTimes: times, followupWait } = settings
   return withExistingStore('read', async (store) => {
     const known = await readPlanInputs(createJobDependencies(settings, store, () => {}))
     return {
       now: known.now,
       locks: await store.jobs.lockHolders(),
       held: known.files.daily.filter(({ held }) => held !== null),
-      plan: times === null ? null : planJobs({ ...known, times, followupWait: cutoff }),
+      plan: times === null ? null : planJobs({ ...known, times, followupWait }),
       runs: known.runs.slice(-SHOWN_RUNS).toReversed(),
     }
   })
@@ -52,39 +49,39 @@ async function readJobsReport(): Promise<JobsReport> {
 function jobsReportJson({ now, locks, held, plan, runs }: JobsReport): string {
   const next = plan && { job: plan.step?.job ?? null, date: plan.step?.date ?? null, at: plan.recheckAt }
   const days = held.map(({ date, rows, ratio, held }) => ({ date, rows, ratio, held }))
-  return JSON.stringify({ now, holders: locks, held: days, next, runs })
+  return JSON.stringify({ now, locks, held: days, next, runs })
 }
 
 function jobsReportLines({ locks, held, plan, runs }: JobsReport): string[] {
-  const who = (sought: LockName): string | undefined => locks.find(({ name }) => name === sought)?.holder
-  const atWork = locks.filter(({ name }) => name !== 'night' && name !== 'index')
+  const holderOf = (sought: LockName): string | undefined => locks.find(({ name }) => name === sought)?.holder
+  const runningJobs = locks.filter(({ name }) => name !== 'scheduler' && name !== 'index')
   return [
-    `nights are run by: ${who('night') ?? 'nobody (domaindex serve runs them)'}`,
-    `the index of /similar is kept by: ${who('index') ?? 'nobody (domaindex serve keeps it)'}`,
-    ...atWork.map(({ name, holder }) => `at work: ${name}, ${holder}`),
-    `next: ${plan === null ? 'nothing, DOMAINDEX_NIGHT is off' : nextStepText(plan)}`,
-    ...held.map(({ date, held }) => `held back: ${date}, ${held}`),
-    ...(runs.length === 0 ? ['nothing has run yet'] : ['', ...runsTable(runs)]),
+    `job scheduler runs in: ${holderOf('scheduler') ?? 'no process (domaindex serve runs it)'}`,
+    `the /similar index is maintained by: ${holderOf('index') ?? 'no process (domaindex serve maintains it)'}`,
+    ...runningJobs.map(({ name, holder }) => `running: ${name}, ${holder}`),
+    `next: ${plan === null ? 'nothing, DOMAINDEX_JOB_TIMES is off' : nextStepText(plan)}`,
+    ...held.map(({ date, held }) => `held: ${date}, ${held}`),
+    ...(runs.length === 0 ? ['no job has run yet'] : ['', ...runsTable(runs)]),
   ]
 }
 
-function nextStepText({ step, recheckAt: again }: JobPlan): string {
-  return step === null ? `nothing before ${instantText(again)}` : `${stepText(step)}, now`
+function nextStepText({ step, recheckAt }: JobPlan): string {
+  return step === null ? `nothing before ${instantText(recheckAt)}` : `${stepText(step)}, now`
 }
 
 const stepText = ({ job, date }: JobStep): string => (date === null ? job : `${job} of ${date}`)
 const instantText = (instant: Instant): string => formatInstant(instant).replace('T', ' ')
 
 function runsTable(runs: readonly JobRun[]): string[] {
-  const rows = runs.map(({ job, date, startedAt: began, endedAt: ended, rows, error }) => [
+  const rows = runs.map(({ job, date, startedAt, endedAt, rows, error }) => [
     job,
     date ?? '',
-    instantText(began),
-    ended === null ? 'under way' : `${ended - began} s`,
+    instantText(startedAt),
+    endedAt === null ? 'running' : `${endedAt - startedAt} s`,
     rows === null ? '' : rows.toLocaleString('en-US'),
     error ?? '',
   ])
-  const table = [['job', 'date', 'began', 'took', 'rows', 'error'], ...rows]
+  const table = [['job', 'date', 'started', 'took', 'rows', 'error'], ...rows]
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
   return table.map((row) =>
     row

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { migrateStore } from '../store/open.ts'
-import { printResult } from './program/print-result.ts'
 import { loadExistingStoreSettings } from './program/existing-store.ts'
+import { printResult } from './program/print-result.ts'
 
 export function defineMigrate(command: Command): void {
   command

@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { loadSettings } from '../config/settings.ts'
 import { restoreStore } from '../store/open.ts'
 import { redactedStoreUrl } from '../store/port/url.ts'
-import { startProgress } from './program/progress.ts'
 import { printResult } from './program/print-result.ts'
+import { startProgress } from './program/progress.ts'
 
 const RESTORE_HELP = `
 The store is made where DOMAINDEX_STORE says; one that is there is never overwritten. A backup of an older release is
@@ -22,7 +22,9 @@ export function defineRestore(command: Command): void {
       try {
         await restoreStore(from, store, (share) => progress.show(null, share))
         progress.end()
-        printResult(json, { store: redactedStoreUrl(store), from }, [`restored ${redactedStoreUrl(store)} from ${from}`])
+        printResult(json, { store: redactedStoreUrl(store), from }, [
+          `restored ${redactedStoreUrl(store)} from ${from}`,
+        ])
       } finally {
         progress.end()
       }

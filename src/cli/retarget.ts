@@ -2,10 +2,10 @@
 
 import { createRequire } from 'node:module'
 import type { Command } from 'commander'
-import { retargetAll } from '../store/retarget.ts'
+import { type RetargetProgress, retargetAll } from '../store/retarget.ts'
+import { withExistingStore } from './program/existing-store.ts'
 import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
-import { withExistingStore } from './program/existing-store.ts'
 
 const RETARGET_HELP = `
 A redirect is stored with the host where it ended; the target is that host's registrable domain by the public suffix list of the
@@ -16,7 +16,7 @@ Exit codes: 0 all names were gone through, 1 it failed or was stopped, 2 wrong u
 
 export function defineRetarget(command: Command): void {
   command
-    .option('--json', 'print one JSON object: seen and changed (names), done, resumed, list')
+    .option('--json', 'print one JSON object: checked and changed (names), done, resumed, list')
     .addHelpText('after', RETARGET_HELP)
     .action(({ json = false }: { json?: boolean }) => runRetarget(json))
 }
@@ -26,16 +26,18 @@ async function runRetarget(json: boolean): Promise<void> {
   const progress = startProgress('names')
   const list = `tldts ${createRequire(import.meta.url)('tldts/package.json').version}`
   try {
-    const onProgress = ({ seen, changed }: { seen: number; changed: number }, share: number) =>
-      progress.show(seen, share, { more: `${changed} changed` })
+    const onProgress = ({ checked, changed }: RetargetProgress, share: number) =>
+      progress.show(checked, share, { more: `${changed} changed` })
     const options = { list, signal: stop.signal, onProgress }
-    const { checked: seen, changed, done, resumedAt } = await withExistingStore('write', (store) => retargetAll(store, options))
+    const { checked, changed, done, resumedAt } = await withExistingStore('write', (store) =>
+      retargetAll(store, options),
+    )
     progress.end()
     const resumed = resumedAt !== null
-    if (json) console.log(JSON.stringify({ seen, changed, done, resumed, list }))
+    if (json) console.log(JSON.stringify({ checked, changed, done, resumed, list }))
     else
       console.log(
-        `looked at ${seen} names, changed ${changed} targets${resumed ? ' (went on with an earlier run)' : ''}`,
+        `checked ${checked} names, changed ${changed} targets${resumed ? ' (went on with an earlier run)' : ''}`,
       )
     if (!done) {
       console.error('stopped before the end; run it again to go on')

@@ -3,8 +3,8 @@
 import type { Command } from 'commander'
 import { actorOf } from '../store/shared/actor.ts'
 import { FORMER_SECRET_SECONDS } from '../store/shared/secrets.ts'
-import { printResult } from './program/print-result.ts'
 import { withExistingStore } from './program/existing-store.ts'
+import { printResult } from './program/print-result.ts'
 
 export function defineRotateSecret(command: Command): void {
   command

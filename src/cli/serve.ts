@@ -1,29 +1,28 @@
-/** `domaindex serve`: answers requests over HTTP until it is asked to stop, and crawls beside if it is told to. */
+/** `domaindex serve`: answers requests over HTTP until a signal stops it; with --crawl it also crawls. */
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config/settings.ts'
 import type { Server } from '../probe/dns/resolver.ts'
-import { collectServer, parseParallel } from './crawl/options.ts'
 import { startServer } from '../server/primary.ts'
+import { collectServer, parseParallel } from './crawl/options.ts'
 
 type ServeCommandOptions = { crawl?: true; resolver: Server[]; parallel: number }
 
 const SERVE_HELP = `
-Logs go to standard error, a JSON object a line. Metrics are given out by the listener that DOMAINDEX_ADMIN names, those of
-the crawl by that of DOMAINDEX_CRAWL_ADMIN.
-SIGTERM and SIGINT end it in order: nothing new is accepted, what is under way is answered. A second one ends it at once.`
+Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the metrics, DOMAINDEX_CRAWL_ADMIN those
+of the crawl. SIGTERM and SIGINT shut it down gracefully: it accepts nothing new and answers open requests. A second signal stops it at once.`
 
 export function defineServe(command: Command): void {
   command
-    .option('--crawl', 'crawl what is due in a process beside, as crawl --loop does')
-    .option('--resolver <address[:port]>', 'of the crawl, as of domaindex crawl; may be repeated', collectServer, [])
-    .option('--parallel <visits>', 'of the crawl: visits in flight at once', parseParallel, 256)
+    .option('--crawl', 'also crawl due names in a child process, as crawl --loop does')
+    .option('--resolver <address[:port]>', 'resolver of the crawl; may be repeated', collectServer, [])
+    .option('--parallel <probes>', 'concurrent probes of the crawl', parseParallel, 256)
     .addHelpText('after', SERVE_HELP)
     .action(async ({ crawl, resolver, parallel }: ServeCommandOptions) => {
       const settings = loadSettings()
       if (crawl) {
-        const { checkCrawlSettings: expectCrawl } = await import('../server/crawl/continuous-crawl.ts') // what crawls is loaded where it is wanted
-        expectCrawl(settings, { resolver, allow: [], parallel })
+        const { checkCrawlSettings } = await import('../server/crawl/continuous-crawl.ts') // loads the crawler only if it runs
+        checkCrawlSettings(settings, { resolver, allow: [], parallel })
       }
       const { address, ended } = await startServer(settings, {
         demo: false,

@@ -1,7 +1,7 @@
 /** The settings of the nights: a part of the table of all settings. */
 
-import { parseDuration, parseWholeNumber, type Setting } from './parse.ts'
 import type { QualityBounds } from '../jobs/quality-check.ts'
+import { parseDuration, parseWholeNumber, type Setting } from './parse.ts'
 
 export type JobSettings = {
   /** When a round begins: seconds after UTC midnight, rising. Null: this installation's server runs no nights. */
@@ -15,7 +15,7 @@ export type JobSettings = {
 
 export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSettings[Key]> } = {
   jobTimes: {
-    name: 'DOMAINDEX_NIGHT',
+    name: 'DOMAINDEX_JOB_TIMES',
     defaultText: '01:00',
     meaning:
       'When `serve` empties the inbox and builds what lacks: daily files, follow-ups, and at the first of the times the snapshots. What was missed is caught up.',
@@ -26,12 +26,12 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     name: 'DOMAINDEX_DAILY_BOUNDS',
     defaultText: '0.2-5',
     meaning:
-      'What the names of a day may be, in times of the median of the same weekday in the 8 weeks before. A daily file out of these bounds, and further from that median than DOMAINDEX_DAILY_FLOOR, is held back until it is released. This begins once 14 earlier files exist.',
+      'What the names of a day may be, in times of the median of the same weekday in the 8 weeks before. A daily file out of these bounds, and further from that median than DOMAINDEX_DAILY_MIN_DIFFERENCE, is held back until it is released. This begins once 14 earlier files exist.',
     allowed: 'two numbers, such as 0.2-5, or off',
     parse: (text) => (text === 'off' ? null : parseBounds(text)),
   },
   dailyFloor: {
-    name: 'DOMAINDEX_DAILY_FLOOR',
+    name: 'DOMAINDEX_DAILY_MIN_DIFFERENCE',
     defaultText: '500',
     meaning: 'The number of names by which a day may differ from that median in any case.',
     allowed: 'a whole number from 0 to 999999',

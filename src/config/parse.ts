@@ -1,7 +1,7 @@
 /** How the texts of settings are read; undefined stands for a text that the setting may not be. */
 
 import { isPostgres, isValidPostgresUrl } from '../store/port/url.ts'
-import { type IpAddress, addressFamily, parseAddress } from '../values/ip-address.ts'
+import { addressFamily, type IpAddress, parseAddress } from '../values/ip-address.ts'
 
 /** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
 export type Setting<Value> = {

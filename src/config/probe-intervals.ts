@@ -1,8 +1,8 @@
 /** The rhythm of visits, as the settings say it. */
 
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from '../apply/next-probe.ts'
-import { SETTINGS, type Settings } from './settings.ts'
 import { CommandFault } from './command-fault.ts'
+import { SETTINGS, type Settings } from './settings.ts'
 
 /** Throws CommandFault where the least time between visits is longer than the most. */
 export function probeIntervalsOf({ crawlMinInterval: soonest, crawlMaxInterval: latest }: Settings): ProbeIntervals {

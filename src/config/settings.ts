@@ -2,13 +2,14 @@
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { maskedText } from '../store/port/url.ts'
+import { closestWord } from '../values/closest-word.ts'
 import { CRAWL_SETTINGS, type CrawlSettings } from './crawl.ts'
-import { LIMIT_SETTINGS, type LimitSettings } from './limits.ts'
-import { NAMES_SETTINGS, type NamesSettings } from './sources.ts'
 import { JOB_SETTINGS, type JobSettings } from './jobs.ts'
+import { LIMIT_SETTINGS, type LimitSettings } from './limits.ts'
 import {
-  isOrigin,
   isAddressRange,
+  isOrigin,
   type ListenAddress,
   parseHostSetting,
   parseList,
@@ -16,9 +17,8 @@ import {
   parseWholeNumber,
   type Setting,
 } from './parse.ts'
+import { NAMES_SETTINGS, type NamesSettings } from './sources.ts'
 import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './store.ts'
-import { maskedText } from '../store/port/url.ts'
-import { closestWord } from '../values/closest-word.ts'
 
 export type { ListenAddress as Listener } from './parse.ts'
 
@@ -199,7 +199,9 @@ export function unknownSettings(environment: Environment): string[] {
 }
 
 function invalidSettingMessage({ name, allowed: may, isSecret, show }: Setting<unknown>, given: string): string {
-  const words = isSecret ? 'the one given is not' : `it is ${JSON.stringify(show ? maskedText(given) : redactUrlUser(given))}`
+  const words = isSecret
+    ? 'the one given is not'
+    : `it is ${JSON.stringify(show ? maskedText(given) : redactUrlUser(given))}`
   return `${name} must be ${may}; ${words}`
 }
 

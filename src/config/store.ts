@@ -1,9 +1,9 @@
 /** The settings of the store and its disks: a part of the table of all settings. */
 
 import { resolve } from 'node:path'
-import { parseStoreUrl, type Setting } from './parse.ts'
+import { isPostgres, redactedStoreUrl, type StoreLocation, storeUrlOf } from '../store/port/url.ts'
 import type { FreeSpace } from '../store/shared/disk.ts'
-import { isPostgres, type StoreLocation, redactedStoreUrl, storeUrlOf } from '../store/port/url.ts'
+import { parseStoreUrl, type Setting } from './parse.ts'
 
 export type StoreSettings = {
   /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password; with the path of the ledger if that lies apart. */
@@ -55,7 +55,7 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     parse: (text) => text || null,
   },
   diskFree: {
-    name: 'DOMAINDEX_DISK_FREE',
+    name: 'DOMAINDEX_MIN_DISK_FREE',
     defaultText: '5%,1G',
     meaning:
       'What imports, crawls and builds leave free on the disks that they write to: below it they pause, and go on by themselves. Of two values the smaller one counts.',

@@ -1,12 +1,12 @@
 /** What a crawl may reach: the resolvers it asks, the addresses it connects to, and whom it says it is. */
 
 import { readFileSync } from 'node:fs'
-import type { Listener, Settings } from '../config/settings.ts'
-import { type SelfCheckPlan, DEFAULT_SELF_CHECK_PLAN } from '../probe/self-check/plan.ts'
-import { type Server, systemServers } from '../probe/dns/resolver.ts'
-import { type Guard, classifyRange, makeGuard, type AddressRange } from '../probe/guard.ts'
-import { type IpAddress, parseAddress } from '../values/ip-address.ts'
 import { CommandFault } from '../config/command-fault.ts'
+import type { Listener, Settings } from '../config/settings.ts'
+import { type Server, systemServers } from '../probe/dns/resolver.ts'
+import { type AddressRange, classifyRange, type Guard, makeGuard } from '../probe/guard.ts'
+import { DEFAULT_SELF_CHECK_PLAN, type SelfCheckPlan } from '../probe/self-check/plan.ts'
+import { type IpAddress, parseAddress } from '../values/ip-address.ts'
 
 export type CrawlAccess = { servers: readonly Server[]; guard: Guard; userAgent: string }
 
@@ -63,7 +63,8 @@ function requireUsableRange(range: AddressRange, contact: string | null): void {
   const kind = classifyRange(range)
   const option = `--allow ${range.base}/${range.bits}`
   if (kind === 'closed') throw new CommandFault(`${option} opens nothing, these addresses stay closed: leave it out`)
-  if (kind === 'public' && contact === null) throw new CommandFault(`${option} holds public addresses: ${CONTACT_REQUIRED}`)
+  if (kind === 'public' && contact === null)
+    throw new CommandFault(`${option} holds public addresses: ${CONTACT_REQUIRED}`)
 }
 
 /** As in `domaindex/0.1.0 (+https://example.com/crawler)`; without the contact where there is none. */

@@ -3,10 +3,10 @@
 import { LruMap } from '../probe/lru-map.ts'
 import type { Lease } from '../store/port/schedule.ts'
 import type { DomainName } from '../values/domain-name.ts'
+import { type AnomalyState, INITIAL_ANOMALY_STATE } from './anomaly/anomaly-detector.ts'
 import type { CrawlerDependencies } from './dependencies.ts'
 import { NameServerCounts } from './queue/name-server-counts.ts'
 import { createProbeRateLimit, type ProbeRateLimit } from './queue/probe-rate-limit.ts'
-import { INITIAL_ANOMALY_STATE, type AnomalyState } from './anomaly/anomaly-detector.ts'
 
 export type CrawlMemory = {
   rate: ProbeRateLimit

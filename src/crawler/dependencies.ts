@@ -4,12 +4,12 @@ import type { ProbeIntervals } from '../apply/next-probe.ts'
 import type { PolitenessLimiter } from '../probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../probe/probe-result.ts'
 import type { Store } from '../store/port/store.ts'
-import type { IpAddress } from '../values/ip-address.ts'
 import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { CrawlClock } from './notifier.ts'
-import type { CrawlStats } from './status/stats.ts'
 import type { SweepInterval } from './queue/held-range.ts'
 import type { KindShares } from './queue/kind-selector.ts'
+import type { CrawlStats } from './status/stats.ts'
 
 /** What the control questions came to; `why` is a sentence. */
 export type SelfCheckOutcome = { passed: true } | { passed: false; reason: string }
@@ -25,7 +25,12 @@ export type CrawlTimings = {
   sweepSeconds: SweepInterval
 }
 
-export const CRAWL_TIMINGS: CrawlTimings = { pollMs: 2_000, heartbeatMs: 15_000, batchMs: 30_000, sweepSeconds: { min: 0, max: 60 } }
+export const CRAWL_TIMINGS: CrawlTimings = {
+  pollMs: 2_000,
+  heartbeatMs: 15_000,
+  batchMs: 30_000,
+  sweepSeconds: { min: 0, max: 60 },
+}
 
 export type CrawlerDependencies = {
   store: Pick<Store, 'observations' | 'schedule' | 'crawlRequests' | 'now'>

@@ -1,12 +1,12 @@
 /** Begins visits, as many as the rate and the parallel ones allow, and takes what they saw. */
 
 import { prepareObservation } from '../apply/prepare.ts'
-import type { ProbeResult } from '../probe/probe-result.ts'
 import type { Observation } from '../observe/observation.ts'
 import { observe } from '../observe/observe.ts'
-import type { ProbeOutcome } from './status/stats.ts'
+import type { ProbeResult } from '../probe/probe-result.ts'
 import type { Candidate } from './queue/held-range.ts'
-import type { FinishedProbe, CrawlSession } from './session.ts'
+import type { CrawlSession, FinishedProbe } from './session.ts'
+import type { ProbeOutcome } from './status/stats.ts'
 
 /** Visits that wait to be trusted and saved, at most, before none is begun any more. */
 const MAX_UNSAVED_PROBES = 2_000
@@ -41,7 +41,11 @@ function startReadyProbes(session: CrawlSession): number {
 }
 
 /** Not while an earlier span's visit of it is not over, nor so late that another crawler may begin one too. */
-function mayStartProbe({ dependencies: crawl, memory }: CrawlSession, { name, heldRange: range }: Candidate, now: number): boolean {
+function mayStartProbe(
+  { dependencies: crawl, memory }: CrawlSession,
+  { name, heldRange: range }: Candidate,
+  now: number,
+): boolean {
   return !memory.inFlight.has(name) && !crawl.optOut.hasName(name) && range.leasedUntil - now >= MIN_LEASE_LEFT_MS
 }
 
@@ -68,7 +72,10 @@ export const MAX_BATCH_PROBES = 500
 type ObservedProbe = { result: ProbeResult; observation: Observation }
 
 /** Null for a fault of the program. The turns that were waited for in the room are those of one visit. */
-async function probeCandidate({ dependencies: crawl }: CrawlSession, { name, targets }: Candidate): Promise<ObservedProbe | null> {
+async function probeCandidate(
+  { dependencies: crawl }: CrawlSession,
+  { name, targets }: Candidate,
+): Promise<ObservedProbe | null> {
   try {
     const isRepeated = crawl.random() < 1 / REPEAT_ONE_IN
     const probes = [crawl.probe(name, targets.addresses ?? []), ...(isRepeated ? [crawl.probe(name)] : [])]
@@ -91,29 +98,44 @@ function compareRepeated(repeated: { made: number; differed: number }, one: Obse
   const [a, b] = [prepareObservation(one), prepareObservation(other)]
   const haveBothWeb = one.web !== null && other.web !== null
   repeated.made++
-  if (a.dnsFingerprint !== b.dnsFingerprint || (haveBothWeb && a.webFingerprint !== b.webFingerprint)) repeated.differed++
+  if (a.dnsFingerprint !== b.dnsFingerprint || (haveBothWeb && a.webFingerprint !== b.webFingerprint))
+    repeated.differed++
 }
 
 /** How a visit ended that saw this. */
 export function probeOutcomeOf({ dns, web }: Observation): ProbeOutcome {
-  if (dns === null) return 'unseen'
+  if (dns === null) return 'notProbed'
   if (dns.status !== 'ok') return dns.status
-  return web !== null && !web.has_website ? 'none' : 'ok'
+  return web !== null && !web.has_website ? 'noWebsite' : 'ok'
 }
 
 /**
  * Keeps what was seen for its slice. A web that had no turn in time is looked at soon again; of a name that was never visited
  * what DNS said is kept all the same, so that it is known next time where its turn is to be waited for.
  */
-function keepForBatch(session: CrawlSession, candidate: Candidate, probed: ObservedProbe | null, outcome: ProbeOutcome): void {
+function keepForBatch(
+  session: CrawlSession,
+  candidate: Candidate,
+  probed: ObservedProbe | null,
+  outcome: ProbeOutcome,
+): void {
   const { clock, stats } = session.dependencies
   const deferredAt = probed?.result.deferredAt ?? null
-  const isRetried = probed === null || outcome === 'unseen' || deferredAt !== null
+  const isRetried = probed === null || outcome === 'notProbed' || deferredAt !== null
   const isKept =
-    probed !== null && outcome !== 'unseen' && (deferredAt === null || candidate.kind === 'fresh' || candidate.kind === 'asked')
+    probed !== null &&
+    outcome !== 'notProbed' &&
+    (deferredAt === null || candidate.kind === 'new' || candidate.kind === 'lookup')
   if (session.finished.length === 0) session.oldestFinishedAt = clock.monotonicMs()
   const at = probed?.result.at ?? candidate.readAt
-  const finishedProbe: FinishedProbe = { candidate, at, observation: isKept ? probed.observation : null, outcome, isRetried, deferredAt }
+  const finishedProbe: FinishedProbe = {
+    candidate,
+    at,
+    observation: isKept ? probed.observation : null,
+    outcome,
+    isRetried,
+    deferredAt,
+  }
   session.finished.push(finishedProbe)
   if (candidate.kind === 'due' && candidate.state.due > 0) stats.recordLag(Math.max(0, at - candidate.state.due))
 }

@@ -1,22 +1,22 @@
 /** The eyes of a crawl that goes on and on: what visits are made with, their pace, and the questions by which it knows that it sees. */
 
+import { CommandFault } from '../config/command-fault.ts'
 import { SETTINGS, type Settings } from '../config/settings.ts'
-import type { SelfCheckPlan } from '../probe/self-check/plan.ts'
-import { formatServer } from '../probe/self-check/resolver-check.ts'
-import { openNetworkSelfCheck, type SelfCheckResult } from '../probe/self-check/network-self-check.ts'
-import { type Prober, createProber } from '../probe/probe.ts'
+import { makeFamilyGuard } from '../probe/address-families.ts'
 import { openResolver, type Resolver, type Server } from '../probe/dns/resolver.ts'
 import { DnsServerPaths } from '../probe/dns/server-path.ts'
-import { makeFamilyGuard } from '../probe/address-families.ts'
+import type { WebLimits } from '../probe/http/limits.ts'
 import { type OptOutList, OptOutListError, openOptOutList } from '../probe/policy/opt-out.ts'
 import { makePolitenessLimiter, type PolitenessLimiter } from '../probe/policy/politeness-limiter.ts'
+import { createProber, type Prober } from '../probe/probe.ts'
+import { openNetworkSelfCheck, type SelfCheckResult } from '../probe/self-check/network-self-check.ts'
+import type { SelfCheckPlan } from '../probe/self-check/plan.ts'
+import { formatServer } from '../probe/self-check/resolver-check.ts'
 import { createWebProber } from '../probe/web.ts'
-import type { WebLimits } from '../probe/http/limits.ts'
-import type { SelfCheckOutcome } from './dependencies.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
-import { CommandFault } from '../config/command-fault.ts'
 import type { CrawlAccess } from './crawl-access.ts'
+import type { SelfCheckOutcome } from './dependencies.ts'
 
 export type ProbeSystem = {
   probe: Prober['probe']
@@ -73,7 +73,15 @@ export async function openProbeSystem(options: ProbeSystemOptions): Promise<Prob
     ...(patience === undefined ? {} : { patience }),
   })
   const politeness = makePolitenessLimiter({ nowMs: monotonicMs })
-  const web = createWebProber({ resolver, guard, politeness, optOut, userAgent, ...(roots && { roots }), ...(limits && { limits }) })
+  const web = createWebProber({
+    resolver,
+    guard,
+    politeness,
+    optOut,
+    userAgent,
+    ...(roots && { roots }),
+    ...(limits && { limits }),
+  })
   const crawler = createProber({ resolver, web, now })
   let leftOut: SelfCheckExclusions = { resolvers: 0, ipv4: 0, ipv6: 0 }
   const logExclusions = createExclusionLogger(log)
@@ -109,7 +117,8 @@ function createExclusionLogger(log: ((news: string) => void) | undefined) {
   let [lastLogged, withoutEdns] = ['', '']
   return (result: SelfCheckResult & { passed: true }, servers: readonly Server[]): void => {
     const description = describeExclusions(result)
-    if (description !== lastLogged) log?.(description === '' ? 'nothing is left out any more' : `left out: ${description}`)
+    if (description !== lastLogged)
+      log?.(description === '' ? 'no resolver or address family is excluded any more' : `excluded: ${description}`)
     lastLogged = description
     const dropped = servers.map(formatServer).join(' and ')
     if (dropped !== '' && dropped !== withoutEdns) log?.(`${EDNS_DROPPED} resolver ${dropped}: ${EDNS_ADVICE}`)

@@ -4,10 +4,10 @@ import { postponedChange } from '../apply/apply.ts'
 import { ingest } from '../store/ingest.ts'
 import { CRAWL_REQUEST_KINDS } from '../store/port/crawl-requests.ts'
 import type { IpAddress } from '../values/ip-address.ts'
-import { updateNameCounts, observedNameServers } from './queue/admission.ts'
-import { countAfterProbe } from './status/sweep-count.ts'
 import { countOutcomes } from './anomaly/outcome-counts.ts'
-import { REQUEST_BACKOFF_MS, type FinishedProbe, type CrawlSession, CrawlPauseError } from './session.ts'
+import { observedNameServers, updateNameCounts } from './queue/admission.ts'
+import { CrawlPauseError, type CrawlSession, type FinishedProbe, REQUEST_BACKOFF_MS } from './session.ts'
+import { countAfterProbe } from './status/sweep-count.ts'
 
 /** Seconds after which a name is visited again that could not be looked at, at first and at most. */
 const MIN_RETRY_SECONDS = 300
@@ -54,7 +54,8 @@ async function postponeRetried(session: CrawlSession, probes: readonly FinishedP
     const wait = probe.deferredAt === null ? 0 : session.dependencies.politeness.wait({ addresses: [probe.deferredAt] }) // long where it asked for that
     const isFirstDeferral = probe.deferredAt !== null && session.memory.failuresInRow.get(state.name) === undefined
     const pause = Math.max(retryDelaySeconds(session, probe), Math.ceil(wait / 1000))
-    if (probe.candidate.requests.size > 0) session.backOff(state.name, isFirstDeferral ? Math.max(REQUEST_BACKOFF_MS, wait) : 1000 * pause)
+    if (probe.candidate.requests.size > 0)
+      session.backOff(state.name, isFirstDeferral ? Math.max(REQUEST_BACKOFF_MS, wait) : 1000 * pause)
     const due = probe.observation === null ? Math.max(now + pause, state.due) : now + pause
     return state.version > 0 && !state.forgotten ? [postponedChange(state, due)] : []
   })
@@ -63,15 +64,23 @@ async function postponeRetried(session: CrawlSession, probes: readonly FinishedP
 }
 
 /** Whoever asked may ask again. */
-async function dropLookupRequests({ dependencies: crawl, memory }: CrawlSession, probes: readonly FinishedProbe[]): Promise<void> {
-  const lookups = probes.filter(({ candidate }) => candidate.requests.has('asked')).map(({ candidate }) => candidate.name)
+async function dropLookupRequests(
+  { dependencies: crawl, memory }: CrawlSession,
+  probes: readonly FinishedProbe[],
+): Promise<void> {
+  const lookups = probes
+    .filter(({ candidate }) => candidate.requests.has('lookup'))
+    .map(({ candidate }) => candidate.name)
   const dropped = lookups.filter((name) => (memory.failuresInRow.get(name) ?? 0) >= MAX_LOOKUP_ATTEMPTS)
   for (const name of dropped) memory.lookupRequests.delete(name)
-  if (dropped.length > 0) await crawl.store.crawlRequests.complete('asked', dropped)
+  if (dropped.length > 0) await crawl.store.crawlRequests.complete('lookup', dropped)
 }
 
 /** Seconds: each further time in a row that a name could not be looked at, twice as long. */
-function retryDelaySeconds({ memory: { failuresInRow: unseen } }: CrawlSession, { candidate: { name } }: FinishedProbe): number {
+function retryDelaySeconds(
+  { memory: { failuresInRow: unseen } }: CrawlSession,
+  { candidate: { name } }: FinishedProbe,
+): number {
   const failures = unseen.get(name) ?? 0
   unseen.set(name, failures + 1)
   return Math.min(MIN_RETRY_SECONDS * 2 ** failures, MAX_RETRY_SECONDS)
@@ -92,7 +101,8 @@ function observedAddresses({ observation }: FinishedProbe): IpAddress[] {
 /** Counts the name for its name servers, whose pace grows with their names. */
 function countForNameServers({ dependencies: crawl, memory }: CrawlSession, { observation }: FinishedProbe): void {
   const nameServers = observation === null ? '' : observedNameServers(observation)
-  if (nameServers !== '') crawl.politeness.setNameCount({ nameServers }, memory.nameServerCounts.add(nameServers, crawl.clock.monotonicMs()))
+  if (nameServers !== '')
+    crawl.politeness.setNameCount({ nameServers }, memory.nameServerCounts.add(nameServers, crawl.clock.monotonicMs()))
 }
 
 /** It is due no more, and in hand no more. */

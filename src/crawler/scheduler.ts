@@ -1,13 +1,12 @@
 /** The loop of a crawl: spans of visits, one after another, with a pause wherever the crawl cannot trust its eyes or its store. */
 
-import type { CrawlerDependencies } from './dependencies.ts'
-import { serveCrawlRequests } from './queue/crawl-requests.ts'
 import { type CrawlMemory, createCrawlMemory } from './crawl-memory.ts'
-import { readSlots } from './queue/slot-reader.ts'
-
-import { verifyAndSave, verifyBatches, requireHealthy } from './verified-batches.ts'
-import { CrawlSession, CrawlPauseError } from './session.ts'
+import type { CrawlerDependencies } from './dependencies.ts'
 import { startProbes } from './probe-runner.ts'
+import { serveCrawlRequests } from './queue/crawl-requests.ts'
+import { readSlots } from './queue/slot-reader.ts'
+import { CrawlPauseError, CrawlSession } from './session.ts'
+import { requireHealthy, verifyAndSave, verifyBatches } from './verified-batches.ts'
 
 /** Milliseconds until a crawl that pauses looks again, at first and at most. */
 const MIN_RETRY_DELAY_MS = 2_000
@@ -42,7 +41,11 @@ export async function runCrawlScheduler(crawl: CrawlerDependencies, signal: Abor
 }
 
 /** One span, from the first good look to its end; what it was given up for, or null where the signal came. */
-async function runSession(crawl: CrawlerDependencies, memory: CrawlMemory, signal: AbortSignal): Promise<CrawlPauseError | null> {
+async function runSession(
+  crawl: CrawlerDependencies,
+  memory: CrawlMemory,
+  signal: AbortSignal,
+): Promise<CrawlPauseError | null> {
   const session = new CrawlSession(crawl, memory)
   const stop = (): void => session.end(null)
   signal.addEventListener('abort', stop)
@@ -64,10 +67,11 @@ async function runSession(crawl: CrawlerDependencies, memory: CrawlMemory, signa
 /** Nothing is visited before eyes and store were found good. */
 async function openSession(session: CrawlSession): Promise<void> {
   const { dependencies: crawl, memory } = session
-  if (memory.unreleasedLeases.length > 0) await crawl.store.schedule.release(memory.unreleasedLeases.map((lease) => ({ lease, sweep: null })))
+  if (memory.unreleasedLeases.length > 0)
+    await crawl.store.schedule.release(memory.unreleasedLeases.map((lease) => ({ lease, sweep: null })))
   memory.unreleasedLeases = []
   await requireHealthy(session)
-  if (crawl.stats.pause !== null) crawl.log('the crawl goes on')
+  if (crawl.stats.pause !== null) crawl.log('crawl resumed')
   crawl.stats.resume()
 }
 
@@ -98,7 +102,8 @@ async function awaitProbes(session: CrawlSession, signal: AbortSignal): Promise<
 async function renewLeases(session: CrawlSession): Promise<void> {
   while (!session.isFinished) {
     await session.renewalDue.wait(session.dependencies.timings.heartbeatMs)
-    if (!session.isFinished) await session.renew().catch((error) => pauseSession(session, pauseErrorOf(session.dependencies, error)))
+    if (!session.isFinished)
+      await session.renew().catch((error) => pauseSession(session, pauseErrorOf(session.dependencies, error)))
   }
 }
 
@@ -114,7 +119,10 @@ async function sendHeartbeats(crawl: CrawlerDependencies, memory: CrawlMemory, s
 }
 
 /** Says that this crawler lives, and takes its part of the installation's rate and pace. */
-async function sendHeartbeat({ store, holder, stats, clock, rate, politeness, onFault }: CrawlerDependencies, memory: CrawlMemory): Promise<void> {
+async function sendHeartbeat(
+  { store, holder, stats, clock, rate, politeness, onFault }: CrawlerDependencies,
+  memory: CrawlMemory,
+): Promise<void> {
   try {
     const live = await store.schedule.heartbeat(holder, JSON.stringify(stats.report(clock.monotonicMs())))
     memory.rate.setRate(rate === null ? null : rate / live)
@@ -127,7 +135,7 @@ async function sendHeartbeat({ store, holder, stats, clock, rate, politeness, on
 /** It is told once, however often it is tried again. */
 function pauseSession(session: CrawlSession, pause: CrawlPauseError): void {
   const { stats, log } = session.dependencies
-  if (stats.pause?.message !== pause.message) log(`the crawl pauses: ${pause.message}`)
+  if (stats.pause?.message !== pause.message) log(`crawl paused: ${pause.message}`)
   session.end(pause)
 }
 

@@ -2,16 +2,16 @@
 
 import type { Observation } from '../observe/observation.ts'
 import { LEASE_SECONDS, type Lease } from '../store/port/schedule.ts'
-import type { IpAddress } from '../values/ip-address.ts'
 import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
-import { type Notifier, createNotifier } from './notifier.ts'
-import type { CrawlerDependencies } from './dependencies.ts'
-import type { ProbeOutcome, CrawlPause } from './status/stats.ts'
 import type { CrawlMemory } from './crawl-memory.ts'
-import { type Candidate, type HeldRange, isRangeDone, finishedSweep } from './queue/held-range.ts'
-import { ReadyQueue } from './queue/ready-queue.ts'
+import type { CrawlerDependencies } from './dependencies.ts'
+import { createNotifier, type Notifier } from './notifier.ts'
+import { type Candidate, finishedSweep, type HeldRange, isRangeDone } from './queue/held-range.ts'
 import { createKindSelector } from './queue/kind-selector.ts'
+import { ReadyQueue } from './queue/ready-queue.ts'
+import type { CrawlPause, ProbeOutcome } from './status/stats.ts'
 
 /** Why a span is given up. `rest`: milliseconds until another one is tried, at least. */
 export class CrawlPauseError extends Error {
@@ -140,7 +140,10 @@ export class CrawlSession {
     const done = [...this.heldRanges.values()].filter(isReleasable) // names may have come in meanwhile; from here on none does
     for (const { lease } of done) this.heldRanges.delete(lease.range)
     await store.schedule.release(
-      done.map((held) => ({ lease: held.lease, sweep: isRangeDone(held) ? finishedSweep(held, now, times.sweepSeconds) : null })),
+      done.map((held) => ({
+        lease: held.lease,
+        sweep: isRangeDone(held) ? finishedSweep(held, now, times.sweepSeconds) : null,
+      })),
     )
   }
 

@@ -1,10 +1,10 @@
 /** Slices of what visits saw: held back until the crawl has found its eyes good after them, then saved, or thrown away. */
 
+import { type BatchVerification, requireNoAnomaly, requireSelfCheck } from './anomaly/batch-verification.ts'
 import { countOutcomes } from './anomaly/outcome-counts.ts'
-import { saveBatch } from './save-batch.ts'
-import { requireNoAnomaly, type BatchVerification, requireSelfCheck } from './anomaly/batch-verification.ts'
-import { type CrawlSession, CrawlPauseError } from './session.ts'
 import { MAX_BATCH_PROBES } from './probe-runner.ts'
+import { saveBatch } from './save-batch.ts'
+import { CrawlPauseError, type CrawlSession } from './session.ts'
 
 /** Milliseconds after which the visits are saved when no other one is under way. */
 const IDLE_BATCH_DELAY_MS = 1_000
@@ -18,11 +18,21 @@ export async function verifyBatches(session: CrawlSession): Promise<void> {
 }
 
 /** Milliseconds until the slice is cut off, or, where nothing was seen, control questions are asked again. */
-function untilBatchDue({ dependencies: crawl, finished, oldestFinishedAt: oldest, lastVerifiedAt, probesInFlight }: CrawlSession): number {
+function untilBatchDue({
+  dependencies: crawl,
+  finished,
+  oldestFinishedAt: oldest,
+  lastVerifiedAt,
+  probesInFlight,
+}: CrawlSession): number {
   if (finished.length >= MAX_BATCH_PROBES) return 0
   const { clock, timings: times } = crawl
   const startedAt = finished.length === 0 ? lastVerifiedAt : oldest
-  return startedAt + (probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, times.batchMs) : times.batchMs) - clock.monotonicMs()
+  return (
+    startedAt +
+    (probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, times.batchMs) : times.batchMs) -
+    clock.monotonicMs()
+  )
 }
 
 /** What was seen until now is saved, if control questions that are asked now are answered as they must be. */
@@ -54,5 +64,11 @@ export async function requireHealthy({ dependencies: crawl }: CrawlSession): Pro
 
 function verificationOf({ dependencies: crawl, memory }: CrawlSession): BatchVerification {
   const { runSelfCheck: look, log: say, store } = crawl
-  return { runSelfCheck: look, log: say, memory, outcomeHistory: (since) => store.schedule.outcomes(since), now: () => store.now() }
+  return {
+    runSelfCheck: look,
+    log: say,
+    memory,
+    outcomeHistory: (since) => store.schedule.outcomes(since),
+    now: () => store.now(),
+  }
 }

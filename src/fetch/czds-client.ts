@@ -89,7 +89,10 @@ export class CzdsClient {
   async #authorizedRequest(link: string, options: CzdsRequest): Promise<CzdsResponse> {
     for (let isSecond = false; ; isSecond = true) {
       const authorization = `Bearer ${await this.#signIn()}`
-      const answer = await this.#requestWithRetries(link, { ...options, headers: { ...options.headers, authorization } })
+      const answer = await this.#requestWithRetries(link, {
+        ...options,
+        headers: { ...options.headers, authorization },
+      })
       if (answer.statusCode === 200 || answer.statusCode === 206) return answer
       await answer.body.dump()
       if (answer.statusCode === 401 && !isSecond) this.#token = null
@@ -120,7 +123,13 @@ export class CzdsClient {
       ...headers,
     }
     for (let tries = 1; ; tries++) {
-      const options = { method, headers: requestHeaders, body: body ?? null, dispatcher: this.#dispatcher, signal: this.#signal }
+      const options = {
+        method,
+        headers: requestHeaders,
+        body: body ?? null,
+        dispatcher: this.#dispatcher,
+        signal: this.#signal,
+      }
       const answer = await request(url, options).catch((error: Error) => error)
       this.#signal.throwIfAborted()
       if (!(answer instanceof Error) && !RETRYABLE_STATUSES.has(answer.statusCode)) return answer
@@ -132,7 +141,10 @@ export class CzdsClient {
             : statusMessage(answer.statusCode),
         )
       const retryAfterMs = answer instanceof Error ? Number.NaN : Number(answer.headers['retry-after']) * 1000
-      await this.#wait(Math.min(retryAfterMs > 0 ? retryAfterMs : FIRST_RETRY_DELAY_MS * 2 ** tries, MAX_RETRY_DELAY_MS), this.#signal)
+      await this.#wait(
+        Math.min(retryAfterMs > 0 ? retryAfterMs : FIRST_RETRY_DELAY_MS * 2 ** tries, MAX_RETRY_DELAY_MS),
+        this.#signal,
+      )
     }
   }
 
@@ -141,7 +153,8 @@ export class CzdsClient {
     const [base, url] = [new URL(this.#account.zones), URL.canParse(link) ? new URL(link) : null]
     const isOwn = url?.origin === base.origin
     const isSameOwner =
-      url?.protocol === 'https:' && registrableDomain(url.hostname as DomainName) === registrableDomain(base.hostname as DomainName)
+      url?.protocol === 'https:' &&
+      registrableDomain(url.hostname as DomainName) === registrableDomain(base.hostname as DomainName)
     if (!isOwn && !isSameOwner)
       throw new InputError(
         `${base.host} names a zone at an address that is not its own: ${JSON.stringify(link.slice(0, 200))}`,

@@ -1,7 +1,7 @@
 /** What the two halves of an import tell each other: orders go to the reader, batches come back. */
 
-import type { ImportFormatName } from './formats/import-formats.ts'
 import type { Instant } from '../values/time.ts'
+import type { ImportFormatName } from './formats/import-formats.ts'
 import type { ObservationColumns } from './observation-columns.ts'
 
 /**

@@ -1,12 +1,12 @@
 /** Collects the lines of a file to batches: each is an observation, or is refused with a reason. */
 
 import { prepareObservation } from '../apply/prepare.ts'
-import { lineStart, isBlankLine, type InputLine, lineText, lineTextProblem } from './stream/line-splitter.ts'
 import type { Observation } from '../observe/observation.ts'
 import { parseObservation } from '../observe/observation-parser.ts'
 import type { Instant } from '../values/time.ts'
 import type { ImportBatch, RejectedLine } from './batch.ts'
 import { createColumnBuffer } from './observation-columns.ts'
+import { type InputLine, isBlankLine, lineStart, lineText, lineTextProblem } from './stream/line-splitter.ts'
 
 /** What a batch holds at most. */
 export const MAX_BATCH_OBSERVATIONS = 10_000

@@ -1,16 +1,27 @@
 /** Collects the lines of another crawl: sightings are put in the order of name and time, then become batches of observations. */
 
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
-import { InputError } from './stream/input-error.ts'
-import { lineStart, isBlankLine, type InputLine, lineText, lineTextProblem } from './stream/line-splitter.ts'
-import { type ExternalSorter, createExternalSorter } from './stream/external-sort.ts'
-import { observationsOf } from './formats/observations-from-sightings.ts'
-import { type LineParser, NO_TIME_PROBLEM, type SightingBody, type Sighting, type ParsedLine } from './formats/sighting.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 import type { ImportBatch } from './batch.ts'
-import { OBSERVED_IN_FUTURE, MAX_BATCH_BYTES, MAX_BATCH_OBSERVATIONS, type BatchCollector } from './collect-observations.ts'
+import {
+  type BatchCollector,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_OBSERVATIONS,
+  OBSERVED_IN_FUTURE,
+} from './collect-observations.ts'
+import { observationsOf } from './formats/observations-from-sightings.ts'
+import {
+  type LineParser,
+  NO_TIME_PROBLEM,
+  type ParsedLine,
+  type Sighting,
+  type SightingBody,
+} from './formats/sighting.ts'
 import { createColumnBuffer } from './observation-columns.ts'
+import { createExternalSorter, type ExternalSorter } from './stream/external-sort.ts'
+import { InputError } from './stream/input-error.ts'
+import { type InputLine, isBlankLine, lineStart, lineText, lineTextProblem } from './stream/line-splitter.ts'
 
 /** Separates name, time and the rest in a text that is sorted: it is in no name, and before all that are. */
 const SORT_SEPARATOR = '\t'
@@ -47,7 +58,11 @@ export function collectSightings(reader: LineParser, memory?: number): BatchColl
   }
 }
 
-function lineIntake(reader: LineParser, pending: PendingBatch, sightings: ExternalSorter): Pick<BatchCollector, 'add' | 'addLast'> {
+function lineIntake(
+  reader: LineParser,
+  pending: PendingBatch,
+  sightings: ExternalSorter,
+): Pick<BatchCollector, 'add' | 'addLast'> {
   let hasEntries = false
   const refuse = (reason: string, given: InputLine): false => {
     // A file that begins with an entry without a time has none at all.
@@ -71,7 +86,9 @@ function lineIntake(reader: LineParser, pending: PendingBatch, sightings: Extern
       pending.bytes += given.bytes.length
       if (!isBlankLine(given)) pending.read++
       const text = lineText(given, pending.line)
-      return text === null ? refuse(lineTextProblem(given), given) : keep(reader.parseLine(text.replace(/\r$/, '')), given, latest)
+      return text === null
+        ? refuse(lineTextProblem(given), given)
+        : keep(reader.parseLine(text.replace(/\r$/, '')), given, latest)
     },
     addLast: (latest) => keep(reader.end(), END_OF_FILE_LINE, latest),
   }
@@ -84,7 +101,7 @@ function withSize(pending: PendingBatch, prepared: PreparedObservation): Prepare
 }
 
 function futureProblem(sightings: readonly Sighting[], latest: Instant): string | null {
-  const isAhead = (each: Sighting): boolean => (each.kind === 'held' ? each.until : each.at) > latest
+  const isAhead = (each: Sighting): boolean => (each.kind === 'observed' ? each.until : each.at) > latest
   return sightings.some(isAhead) ? OBSERVED_IN_FUTURE : null
 }
 

@@ -1,8 +1,8 @@
 /** The file that is imported, opened before anything else is. */
 
 import { fstatSync, openSync, type Stats } from 'node:fs'
-import { errorCause } from './stream/input-error.ts'
 import { CommandFault } from '../config/command-fault.ts'
+import { errorCause } from './stream/input-error.ts'
 
 export type ImportSource = { fd: number; path: string; stats: Stats }
 

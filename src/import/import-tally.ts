@@ -1,8 +1,8 @@
 /** What an import has done so far, counted, and how that is said. */
 
-import type { ImportFormatName } from './formats/import-formats.ts'
 import type { IngestOutcome } from '../store/ingest.ts'
 import type { ImportBatch } from './batch.ts'
+import type { ImportFormatName } from './formats/import-formats.ts'
 
 /** `line`: up to which line the file was applied. */
 export type ImportTally = {
@@ -15,7 +15,11 @@ export type ImportTally = {
   line: number
 }
 
-export function addBatchToTally(tally: ImportTally, { rejects, line, read, skipped: passedOver }: ImportBatch, outcomes: readonly IngestOutcome[]): void {
+export function addBatchToTally(
+  tally: ImportTally,
+  { rejects, line, read, skipped: passedOver }: ImportBatch,
+  outcomes: readonly IngestOutcome[],
+): void {
   tally.read += read
   tally.skipped += passedOver
   tally.line = line

@@ -4,7 +4,12 @@ import type { PreparedObservation } from '../apply/prepare.ts'
 import type { DomainName } from '../values/domain-name.ts'
 
 /** `numbers` has observed_at, asked, dnsPrint and webPrint of each in turn. */
-export type ObservationColumns = { names: DomainName[]; dns: (string | null)[]; web: (string | null)[]; numbers: Float64Array }
+export type ObservationColumns = {
+  names: DomainName[]
+  dns: (string | null)[]
+  web: (string | null)[]
+  numbers: Float64Array
+}
 
 const NUMBERS_PER_ROW = 4
 
@@ -16,7 +21,13 @@ export function createColumnBuffer(maxRows: number) {
   let web: (string | null)[] = []
   return {
     add(prepared: PreparedObservation): void {
-      const { name, observed_at, queriedTypes: askedTypes, dnsFingerprint: dnsPrint, webFingerprint: webPrint } = prepared
+      const {
+        name,
+        observed_at,
+        queriedTypes: askedTypes,
+        dnsFingerprint: dnsPrint,
+        webFingerprint: webPrint,
+      } = prepared
       numbers.set([observed_at, askedTypes, dnsPrint, webPrint], names.length * NUMBERS_PER_ROW)
       names.push(name)
       dns.push(prepared.dns)

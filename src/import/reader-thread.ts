@@ -5,13 +5,13 @@ import { read as readCallback } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { InputError } from './stream/input-error.ts'
-import { decompress } from './stream/decompress.ts'
-import { type InputLine, createLineSplitter } from './stream/line-splitter.ts'
-import { IMPORT_FORMATS } from './formats/import-formats.ts'
-import type { ImportBatch, BatchRequest, ReaderTask } from './batch.ts'
+import type { BatchRequest, ImportBatch, ReaderTask } from './batch.ts'
 import { type BatchCollector, collectObservations } from './collect-observations.ts'
 import { collectSightings } from './collect-sightings.ts'
+import { IMPORT_FORMATS } from './formats/import-formats.ts'
+import { decompress } from './stream/decompress.ts'
+import { InputError } from './stream/input-error.ts'
+import { createLineSplitter, type InputLine } from './stream/line-splitter.ts'
 
 const READ_CHUNK_BYTES = 262_144
 /** What came is handed over after this long, though it is no full batch: a pipe may be slow. */
@@ -26,7 +26,8 @@ if (parentPort) await readFileInBatches(parentPort, workerData as ReaderTask)
 
 /** Reads to the end, one batch an order at most. What came whole before the file breaks off is handed over. */
 async function readFileInBatches(port: MessagePort, task: ReaderTask): Promise<void> {
-  const batch = task.format === null ? collectObservations() : collectSightings(IMPORT_FORMATS[task.format](task.observedAt))
+  const batch =
+    task.format === null ? collectObservations() : collectSightings(IMPORT_FORMATS[task.format](task.observedAt))
   const sender = createBatchSender(port, batch)
   try {
     const end = await collectLines(task, batch, sender)
@@ -39,7 +40,11 @@ async function readFileInBatches(port: MessagePort, task: ReaderTask): Promise<v
 }
 
 /** Why it ended. */
-async function collectLines({ fd, path, strict }: ReaderTask, batch: BatchCollector, sender: BatchSender): Promise<BatchEnd> {
+async function collectLines(
+  { fd, path, strict }: ReaderTask,
+  batch: BatchCollector,
+  sender: BatchSender,
+): Promise<BatchEnd> {
   const cutter = createLineSplitter()
   let ending: BatchEnd = 'done'
   try {

@@ -1,9 +1,9 @@
 /** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
 
 import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
-import { errorCause } from './stream/input-error.ts'
 import { CommandFault } from '../config/command-fault.ts'
 import type { RejectedLine } from './batch.ts'
+import { errorCause } from './stream/input-error.ts'
 
 const MAX_REPORTED = 10
 

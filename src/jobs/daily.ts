@@ -3,11 +3,11 @@
 import type { ObservationStore } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { addDays, type Day, type Instant } from '../values/time.ts'
-import { type BuildResult, requireDiskSpace, publishFile, type BuildContext } from './publish.ts'
+import { ContentSummary, type FileRows } from './content-summary.ts'
 import { EarlierFiles } from './earlier-files.ts'
-import { type QualityBounds, checkQuality } from './quality-check.ts'
-import { type FileDescription, fileName, type FileManifest, type FileStore } from './file-store/file-store.ts'
-import { type FileRows, ContentSummary } from './content-summary.ts'
+import { type FileDescription, type FileManifest, type FileStore, fileName } from './file-store/file-store.ts'
+import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } from './publish.ts'
+import { checkQuality, type QualityBounds } from './quality-check.ts'
 
 export type DailyBuild = {
   fileStore: FileStore
@@ -34,7 +34,11 @@ const EARLIER_FILE_DAYS = 28
 export async function buildDaily(day: Day, build: DailyBuild, context: BuildContext): Promise<BuildResult> {
   const { fileStore, qualityBounds: bounds, release, now } = build
   const files = (await fileStore.list('daily')).filter(({ held }) => held === null)
-  await requireDiskSpace(fileStore, `the daily file of ${day}`, Math.max(FIRST_DAILY_FILE_BYTES, ...files.map(({ bytes }) => bytes)))
+  await requireDiskSpace(
+    fileStore,
+    `the daily file of ${day}`,
+    Math.max(FIRST_DAILY_FILE_BYTES, ...files.map(({ bytes }) => bytes)),
+  )
   const from = addDays(day, -EARLIER_FILE_DAYS)
   const earlier = new EarlierFiles(
     fileStore,
@@ -52,7 +56,13 @@ export async function buildDaily(day: Day, build: DailyBuild, context: BuildCont
     return { generated: now, ...counts, ratio, listed_before, held }
   }
   try {
-    return await publishFile(fileStore, fileName('daily', day), tally.content('', rows), { describe, isSame: mayKeepFormerDaily }, context)
+    return await publishFile(
+      fileStore,
+      fileName('daily', day),
+      tally.content('', rows),
+      { describe, isSame: mayKeepFormerDaily },
+      context,
+    )
   } finally {
     await earlier.close()
   }

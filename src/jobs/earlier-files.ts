@@ -1,8 +1,8 @@
 /** Which names were listed on earlier days too: their files are read beside, all of them once, in the order that all have. */
 
 import type { DomainName } from '../values/domain-name.ts'
-import { namesOfFile } from './file-store/packed-names.ts'
 import type { FileName, FileStore } from './file-store/file-store.ts'
+import { namesOfFile } from './file-store/packed-names.ts'
 
 export class EarlierFiles {
   readonly #files: EarlierFile[]

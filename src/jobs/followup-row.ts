@@ -15,7 +15,9 @@ export const FOLLOWUP_HEADER = `${FOLLOWUP_COLUMNS.join()}\n`
  */
 export function followupRow(name: DomainName, { ip, states, web }: CurrentFacts): string {
   const servers =
-    states.MX === undefined ? [] : decodeRecords('MX', states.MX.records).filter(({ mail_server }) => mail_server !== '.')
+    states.MX === undefined
+      ? []
+      : decodeRecords('MX', states.MX.records).filter(({ mail_server }) => mail_server !== '.')
   const fields = [
     name,
     yesNoText(web?.has_website),

@@ -1,15 +1,21 @@
 /** Follow-up files: what became of the names of a day 7 or 30 days later, as it is known when the file is written. */
 
-import type { ObservationStore } from '../store/port/store.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
+import type { ObservationStore } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Day, Instant } from '../values/time.ts'
-import { type BuildResult, requireDiskSpace, publishFile, type BuildContext } from './publish.ts'
-import { FOLLOWUP_HEADER, followupRow } from './followup-row.ts'
+import { ContentSummary, type FileRows } from './content-summary.ts'
 import { BuildFault } from './file-store/build-fault.ts'
+import {
+  type FileDescription,
+  type FileName,
+  type FileStore,
+  fileName,
+  type OpenedFile,
+} from './file-store/file-store.ts'
 import { namesOfFile } from './file-store/packed-names.ts'
-import { type FileDescription, type FileName, fileName, type OpenedFile, type FileStore } from './file-store/file-store.ts'
-import { type FileRows, ContentSummary } from './content-summary.ts'
+import { FOLLOWUP_HEADER, followupRow } from './followup-row.ts'
+import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } from './publish.ts'
 
 /** Days after registration at which a follow-up file is made. */
 export const FOLLOWUPS = [7, 30] as const
@@ -32,7 +38,7 @@ const FOLLOWUP_BATCH_NAMES = 1_000
 /** Wants the names of a day's file from the crawler; how many they are. */
 export async function requestFollowupProbes(
   day: Day,
-  { shelf: fileStore, wishes: crawlRequests }: { shelf: FileStore; wishes: Pick<CrawlRequests, 'add'> },
+  { fileStore, crawlRequests }: { fileStore: FileStore; crawlRequests: Pick<CrawlRequests, 'add'> },
   { signal, onRows }: Pick<BuildContext, 'signal' | 'onRows'>,
 ): Promise<number> {
   let queued = 0
@@ -49,7 +55,12 @@ export async function requestFollowupProbes(
  * Puts the follow-up file of a day on the shelf, from the facts that are known now; names that were forgotten are left out.
  * What the crawler has not visited of it by now is no longer wanted. Throws BuildFault where the day has no file that is handed out.
  */
-export async function buildFollowup(day: Day, after: FollowupDays, build: FollowupBuild, context: BuildContext): Promise<BuildResult> {
+export async function buildFollowup(
+  day: Day,
+  after: FollowupDays,
+  build: FollowupBuild,
+  context: BuildContext,
+): Promise<BuildResult> {
   const opened = await openDailyFile(build.fileStore, day)
   try {
     await requireDiskSpace(build.fileStore, `the follow-up file of ${day}`, FOLLOWUP_ROW_BYTES * opened.manifest.rows)
@@ -59,7 +70,12 @@ export async function buildFollowup(day: Day, after: FollowupDays, build: Follow
   }
 }
 
-function publishFollowup(name: FileName, opened: OpenedFile, build: FollowupBuild, run: BuildContext): Promise<BuildResult> {
+function publishFollowup(
+  name: FileName,
+  opened: OpenedFile,
+  build: FollowupBuild,
+  run: BuildContext,
+): Promise<BuildResult> {
   const { fileStore, now } = build
   const tally = new ContentSummary()
   let older_than_24h = 0

@@ -64,7 +64,11 @@ function gzipTrailer(sum: number, length: number): Uint8Array {
 }
 
 /** The source cut anew, into blocks of one size. */
-async function* fixedSizeBlocks(source: AsyncIterable<Uint8Array>, size: number, pool: GzipThreadPool): AsyncGenerator<Uint8Array> {
+async function* fixedSizeBlocks(
+  source: AsyncIterable<Uint8Array>,
+  size: number,
+  pool: GzipThreadPool,
+): AsyncGenerator<Uint8Array> {
   let block = pool.buffer(size)
   let filled = 0
   for await (const piece of source) {

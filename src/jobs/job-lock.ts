@@ -1,10 +1,10 @@
 /** A duty of the nights in this process's hands, whose work is noted run by run. */
 
-import { type WaitClock, type HeldLock, withNamedLock } from '../store/named-lock.ts'
-import { userMessageOf, StoreFault } from '../store/port/fault.ts'
-import type { LockName, Jobs } from '../store/port/jobs.ts'
+import { type HeldLock, type WaitClock, withNamedLock } from '../store/named-lock.ts'
+import { StoreFault, userMessageOf } from '../store/port/fault.ts'
+import type { Jobs, LockName } from '../store/port/jobs.ts'
 import { BuildFault } from './file-store/build-fault.ts'
-import { STOPPED_MESSAGE, type JobStep } from './job-plan.ts'
+import { type JobStep, STOPPED_MESSAGE } from './job-plan.ts'
 
 /** A duty that this process has, and a book of what it does. */
 export type JobLock = Pick<HeldLock, 'signal' | 'requireHeld'> & {

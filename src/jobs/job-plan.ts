@@ -1,9 +1,9 @@
 /** The plan of the nights: what is to be made now, given the clock, what there is and what ran. Pure. */
 
-import { PROCESS_DIED_MESSAGE, type Job, type JobRun } from '../store/port/jobs.ts'
+import { type Job, type JobRun, PROCESS_DIED_MESSAGE } from '../store/port/jobs.ts'
 import { addDays, type Day, dayOf, type Instant, startOfDay } from '../values/time.ts'
-import { FOLLOWUPS, type FollowupDays } from './followup.ts'
 import type { FileKind, FileManifest } from './file-store/file-store.ts'
+import { FOLLOWUPS, type FollowupDays } from './followup.ts'
 
 /** One thing to be done; `date` is null for what is of no day. */
 export type JobStep = { job: Job; date: Day | null }
@@ -63,7 +63,8 @@ export function planJobs(inputs: PlanInputs): JobPlan {
 function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]): Generator<JobStep> {
   const { now, times, inboxRecheckAt: inboxAgain } = inputs
   const isAgain = inboxAgain !== null && inboxAgain <= now
-  if (history.lastSuccessSince('inbox', null, isAgain ? inboxAgain : history.round) === null) yield { job: 'inbox', date: null }
+  if (history.lastSuccessSince('inbox', null, isAgain ? inboxAgain : history.round) === null)
+    yield { job: 'inbox', date: null }
   if (inboxAgain !== null && !isAgain) wakeTimes.push(inboxAgain)
   for (const { day, changed } of outdatedDays(inputs, history)) {
     if (changed < now) yield { job: 'daily', date: day }
@@ -77,7 +78,9 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
 
 /** Days whose sources changed since their file was last made; what changes during the day has to wait for the next round. */
 function outdatedDays({ days, files }: PlanInputs, history: RunHistory): PlanInputs['days'] {
-  const seen = Math.max(history.round, history.lastSuccessSince('inbox', null, history.round)?.endedAt ?? 0) + SOURCE_CLOCK_SKEW_SECONDS
+  const seen =
+    Math.max(history.round, history.lastSuccessSince('inbox', null, history.round)?.endedAt ?? 0) +
+    SOURCE_CLOCK_SKEW_SECONDS
   const made = new Map(files.daily.map(({ date, generated }) => [date, generated]))
   const isFresh = (day: Day, changed: Instant): boolean =>
     (made.get(day) ?? -1) > changed || history.lastSuccessSince('daily', day, changed + 1) !== null
@@ -90,10 +93,10 @@ function* dueFollowupJobs(inputs: PlanInputs, history: RunHistory, wakeTimes: In
   const { now, times, files, crawl, followupWait: cutoff } = inputs
   for (const { date, generated, after } of dueFollowups(files, now, times[0]!)) {
     const due = followupDueAt(date, after, times[0]!)
-    const queued = history.lastSuccessSince(`queue-${after}`, date, Math.max(due, generated))
+    const queued = history.lastSuccessSince(`request-${after}`, date, Math.max(due, generated))
     const isLate = now - due >= SECONDS_PER_DAY // what the crawler saw now would say nothing of that night
     const until = queued === null ? now : queued.endedAt! + cutoff
-    if (crawl.isRunning && queued === null && !isLate) yield { job: `queue-${after}`, date }
+    if (crawl.isRunning && queued === null && !isLate) yield { job: `request-${after}`, date }
     else if (!crawl.isRunning || crawl.requested === 0 || now >= until) yield { job: `followup-${after}`, date }
     else wakeTimes.push(Math.min(now + CRAWL_CHECK_SECONDS, until))
   }
@@ -151,7 +154,8 @@ class RunHistory {
 
   /** The newest run that went well and began at or after a time; null for none. */
   lastSuccessSince(job: Job, date: Day | null, from: Instant): JobRun | null {
-    const went = ({ startedAt: began, endedAt: ended, error }: JobRun): boolean => began >= from && ended !== null && error === null
+    const went = ({ startedAt: began, endedAt: ended, error }: JobRun): boolean =>
+      began >= from && ended !== null && error === null
     return this.#runsOf({ job, date }).findLast(went) ?? null
   }
 

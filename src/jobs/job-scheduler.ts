@@ -1,10 +1,10 @@
 /** The nights: a loop that takes the plan's first step again and again, in one process of all, until it is stopped. */
 
 import type { WaitClock } from '../store/named-lock.ts'
-import type { LockName, Job } from '../store/port/jobs.ts'
+import type { Job, LockName } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
 import { type JobLock, withJobLock } from './job-lock.ts'
-import { type PlanInputs, planJobs, type JobStep } from './job-plan.ts'
+import { type JobStep, type PlanInputs, planJobs } from './job-plan.ts'
 
 /** What came of a step. `words`: what there is to say of it; `held`: somebody has to look at it. */
 export type StepOutcome = { rows: number | null; message?: string | null; held?: true }
@@ -30,8 +30,8 @@ const FAULT_RETRY_MS = 60_000
 export const LOCK_OF_JOB: Readonly<Record<Job, LockName>> = {
   inbox: 'inbox',
   daily: 'daily',
-  'queue-7': 'followup',
-  'queue-30': 'followup',
+  'request-7': 'followup',
+  'request-30': 'followup',
   'followup-7': 'followup',
   'followup-30': 'followup',
   snapshot: 'snapshot',
@@ -42,7 +42,9 @@ export async function runJobScheduler(scheduler: JobScheduler, signal: AbortSign
   const { clock, events } = scheduler
   while (!signal.aborted) {
     try {
-      const ran = await withJobLock('night', lockDependencies(scheduler), signal, (hand) => scheduleWhileLocked(scheduler, hand))
+      const ran = await withJobLock('scheduler', lockDependencies(scheduler), signal, (hand) =>
+        scheduleWhileLocked(scheduler, hand),
+      )
       if (ran === null) await clock.wait(LOCK_RETRY_MS, signal)
     } catch (error) {
       if (signal.aborted) return
@@ -56,7 +58,12 @@ async function scheduleWhileLocked(scheduler: JobScheduler, { signal, requireHel
   while (!signal.aborted) {
     await stands()
     const { step, recheckAt: again } = planJobs(await scheduler.readInputs())
-    const pause = step === null ? await millisecondsUntil(scheduler, again) : (await runStepIfFree(scheduler, step, signal)) ? 0 : LOCK_RETRY_MS
+    const pause =
+      step === null
+        ? await millisecondsUntil(scheduler, again)
+        : (await runStepIfFree(scheduler, step, signal))
+          ? 0
+          : LOCK_RETRY_MS
     if (pause > 0) await scheduler.clock.wait(pause, signal)
   }
 }

@@ -2,8 +2,8 @@
 
 import type { DiskSpaceMonitor } from '../store/disk-space.ts'
 import { BuildFault } from './file-store/build-fault.ts'
+import type { FileDescription, FileManifest, FileName, FileStore } from './file-store/file-store.ts'
 import { gzipParallel } from './gzip.ts'
-import type { FileDescription, FileName, FileManifest, FileStore } from './file-store/file-store.ts'
 
 /** What a build is told by whoever runs it. */
 export type BuildContext = {
@@ -63,7 +63,10 @@ export async function publishFile(
   }
 }
 
-async function* abortableContent(content: AsyncIterable<Uint8Array>, { signal, diskSpace }: BuildContext): AsyncGenerator<Uint8Array> {
+async function* abortableContent(
+  content: AsyncIterable<Uint8Array>,
+  { signal, diskSpace }: BuildContext,
+): AsyncGenerator<Uint8Array> {
   for await (const piece of content) {
     signal.throwIfAborted()
     await diskSpace?.wait(signal)
@@ -71,14 +74,21 @@ async function* abortableContent(content: AsyncIterable<Uint8Array>, { signal, d
   }
 }
 
-async function* withLockCheck(packed: AsyncIterable<Uint8Array>, { signal, requireLock: stands }: BuildContext): AsyncGenerator<Uint8Array> {
+async function* withLockCheck(
+  packed: AsyncIterable<Uint8Array>,
+  { signal, requireLock: stands }: BuildContext,
+): AsyncGenerator<Uint8Array> {
   yield* packed
   signal.throwIfAborted()
   await stands()
 }
 
 /** Throws BuildFault where the disk of the shelf has less than `bytes` free, and some more. */
-export async function requireDiskSpace({ freeBytes: diskSpace }: Pick<FileStore, 'freeBytes'>, what: string, bytes: number): Promise<void> {
+export async function requireDiskSpace(
+  { freeBytes: diskSpace }: Pick<FileStore, 'freeBytes'>,
+  what: string,
+  bytes: number,
+): Promise<void> {
   const [free, needed] = [await diskSpace(), bytes + SPARE_BYTES]
   if (free >= needed) return
   const words = `${what} needs ${Math.ceil(needed / MEBIBYTE)} MiB, and the disk of DOMAINDEX_FILES has ${Math.floor(free / MEBIBYTE)} MiB free`

@@ -28,7 +28,11 @@ export function checkQuality(
 }
 
 /** Why a day is held back; null if it is not. */
-function holdReason(rows: number, median: number, { min: least, max: most, minDifference: floor }: QualityBounds): string | null {
+function holdReason(
+  rows: number,
+  median: number,
+  { min: least, max: most, minDifference: floor }: QualityBounds,
+): string | null {
   const isWithin = rows >= least * median && rows <= most * median
   if (isWithin || Math.abs(rows - median) <= floor) return null
   const bound = rows < median ? `below ${least} times that` : `above ${most} times that`

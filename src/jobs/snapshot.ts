@@ -1,11 +1,23 @@
 /** Snapshots: every name that is known when the build begins, as a plain list and with columns, both from one walk over the store. */
 
 import { createHash } from 'node:crypto'
-import { type ListingPage, type Listing, LISTING_COLUMNS, type ListingStage, type NameListing } from '../store/port/listing.ts'
+import {
+  LISTING_COLUMNS,
+  type Listing,
+  type ListingPage,
+  type ListingStage,
+  type NameListing,
+} from '../store/port/listing.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type Day, dayOf } from '../values/time.ts'
-import { type BuildResult, requireDiskSpace, publishFile, type BuildContext } from './publish.ts'
-import { type FileDescription, type FileKind, fileName, type FileManifest, type FileStore } from './file-store/file-store.ts'
+import {
+  type FileDescription,
+  type FileKind,
+  type FileManifest,
+  type FileStore,
+  fileName,
+} from './file-store/file-store.ts'
+import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } from './publish.ts'
 
 export type SnapshotBuild = {
   fileStore: FileStore
@@ -21,7 +33,11 @@ export type SnapshotBuild = {
 export type SnapshotEdition = Extract<FileKind, 'snapshot' | 'enriched'>
 
 /** What an edition is made of. `bytes`: of a name, packed, where no earlier file says it. */
-type EditionSource = { header: string; bytesPerName: number; pages: (listing: NameListing) => AsyncIterable<ListingPage> }
+type EditionSource = {
+  header: string
+  bytesPerName: number
+  pages: (listing: NameListing) => AsyncIterable<ListingPage>
+}
 
 const EDITION_SOURCES: Readonly<Record<SnapshotEdition, EditionSource>> = {
   snapshot: { header: '', bytesPerName: 10, pages: (walk) => walk.names() },
@@ -44,7 +60,7 @@ export async function buildSnapshots(build: SnapshotBuild, context: BuildContext
         context.onRows(rows)
         onStep(edition, rows, walk.estimatedNames)
       }
-      const { manifest } = await buildEdition(edition, date, { shelf: fileStore, walk }, { ...context, onRows })
+      const { manifest } = await buildEdition(edition, date, { fileStore, listing: walk }, { ...context, onRows })
       built.push(manifest)
       await removeOldSnapshots(fileStore, edition, date, kept)
     }
@@ -58,12 +74,16 @@ export async function buildSnapshots(build: SnapshotBuild, context: BuildContext
 export async function buildEdition(
   edition: SnapshotEdition,
   date: Day,
-  { shelf: fileStore, walk: listing }: { shelf: FileStore; walk: NameListing },
+  { fileStore, listing }: { fileStore: FileStore; listing: NameListing },
   context: BuildContext,
 ): Promise<BuildResult> {
   const { header, bytesPerName: bytes, pages } = EDITION_SOURCES[edition]
   const former = (await fileStore.list(edition)).at(-1)
-  await requireDiskSpace(fileStore, `the ${edition} file of ${date}`, former ? former.bytes * SIZE_GROWTH_ALLOWANCE : (listing.estimatedNames ?? 0) * bytes)
+  await requireDiskSpace(
+    fileStore,
+    `the ${edition} file of ${date}`,
+    former ? former.bytes * SIZE_GROWTH_ALLOWANCE : (listing.estimatedNames ?? 0) * bytes,
+  )
   const count = new PageSummary(context)
   const describe = (): FileDescription => ({ generated: listing.startedAt, ...count.counts(), held: null })
   const isSame = (): boolean => false // of which moment it is says the file that is there
@@ -76,7 +96,12 @@ export async function buildEdition(
   )
 }
 
-async function removeOldSnapshots(fileStore: FileStore, edition: SnapshotEdition, built: Day, keepCount: number): Promise<void> {
+async function removeOldSnapshots(
+  fileStore: FileStore,
+  edition: SnapshotEdition,
+  built: Day,
+  keepCount: number,
+): Promise<void> {
   const others = (await fileStore.list(edition)).filter(({ date }) => date !== built)
   const most = Math.max(0, others.length - (keepCount - 1))
   for (const { name } of others.slice(0, most)) await fileStore.remove(name)

@@ -1,17 +1,17 @@
 /** What the nights go by, and how each step of theirs is done: the plan's words on one side, the builders on the other. */
 
+import type { Registrations } from '../registrations/registrations.ts'
 import { RUN_RETENTION_SECONDS } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Day, Instant } from '../values/time.ts'
-import type { BuildContext } from './publish.ts'
 import { buildDaily } from './daily.ts'
-import type { JobLock } from './job-lock.ts'
-import { buildFollowup, type FollowupDays, requestFollowupProbes } from './followup.ts'
-import type { QualityBounds } from './quality-check.ts'
-import type { StepOutcome } from './job-scheduler.ts'
-import type { PlanInputs, JobStep } from './job-plan.ts'
-import type { Registrations } from '../registrations/registrations.ts'
 import { FILE_KINDS, type FileKind, type FileManifest, type FileStore } from './file-store/file-store.ts'
+import { buildFollowup, type FollowupDays, requestFollowupProbes } from './followup.ts'
+import type { JobLock } from './job-lock.ts'
+import type { JobStep, PlanInputs } from './job-plan.ts'
+import type { StepOutcome } from './job-scheduler.ts'
+import type { BuildContext } from './publish.ts'
+import type { QualityBounds } from './quality-check.ts'
 
 /** All that the files of the nights are made with. */
 export type JobDependencies = {
@@ -41,7 +41,9 @@ export async function readPlanInputs({
   fileStore,
   registrations: sources,
   inboxRecheckAt: inboxAgain,
-}: Pick<JobDependencies, 'store' | 'fileStore' | 'registrations' | 'inboxRecheckAt'>): Promise<Omit<PlanInputs, 'times' | 'followupWait'>> {
+}: Pick<JobDependencies, 'store' | 'fileStore' | 'registrations' | 'inboxRecheckAt'>): Promise<
+  Omit<PlanInputs, 'times' | 'followupWait'>
+> {
   const now = await store.now()
   const days = await sources.days()
   const crawlers = await store.schedule.crawlers()
@@ -59,9 +61,16 @@ export async function readPlanInputs({
 }
 
 /** Does one step. */
-export async function runStep(dependencies: JobDependencies, { job, date }: JobStep, lock: JobLock, options: StepOptions): Promise<StepOutcome> {
-  const run: BuildContext = { ...lock, ...options, threads: dependencies.threads, diskSpace: dependencies.diskSpace }
-  await dependencies.diskSpace?.wait(lock.signal)
+export async function runStep(
+  dependencies: JobDependencies,
+  { job, date }: JobStep,
+  lock: JobLock,
+  options: StepOptions,
+): Promise<StepOutcome> {
+  const { signal, requireHeld } = lock
+  const { threads, diskSpace } = dependencies
+  const run: BuildContext = { signal, requireLock: requireHeld, ...options, threads, diskSpace }
+  await diskSpace?.wait(signal)
   switch (job) {
     case 'inbox':
       return dependencies.processInbox(run)
@@ -69,9 +78,15 @@ export async function runStep(dependencies: JobDependencies, { job, date }: JobS
       return dependencies.buildSnapshots(run)
     case 'daily':
       return runDailyStep(dependencies, date!, run, options.release ?? false)
-    case 'queue-7':
-    case 'queue-30':
-      return { rows: await requestFollowupProbes(date!, { shelf: dependencies.fileStore, wishes: dependencies.store.crawlRequests }, run) }
+    case 'request-7':
+    case 'request-30':
+      return {
+        rows: await requestFollowupProbes(
+          date!,
+          { fileStore: dependencies.fileStore, crawlRequests: dependencies.store.crawlRequests },
+          run,
+        ),
+      }
     case 'followup-7':
     case 'followup-30':
       return runFollowupStep(dependencies, date!, job === 'followup-7' ? 7 : 30, run)
@@ -85,7 +100,14 @@ async function runDailyStep(
   release: boolean,
 ): Promise<StepOutcome> {
   const names = sources.registered(day)
-  const build = { fileStore: fileStore, observations: store.observations, names, qualityBounds: qualityBounds, release, now: await store.now() }
+  const build = {
+    fileStore: fileStore,
+    observations: store.observations,
+    names,
+    qualityBounds: qualityBounds,
+    release,
+    now: await store.now(),
+  }
   const { manifest, isNew } = await buildDaily(day, build, run)
   const { rows, held } = manifest
   if (held !== null)
@@ -97,8 +119,18 @@ async function runDailyStep(
   return { rows, message: isNew ? null : `${day} is as it was` }
 }
 
-async function runFollowupStep({ store, fileStore }: JobDependencies, day: Day, after: FollowupDays, run: BuildContext): Promise<StepOutcome> {
+async function runFollowupStep(
+  { store, fileStore }: JobDependencies,
+  day: Day,
+  after: FollowupDays,
+  run: BuildContext,
+): Promise<StepOutcome> {
   const { observations: frontier, crawlRequests } = store
-  const { manifest } = await buildFollowup(day, after, { fileStore, observations: frontier, crawlRequests, now: await store.now() }, run)
+  const { manifest } = await buildFollowup(
+    day,
+    after,
+    { fileStore, observations: frontier, crawlRequests, now: await store.now() },
+    run,
+  )
   return { rows: manifest.rows, message: null }
 }

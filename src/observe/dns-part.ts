@@ -1,7 +1,7 @@
 /** What the answers to the DNS questions say: the status of the name, and its records in canonical form. */
 
 import type { DnsAnswer, DnsProbeResult } from '../probe/probe-result.ts'
-import { usableRecords, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
+import { RECORD_TYPES, type RecordsByType, type RecordType, usableRecords } from '../values/dns-record.ts'
 import type { DnsPart, DnsStatus } from './observation.ts'
 
 /**

@@ -1,9 +1,9 @@
 /** The door for observations in text: a line of JSON becomes a canonical Observation, or the reason why it does not. */
 
-import { type DomainName, parseName } from '../values/domain-name.ts'
 import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
+import { type DomainName, parseName } from '../values/domain-name.ts'
 import { parseInstant } from '../values/time.ts'
-import { isObject, parseJsonObject, domainProblem } from './json.ts'
+import { domainProblem, isObject, parseJsonObject } from './json.ts'
 import type { DnsPart, DnsStatus, Observation, SocialAccount, Ssl, WebPart } from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 

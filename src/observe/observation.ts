@@ -1,7 +1,7 @@
 /** The observation: what one visit saw of one domain, in the shape every later stage reads. */
 
-import type { DomainName } from '../values/domain-name.ts'
 import type { RecordsByType } from '../values/dns-record.ts'
+import type { DomainName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 
 /** How the domain's name servers answered. `servfail`: neither A nor AAAA was answered. */

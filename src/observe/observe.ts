@@ -3,9 +3,9 @@
 import type { ProbeResult, WebProbeResult } from '../probe/probe-result.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { sslVerdict } from './certificate.ts'
+import { toDnsPart } from './dns-part.ts'
 import type { Observation, Ssl, WebPart } from './observation.ts'
 import { startPageText } from './page-text.ts'
-import { toDnsPart } from './dns-part.ts'
 import { socialAccounts } from './social/social-accounts.ts'
 import { judgeWebsite } from './website.ts'
 

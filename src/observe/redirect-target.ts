@@ -9,7 +9,11 @@ export type RedirectTarget = Pick<WebPart, 'redirects_to' | 'redirect_host'>
 export const NO_REDIRECT_TARGET: RedirectTarget = { redirects_to: null }
 
 /** The target that a host stands for by a public suffix list: its registrable domain, or null if that is the domain's own. */
-export function redirectTargetFor(host: DomainName, domain: DomainName, registrableOf: (name: DomainName) => DomainName = registrableDomain): RedirectTarget {
+export function redirectTargetFor(
+  host: DomainName,
+  domain: DomainName,
+  registrableOf: (name: DomainName) => DomainName = registrableDomain,
+): RedirectTarget {
   const found = registrableOf(host)
   const redirects_to = found === registrableOf(domain) ? null : found
   const stays = host === domain || host === `www.${domain}`

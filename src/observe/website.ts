@@ -25,15 +25,15 @@ export function judgeWebsite(result: WebProbeResult, domain: DomainName): Websit
   const last = hosts.at(-1)
   const own = registrableDomain(domain)
   const isOwn = (host: string): boolean => registrableDomainOf(host) === own
-  if (chain.end === 'closed' && (last === undefined || isOwn(last))) return null
-  if (chain.hops.length === 0 && [bare, www].some((each) => each?.end === 'closed')) return null
+  if (chain.end === 'not_allowed' && (last === undefined || isOwn(last))) return null
+  if (chain.hops.length === 0 && [bare, www].some((each) => each?.end === 'not_allowed')) return null
   const has_website = hosts.every(isOwn) && endsSuccessfully(chain)
   return {
     has_website,
     redirect_to_https: upgradesToHttps(chain, isOwn),
     redirect_to_www: bare.hops.some(({ to }) => to !== null && hostOf(to) === `www.${domain}`),
-    only_with_www: bare.hops.length === 0 && bare.end === 'silent' && chain.hops.length > 0,
-    ...(chain.end === 'endless' ? NO_REDIRECT_TARGET : redirectTargetOf(last, domain)),
+    only_with_www: bare.hops.length === 0 && bare.end === 'no_response' && chain.hops.length > 0,
+    ...(chain.end === 'too_many_redirects' ? NO_REDIRECT_TARGET : redirectTargetOf(last, domain)),
     page: has_website ? chain.page : null,
   }
 }

@@ -1,9 +1,9 @@
 /** The guard: decides where the crawler may connect to. */
 
 import { BlockList } from 'node:net'
-import { type IpAddress, addressFamily, packAddress, parseAddress, unpackAddress } from '../values/ip-address.ts'
-import { NEVER_ALLOWED_RANGES, SPECIAL_IPV4_RANGES, SPECIAL_IPV6_RANGES } from './special-ranges.ts'
+import { addressFamily, type IpAddress, packAddress, parseAddress, unpackAddress } from '../values/ip-address.ts'
 import type { VettedEndpoint } from './probe-result.ts'
+import { NEVER_ALLOWED_RANGES, SPECIAL_IPV4_RANGES, SPECIAL_IPV6_RANGES } from './special-ranges.ts'
 
 /** `bits` leading bits of `base` are the same in all addresses of the range; those behind them are zero in `base`. */
 export type AddressRange = { base: IpAddress; bits: number }
@@ -63,7 +63,9 @@ const ISATAP_PREFIXES = new Set(['00005efe', '02005efe'])
  * is the IPv4 address. Throws RangeError for a stand that stands for another port.
  */
 export function makeGuard(options: GuardOptions = {}): Guard {
-  const mappings = new Map((options.portMappings ?? []).map((stand) => [endpointKey(unmapped(stand.address), publicPortOf(stand)), stand]))
+  const mappings = new Map(
+    (options.portMappings ?? []).map((stand) => [endpointKey(unmapped(stand.address), publicPortOf(stand)), stand]),
+  )
   const allowed = toBlockLists(options.allowed ?? [])
   const blocked = new Set((options.blocked ?? []).map(({ address, port }) => endpointKey(unmapped(address), port)))
   const blockedPorts = new Set(
@@ -88,7 +90,9 @@ export function makeGuard(options: GuardOptions = {}): Guard {
       const address = unmapped(given)
       const mapping = mappings.get(endpointKey(address, port))
       if (mapping !== undefined)
-        return isBlocked(address, mapping.port) || isBlocked(mapping.connectTo ?? address, mapping.port) ? null : mappedEndpoint(address, mapping)
+        return isBlocked(address, mapping.port) || isBlocked(mapping.connectTo ?? address, mapping.port)
+          ? null
+          : mappedEndpoint(address, mapping)
       if (!passes(address, port)) return null
       return contains(allowed, address) ? { address, port, isOwn: true } : { address, port }
     },
@@ -124,7 +128,11 @@ export function parseAddressRange(text: string): AddressRange | null {
 export function classifyRange(range: AddressRange): 'closed' | 'special' | 'public' {
   const isWithin = (text: string): boolean => {
     const outer = requireRange(text)
-    return addressFamily(outer.base) === addressFamily(range.base) && outer.bits <= range.bits && contains(toBlockLists([outer]), range.base)
+    return (
+      addressFamily(outer.base) === addressFamily(range.base) &&
+      outer.bits <= range.bits &&
+      contains(toBlockLists([outer]), range.base)
+    )
   }
   if (NEVER_ALLOWED_RANGES.some(isWithin)) return 'closed'
   return [...SPECIAL_IPV4_RANGES, ...SPECIAL_IPV6_RANGES].some(isWithin) ? 'special' : 'public'
@@ -163,7 +171,9 @@ function unmapped(address: IpAddress): IpAddress {
 function embeddedIpv4(address: IpAddress): IpAddress[] {
   if (addressFamily(address) === 4 || address === LOOPBACK) return []
   const bytes = packAddress(address).subarray(1)
-  const places = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap((wrapping) => wrapping.offsets)
+  const places = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap(
+    (wrapping) => wrapping.offsets,
+  )
   if (ISATAP_PREFIXES.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) places.push({ at: 12, mask: 0 })
   return places.map(({ at, mask }) =>
     unpackAddress(Uint8Array.of(4, ...bytes.subarray(at, at + 4).map((byte) => byte ^ mask))),

@@ -1,7 +1,7 @@
 /** The addresses of hosts during one visit: asked once, vetted each time a connection is made. */
 
-import { type IpAddress, addressFamily, parseAddress } from '../values/ip-address.ts'
 import type { DomainName } from '../values/domain-name.ts'
+import { addressFamily, type IpAddress, parseAddress } from '../values/ip-address.ts'
 import type { Resolver } from './dns/resolver.ts'
 import type { Guard } from './guard.ts'
 import type { HostEndpoints } from './http/connect.ts'
@@ -14,7 +14,12 @@ type HostAddressSet = { ipv4: readonly IpAddress[]; ipv6: readonly IpAddress[]; 
 const OPTED_OUT_ADDRESSES: HostAddressSet = { ipv4: [], ipv6: [], isIncomplete: true }
 
 /** At most `most` addresses of a host are tried. Hosts that are opted out are neither asked for nor tried. */
-type HostAddressesOptions = { resolver: Resolver; guard: Guard; maxAddresses: number; optOut: Pick<OptOutList, 'hasName'> | null }
+type HostAddressesOptions = {
+  resolver: Resolver
+  guard: Guard
+  maxAddresses: number
+  optOut: Pick<OptOutList, 'hasName'> | null
+}
 
 export class HostAddresses {
   readonly #options: HostAddressesOptions

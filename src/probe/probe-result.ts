@@ -1,8 +1,8 @@
 /** The visit: what one crawl of one domain saw, before anybody judges it. */
 
-import type { IpAddress } from '../values/ip-address.ts'
-import type { DomainName } from '../values/domain-name.ts'
 import type { RecordType } from '../values/dns-record.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 
 /** A part that is null could not be looked at for a reason of ours, and says nothing about the domain. */
@@ -54,18 +54,18 @@ export const MAX_REDIRECT_HOPS = 10
 export type RedirectHop = { url: string; status: number; to: string | null; by: 'location' | 'refresh' | null }
 
 /**
- * How a chain ended. `answered`: at its last hop. `silent`: the last `to` (or the start) does not answer: no address,
- * refused, timed out, not HTTP, over a bound. `endless`: after MOST_HOPS it still goes on. `closed`: the last `to` (or the
+ * How a chain ended. `answered`: at its last hop. `no_response`: the last `to` (or the start) does not answer: no address,
+ * refused, timed out, not HTTP, over a bound. `too_many_redirects`: after MOST_HOPS it still goes on. `not_allowed`: the last `to` (or the
  * start) is nothing that we look at: refused by the guard, another port or scheme, or no route from here.
  */
-export type ChainEnd = 'answered' | 'silent' | 'endless' | 'closed'
+export type ChainEnd = 'answered' | 'no_response' | 'too_many_redirects' | 'not_allowed'
 
 /**
  * What port 443 showed to the name that is served (`www.` where only that answers). `none`: no TLS listener, or a handshake
- * that ended before a certificate came. `shown`: `error` is null where the system trusts it for this name at this time,
- * otherwise the verifier's code, such as CERT_HAS_EXPIRED. `unseen`: not looked at, for a reason of ours.
+ * that ended before a certificate came. `presented`: `error` is null where the system trusts it for this name at this time,
+ * otherwise the verifier's code, such as CERT_HAS_EXPIRED. `unknown`: not probed, for a local reason.
  */
-export type CertificateResult = { kind: 'none' } | { kind: 'shown'; error: string | null } | { kind: 'unseen' }
+export type CertificateResult = { kind: 'none' } | { kind: 'presented'; error: string | null } | { kind: 'unknown' }
 
 /** What the start page holds, gathered as it streamed by; every part is bounded. */
 export type StartPage = {

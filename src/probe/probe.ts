@@ -1,13 +1,13 @@
 /** The crawl of one domain: the seven types asked at once, then the web; what came back is the visit. */
 
-import type { IpAddress } from '../values/ip-address.ts'
-import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 import type { Resolver } from './dns/resolver.ts'
+import { addressesInAnswer } from './host-addresses.ts'
 import type { DnsAnswer, DnsProbeResult, ProbeResult, WebProbeResult } from './probe-result.ts'
 import type { WebProbeInput, WebProber } from './web.ts'
-import { addressesInAnswer } from './host-addresses.ts'
 
 export type Prober = {
   /**
@@ -24,7 +24,12 @@ export const PROBE_TIMEOUT_MS = 60_000
 type ProberOptions = { resolver: Resolver; web: WebProber; now: () => Instant; timeoutMs?: number }
 
 /** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry; `milliseconds` bounds each. */
-export function createProber({ resolver, web, now, timeoutMs: milliseconds = PROBE_TIMEOUT_MS }: ProberOptions): Prober {
+export function createProber({
+  resolver,
+  web,
+  now,
+  timeoutMs: milliseconds = PROBE_TIMEOUT_MS,
+}: ProberOptions): Prober {
   return {
     async probe(domain, granted = []) {
       const at = now()
@@ -33,7 +38,8 @@ export function createProber({ resolver, web, now, timeoutMs: milliseconds = PRO
       const onDeferred = (address: IpAddress): void => {
         held = address
       }
-      const probeWeb: WebProbe = (known) => Promise.race([web.probe(domain, { ...known, granted, onDeferred }), timeout.timedOut])
+      const probeWeb: WebProbe = (known) =>
+        Promise.race([web.probe(domain, { ...known, granted, onDeferred }), timeout.timedOut])
       try {
         const dns = await resolveAllTypes(resolver, domain, timeout.timedOut)
         const webResult = await probeWebIfResolved(dns, probeWeb)
@@ -49,7 +55,11 @@ export function createProber({ resolver, web, now, timeoutMs: milliseconds = PRO
 }
 
 /** Null where the resolver could not be asked for a single type. Types that are not asked in time are left out. */
-async function resolveAllTypes(resolver: Resolver, domain: DomainName, timedOut: Promise<null>): Promise<DnsProbeResult | null> {
+async function resolveAllTypes(
+  resolver: Resolver,
+  domain: DomainName,
+  timedOut: Promise<null>,
+): Promise<DnsProbeResult | null> {
   const queries = RECORD_TYPES.map(
     async (type): Promise<[RecordType, DnsAnswer | null]> => [
       type,

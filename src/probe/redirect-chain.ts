@@ -3,10 +3,10 @@
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { ConnectFailure } from './http/connect.ts'
 import type { HttpResponse } from './http/exchange.ts'
-import { createPageReader, type ParsedPage } from './page/page.ts'
-import { type RedirectChain, type RedirectHop, MAX_REDIRECT_HOPS } from './probe-result.ts'
 import type { WebLimits } from './http/limits.ts'
 import { isProbeable, redirectLocation, resolveRedirect } from './http/redirect-location.ts'
+import { createPageReader, type ParsedPage } from './page/page.ts'
+import { MAX_REDIRECT_HOPS, type RedirectChain, type RedirectHop } from './probe-result.ts'
 
 /** The web as one visit meets it. */
 export type ChainContext = {
@@ -29,8 +29,8 @@ export async function followRedirects(start: URL, context: ChainContext): Promis
     const { status, to, by, page } = answer
     hops.push({ url: url.href, status, to: to?.href ?? null, by })
     if (to === null) return { hops, end: 'answered', page }
-    if (hops.length > MAX_REDIRECT_HOPS) return { hops, end: 'endless', page: null }
-    if (!isProbeable(to)) return { hops, end: 'closed', page: null }
+    if (hops.length > MAX_REDIRECT_HOPS) return { hops, end: 'too_many_redirects', page: null }
+    if (!isProbeable(to)) return { hops, end: 'not_allowed', page: null }
     url = to
   }
 }

@@ -1,21 +1,21 @@
 /** What the web servers of a domain show: the chains from its bare name and from `www.`, and the certificate. */
 
-import type { IpAddress } from '../values/ip-address.ts'
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
-import { type ChainContext, followRedirects } from './redirect-chain.ts'
+import type { IpAddress } from '../values/ip-address.ts'
 import type { Resolver } from './dns/resolver.ts'
 import type { Guard } from './guard.ts'
+import { HostAddresses } from './host-addresses.ts'
 import { HttpClient } from './http/client.ts'
+import { WEB_LIMITS, type WebLimits } from './http/limits.ts'
+import { type BackoffTracker, createBackoffTracker } from './policy/backoff.ts'
 import type { OptOutList } from './policy/opt-out.ts'
 import type { PolitenessLimiter } from './policy/politeness-limiter.ts'
-import { setStallTolerantTimeout } from './stall-timer.ts'
-import { createBackoffTracker, type BackoffTracker } from './policy/backoff.ts'
-import { createRobotsCache, type RobotsCache } from './policy/robots.ts'
-import { createTlsContexts, type TlsContexts } from './tls/handshake.ts'
 import { ProbeRateLimiter } from './policy/probe-rate-limiter.ts'
+import { createRobotsCache, type RobotsCache } from './policy/robots.ts'
 import type { RedirectChain, WebProbeResult } from './probe-result.ts'
-import { HostAddresses } from './host-addresses.ts'
-import { WEB_LIMITS, type WebLimits } from './http/limits.ts'
+import { type ChainContext, followRedirects } from './redirect-chain.ts'
+import { setStallTolerantTimeout } from './stall-timer.ts'
+import { createTlsContexts, type TlsContexts } from './tls/handshake.ts'
 
 /**
  * What is known of a domain that is looked at: its own addresses, `unknown`: a family was not asked for a reason of ours;
@@ -61,7 +61,13 @@ export function createWebProber(options: WebProberOptions): WebProber {
   const limits = { ...WEB_LIMITS, ...options.limits }
   const robots = createRobotsCache({ userAgent: options.userAgent, limits })
   const backoff = options.politeness === undefined ? null : createBackoffTracker(options.politeness, Date.now)
-  const shared: WebProberState = { ...options, limits, robots, backoff, tlsContexts: createTlsContexts(options.roots ?? []) }
+  const shared: WebProberState = {
+    ...options,
+    limits,
+    robots,
+    backoff,
+    tlsContexts: createTlsContexts(options.roots ?? []),
+  }
   const cancels = new Set<() => void>()
   let closed = false
 
@@ -95,7 +101,12 @@ function beginWebProbe(domain: DomainName, input: WebProbeInput, shared: WebProb
   addresses.set(domain, input.addresses, input.isIncomplete === true)
   const rateLimiter = new ProbeRateLimiter({ politeness, limits, granted: input.granted ?? [] })
   const probeBackoff = shared.backoff?.beginProbe()
-  const http = new HttpClient({ ...shared, rateLimiter, backoff: probeBackoff, endpointsOf: (host, port) => addresses.endpoints(host, port) })
+  const http = new HttpClient({
+    ...shared,
+    rateLimiter,
+    backoff: probeBackoff,
+    endpointsOf: (host, port) => addresses.endpoints(host, port),
+  })
   const cancel = (): void => {
     rateLimiter.cancel()
     http.close()
@@ -107,7 +118,12 @@ function beginWebProbe(domain: DomainName, input: WebProbeInput, shared: WebProb
   return { turns: rateLimiter, addresses, http, cut: cancel, end }
 }
 
-async function probeChains(http: HttpClient, addresses: HostAddresses, domain: DomainName, shared: WebProberState): Promise<WebProbeResult | null> {
+async function probeChains(
+  http: HttpClient,
+  addresses: HostAddresses,
+  domain: DomainName,
+  shared: WebProberState,
+): Promise<WebProbeResult | null> {
   const { robots, limits } = shared
   const get = (url: URL) => http.get(url)
   const context: ChainContext = {
@@ -121,7 +137,8 @@ async function probeChains(http: HttpClient, addresses: HostAddresses, domain: D
   const alone = bare.hops.length === 0 && other !== null && (await addresses.has(other))
   const www = alone ? await followFromHost(other, context) : null
   const served = www === null || www.hops.length === 0 ? domain : other!
-  if (served === domain && bare.hops.length === 0 && [bare, www].some((chain) => chain?.end === 'closed')) return null
+  if (served === domain && bare.hops.length === 0 && [bare, www].some((chain) => chain?.end === 'not_allowed'))
+    return null
   return { bare, www, certificate: await http.certificate(served) }
 }
 
@@ -130,11 +147,11 @@ async function followFromHost(host: DomainName, context: ChainContext): Promise<
   const plain = await followFromUrl(`http://${host}/`, host, context)
   if (plain.hops.length > 0) return plain
   const secure = await followFromUrl(`https://${host}/`, host, context)
-  return secure.hops.length > 0 || plain.end === 'silent' ? secure : plain
+  return secure.hops.length > 0 || plain.end === 'no_response' ? secure : plain
 }
 
 /** A name that no URL can carry (an undecodable `xn--`, a last label such as 0x10) is not looked at. */
 async function followFromUrl(text: string, host: DomainName, context: ChainContext): Promise<RedirectChain> {
   const url = URL.parse(text)
-  return url?.hostname === host ? followRedirects(url, context) : { hops: [], end: 'closed', page: null }
+  return url?.hostname === host ? followRedirects(url, context) : { hops: [], end: 'not_allowed', page: null }
 }

@@ -28,7 +28,9 @@ export async function addNames(
   for await (const names of batches) {
     context.signal.throwIfAborted()
     const fresh = isNew ? await insertUnknown(context, names) : 0
-    if (isDue) for (let at = 0; at < names.length; at += ADD_NAMES_BATCH) await makeDue(context, names.slice(at, at + ADD_NAMES_BATCH))
+    if (isDue)
+      for (let at = 0; at < names.length; at += ADD_NAMES_BATCH)
+        await makeDue(context, names.slice(at, at + ADD_NAMES_BATCH))
     context.onAdded(names.length, fresh)
   }
 }
@@ -45,6 +47,9 @@ async function makeDue({ store }: AddNamesContext, names: readonly DomainName[])
     const now = await store.now()
     const visits = await store.observations.crawlStates(todo)
     const late = visits.filter(({ version, forgotten, due }) => version > 0 && !forgotten && due > now)
-    todo = late.length === 0 ? [] : (await store.observations.save(late.map((visit) => postponedChange(visit, now)))).rejected
+    todo =
+      late.length === 0
+        ? []
+        : (await store.observations.save(late.map((visit) => postponedChange(visit, now)))).rejected
   }
 }

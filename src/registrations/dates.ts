@@ -11,7 +11,9 @@ const FIRST_UNIX_SERIAL = 1_000_000_000
 /** The one day that is in a file's name; null where there is none, or more than one. */
 export function dayInName(path: string): Day | null {
   const name = path.split('/').at(-1)!
-  const days = [...name.matchAll(DAY_IN_NAME)].flatMap(([, year, month, day]) => parseDay(`${year}-${month}-${day}`) ?? [])
+  const days = [...name.matchAll(DAY_IN_NAME)].flatMap(
+    ([, year, month, day]) => parseDay(`${year}-${month}-${day}`) ?? [],
+  )
   return new Set(days).size === 1 ? days[0]! : null
 }
 

@@ -3,9 +3,9 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../import/stream/input-error.ts'
-import type { Day } from '../values/time.ts'
 import { nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
-import { endWriter, isLeftover, removeLeftovers, newWriterName } from '../jobs/file-store/leftovers.ts'
+import { endWriter, isLeftover, newWriterName, removeLeftovers } from '../jobs/file-store/leftovers.ts'
+import type { Day } from '../values/time.ts'
 
 const LOCK_FILE_PREFIX = 'lock'
 
@@ -30,7 +30,12 @@ export async function readJsonFile<Value>(path: string): Promise<Value | null> {
 }
 
 /** Puts a small file in the place of the former one, at once and durably; `beside` is the folder of what it speaks of. */
-export async function replaceJsonFile(folder: string, name: string, value: unknown, dataFolder = folder): Promise<void> {
+export async function replaceJsonFile(
+  folder: string,
+  name: string,
+  value: unknown,
+  dataFolder = folder,
+): Promise<void> {
   const fresh = newWriterName(name)
   try {
     await writeDurably(join(dataFolder, fresh), jsonLine(JSON.stringify(value)))

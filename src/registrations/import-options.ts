@@ -46,7 +46,10 @@ export type RegistrationImportResult = {
 export class StrictImportError extends Error {}
 
 /** Throws RefusedLine where that is wanted. */
-export function rejectLine({ onReject, isStrict }: Pick<RegistrationImportOptions, 'onReject' | 'isStrict'>, reject: RejectedEntry): void {
+export function rejectLine(
+  { onReject, isStrict }: Pick<RegistrationImportOptions, 'onReject' | 'isStrict'>,
+  reject: RejectedEntry,
+): void {
   onReject(reject)
   if (isStrict) throw new StrictImportError(`line ${reject.line}`)
 }

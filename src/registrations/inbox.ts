@@ -5,15 +5,15 @@ import { createReadStream, type Stats } from 'node:fs'
 import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError, StorageError } from '../import/stream/input-error.ts'
-import { type Day, parseDay } from '../values/time.ts'
 import { nullIfMissing } from '../jobs/file-store/durable.ts'
+import { endWriter, isLeftover, newWriterName } from '../jobs/file-store/leftovers.ts'
+import { type Day, parseDay } from '../values/time.ts'
+import { folderEntries } from './folder.ts'
+import type { RegistrationImportOptions, RegistrationImportResult, RejectedEntry } from './import-options.ts'
 import { inflatedBytes } from './inflated-bytes.ts'
 import { importList, LIST_NAME_PATTERN } from './list/import-list.ts'
 import { importZone } from './zone/import-zone.ts'
-import { folderEntries } from './folder.ts'
-import type { RejectedEntry, RegistrationImportResult, RegistrationImportOptions } from './import-options.ts'
 import { parseZoneName } from './zone/parse-zone.ts'
-import { endWriter, isLeftover, newWriterName } from '../jobs/file-store/leftovers.ts'
 
 /** What became of a file: `left` is still in the inbox, for the reason given. */
 export type InboxReport = { file: string } & (
@@ -101,7 +101,11 @@ export function openInbox(folder: string): Pick<Inbox, 'folder' | 'now' | 'monot
 }
 
 /** Why a file is to be left for now; null if it has lain still. */
-async function reasonToLeave({ now, monotonicMs: ticks, seenFiles: glimpses }: Inbox, file: string, found: Stats): Promise<string | null> {
+async function reasonToLeave(
+  { now, monotonicMs: ticks, seenFiles: glimpses }: Inbox,
+  file: string,
+  found: Stats,
+): Promise<string | null> {
   if (!found.isFile()) return 'it is no file'
   const before = glimpses.get(file)
   const isSeen = before !== undefined && isSameFile(before, found)
@@ -145,17 +149,33 @@ function isSameFile(before: Pick<Stats, 'size' | 'mtimeMs'>, after: Stats): bool
   return before.size === after.size && before.mtimeMs === after.mtimeMs
 }
 
-async function importLabelledFile(inbox: Inbox, { file, kind, name, day }: LabelledFile, path: string): Promise<InboxReport> {
+async function importLabelledFile(
+  inbox: Inbox,
+  { file, kind, name, day }: LabelledFile,
+  path: string,
+): Promise<InboxReport> {
   const rejects: RejectedEntry[] = []
   const onReject = (reject: RejectedEntry): void => {
     if (rejects.length < MAX_REPORTED_REJECTS) rejects.push(reject)
   }
-  const taking: RegistrationImportOptions = { ...inbox, isStrict: false, acceptsLoss: false, onReject, onLines() {}, onNames() {} }
+  const taking: RegistrationImportOptions = {
+    ...inbox,
+    isStrict: false,
+    acceptsLoss: false,
+    onReject,
+    onLines() {},
+    onNames() {},
+  }
   const stream = createReadStream(path, { highWaterMark: INBOX_CHUNK_BYTES })
   const given = { path: file, bytes: inflatedBytes(stream, file, () => {}), day }
   try {
     if (kind === 'zone')
-      return { file, outcome: 'done', taken: await importZone(taking, { ...given, zone: parseZoneName(name!) }), rejects }
+      return {
+        file,
+        outcome: 'done',
+        taken: await importZone(taking, { ...given, zone: parseZoneName(name!) }),
+        rejects,
+      }
     if (name !== null && !LIST_NAME_PATTERN.test(name))
       throw new InputError(`${JSON.stringify(name)} cannot be the name of a list`)
     return { file, outcome: 'done', taken: await importList(taking, { ...given, name }), rejects }

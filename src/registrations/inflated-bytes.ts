@@ -1,7 +1,7 @@
 /** The bytes of a zone or list: from a file or a stream, inflated, and counted as they lie there. */
 
-import { InputError, errorCause } from '../import/stream/input-error.ts'
 import { decompress } from '../import/stream/decompress.ts'
+import { errorCause, InputError } from '../import/stream/input-error.ts'
 
 /**
  * What `stream` inflates to; `path` tells what it is where it is too short to tell by itself. `onBytes` is told of each piece

@@ -4,7 +4,14 @@ import { createHash } from 'node:crypto'
 import { createExternalSorter } from '../import/stream/external-sort.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Day, Instant } from '../values/time.ts'
-import { daysWithSources, openDraftList, type DaysCache, type RegistrationSource, readSource, readSources } from './sources.ts'
+import {
+  type DaysCache,
+  daysWithSources,
+  openDraftList,
+  type RegistrationSource,
+  readSource,
+  readSources,
+} from './sources.ts'
 
 /** Names rise bytewise, each once, some thousands at a time. A reader may give them up at any moment. */
 export type RegisteredNames = AsyncGenerator<DomainName[]>

@@ -6,15 +6,21 @@ import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import { nullIfMissing, writeDurably } from '../jobs/file-store/durable.ts'
+import { endWriter, newWriterName } from '../jobs/file-store/leftovers.ts'
+import { namesInGzip } from '../jobs/file-store/packed-names.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type Day, type Instant, parseDay } from '../values/time.ts'
-import { nullIfMissing, writeDurably } from '../jobs/file-store/durable.ts'
-import { namesInGzip } from '../jobs/file-store/packed-names.ts'
-import { endWriter, newWriterName } from '../jobs/file-store/leftovers.ts'
-import { dayFolderPath, folderEntries, replaceJsonFile, readJsonFile, prepareFolder } from './folder.ts'
+import { dayFolderPath, folderEntries, prepareFolder, readJsonFile, replaceJsonFile } from './folder.ts'
 
 /** `source`: `zone:gov`, `list:NAME`. `digest`: of both lists; it changes with them alone. `registered`, `dropped`: how many names. */
-export type RegistrationSource = { source: string; digest: string; registered: number; dropped: number; imported: Instant }
+export type RegistrationSource = {
+  source: string
+  digest: string
+  registered: number
+  dropped: number
+  imported: Instant
+}
 
 /** A source as it is kept. `basis`: what its lists were made of. `data`: the files of both lists. */
 export type StoredSource = RegistrationSource & { basis: string; data: [registered: string, dropped: string] }
@@ -61,7 +67,8 @@ async function lastChangeOf(root: string, day: Day): Promise<Instant | null> {
 }
 
 const sourceFileName = (source: string): string => source.replace(':', '-')
-const sourceFolder = (root: string, day: Day, source: string): string => join(dayFolderPath(root, day), sourceFileName(source))
+const sourceFolder = (root: string, day: Day, source: string): string =>
+  join(dayFolderPath(root, day), sourceFileName(source))
 const sourceManifestPath = (root: string, day: Day, source: string): string => `${sourceFolder(root, day, source)}.json`
 
 /** Writes a list of names in their order. */
@@ -81,7 +88,11 @@ export async function draftList(root: string, day: Day, source: string, names: I
   return { ...draft, sha256: digest.digest('hex') }
 }
 
-function* nameTexts(names: Iterable<string>, draft: DraftList, digest: { update(text: string): unknown }): Generator<string> {
+function* nameTexts(
+  names: Iterable<string>,
+  draft: DraftList,
+  digest: { update(text: string): unknown },
+): Generator<string> {
   let batch: string[] = []
   const text = (): string => {
     const joined = `${batch.join('\n')}\n`

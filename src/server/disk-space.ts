@@ -10,16 +10,20 @@ type NotifyDiskSpace = ConstructorParameters<typeof DiskSpaceMonitor>[0]['notify
 
 /** On standard error. */
 export const printDiskSpace: NotifyDiskSpace = (why) => {
-  console.error(why === null ? 'domaindex: there is room again, and it goes on' : `domaindex: paused: ${why}`)
+  console.error(why === null ? 'domaindex: resumed: disk space available' : `domaindex: paused: ${why}`)
 }
 
-/** In a log. `who`: whose work pauses. */
-export function logDiskSpace(log: Pick<Logger, 'warn'>, who: string): NotifyDiskSpace {
-  return (why) => log.warn(why === null ? `${who} goes on: there is room again` : `${who} pauses: ${why}`)
+/** In a log. */
+export function logDiskSpace(log: Pick<Logger, 'warn'>): NotifyDiskSpace {
+  return (why) => log.warn(why === null ? 'resumed: disk space available' : `paused: disk space low: ${why}`)
 }
 
 /** The room of the store's disk, and of those that the other paths lie on. */
-export function diskSpaceOf({ store, diskFree }: Settings, others: readonly string[], notify: NotifyDiskSpace): DiskSpaceMonitor {
+export function diskSpaceOf(
+  { store, diskFree }: Settings,
+  others: readonly string[],
+  notify: NotifyDiskSpace,
+): DiskSpaceMonitor {
   return new DiskSpaceMonitor({ paths: [...storePaths(store), ...others], minFree: diskFree, notify })
 }
 

@@ -2,11 +2,11 @@
 
 import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
-import type { JobDependencies } from '../jobs/steps.ts'
-import { openInbox, type InboxReport, processInbox } from '../registrations/inbox.ts'
-import { openRegistrations } from '../registrations/registrations.ts'
 import { openFolderFileStore } from '../jobs/file-store/folder.ts'
 import { buildSnapshots } from '../jobs/snapshot.ts'
+import type { JobDependencies } from '../jobs/steps.ts'
+import { type InboxReport, openInbox, processInbox } from '../registrations/inbox.ts'
+import { openRegistrations } from '../registrations/registrations.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
 

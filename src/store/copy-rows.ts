@@ -1,7 +1,7 @@
 /** The rows of a copy: brought over table by table from where an earlier copy stopped, and compared in the end. */
 
-import { type BulkStore, TableDigest, BULK_TABLES, type BulkTable } from './port/bulk.ts'
 import { CommandFault } from '../config/command-fault.ts'
+import { BULK_TABLES, type BulkStore, type BulkTable, TableDigest } from './port/bulk.ts'
 
 /** Told how many rows are done, and what share that is of all. */
 type ShowProgress = (done: number, share: number) => void
@@ -15,7 +15,12 @@ export type ComparedTable = { table: string; rows: number; digest: string; diffe
 const COPY_BATCH_ROWS = 10_000
 
 /** Brings over what is not there yet; false where the signal stopped it. Throws CommandFault where the target is in use. */
-export async function copyRows(source: BulkStore, target: BulkStore, signal: AbortSignal, show: ShowProgress): Promise<boolean> {
+export async function copyRows(
+  source: BulkStore,
+  target: BulkStore,
+  signal: AbortSignal,
+  show: ShowProgress,
+): Promise<boolean> {
   const all = await countAllRows(source)
   const kept = await target.progress()
   if (kept === null && (await countAllRows(target)) > 0)
@@ -57,7 +62,10 @@ export async function compareStores(
     show(done, done / Math.max(1, all))
   }
   for (const table of BULK_TABLES) {
-    const [here, there] = await Promise.all([tableDigestOf(source, table, signal, each), tableDigestOf(target, table, signal, each)])
+    const [here, there] = await Promise.all([
+      tableDigestOf(source, table, signal, each),
+      tableDigestOf(target, table, signal, each),
+    ])
     if (signal.aborted) return null
     const isSame = here.rows === there.rows && here.digest === there.digest
     const differs = isSame ? null : `${there.rows} rows, ${there.digest} in the copy`
@@ -66,7 +74,12 @@ export async function compareStores(
   return compared
 }
 
-async function tableDigestOf(store: BulkStore, table: BulkTable, signal: AbortSignal, each: (rows: number) => void): Promise<TableDigest> {
+async function tableDigestOf(
+  store: BulkStore,
+  table: BulkTable,
+  signal: AbortSignal,
+  each: (rows: number) => void,
+): Promise<TableDigest> {
   const sum = new TableDigest()
   let after: string | null = null
   do {

@@ -1,10 +1,10 @@
 /** Room on disks: what writes pauses while there is too little of it, says so, and goes on by itself. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FreeSpace, shortageAt } from './shared/disk.ts'
 import { isDiskFull } from './port/fault.ts'
 import type { Store } from './port/store.ts'
 import { isPostgres, type StoreLocation, storeUrlOf } from './port/url.ts'
+import { type FreeSpace, shortageAt } from './shared/disk.ts'
 
 /** `say` is told why writing pauses, and null when it goes on. */
 export type DiskSpaceOptions = {
@@ -74,7 +74,10 @@ export function storeWaitingForSpace(store: Store, diskSpace: DiskSpaceMonitor, 
   const { observations: frontier } = store
   return {
     ...store,
-    observations: { ...frontier, save: (changes, leases) => diskSpace.write(() => frontier.save(changes, leases), signal) },
+    observations: {
+      ...frontier,
+      save: (changes, leases) => diskSpace.write(() => frontier.save(changes, leases), signal),
+    },
   }
 }
 

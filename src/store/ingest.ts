@@ -1,6 +1,13 @@
 /** Takes batches of observations through known -> apply -> save, until none is turned away. */
 
-import { type ApplyOutcome as Applied, applyObservation, startDraft, changeOf, type ObservationDraft, differs } from '../apply/apply.ts'
+import {
+  type ApplyOutcome as Applied,
+  applyObservation,
+  changeOf,
+  differs,
+  type ObservationDraft,
+  startDraft,
+} from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
 import type { ProbeIntervals } from '../apply/next-probe.ts'
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
@@ -40,7 +47,11 @@ const CONCURRENT_TRANSACTIONS = 2
  * Applies a batch in its order; resolves when it is written, with one outcome an observation. A large batch costs less an
  * observation, since its names are visited in the order of the store.
  */
-export function ingest(store: IngestStore, batch: readonly Observation[], options: IngestOptions = {}): Promise<IngestOutcome[]> {
+export function ingest(
+  store: IngestStore,
+  batch: readonly Observation[],
+  options: IngestOptions = {},
+): Promise<IngestOutcome[]> {
   return ingestPrepared(store, batch.map(prepareObservation), options)
 }
 
@@ -87,7 +98,11 @@ function groupInSlotOrder(items: readonly IngestItem[]): Map<DomainName, IngestI
 }
 
 /** Applies each name's items to what is known now and saves it; the names that another writer was faster with come back. */
-async function applyNames({ observations: frontier }: IngestStore, names: DomainName[], { groups, outcomes, options }: IngestBatch): Promise<DomainName[]> {
+async function applyNames(
+  { observations: frontier }: IngestStore,
+  names: DomainName[],
+  { groups, outcomes, options }: IngestBatch,
+): Promise<DomainName[]> {
   const drafts = await startDrafts(frontier, names, groups, options.intervals)
   const changes: Change[] = []
   for (const [index, name] of names.entries()) {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { StoreFault } from './port/fault.ts'
-import type { LockName, LockHold, LockHolder, Jobs } from './port/jobs.ts'
+import type { Jobs, LockHold, LockHolder, LockName } from './port/jobs.ts'
 
 /** `wait` resolves after so many milliseconds or when the signal comes, and never rejects. */
 export type WaitClock = { wait(milliseconds: number, signal: AbortSignal): Promise<void> }
@@ -54,7 +54,11 @@ export async function withNamedLock<Result>(
 type LockLoss = { signal: AbortSignal; lose: () => StoreFault }
 
 /** Renews a hold now and then, until the signal comes. */
-async function renewUntilAborted(jobs: Jobs, hold: LockHold, { clock, signal, lose }: LockLoss & { clock: WaitClock }): Promise<void> {
+async function renewUntilAborted(
+  jobs: Jobs,
+  hold: LockHold,
+  { clock, signal, lose }: LockLoss & { clock: WaitClock },
+): Promise<void> {
   for (;;) {
     await clock.wait(RENEW_MS, signal)
     if (signal.aborted) return

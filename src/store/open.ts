@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import type { BulkStore } from './port/bulk.ts'
 import { StoreFault } from './port/fault.ts'
 import type { OpenStoreOptions } from './port/open-options.ts'
-import type { OnProgress } from './sqlite/backup/backup.ts'
-import { sqliteFilesOf, type StoreFiles } from './sqlite/database/file-paths.ts'
-import { openSqlite } from './sqlite/open.ts'
 import type { Store } from './port/store.ts'
-import { isPostgres, maskedText, type StoreLocation, redactedStoreUrl, storeUrlOf } from './port/url.ts'
+import { isPostgres, maskedText, redactedStoreUrl, type StoreLocation, storeUrlOf } from './port/url.ts'
+import type { OnProgress } from './sqlite/backup/backup.ts'
+import { type StoreFiles, sqliteFilesOf } from './sqlite/database/file-paths.ts'
+import { openSqlite } from './sqlite/open.ts'
 
 const POSTGRES_BACKUP_MESSAGE =
   'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/operating.md says'
@@ -54,14 +54,16 @@ export async function migrateStore(
   plan: boolean,
   report: (message: string) => void = () => {},
 ): Promise<string[]> {
-  if (isPostgres(location)) return (await import('./postgres/upgrade.ts')).migratePostgresStore(storeUrlOf(location), plan, report)
+  if (isPostgres(location))
+    return (await import('./postgres/upgrade.ts')).migratePostgresStore(storeUrlOf(location), plan, report)
   const { migrateSqliteStore: migrateSqlite } = await import('./sqlite/upgrade.ts')
   return migrateSqlite(requireSqliteFiles(location), plan)
 }
 
 /** Opens a whole store for a copy: `read` from it, or `write` to it, where it is made if there is none. Throws StoreFault. */
 export async function openBulkStore(location: StoreLocation, access: 'read' | 'write'): Promise<BulkStore> {
-  if (isPostgres(location)) return (await import('./postgres/maintenance/bulk.ts')).openBulkPostgres(storeUrlOf(location), access)
+  if (isPostgres(location))
+    return (await import('./postgres/maintenance/bulk.ts')).openBulkPostgres(storeUrlOf(location), access)
   return (await import('./sqlite/maintenance/bulk.ts')).openBulkSqlite(requireSqliteFiles(location), access)
 }
 

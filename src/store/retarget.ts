@@ -47,7 +47,10 @@ export async function retargetAll(
     changed += await retargetSlice(store, names, options.registrableOf ?? registrableDomain)
     seen += names.length
     after = names.at(-1)!
-    await archive.saveProgress(RETARGET_JOB, JSON.stringify({ list, after, checked: seen, changed } satisfies StoredRetargetProgress))
+    await archive.saveProgress(
+      RETARGET_JOB,
+      JSON.stringify({ list, after, checked: seen, changed } satisfies StoredRetargetProgress),
+    )
     onProgress?.({ checked: seen, changed }, slotOf(after) / SLOT_COUNT)
   }
   return { checked: seen, changed, done: false, resumedAt: kept?.after ?? null }

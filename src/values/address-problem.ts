@@ -1,7 +1,7 @@
 /** Text that is close to an IP address, and what to send instead. */
 
-import { type IpAddress, parseQueryAddress } from './ip-address.ts'
 import { refang } from './defanged.ts'
+import { type IpAddress, parseQueryAddress } from './ip-address.ts'
 
 /** Characters of a text that is looked into, at most: no address with all that people add to it is longer. */
 const MAX_TEXT_UNITS = 200

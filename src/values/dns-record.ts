@@ -1,7 +1,8 @@
 // DNS records as the API answers them, and the canonical set of one type that an observation may carry.
-import { type IpAddress, compareAddresses, addressFamily, parseAddress } from './ip-address.ts'
-import { parseHostName } from './host-name.ts'
+
 import { compareBytewise } from './bytewise-order.ts'
+import { parseHostName } from './host-name.ts'
+import { addressFamily, compareAddresses, type IpAddress, parseAddress } from './ip-address.ts'
 import { canonicalTxtPart } from './txt-part.ts'
 
 export { adminEmail, parseHostName as parseHost } from './host-name.ts'
@@ -58,7 +59,8 @@ const MAX_SET_BYTES = 65_536
 const ALWAYS_FITTING_RECORDS = 20
 const MAX_EMAIL_UNITS = 320
 const MAX_UINT32 = 4_294_967_295
-const NOT_A_HOST_NAME = 'must be a host name: labels of at most 63 bytes, 255 in all, no white space or control characters'
+const NOT_A_HOST_NAME =
+  'must be a host name: labels of at most 63 bytes, 255 in all, no white space or control characters'
 
 /**
  * The canonical set of one type from the list of an observation file: each record once, MX by priority then name,
@@ -78,7 +80,8 @@ export function canonicalRecordSet<T extends RecordType>(type: T, given: unknown
   }
   const set = records.length > 1 ? withoutDuplicates(records.sort(rule.compare), rule.compare) : records
   const long = type === 'TXT' || set.length > ALWAYS_FITTING_RECORDS
-  if (long && Buffer.byteLength(JSON.stringify(set)) > MAX_SET_BYTES) return `${type}: must hold at most 64 KiB of records`
+  if (long && Buffer.byteLength(JSON.stringify(set)) > MAX_SET_BYTES)
+    return `${type}: must hold at most 64 KiB of records`
   return set as RecordsByType[T]
 }
 

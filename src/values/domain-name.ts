@@ -10,7 +10,12 @@ const MAX_NAME_BYTES = 253 // RFC 1035, chapter 2.3.4: 255 bytes on the wire
 const MAX_LABEL_BYTES = 63 // the same chapter
 const MAX_UNICODE_UNITS = 1024 // no shorter name is refused for it: characters that UTS 46 drops are counted too
 const NAME_TOO_LONG = `the name is longer than ${MAX_NAME_BYTES} bytes`
-const PUBLIC_SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false }
+const PUBLIC_SUFFIX_OPTIONS = {
+  allowPrivateDomains: true,
+  extractHostname: false,
+  validateHostname: false,
+  detectIp: false,
+}
 
 // What a character of a name is; 0 for one that has no place in it.
 const LOWER_CASE = 1

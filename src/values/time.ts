@@ -12,7 +12,10 @@ const FIRST_DAY = -719_528 // 0000-01-01
 const LAST_DAY = MAX_INSTANT_EXCLUSIVE / SECONDS_PER_DAY - 1
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
-const MINUTE_TEXTS = Array.from({ length: 1440 }, (_, minute) => `T${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:`)
+const MINUTE_TEXTS = Array.from(
+  { length: 1440 },
+  (_, minute) => `T${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:`,
+)
 const MAX_CACHED_DAYS = 40_000 // day texts kept, over a hundred years of them
 const dayTextCache = new Map<number, Day>()
 
@@ -104,7 +107,8 @@ function parseDayNumber(text: string): number {
   const month = parseDigits(text, 5, 2)
   const day = parseDigits(text, 8, 2)
   const marks = text.charCodeAt(4) === 45 && text.charCodeAt(7) === 45
-  if (!marks || !(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month))) return Number.NaN
+  if (!marks || !(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)))
+    return Number.NaN
   const shifted = month > 2 ? year : year - 1 // a year that begins in March ends with its leap day
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
   const leaps = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)

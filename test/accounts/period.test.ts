@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatPeriod, periodsOverlap, parsePeriod } from '../../src/accounts/period.ts'
+import { formatPeriod, parsePeriod, periodsOverlap } from '../../src/accounts/period.ts'
 import { calendar, periods } from './calendar.ts'
 
 test('a period is PLAN:FIRST..LAST or, open, PLAN:FIRST..', () => {

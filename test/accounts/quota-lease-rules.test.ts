@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { classifyHolders, MAX_LEASE_UNITS, LEASE_TIMEOUT_SECONDS, SINGLE_UNIT_THRESHOLD, type HolderSilence, leaseSize } from '../../src/accounts/quota-lease-rules.ts'
+import {
+  classifyHolders,
+  type HolderSilence,
+  LEASE_TIMEOUT_SECONDS,
+  leaseSize,
+  MAX_LEASE_UNITS,
+  SINGLE_UNIT_THRESHOLD,
+} from '../../src/accounts/quota-lease-rules.ts'
 
 const OURS = ['ours', 'ours too']
 const silences: fc.Arbitrary<HolderSilence[]> = fc

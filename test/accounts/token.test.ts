@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hashToken, isActive, newTokenRecord, makeToken, parseToken, TOKEN_BYTES } from '../../src/accounts/token.ts'
+import { hashToken, isActive, makeToken, newTokenRecord, parseToken, TOKEN_BYTES } from '../../src/accounts/token.ts'
 
 const random = fc.uint8Array({ minLength: TOKEN_BYTES, maxLength: TOKEN_BYTES })
 

@@ -7,7 +7,7 @@ import { named } from '../probe/internet.ts'
 import { until } from '../until.ts'
 import { makeAccount, observe, serverOf } from './server.ts'
 
-const ASKED = { DOMAINDEX_CRAWL_ASKED: '2', DOMAINDEX_WORKERS: '1' }
+const ASKED = { DOMAINDEX_CRAWL_LOOKUP_REQUESTS: '2', DOMAINDEX_WORKERS: '1' }
 const NAMES = ['first.example', 'second.example', 'third.example']
 
 suite('a name that is looked up in vain', { concurrency: 2 }, () => {
@@ -24,14 +24,14 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
     assert.deepEqual(await look('no name'), [400, expected[1]])
     for (const name of [NAMES[0]!, NAMES[1]!]) assert.deepEqual(await look(name), expected)
     await withStore(async ({ crawlRequests: wishes }) => {
-      await until(async () => (await wishes.count('asked')) >= 2)
+      await until(async () => (await wishes.count('lookup')) >= 2)
       assert.deepEqual(await look(NAMES[2]!), expected)
       for (const name of NAMES.slice(0, 2)) {
-        assert.deepEqual(await wishes.inRange('asked', slotRangeOf(named(name)), 9), [name])
+        assert.deepEqual(await wishes.inRange('lookup', slotRangeOf(named(name)), 9), [name])
       }
       const day = new Date().toISOString().slice(0, 10) as Parameters<typeof wishes.requestFromLookup>[0]['day']
       const used = await wishes.requestFromLookup({ account: 1, day, name: named('fourth.example'), maxPerDay: 2 })
-      assert.deepEqual([used, await wishes.count('asked')], [false, 2])
+      assert.deepEqual([used, await wishes.count('lookup')], [false, 2])
     })
   })
 
@@ -49,6 +49,6 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
       process.kill('SIGTERM')
       await outcome
     }
-    await withStore(async ({ crawlRequests: wishes }) => assert.equal(await wishes.count('asked'), 0))
+    await withStore(async ({ crawlRequests: wishes }) => assert.equal(await wishes.count('lookup'), 0))
   })
 })

@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { type ApiOptions, createApi } from '../../src/api/api.ts'
 import { ApiMetrics } from '../../src/api/metrics.ts'
 import { userAgentOf } from '../../src/crawler/crawl-access.ts'
-import { RATE_BOUNDS, FULL_CYCLE_SECONDS } from '../../src/probe/policy/politeness-limiter.ts'
+import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../src/probe/policy/politeness-limiter.ts'
 import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -36,7 +36,7 @@ async function pageOf(
   return fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/crawler`, init)
 }
 
-const crawling = (contact: string) => ({ crawlContact: contact, crawlSoonest: DAY, crawlLatest: 30 * DAY })
+const crawling = (contact: string) => ({ crawlContact: contact, crawlMinInterval: DAY, crawlMaxInterval: 30 * DAY })
 
 test('says who crawls, by which User-Agent and token, what is asked for, how often, and how to keep it away', async (t) => {
   const contact = 'https://crawler.example/about'

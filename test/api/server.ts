@@ -5,7 +5,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Account, NewAccount } from '../../src/accounts/account.ts'
-import { newTokenRecord, makeToken, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
+import { makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/port/store.ts'
@@ -36,7 +36,7 @@ async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, set
     DOMAINDEX_PORT: '0',
     DOMAINDEX_ADMIN: '127.0.0.1:0',
     DOMAINDEX_WORKERS: '2',
-    DOMAINDEX_NIGHT: 'off',
+    DOMAINDEX_JOB_TIMES: 'off',
     DOMAINDEX_INDEX: 'off',
     ...settings,
   }

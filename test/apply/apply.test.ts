@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { startDraft, changeOf, differs } from '../../src/apply/apply.ts'
+import { changeOf, differs, startDraft } from '../../src/apply/apply.ts'
 import { NO_CLOCKS, NO_WEBSITE } from '../../src/apply/crawl-state.ts'
 import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'

@@ -1,8 +1,8 @@
 /** What is known of one name, carried from one batch of observations to the next as a store would. */
 
-import { applyObservation, startDraft, changeOf, type ApplyOutcome } from '../../src/apply/apply.ts'
+import { type ApplyOutcome, applyObservation, changeOf, startDraft } from '../../src/apply/apply.ts'
 import type { Change, SupersededState } from '../../src/apply/change.ts'
-import { type CurrentFacts, NO_CLOCKS, NO_FACTS, type CrawlState } from '../../src/apply/crawl-state.ts'
+import { type CrawlState, type CurrentFacts, NO_CLOCKS, NO_FACTS } from '../../src/apply/crawl-state.ts'
 import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -11,7 +11,16 @@ export type Known = { visit: CrawlState; current: CurrentFacts }
 export type Step = { known: Known; change: Change | null; outcomes: ApplyOutcome[] }
 
 export function nothing(name: DomainName): Known {
-  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+  const visit = {
+    name,
+    version: 0,
+    clocks: NO_CLOCKS,
+    dnsFingerprint: 0,
+    webFingerprint: 0,
+    due: 0,
+    failures: 0,
+    forgotten: false,
+  }
   return { visit, current: NO_FACTS }
 }
 

@@ -1,8 +1,8 @@
 /** Everything that a store answers about names, to be compared with what another one does. */
 
 import type { Store } from '../../src/store/port/store.ts'
-import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 
 const ALL = 1_000_000
 

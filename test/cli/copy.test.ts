@@ -4,17 +4,17 @@ import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
 import { after, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { copyRows } from '../../src/store/copy-rows.ts'
 import type { Observation } from '../../src/observe/observation.ts'
-import { BULK_TABLES } from '../../src/store/port/bulk.ts'
+import { copyRows } from '../../src/store/copy-rows.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openBulkStore, openStore } from '../../src/store/open.ts'
+import { BULK_TABLES } from '../../src/store/port/bulk.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { parseName, slotRangeOf } from '../../src/values/domain-name.ts'
 import type { Day } from '../../src/values/time.ts'
+import { fileOf, nameOf } from '../commands/lines.ts'
 import { fileAll, holdOf, saying, wordingOf } from '../store/conformance/filed-pages.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
-import { fileOf, nameOf } from '../commands/lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 60
@@ -51,7 +51,7 @@ async function fill(): Promise<string> {
     const hour = 3600 * Math.floor((await now()) / 3600)
     await schedule.addOutcomes([
       { hour: hour - 3600, kind: 'due', probes: 900, servfail: 1, nxdomain: 20, noWebsite: 300 },
-      { hour, kind: 'fresh', probes: 70, servfail: 0, nxdomain: 2, noWebsite: 30 },
+      { hour, kind: 'new', probes: 70, servfail: 0, nxdomain: 2, noWebsite: 30 },
     ])
   })
   return folder.path('.')
@@ -110,7 +110,7 @@ async function answersOf(url: string): Promise<unknown> {
     visits: await store.observations.crawlStates([name, parseName(nameOf(1))!]),
     accounts: await store.ledger.accounts(null, 10),
     secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
-    wanted: await store.crawlRequests.inRange('asked', slotRangeOf(name), 10),
+    wanted: await store.crawlRequests.inRange('lookup', slotRangeOf(name), 10),
     ranges: await store.schedule.ranges(),
     outcomes: await store.schedule.outcomes(0),
     pages: await Promise.all([ONE, TWO].map((page) => pageOf(store, page))),
@@ -126,7 +126,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
     assert.equal(tablesOf(there.stdout).length, BULK_TABLES.length)
-    assert.match(there.stdout, new RegExp(`visit: ${NAMES + 3} rows,`))
+    assert.match(there.stdout, new RegExp(`crawl_state: ${NAMES + 3} rows,`))
     assert.doesNotMatch(there.stdout, /not-asked-for/)
     assert.match(there.stdout, /page: 1 rows,.*reading: 55 rows,.*wording: 54 rows,/s)
     assert.match(there.stdout, /wish: 1 rows,.*asking: 1 rows,.*outcome: 2 rows,/s)

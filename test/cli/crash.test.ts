@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
+import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
-import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 3000
@@ -61,7 +61,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     if (disk === null) return t.skip(NO_MOUNT)
     const { run, path, withStore } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(NAMES))
-    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' }
+    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: 'off' }
     const { code, stderr } = await run(['import', 'a.jsonl'], { env })
     assert.match(stderr, FULL)
     assert.equal(code, 1)
@@ -79,7 +79,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     const { run, path } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(25_000))
     const { code, stderr } = await run(['import', 'a.jsonl'], {
-      env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' },
+      env: { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: 'off' },
     })
     assert.match(stderr, FULL)
     assert.equal(code, 1)

@@ -8,17 +8,17 @@ import { suite, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { startDnsServer } from '../../lab/dns.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
-import { crawlAccessOf, userAgentOf } from '../../src/crawler/crawl-access.ts'
 import { readSettings } from '../../src/config/settings.ts'
+import { crawlAccessOf, userAgentOf } from '../../src/crawler/crawl-access.ts'
 import { parseAddressRange } from '../../src/probe/guard.ts'
-import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 import { parseName } from '../../src/values/domain-name.ts'
+import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 import { until } from '../until.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 const CONTACT = {
   DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com',
-  DOMAINDEX_CRAWL_CONTROLS: 'zones=none missing=none ipv4only=none addresses=none',
+  DOMAINDEX_CRAWL_SELF_CHECK: 'zones=none missing=none ipv4only=none addresses=none',
 }
 const NAMES = Array.from({ length: 40 }, (_, index) => `mail-${index}.example`)
 const TABLE: DnsTable = {
@@ -59,7 +59,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.match(counts(second.stdout), /^visited 1, ok 1, .*, applied 1, .*, unusable 1$/)
     assert.match(second.stderr, /^line 4: a scheme does not belong to the name; send mail-3\.example\n$/)
     assert.equal(second.code, 3)
-    assert.ok(!existsSync(path('list.gz.place')))
+    assert.ok(!existsSync(path('list.gz.progress')))
     const third = await run(['crawl', ...options, '-'], { env: CONTACT, input: 'mail-4.example\nx\n' })
     assert.deepEqual(
       [third.code, third.stderr],
@@ -123,7 +123,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const again = await run(args, { env: CONTACT })
     assert.deepEqual([again.code, again.stderr], [0, `goes on after line ${line} of list\n`])
     assert.deepEqual(asked.toSorted(), NAMES.toSorted())
-    assert.ok(!existsSync(path('list.place')))
+    assert.ok(!existsSync(path('list.progress')))
     assert.equal(readFileSync(path('seen.jsonl'), 'utf8').trimEnd().split('\n').length, NAMES.length)
   })
 
@@ -211,7 +211,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
       assert.match(stderr, expected)
     }
     assert.deepEqual(asked, [])
-    assert.ok(!existsSync(path('list.place')))
+    assert.ok(!existsSync(path('list.progress')))
   })
 
   test('--allow opens ranges of one’s own on ports 80 and 443, and the request says who asks', async (t) => {

@@ -6,10 +6,10 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, type TestContext, test } from 'node:test'
+import { fileOf, nameOf } from '../commands/lines.ts'
 import { mountSmall, NO_MOUNT, type SmallDisk } from '../small-disk.ts'
 import { TOKEN } from './account/account.ts'
 import { answersOf } from './answers.ts'
-import { fileOf, nameOf } from '../commands/lines.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 const NAMES = 9000
@@ -37,10 +37,10 @@ suite('disks without room', { concurrency: 2 }, () => {
       if (disk === null) return t.skip(NO_MOUNT)
       const { run, start, path, withStore } = folderOf(t)
       writeFileSync(path('a.jsonl'), fileOf(NAMES))
-      const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: free }
+      const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: free }
       const child = start(['import', 'a.jsonl'], env)
       const outcome = outcomeOf(child)
-      await heard(child.stderr, /paused: .*DOMAINDEX_DISK_FREE|paused: no space is left/)
+      await heard(child.stderr, /paused: .*DOMAINDEX_MIN_DISK_FREE|paused: no space is left/)
       assert.equal(child.exitCode, null, 'it waits')
       disk.grow()
       const { code, stdout, stderr } = await outcome
@@ -60,7 +60,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     const { start, path } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(NAMES))
     disk.fill(2 ** 20)
-    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: '70%' }
+    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: '70%' }
     const child = start(['import', 'a.jsonl'], env)
     const outcome = outcomeOf(child)
     await heard(child.stderr, /paused: /)
@@ -76,7 +76,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     const { run, start } = folderOf(t)
     await run(['import', '-'], { input: fileOf(20) })
     disk.fill(80 * 2 ** 20)
-    const env = { DOMAINDEX_FILES: join(disk.path, 'files'), DOMAINDEX_DISK_FREE: '100M' }
+    const env = { DOMAINDEX_FILES: join(disk.path, 'files'), DOMAINDEX_MIN_DISK_FREE: '100M' }
     const child = start(['build', 'snapshot'], env)
     const outcome = outcomeOf(child)
     await heard(child.stderr, /paused: the disk of \S+files has less than 100 MiB free/)
@@ -126,7 +126,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     const disk = mountSmall(t, '4m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { run } = folderOf(t)
-    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_DISK_FREE: 'off' }
+    const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: 'off' }
     assert.equal((await run(['import', '-'], { env, input: fileOf(5) })).code, 0)
     disk.fill()
     for (const args of [['check'], ['import', '-']]) {
@@ -156,7 +156,7 @@ function freeOf({ path }: SmallDisk): number {
 async function serving(t: TestContext, disk: SmallDisk) {
   const folder = folderOf(t)
   const store = join(disk.path, 'store')
-  const env = { DOMAINDEX_STORE: `sqlite:${store}.db`, DOMAINDEX_DISK_FREE: 'off' }
+  const env = { DOMAINDEX_STORE: `sqlite:${store}.db`, DOMAINDEX_MIN_DISK_FREE: 'off' }
   await folder.run(['import', '-'], { env, input: fileOf(5) })
   const created = await folder.run(['account', 'create', 'ann@example.com', '--plan', 'premium'], { env })
   const [token] = TOKEN.exec(created.stdout)!
@@ -165,7 +165,7 @@ async function serving(t: TestContext, disk: SmallDisk) {
     DOMAINDEX_PORT: '0',
     DOMAINDEX_ADMIN: 'off',
     DOMAINDEX_WORKERS: '1',
-    DOMAINDEX_NIGHT: 'off',
+    DOMAINDEX_JOB_TIMES: 'off',
     DOMAINDEX_INDEX: 'off',
     DOMAINDEX_LOG_LEVEL: 'warn',
   })

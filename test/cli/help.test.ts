@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
-import { UsageFault } from '../../src/config/command-fault.ts'
 import { COMMAND_HELP, commandPath } from '../../src/cli/program/help.ts'
 import { createProgram } from '../../src/cli/program/program.ts'
 import { reportError } from '../../src/cli/program/report-error.ts'
+import { UsageFault } from '../../src/config/command-fault.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { folderOf } from './run.ts'
 

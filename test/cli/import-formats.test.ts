@@ -6,8 +6,8 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { IMPORT_FORMATS } from '../../src/import/formats/import-formats.ts'
-import { parseName } from '../../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { parseName } from '../../src/values/domain-name.ts'
 import { faultsOf } from './answers.ts'
 import { folderOf } from './run.ts'
 
@@ -186,7 +186,8 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
   test('the help names the formats', async (t) => {
     const { run } = folderOf(t)
     const { stdout } = await run(['import', '--help'])
-    for (const format of ['observations', ...Object.keys(IMPORT_FORMATS)]) assert.ok(stdout.includes(`"${format}"`), format)
+    for (const format of ['observations', ...Object.keys(IMPORT_FORMATS)])
+      assert.ok(stdout.includes(`"${format}"`), format)
     assert.match(stdout, /--observed-at/)
   })
 

@@ -6,14 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { preparedFromColumns } from '../../src/import/observation-columns.ts'
 import { collectSightings } from '../../src/import/collect-sightings.ts'
 import { IMPORT_FORMATS, type ImportFormatName } from '../../src/import/formats/import-formats.ts'
+import { preparedFromColumns } from '../../src/import/observation-columns.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest, ingestPrepared } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
-import { answersOf } from './answers.ts'
 import {
   cofLines,
   type History,
@@ -26,6 +25,7 @@ import {
   type Writer,
   zdnsLines,
 } from '../commands/formats.ts'
+import { answersOf } from './answers.ts'
 
 const BEGIN = 1_600_000_000
 const LATEST = 1_900_000_000

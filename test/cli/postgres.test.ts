@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { folderOf, type Outcome } from './run.ts'
 
 const PASSWORD = 'not-asked-for'
@@ -31,17 +31,17 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     assert.match(imported.stdout, /^read 100, applied \d+, .* refused 0 /)
     assert.equal(imported.stderr, '')
     assert.match((await run(['import', '-'], { input: fileOf(50, 2) })).stdout, /applied 0, unchanged 0, stale 100,/)
-    assert.match((await run(['index'])).stdout, /^filed 45, texts 45 /)
-    assert.match((await run(['index'])).stdout, /^filed 0, texts 45 /)
+    assert.match((await run(['index'])).stdout, /^indexed 45 pages, 45 documents /)
+    assert.match((await run(['index'])).stdout, /^indexed 0 pages, 45 documents /)
     assert.match((await run(['check'])).stdout, /^checked \d+ rows, faults 0\n$/)
     assert.equal((await run(['forget', nameOf(1)])).stdout, `${nameOf(1)}: forgotten\n`)
     assert.match((await run(['import', '-'], { input: lineOf(1, 1) })).stdout, /stale 1,/)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    await client.query('update target set sources = sources + 1')
+    await client.query('update redirect_count set sources = sources + 1')
     await client.end()
     const wrong = await run(['check'])
-    assert.match(wrong.stdout, /^target target\.example: .+\nchecked \d+ rows, faults 1\n$/)
+    assert.match(wrong.stdout, /^redirect_count target\.example: .+\nchecked \d+ rows, faults 1\n$/)
     assert.equal(wrong.code, 1)
   })
 

@@ -3,11 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { type CrawlState, NO_CLOCKS, type WebFacts } from '../../src/apply/crawl-state.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
-import { NO_CLOCKS, type CrawlState, type WebFacts } from '../../src/apply/crawl-state.ts'
-import { baselineBlocks, anomalyOf } from '../../src/crawler/anomaly/baseline.ts'
+import {
+  type AnomalyState,
+  type AnomalyVerdict,
+  detectAnomaly,
+  INITIAL_ANOMALY_STATE,
+} from '../../src/crawler/anomaly/anomaly-detector.ts'
+import { anomalyOf, baselineBlocks } from '../../src/crawler/anomaly/baseline.ts'
 import { type PriorState, priorStateOf } from '../../src/crawler/anomaly/prior-state.ts'
-import { type AnomalyVerdict, detectAnomaly, INITIAL_ANOMALY_STATE, type AnomalyState } from '../../src/crawler/anomaly/anomaly-detector.ts'
 import type { OutcomeCount } from '../../src/store/port/schedule.ts'
 import { named } from '../probe/internet.ts'
 
@@ -147,7 +152,10 @@ test('a slice of more visits than are looked back on is judged all the same', ()
   const random = dice(2)
   const week = weekOf(random, () => USUAL)
   const slice = [sample(random, 2 * FULL, lied(USUAL, 0.2), NOW)]
-  assert.match(detectAnomaly(INITIAL_ANOMALY_STATE, slice, week, NOW).anomaly ?? 'saved', /^nxdomain is .* of the last 4000 visits/)
+  assert.match(
+    detectAnomaly(INITIAL_ANOMALY_STATE, slice, week, NOW).anomaly ?? 'saved',
+    /^nxdomain is .* of the last 4000 visits/,
+  )
 })
 
 test('no alarm is made of shares that fall, nor of names that are new, failed before or changed lately', () => {
@@ -155,16 +163,20 @@ test('no alarm is made of shares that fall, nor of names that are new, failed be
   const week = weekOf(random, () => USUAL)
   const well = sample(random, FULL, { servfail: 0, nxdomain: 0, none: 0 }, NOW)
   assert.equal(detectAnomaly(INITIAL_ANOMALY_STATE, [well], week, NOW).anomaly, null)
-  for (const kind of ['new', 'failed', 'lively'] satisfies PriorState[]) {
+  for (const kind of ['new', 'failed', 'recentlyChanged'] satisfies PriorState[]) {
     const history = week.map((row) => ({ ...row, kind }))
-    assert.equal(detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, lied(USUAL, 0.9), NOW, kind)], history, NOW).anomaly, null)
+    assert.equal(
+      detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, lied(USUAL, 0.9), NOW, kind)], history, NOW).anomaly,
+      null,
+    )
   }
 })
 
 test('names without a website are judged by whether they exist, not by whether they have one', () => {
   const random = dice(9)
   const week = weekOf(random, () => USUAL).map((row) => ({ ...row, kind: 'dns' }))
-  const judged = (levels: Levels) => detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, levels, NOW, 'dns')], week, NOW).anomaly
+  const judged = (levels: Levels) =>
+    detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, levels, NOW, 'dns')], week, NOW).anomaly
   assert.equal(judged({ ...USUAL, none: 0.9 }), null)
   assert.match(judged({ ...USUAL, servfail: 0.2 })!, /^servfail is .* \(dns\), where the week had/)
 })
@@ -181,7 +193,7 @@ test('a few visits of a kind among very many others are no sample of it, and man
     }
     return whys
   }
-  assert.ok(slicesOf(sample(random, 480, USUAL, NOW, 'lively')).every((why) => why === null))
+  assert.ok(slicesOf(sample(random, 480, USUAL, NOW, 'recentlyChanged')).every((why) => why === null))
   assert.ok(slicesOf(sample(random, 480, USUAL, NOW, 'new')).some((why) => why !== null))
 })
 
@@ -193,8 +205,11 @@ test('a name counts as what it was found to be when it was looked at last', () =
       DEFAULT_PROBE_INTERVALS,
     )
   assert.deepEqual([past(7, true), past(7, false), past(7, null)], ['website', 'dns', 'dns'])
-  assert.deepEqual([past(2, true), past(7, true, { failures: 1 })], ['lively', 'failed'])
-  assert.deepEqual([past(7, true, { clocks: NO_CLOCKS }), priorStateOf(VISIT, null, DEFAULT_PROBE_INTERVALS)], ['new', 'new'])
+  assert.deepEqual([past(2, true), past(7, true, { failures: 1 })], ['recentlyChanged', 'failed'])
+  assert.deepEqual(
+    [past(7, true, { clocks: NO_CLOCKS }), priorStateOf(VISIT, null, DEFAULT_PROBE_INTERVALS)],
+    ['new', 'new'],
+  )
 })
 
 test('each kind has a band of its own, and none before there is a day of history', () => {
@@ -213,7 +228,12 @@ test('each kind has a band of its own, and none before there is a day of history
 function pausedFor(random: () => number, week: OutcomeCount[], levelsAt: (seconds: number) => Levels, visits = SLICE) {
   let judged: AnomalyVerdict = { state: INITIAL_ANOMALY_STATE, anomaly: 'none yet', message: null }
   for (let seconds = 0; seconds < 60 * HOUR; seconds += 300) {
-    judged = detectAnomaly(judged.state, [sample(random, visits, levelsAt(seconds), NOW + seconds)], week, NOW + seconds)
+    judged = detectAnomaly(
+      judged.state,
+      [sample(random, visits, levelsAt(seconds), NOW + seconds)],
+      week,
+      NOW + seconds,
+    )
     if (seconds === 0) assert.notEqual(judged.anomaly, null)
     if (judged.anomaly === null) return { hours: seconds / HOUR, judged }
   }
@@ -225,7 +245,7 @@ test('what was an alarm and is over is over at the next trial', () => {
   const week = weekOf(random, () => USUAL)
   const { hours, judged } = pausedFor(random, week, (seconds) => (seconds < HOUR ? lied(USUAL, 0.2) : USUAL))
   assert.ok(hours >= 1 && hours <= 2.5, String(hours))
-  assert.equal(judged.message, 'visits come again to what the week came to')
+  assert.equal(judged.message, 'outcomes match the baseline again')
 })
 
 test('a change that lasts is accepted after half a day, and is in the band from then on', () => {
@@ -234,7 +254,7 @@ test('a change that lasts is accepted after half a day, and is in the band from 
   const changed = lied(USUAL, 0.2)
   const { hours, judged } = pausedFor(random, week, () => changed)
   assert.ok(hours >= 12 && hours <= 14, String(hours))
-  assert.match(judged.message!, /^accepted, as it lasts: nxdomain is/)
+  assert.match(judged.message!, /^change accepted after it lasted: nxdomain is/)
   let { state: watch } = judged
   for (const levels of [changed, USUAL]) {
     for (let slice = 0; slice < 20; slice++) {
@@ -258,7 +278,12 @@ test('a change that never settles is accepted after two days: no crawl pauses fo
 test('slices during a doubt are thrown away, and those before the next trial do not count', () => {
   const random = dice(8)
   const week = weekOf(random, () => USUAL)
-  const { state: watch, anomaly: why } = detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, lied(USUAL, 0.2), NOW)], week, NOW)
+  const { state: watch, anomaly: why } = detectAnomaly(
+    INITIAL_ANOMALY_STATE,
+    [sample(random, FULL, lied(USUAL, 0.2), NOW)],
+    week,
+    NOW,
+  )
   assert.equal(watch.alarm?.nextTrialAt, NOW + 300)
   const early = detectAnomaly(watch, [sample(random, FULL, USUAL, NOW)], week, NOW + 299)
   assert.deepEqual([early.anomaly, early.state.alarm?.trials], [why, []])

@@ -14,7 +14,7 @@ test('an import plans the next visit by the rhythm of the settings', async (t) =
   const at = 1_700_000_000
   const dns = { status: 'ok', A: [], AAAA: [] }
   const line = JSON.stringify({ domain: 'a.example', observed_at: new Date(at * 1000).toISOString(), dns })
-  const env = { DOMAINDEX_CRAWL_SOONEST: '1h', DOMAINDEX_CRAWL_LATEST: '2h' }
+  const env = { DOMAINDEX_CRAWL_MIN_INTERVAL: '1h', DOMAINDEX_CRAWL_MAX_INTERVAL: '2h' }
   assert.equal((await run(['import', '-'], { input: `${line}\n`, env })).code, 0)
   const [visit] = await withStore(({ observations: frontier }) => frontier.crawlStates([named('a.example')]))
   assert.ok(visit!.due > at + HOUR && visit!.due <= at + 2 * HOUR, `${visit!.due - at} seconds later`)
@@ -22,10 +22,14 @@ test('an import plans the next visit by the rhythm of the settings', async (t) =
 
 test('the first visit is followed by one after a week, or as near to that as the settings allow', () => {
   const first = (soonest: string, latest: string): number =>
-    probeIntervalsOf(readSettings({ DOMAINDEX_CRAWL_SOONEST: soonest, DOMAINDEX_CRAWL_LATEST: latest })).first
+    probeIntervalsOf(readSettings({ DOMAINDEX_CRAWL_MIN_INTERVAL: soonest, DOMAINDEX_CRAWL_MAX_INTERVAL: latest }))
+      .first
   assert.deepEqual(
     [first('1d', '30d'), first('9d', '30d'), first('1h', '5d')].map((span) => span / (24 * HOUR)),
     [7, 9, 5],
   )
-  assert.throws(() => probeIntervalsOf(readSettings({ DOMAINDEX_CRAWL_LATEST: '12h' })), /longer than DOMAINDEX_CRAWL_LATEST/)
+  assert.throws(
+    () => probeIntervalsOf(readSettings({ DOMAINDEX_CRAWL_MAX_INTERVAL: '12h' })),
+    /longer than DOMAINDEX_CRAWL_MAX_INTERVAL/,
+  )
 })

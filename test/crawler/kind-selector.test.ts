@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { PROBE_KINDS, type ProbeKind, type KindShares, createKindSelector } from '../../src/crawler/queue/kind-selector.ts'
+import {
+  createKindSelector,
+  type KindShares,
+  PROBE_KINDS,
+  type ProbeKind,
+} from '../../src/crawler/queue/kind-selector.ts'
 
 const arbitraryShares: fc.Arbitrary<KindShares> = fc.record(
   Object.fromEntries(PROBE_KINDS.map((kind) => [kind, fc.integer({ min: 1, max: 100 })])) as Record<
@@ -69,14 +74,14 @@ test('no kind starves: one that goes on waiting has a turn after its share of th
 })
 
 test('a kind that comes to wait again after others had its turns has no claim on them', () => {
-  const next = createKindSelector({ asked: 10, fresh: 0, followup: 0, due: 10 })
+  const next = createKindSelector({ lookup: 10, new: 0, followup: 0, due: 10 })
   for (let turn = 0; turn < 100; turn++) assert.equal(next(['due']), 'due')
-  const ten = Array.from({ length: 10 }, () => next(['asked', 'due']))
-  assert.equal(ten.filter((kind) => kind === 'asked').length, 5)
+  const ten = Array.from({ length: 10 }, () => next(['lookup', 'due']))
+  assert.equal(ten.filter((kind) => kind === 'lookup').length, 5)
 })
 
 test('a kind with a share of nothing has a turn where no other waits', () => {
-  const next = createKindSelector({ asked: 1, fresh: 0, followup: 0, due: 0 })
-  for (let turn = 0; turn < 10; turn++) assert.equal(next(['fresh', 'asked']), 'asked')
-  assert.equal(next(['fresh']), 'fresh')
+  const next = createKindSelector({ lookup: 1, new: 0, followup: 0, due: 0 })
+  for (let turn = 0; turn < 10; turn++) assert.equal(next(['new', 'lookup']), 'lookup')
+  assert.equal(next(['new']), 'new')
 })

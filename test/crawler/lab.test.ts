@@ -5,15 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Lab, startLab } from '../../lab/lab.ts'
 import { answerAlways } from '../../lab/answer-overrides.ts'
-import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
-import { openProbeSystem } from '../../src/crawler/probe-system.ts'
-import { makeGuard } from '../../src/probe/guard.ts'
+import { type Lab, startLab } from '../../lab/lab.ts'
 import { CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
-import { CrawlStats } from '../../src/crawler/status/stats.ts'
-import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
+import { openProbeSystem } from '../../src/crawler/probe-system.ts'
 import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
+import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
+import { CrawlStats } from '../../src/crawler/status/stats.ts'
+import { makeGuard } from '../../src/probe/guard.ts'
+import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
@@ -33,8 +33,8 @@ const NAMES = [
   'https-only.example',
 ]
 /** Everything comes up again after a second. */
-const RHYTHM = { soonest: 1, first: 1, latest: 1 }
-const QUICK = { ...CRAWL_TIMINGS, probe: 50, beat: 500, slice: 300, sweeps: { least: 0, most: 1 } }
+const RHYTHM = { min: 1, first: 1, max: 1 }
+const QUICK = { ...CRAWL_TIMINGS, pollMs: 50, heartbeatMs: 500, batchMs: 300, sweepSeconds: { min: 0, max: 1 } }
 /** Milliseconds for those that never answer, which are waited for in full. */
 const PATIENCE = 400
 /** So often the resolvers lie, until something is thrown away for it. */
@@ -65,11 +65,18 @@ async function crawlLab(t: TestContext, lab: Lab) {
     return seen
   }
   const crawl = {
-    ...{ store, holder: 'one', stats: figures, optOut: { hasName: () => false }, intervals: RHYTHM, shares: DEFAULT_SHARES },
+    ...{
+      store,
+      holder: 'one',
+      stats: figures,
+      optOut: { hasName: () => false },
+      intervals: RHYTHM,
+      shares: DEFAULT_SHARES,
+    },
     ...{ rate: null, parallel: 32, timings: QUICK, clock: SYSTEM_CLOCK, random: Math.random },
     probe: visit,
     isOwn: eyes.isOwn,
-    probe: eyes.runSelfCheck,
+    runSelfCheck: eyes.runSelfCheck,
     politeness: eyes.politeness,
     onFault: (error: unknown) => void faults.push(error),
     log: (news: string) => void said.push(news),
@@ -125,7 +132,7 @@ test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses
       for (const resolver of lab.resolvers) resolver.override(answerAlways(lie))
     })
     await until(() => figures.notReadyReason !== null)
-    assert.equal(figures.pause?.reason, 'blind')
+    assert.equal(figures.pause?.reason, 'self_check')
     assert.match(figures.notReadyReason!, /^resolver /)
     for (const resolver of lab.resolvers) resolver.override(null)
     await until(() => figures.notReadyReason === null)

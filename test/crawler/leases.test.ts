@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import type { SelfCheckOutcome } from '../../src/crawler/dependencies.ts'
+import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import { LEASE_SECONDS } from '../../src/store/port/schedule.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { type DomainName, slotRangeOf } from '../../src/values/domain-name.ts'
@@ -77,7 +77,7 @@ test('leases are renewed while visits in flight last, also where the store was a
 test('what was seen of a range that is another crawler’s by then is dropped, and its wish stays', async (t) => {
   const world = await makeWorld(t)
   const asked = named('asked.example')
-  await world.store.crawlRequests.add('asked', [asked])
+  await world.store.crawlRequests.add('lookup', [asked])
   const store = withSchedule(world.store, { renew: async (leases) => [...leases] })
   const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
     const seen = await world.visit(name, holder)
@@ -89,7 +89,7 @@ test('what was seen of a range that is another crawler’s by then is dropped, a
   await world.minutes(2)
   assert.equal(world.visits.length, 1)
   const [row] = await world.store.observations.crawlStates([asked])
-  assert.deepEqual([row!.version, await world.store.crawlRequests.count('asked')], [0, 1])
+  assert.deepEqual([row!.version, await world.store.crawlRequests.count('lookup')], [0, 1])
   assert.deepEqual(await world.store.schedule.outcomes(0), [])
   world.bury('one', crawler)
 })
@@ -155,5 +155,5 @@ test('while nothing of what was seen can be saved, only so many more visits are 
 /** Sees at first, and never ends to look after that. */
 function lookOnce(): () => Promise<SelfCheckOutcome> {
   let looks = 0
-  return () => (looks++ === 0 ? Promise.resolve({ sees: true }) : new Promise(() => {}))
+  return () => (looks++ === 0 ? Promise.resolve({ passed: true }) : new Promise(() => {}))
 }

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startDnsServer } from '../../lab/dns.ts'
 import { answerAlways } from '../../lab/answer-overrides.ts'
+import { startDnsServer } from '../../lab/dns.ts'
 import { openProbeSystem } from '../../src/crawler/probe-system.ts'
 import { makeGuard } from '../../src/probe/guard.ts'
 import { rawUdp, withoutEdns } from '../probe/dns/dns-lab.ts'
@@ -23,11 +23,14 @@ test('a resolver that is left out is named, also where it was wrong from the sta
   dns[1]!.override(answerAlways({ A: ['192.0.2.1'] }))
   for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
   const [news] = said
-  assert.match(news!, new RegExp(`^left out: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
+  assert.match(news!, new RegExp(`^excluded: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
   assert.deepEqual([said.length, eyes.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
   dns[1]!.override(null)
   await eyes.runSelfCheck()
-  assert.deepEqual([said.slice(1), eyes.exclusions().resolvers], [['nothing is left out any more'], 0])
+  assert.deepEqual(
+    [said.slice(1), eyes.exclusions().resolvers],
+    [['no resolver or address family is excluded any more'], 0],
+  )
   await eyes.close()
   for (const each of dns) await each.close()
 })

@@ -51,7 +51,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     })
     const { stdout } = await run(['crawl', '--status', '--json'])
     const status = JSON.parse(stdout)
-    assert.deepEqual([status.count.names, status.crawlers.length, status.wished], [60, 1, { asked: 0, followup: 0 }])
+    assert.deepEqual([status.count.names, status.crawlers.length, status.wished], [60, 1, { lookup: 0, followup: 0 }])
     assert.equal(status.day[0].kind, 'new')
     assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never visited \d+/)
   })
@@ -123,7 +123,11 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
       [['crawl', '--loop', '--json'], {}, /^domaindex: --loop prints no result/],
       [['crawl', '--loop'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
       [['serve', '--crawl'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
-      [['crawl', '--loop'], { DOMAINDEX_CRAWL_LATEST: '1h' }, /^domaindex: DOMAINDEX_CRAWL_SOONEST is longer than/],
+      [
+        ['crawl', '--loop'],
+        { DOMAINDEX_CRAWL_MAX_INTERVAL: '1h' },
+        /^domaindex: DOMAINDEX_CRAWL_MIN_INTERVAL is longer than/,
+      ],
       [['crawl', '--status'], {}, /^domaindex: there is no store at /],
     ] as [string[], Record<string, string>, RegExp][]) {
       const { code, stderr } = await run(args, { env: { ...ENVIRONMENT, ...env } })

@@ -24,12 +24,12 @@ const TABLE: DnsTable = {
 }
 export const ENVIRONMENT = {
   DOMAINDEX_CRAWL_CONTACT: 'crawler@example.com',
-  DOMAINDEX_CRAWL_CONTROLS: 'zones=zone.example missing=example ipv4only=none addresses=none',
+  DOMAINDEX_CRAWL_SELF_CHECK: 'zones=zone.example missing=example ipv4only=none addresses=none',
   DOMAINDEX_CRAWL_ADMIN: '127.0.0.1:0',
   DOMAINDEX_CRAWL_RATE: '20',
-  DOMAINDEX_CRAWL_ASKED: '9',
+  DOMAINDEX_CRAWL_LOOKUP_REQUESTS: '9',
   DOMAINDEX_PORT: '0',
-  DOMAINDEX_NIGHT: 'off',
+  DOMAINDEX_JOB_TIMES: 'off',
   DOMAINDEX_INDEX: 'off',
   DOMAINDEX_ADMIN: 'off',
   DOMAINDEX_WORKERS: '1',

@@ -3,16 +3,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { NO_CLOCKS, type CrawlState } from '../../src/apply/crawl-state.ts'
-import { makePolitenessLimiter, type RateLimitTargets, FULL_CYCLE_SECONDS } from '../../src/probe/policy/politeness-limiter.ts'
-import { countAfterProbe, EMPTY_SWEEP_COUNT, addSweepCounts } from '../../src/crawler/status/sweep-count.ts'
-import { CrawlStats, LAG_BOUNDS_SECONDS } from '../../src/crawler/status/stats.ts'
+import { type CrawlState, NO_CLOCKS } from '../../src/apply/crawl-state.ts'
+import {
+  type Candidate,
+  finishedSweep,
+  type HeldRange,
+  isRangeDone,
+  nextSlots,
+  startSweep,
+} from '../../src/crawler/queue/held-range.ts'
+import { createKindSelector, DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
 import { NameServerCounts } from '../../src/crawler/queue/name-server-counts.ts'
-import { quantiles } from '../../src/crawler/status/quantiles.ts'
-import { startSweep, type Candidate, type HeldRange, isRangeDone, nextSlots, finishedSweep } from '../../src/crawler/queue/held-range.ts'
+import { MAX_CANDIDATES_PER_KIND, MAX_DELAY_MS, REFILL_BELOW, ReadyQueue } from '../../src/crawler/queue/ready-queue.ts'
 import { nextChunkLength } from '../../src/crawler/queue/slot-reader.ts'
-import { REFILL_BELOW, MAX_DELAY_MS, MAX_CANDIDATES_PER_KIND, ReadyQueue } from '../../src/crawler/queue/ready-queue.ts'
-import { DEFAULT_SHARES, createKindSelector } from '../../src/crawler/queue/kind-selector.ts'
+import { quantiles } from '../../src/crawler/status/quantiles.ts'
+import { CrawlStats, LAG_BOUNDS_SECONDS } from '../../src/crawler/status/stats.ts'
+import { addSweepCounts, countAfterProbe, EMPTY_SWEEP_COUNT } from '../../src/crawler/status/sweep-count.ts'
+import {
+  FULL_CYCLE_SECONDS,
+  makePolitenessLimiter,
+  type RateLimitTargets,
+} from '../../src/probe/policy/politeness-limiter.ts'
 import { AGE_DAYS, type SlotCount } from '../../src/store/port/schedule.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
 import { named } from '../probe/internet.ts'
@@ -21,7 +32,13 @@ const NOW = 1_800_000_000
 const DAY = 86_400
 
 function held(): HeldRange {
-  return { lease: { range: 3, fence: 1 }, leasedUntil: 60_000, openCandidates: new Set(), sweep: null, isReading: false }
+  return {
+    lease: { range: 3, fence: 1 },
+    leasedUntil: 60_000,
+    openCandidates: new Set(),
+    sweep: null,
+    isReading: false,
+  }
 }
 
 test('a sweep reads every slot of its range once, wherever it begins and whatever the pieces', () => {
@@ -76,12 +93,30 @@ test('a piece is made longer while it is short, and shorter when it took too lon
 
 function candidate(name: string, kind: Candidate['kind'] = 'due', places: RateLimitTargets = {}): Candidate {
   const visit = visitOf(name, 0, 0)
-  return { name: named(name), state: visit, kind, prior: 'new', heldRange: held(), readAt: NOW, targets: places, requests: new Set() }
+  return {
+    name: named(name),
+    state: visit,
+    kind,
+    prior: 'new',
+    heldRange: held(),
+    readAt: NOW,
+    targets: places,
+    requests: new Set(),
+  }
 }
 
 function visitOf(name: string, last: number, due: number): CrawlState {
   const clocks = last === 0 ? NO_CLOCKS : NO_CLOCKS.with(0, last)
-  return { name: named(name), version: 1, clocks, dnsFingerprint: 0, webFingerprint: 0, due, failures: 0, forgotten: false }
+  return {
+    name: named(name),
+    version: 1,
+    clocks,
+    dnsFingerprint: 0,
+    webFingerprint: 0,
+    due,
+    failures: 0,
+    forgotten: false,
+  }
 }
 
 /** A room whose pace says for each name of servers how long one waits there. */
@@ -167,13 +202,13 @@ test('names are wanted again whenever too few wait, whether they begin, wait for
     return all
   }
   fill('due', 'far')
-  fill('fresh', 'soon')
+  fill('new', 'soon')
   far.room.next(0)
-  assert.deepEqual(far.low.toSorted(), ['due', 'fresh'])
-  for (let round = 0; round < 2; round++) for (const each of fill('asked', '')) far.room.remove(each)
+  assert.deepEqual(far.low.toSorted(), ['due', 'new'])
+  for (let round = 0; round < 2; round++) for (const each of fill('lookup', '')) far.room.remove(each)
   fill('followup', '')
   assert.equal(far.room.next(0)?.kind, 'followup')
-  assert.deepEqual(far.low.slice(2), ['asked', 'asked', 'followup'])
+  assert.deepEqual(far.low.slice(2), ['lookup', 'lookup', 'followup'])
 })
 
 test('the room has so many places of a kind, and one that is wished for changes its kind', () => {
@@ -181,24 +216,30 @@ test('the room has so many places of a kind, and one that is wished for changes 
   const first = candidate('a.example')
   room.add(first)
   room.add(candidate('b.example'))
-  assert.deepEqual([room.capacityLeft('due'), room.capacityLeft('asked')], [MAX_CANDIDATES_PER_KIND - 2, MAX_CANDIDATES_PER_KIND])
-  room.promote(first, 'asked')
-  assert.deepEqual([room.waitingCount('due'), room.waitingCount('asked'), first.kind], [1, 1, 'asked'])
+  assert.deepEqual(
+    [room.capacityLeft('due'), room.capacityLeft('lookup')],
+    [MAX_CANDIDATES_PER_KIND - 2, MAX_CANDIDATES_PER_KIND],
+  )
+  room.promote(first, 'lookup')
+  assert.deepEqual([room.waitingCount('due'), room.waitingCount('lookup'), first.kind], [1, 1, 'lookup'])
 })
 
 test('a count that was corrected by a visit is that of another sweep', () => {
   const at = (days: number): number => NOW - days * DAY
   for (const [last, due, expected] of [
-    [0, 0, { fresh: 1, due: 1, overdue: 0 }],
-    [at(40), at(10), { fresh: 0, due: 1, overdue: 1 }],
-    [at(8), at(0), { fresh: 0, due: 1, overdue: 0 }],
+    [0, 0, { neverProbed: 1, due: 1, overdue: 0 }],
+    [at(40), at(10), { neverProbed: 0, due: 1, overdue: 1 }],
+    [at(8), at(0), { neverProbed: 0, due: 1, overdue: 0 }],
   ] as const) {
     const place = last === 0 ? -1 : AGE_DAYS.findIndex((days) => NOW - last <= days * DAY)
     const ages = EMPTY_SWEEP_COUNT.ages.map((_, index) => Number(index === place))
-    const before: SlotCount = addSweepCounts({ ...EMPTY_SWEEP_COUNT, names: 1, ...expected, ages }, { ...EMPTY_SWEEP_COUNT, names: 5, next: NOW + 9 })
+    const before: SlotCount = addSweepCounts(
+      { ...EMPTY_SWEEP_COUNT, names: 1, ...expected, ages },
+      { ...EMPTY_SWEEP_COUNT, names: 5, next: NOW + 9 },
+    )
     const after = countAfterProbe(before, visitOf('a.example', last, due), NOW, NOW + DAY)
     const young = EMPTY_SWEEP_COUNT.ages.map((_, index) => Number(index === 0))
-    assert.deepEqual(after, { names: 6, due: 0, overdue: 0, fresh: 0, next: NOW + 9, ages: young })
+    assert.deepEqual(after, { names: 6, due: 0, overdue: 0, neverProbed: 0, next: NOW + 9, ages: young })
   }
 })
 
@@ -217,7 +258,7 @@ test('a crawler tells its rate of the last minute, its lags and why it pauses', 
   assert.match(figures.notReadyReason!, /^no control question/)
   figures.resume()
   assert.equal(figures.notReadyReason, null)
-  figures.pauseFor('blind', 'no resolver answers', 100_000)
+  figures.pauseFor('self_check', 'no resolver answers', 100_000)
   figures.pauseFor('store', 'the store fails', 110_000)
   const { rate, probes: visits, lags, pause } = figures.report(120_000)
   assert.ok(Math.abs(rate - 1) < 0.1, `${rate}`)

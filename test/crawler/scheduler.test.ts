@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Running } from '../../bench/simulation/crawler.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
+import { CRAWL_TIMINGS, type SelfCheckOutcome } from '../../src/crawler/dependencies.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
-import { type SelfCheckOutcome, CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
-import { parseAddress } from '../../src/values/ip-address.ts'
 import { type DomainName, slotRangeOf } from '../../src/values/domain-name.ts'
+import { parseAddress } from '../../src/values/ip-address.ts'
 import { named } from '../probe/internet.ts'
 import { BEGIN, DAY, know, makeWorld, visited, type World } from './world.ts'
 
@@ -28,7 +28,7 @@ async function fill({ store }: World): Promise<void> {
   await visited(store, [NOT_DUE, FOLLOWED], DAY)
   await know(store, [FORGOTTEN])
   await store.observations.forget(named(FORGOTTEN))
-  await store.crawlRequests.add('asked', [named(ASKED), named(FORGOTTEN)])
+  await store.crawlRequests.add('lookup', [named(ASKED), named(FORGOTTEN)])
   await store.crawlRequests.add('followup', [named(FOLLOWED)])
 }
 
@@ -44,7 +44,7 @@ const namesOf = (world: World): string[] => world.visits.map(({ name }) => name)
 async function expectDone({ store, visits, together }: World): Promise<void> {
   const done = await store.observations.crawlStates(WANTED.map(named))
   for (const visit of done) assert.ok(visit.clocks[0]! >= BEGIN && visit.due >= BEGIN + 0.9 * DAY, visit.name)
-  assert.deepEqual([await store.crawlRequests.count('asked'), await store.crawlRequests.count('followup')], [0, 0])
+  assert.deepEqual([await store.crawlRequests.count('lookup'), await store.crawlRequests.count('followup')], [0, 0])
   assert.deepEqual(together, [])
   assert.ok(visits.every(({ name }) => WANTED.includes(name)))
   const held = (await store.schedule.ranges()).filter(({ holder }) => holder !== null)
@@ -97,14 +97,15 @@ async function finish({ clock }: World, crawler: Running): Promise<void> {
 test('what was seen since eyes were last good is thrown away, and seen again when they are', async (t) => {
   const world = await filled(t)
   let isBlind = false
-  const look = async (): Promise<SelfCheckOutcome> => (isBlind ? { passed: false, reason: 'no resolver answers' } : { passed: true })
+  const look = async (): Promise<SelfCheckOutcome> =>
+    isBlind ? { passed: false, reason: 'no resolver answers' } : { passed: true }
   const crawler = world.start('one', { other: { runSelfCheck: look } })
   await world.clock.run(500)
   assert.ok(world.visits.length > 0)
   isBlind = true
   await world.minutes(1)
   const first = world.visits.length
-  assert.deepEqual(crawler.figures.pause, { reason: 'blind', why: 'no resolver answers', since: 2_500 })
+  assert.deepEqual(crawler.figures.pause, { reason: 'self_check', why: 'no resolver answers', since: 2_500 })
   assert.equal(crawler.figures.notReadyReason, 'no resolver answers')
   assert.deepEqual([crawler.figures.batches.saved, crawler.figures.batches.discarded], [0, 1])
   const clocks = (await world.store.observations.crawlStates(FRESH.map(named))).flatMap((visit) => visit.clocks)
@@ -161,7 +162,7 @@ test('a name whose owner wants no visits is not visited, not even when it is ask
   const [fresh, due, asked] = await world.store.observations.crawlStates([FRESH[0]!, DUE[0]!, ASKED].map(named))
   assert.ok(fresh!.due >= BEGIN + DEFAULT_PROBE_INTERVALS.max && due!.due >= BEGIN + DEFAULT_PROBE_INTERVALS.max)
   assert.deepEqual([Math.max(...fresh!.clocks), due!.clocks[0], asked!.version], [0, BEGIN - 8 * DAY, 0])
-  assert.equal(await world.store.crawlRequests.count('asked'), 0)
+  assert.equal(await world.store.crawlRequests.count('lookup'), 0)
 })
 
 test('a name that could not be looked at is not written and comes up again soon, without a change to its clocks', async (t) => {
@@ -182,7 +183,7 @@ test('a name that could not be looked at is not written and comes up again soon,
   )
   assert.ok(meanwhile.every(({ due }) => due > BEGIN && due <= BEGIN + 600))
   assert.equal(world.visits.filter(({ name }) => DUE.includes(name)).length, DUE.length)
-  assert.equal(crawler.figures.probes.due.unseen, DUE.length)
+  assert.equal(crawler.figures.probes.due.notProbed, DUE.length)
   isDark = false
   await world.minutes(10)
   await finish(world, crawler)
@@ -229,7 +230,7 @@ test('a name that can never be looked at is visited more and more seldom, also w
       assert.ok(Math.abs(pause - 5 * 2 ** place) <= 2, `${name} after ${pauses}`)
   }
   isDark = false
-  await world.store.crawlRequests.add('asked', [named(ASKED)])
+  await world.store.crawlRequests.add('lookup', [named(ASKED)])
   await world.minutes(28)
   await finish(world, crawler)
   await expectDone(world)
@@ -258,12 +259,15 @@ test('a name that leads to an address that is always crowded is visited more and
 
 test('a wish of a caller is given up after three visits that saw nothing, one for a file is not', async (t) => {
   const world = await makeWorld(t)
-  await world.store.crawlRequests.add('asked', [named(ASKED)])
+  await world.store.crawlRequests.add('lookup', [named(ASKED)])
   await world.store.crawlRequests.add('followup', [named(FOLLOWED)])
   const crawler = world.start('one', {
     visit: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
   })
-  const wishes = async () => [await world.store.crawlRequests.count('asked'), await world.store.crawlRequests.count('followup')]
+  const wishes = async () => [
+    await world.store.crawlRequests.count('lookup'),
+    await world.store.crawlRequests.count('followup'),
+  ]
   await world.minutes(14)
   assert.deepEqual(await wishes(), [1, 1])
   await world.minutes(100)
@@ -274,14 +278,14 @@ test('a wish of a caller is given up after three visits that saw nothing, one fo
 
 test('a wish of a caller whose name never has its turn is given up after a day', async (t) => {
   const world = await makeWorld(t)
-  await world.store.crawlRequests.add('asked', [named(DUE[0]!)])
+  await world.store.crawlRequests.add('lookup', [named(DUE[0]!)])
   await visited(world.store, [DUE[0]!], DAY)
   const pace = { ...makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() }), wait: () => 3_600_000 }
   const crawler = world.start('one', { other: { politeness: pace, timings: { ...CRAWL_TIMINGS, pollMs: 600_000 } } })
   await world.minutes(23 * 60)
-  assert.equal(await world.store.crawlRequests.count('asked'), 1)
+  assert.equal(await world.store.crawlRequests.count('lookup'), 1)
   await world.minutes(2 * 60)
-  assert.deepEqual([await world.store.crawlRequests.count('asked'), world.visits.length], [0, 0])
+  assert.deepEqual([await world.store.crawlRequests.count('lookup'), world.visits.length], [0, 0])
   await finish(world, crawler)
 })
 
@@ -307,11 +311,11 @@ test('names that are asked for and cannot be looked at keep no other one waiting
     const visit = await world.visit(name, holder)
     return dark.includes(name) ? { ...visit, dns: null } : visit
   }
-  await world.store.crawlRequests.add('asked', dark)
+  await world.store.crawlRequests.add('lookup', dark)
   const crawler = world.start('one', { visit })
   await world.minutes(2)
   const good = [100, 200, 255].map(inRange)
-  await world.store.crawlRequests.add('asked', good)
+  await world.store.crawlRequests.add('lookup', good)
   await world.clock.run(world.clock.monotonicMs() + 20_000)
   for (const name of good)
     assert.ok(
@@ -370,7 +374,7 @@ test('a name that was queued while its range is in hand is visited before those 
   const asked = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`)).find((name) =>
     held.has(slotRangeOf(name)),
   )!
-  await world.store.crawlRequests.add('asked', [asked])
+  await world.store.crawlRequests.add('lookup', [asked])
   await world.clock.run(30_000)
   assert.ok(world.visits.some(({ name }) => name === asked))
   assert.ok(world.visits.length < 60)
@@ -394,7 +398,7 @@ test('visits by which more names are gone than in any hour of the week are not s
     },
   })
   await world.minutes(2)
-  assert.equal(crawler.figures.pause?.reason, 'band')
+  assert.equal(crawler.figures.pause?.reason, 'anomaly')
   assert.match(crawler.figures.notReadyReason!, /^nxdomain is 100\.0 % of /)
   assert.equal(world.visits.length, names.length, 'none is visited again before the first trial')
   const clocks = (await world.store.observations.crawlStates(names.map(named))).flatMap((visit) => visit.clocks)

@@ -2,16 +2,22 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { NO_CLOCKS } from '../../src/apply/crawl-state.ts'
-import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
-import { admitCandidates } from '../../src/crawler/queue/admission.ts'
-import type { CrawlerDependencies } from '../../src/crawler/dependencies.ts'
-import { CrawlStats } from '../../src/crawler/status/stats.ts'
+import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { createCrawlMemory } from '../../src/crawler/crawl-memory.ts'
-import { startSweep, type Candidate, type HeldRange, isRangeDone, finishedSweep } from '../../src/crawler/queue/held-range.ts'
-import { CrawlSession } from '../../src/crawler/session.ts'
+import type { CrawlerDependencies } from '../../src/crawler/dependencies.ts'
+import { admitCandidates } from '../../src/crawler/queue/admission.ts'
+import {
+  type Candidate,
+  finishedSweep,
+  type HeldRange,
+  isRangeDone,
+  startSweep,
+} from '../../src/crawler/queue/held-range.ts'
 import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
+import { CrawlSession } from '../../src/crawler/session.ts'
+import { CrawlStats } from '../../src/crawler/status/stats.ts'
+import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { RANGE_SLOTS } from '../../src/values/domain-name.ts'
 import { named } from '../probe/internet.ts'
@@ -23,22 +29,40 @@ function spanOf(store: Store): CrawlSession {
   const crawl = {
     store,
     clock,
-    pace: makePolitenessLimiter(clock),
+    politeness: makePolitenessLimiter(clock),
     shares: DEFAULT_SHARES,
     rate: null,
-    rhythm: DEFAULT_PROBE_INTERVALS,
-    figures: new CrawlStats(),
+    intervals: DEFAULT_PROBE_INTERVALS,
+    stats: new CrawlStats(),
     holder: 'one',
   }
-  const times = { sweeps: { least: 0, most: 60 } }
-  const whole = { ...crawl, times } as unknown as CrawlerDependencies
+  const timings = { sweepSeconds: { min: 0, max: 60 } }
+  const whole = { ...crawl, timings } as unknown as CrawlerDependencies
   return new CrawlSession(whole, createCrawlMemory(whole))
 }
 
 function candidateOf(range: HeldRange): Candidate {
   const name = named('a.example')
-  const visit = { name, version: 1, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
-  return { name, state: visit, kind: 'asked', prior: 'new', heldRange: range, readAt: 0, targets: {}, requests: new Set(['asked']) }
+  const visit = {
+    name,
+    version: 1,
+    clocks: NO_CLOCKS,
+    dnsFingerprint: 0,
+    webFingerprint: 0,
+    due: 0,
+    failures: 0,
+    forgotten: false,
+  }
+  return {
+    name,
+    state: visit,
+    kind: 'lookup',
+    prior: 'new',
+    heldRange: range,
+    readAt: 0,
+    targets: {},
+    requests: new Set(['lookup']),
+  }
 }
 
 test('a range in which a name comes up just as it is being given back is not given back', async (t) => {

@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatCrawlStatus } from '../../src/cli/crawl/status.ts'
-import { EMPTY_SWEEP_COUNT } from '../../src/crawler/status/sweep-count.ts'
 import { LAG_BOUNDS_SECONDS } from '../../src/crawler/status/stats.ts'
 import type { CrawlStatus } from '../../src/crawler/status/status.ts'
+import { EMPTY_SWEEP_COUNT } from '../../src/crawler/status/sweep-count.ts'
 
 const MONTH = LAG_BOUNDS_SECONDS.at(-1)!
 const STATUS: CrawlStatus = {
   count: { ...EMPTY_SWEEP_COUNT, names: 7, due: 2 },
   unsweptRanges: 0,
-  requests: { asked: 0, followup: 0 },
+  requests: { lookup: 0, followup: 0 },
   rate: 1,
   lastDay: [],
   lag: { p50: 60, p95: MONTH / 2, p99: MONTH },

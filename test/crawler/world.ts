@@ -7,9 +7,9 @@ import type { TestContext } from 'node:test'
 import { VirtualClock } from '../../bench/simulation/clock.ts'
 import { type CrawlerOptions, type Running, startCrawler } from '../../bench/simulation/crawler.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
-import type { ProbeResult } from '../../src/probe/probe-result.ts'
-import type { DnsPart, Observation } from '../../src/observe/observation.ts'
 import { CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
+import type { DnsPart, Observation } from '../../src/observe/observation.ts'
+import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
@@ -70,7 +70,16 @@ export async function makeWorld(test: TestContext) {
     close,
     /** Starts a crawler; whatever is not said is as in `bench/simulation`. */
     start(holder: string, options: Partial<CrawlerOptions> = {}): Running {
-      return startCrawler({ holder, store, clock, random: () => 0.5, times: CRAWL_TIMINGS, rate: null, visit, ...options })
+      return startCrawler({
+        holder,
+        store,
+        clock,
+        random: () => 0.5,
+        times: CRAWL_TIMINGS,
+        rate: null,
+        visit,
+        ...options,
+      })
     },
     /** Kills it: what it was visiting it visits no longer. */
     bury(holder: string, { life }: Running): void {

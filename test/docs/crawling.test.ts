@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import { Command } from 'commander'
 import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import { defineCrawl } from '../../src/cli/crawl.ts'
-import { PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
-import { RATE_BOUNDS, FULL_CYCLE_SECONDS } from '../../src/probe/policy/politeness-limiter.ts'
-import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { WEB_LIMITS } from '../../src/probe/http/limits.ts'
+import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../src/probe/policy/politeness-limiter.ts'
+import { PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
+import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { readPage, tableOf } from './markdown.ts'
 
 const page = readPage('crawling.md')
@@ -19,8 +19,19 @@ const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`
 const size = (bytes: number): string => (bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`)
 
 test('the bounds are those in force', () => {
-  const { connectMs: connect, handshakeMs: handshake, headMs: head, headBytes, bodyMs: body, wireBytes, decodedBytes, ratio, ratioFrom, robotsMs: robots, robotsBytes } =
-    WEB_LIMITS
+  const {
+    connectMs: connect,
+    handshakeMs: handshake,
+    headMs: head,
+    headBytes,
+    bodyMs: body,
+    wireBytes,
+    decodedBytes,
+    ratio,
+    ratioFrom,
+    robotsMs: robots,
+    robotsBytes,
+  } = WEB_LIMITS
   const expected: Record<string, string[]> = {
     'a whole visit': [seconds(PROBE_TIMEOUT_MS), seconds(WEB_LIMITS.probeMs)],
     'a TCP connection': [seconds(connect)],

@@ -42,7 +42,11 @@ test('the modules of zdns that are kept are those that it names', () => {
   const data = { answers: [], exchanges: [], servers: [], ipv4_addresses: [], authorities: [{ type: 'SOA' }] }
   for (const module of modules) {
     const results = { [module]: { status: 'NOERROR', timestamp: '2026-01-01T00:00:00Z', data } }
-    assert.equal(read(IMPORT_FORMATS.zdns, [JSON.stringify({ name: 'example.com', results })]).observations.length, 1, module)
+    assert.equal(
+      read(IMPORT_FORMATS.zdns, [JSON.stringify({ name: 'example.com', results })]).observations.length,
+      1,
+      module,
+    )
   }
 })
 

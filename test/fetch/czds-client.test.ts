@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { CzdsClient } from '../../src/fetch/czds-client.ts'
-import { type ZoneFetchResult, fetchZones } from '../../src/fetch/fetch-zones.ts'
+import { fetchZones, type ZoneFetchResult } from '../../src/fetch/fetch-zones.ts'
 import { folderOf } from '../cli/run.ts'
 import { zoneOf } from '../registrations/world.ts'
 import { breakOff, czdsServer, PASSWORD, status, USER, type Zone } from './czds-server.ts'
@@ -54,7 +54,8 @@ async function world(t: TestContext, zones: Record<string, Zone>, password = PAS
   }
 }
 
-const outcomes = (fetched: readonly ZoneFetchResult[]): string[] => fetched.map(({ zone, outcome }) => `${zone} ${outcome}`)
+const outcomes = (fetched: readonly ZoneFetchResult[]): string[] =>
+  fetched.map(({ zone, outcome }) => `${zone} ${outcome}`)
 
 test('all zones of the account are fetched, one at a time, with one token, under their name and day', async (t) => {
   const zones = {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
-import type { BuildContext } from '../../src/jobs/publish.ts'
 import { buildDaily, type DailyBuild } from '../../src/jobs/daily.ts'
-import { type FileName, fileName, type FileManifest } from '../../src/jobs/file-store/file-store.ts'
+import { type FileManifest, type FileName, fileName } from '../../src/jobs/file-store/file-store.ts'
+import type { BuildContext } from '../../src/jobs/publish.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { addDays, type Day } from '../../src/values/time.ts'
 import type { World } from '../spec/world.ts'
@@ -25,8 +25,14 @@ type Given = Partial<Omit<DailyBuild, 'names'>> & { run?: Partial<BuildContext> 
 
 export function makeDaily({ shelf, store, clock }: World, day: Day, names: readonly string[], given: Given = {}) {
   const { run, ...rest } = given
-  const frontier = store.observations
-  const build = { shelf, frontier, bounds: { least: 0.2, most: 5, floor: 5 }, release: false, now: clock.now, ...rest }
+  const build = {
+    fileStore: shelf,
+    observations: store.observations,
+    qualityBounds: { min: 0.2, max: 5, minDifference: 5 },
+    release: false,
+    now: clock.now,
+    ...rest,
+  }
   return buildDaily(day, { ...build, names: batchesOf([...names]) }, runOf(run))
 }
 

@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { BuildFault } from '../../src/jobs/file-store/build-fault.ts'
-import { checkQuality } from '../../src/jobs/quality-check.ts'
 import { fileName } from '../../src/jobs/file-store/file-store.ts'
+import { checkQuality } from '../../src/jobs/quality-check.ts'
 import { addDays, type Day } from '../../src/values/time.ts'
 import { assertWhole, fetchFile, post } from '../spec/files.ts'
 import { makeWorld, type World } from '../spec/world.ts'
@@ -72,7 +72,7 @@ test('names that were forgotten are left out', async () => {
 
 test('names that were listed on one of the 28 days before are counted, once each', async () => {
   const world = await makeWorld()
-  const given = { bounds: null }
+  const given = { qualityBounds: null }
   await makeDaily(world, addDays(DAY, -29), some(100), given)
   await makeDaily(world, addDays(DAY, -28), some(40), given)
   await makeDaily(world, addDays(DAY, -3), [...some(50).slice(30), 'z.example'], given)
@@ -86,7 +86,8 @@ test('counting names of earlier days agrees with sets, whatever the days hold', 
   const list = fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map((n) => `n${n}.example`)).map((names) => names.sort())
   const property = fc.asyncProperty(fc.array(list, { maxLength: 4 }), list, async (days, names) => {
     for (const kind of await world.shelf.list('daily')) await world.shelf.remove(kind.name)
-    for (const [place, day] of days.entries()) await makeDaily(world, addDays(DAY, -1 - place), day, { qualityBounds: null })
+    for (const [place, day] of days.entries())
+      await makeDaily(world, addDays(DAY, -1 - place), day, { qualityBounds: null })
     const { manifest } = await makeDaily(world, DAY, names, { qualityBounds: null })
     assert.equal(manifest.listed_before, names.filter((name) => days.flat().includes(name)).length)
   })
@@ -196,7 +197,9 @@ test('of the real days of the .gov zone none is held back, whether or not days w
   const every = onEveryDay(known[0]!.date, known.at(-1)!.date, counts)
   assert.ok(known.length > 400 && every.length > 700, `${known.length} of ${every.length} days`)
   for (const days of [known, every]) {
-    const held = days.filter(({ date, rows }) => checkQuality(date, rows, days, { min: 0.2, max: 5, minDifference: 500 }).held)
+    const held = days.filter(
+      ({ date, rows }) => checkQuality(date, rows, days, { min: 0.2, max: 5, minDifference: 500 }).held,
+    )
     assert.deepEqual(held, [])
   }
 })
@@ -220,7 +223,7 @@ test('a build whose work is another process’s by now, or that is given up, pub
 
 test('free space is checked first, in words that say what to do', async () => {
   const world = await makeWorld()
-  const shelf = { ...world.shelf, room: async () => 2 ** 20 }
+  const shelf = { ...world.shelf, freeBytes: async () => 2 ** 20 }
   await assert.rejects(makeDaily(world, DAY, some(5), { fileStore: shelf }), (error) => {
     assert.ok(error instanceof BuildFault)
     assert.match(

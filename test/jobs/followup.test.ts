@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BuildContext } from '../../src/jobs/publish.ts'
-import { buildFollowup, requestFollowupProbes } from '../../src/jobs/followup.ts'
 import { fileName } from '../../src/jobs/file-store/file-store.ts'
+import { buildFollowup, requestFollowupProbes } from '../../src/jobs/followup.ts'
+import type { BuildContext } from '../../src/jobs/publish.ts'
 import { buildSnapshots } from '../../src/jobs/snapshot.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { addDays } from '../../src/values/time.ts'
@@ -23,7 +23,12 @@ function makeFollowup(
   after: 7 | 30 = 7,
 ) {
   const { observations: frontier, crawlRequests: wishes } = store
-  return buildFollowup(DAY, after, { fileStore: shelf, observations: frontier, crawlRequests: wishes, now: clock.now }, runOf(given))
+  return buildFollowup(
+    DAY,
+    after,
+    { fileStore: shelf, observations: frontier, crawlRequests: wishes, now: clock.now },
+    runOf(given),
+  )
 }
 
 function account(network: string, username: string) {
@@ -112,8 +117,14 @@ test('the names of a day are wanted from the crawler, and no longer once the fil
   const names = some(2_500)
   await makeDaily(world, DAY, names)
   const { shelf, store } = world
-  assert.equal(await requestFollowupProbes(DAY, { shelf, wishes: store.crawlRequests }, runOf()), 2_500)
-  assert.equal(await requestFollowupProbes(DAY, { shelf, wishes: store.crawlRequests }, runOf()), 2_500)
+  assert.equal(
+    await requestFollowupProbes(DAY, { fileStore: shelf, crawlRequests: store.crawlRequests }, runOf()),
+    2_500,
+  )
+  assert.equal(
+    await requestFollowupProbes(DAY, { fileStore: shelf, crawlRequests: store.crawlRequests }, runOf()),
+    2_500,
+  )
   assert.equal(await store.crawlRequests.count('followup'), 2_500)
   await store.crawlRequests.add('followup', ['other.example' as DomainName])
   await makeFollowup(world)

@@ -3,8 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type PlanInputs, MAX_FOLLOWUP_DELAY_DAYS, planJobs, STOPPED_MESSAGE, type JobStep } from '../../src/jobs/job-plan.ts'
-import { FILE_KINDS, type FileKind, fileName, type FileManifest } from '../../src/jobs/file-store/file-store.ts'
+import { FILE_KINDS, type FileKind, type FileManifest, fileName } from '../../src/jobs/file-store/file-store.ts'
+import {
+  type JobStep,
+  MAX_FOLLOWUP_DELAY_DAYS,
+  type PlanInputs,
+  planJobs,
+  STOPPED_MESSAGE,
+} from '../../src/jobs/job-plan.ts'
 import type { Job, JobRun } from '../../src/store/port/jobs.ts'
 import { addDays, type Day, dayOf, type Instant, parseInstant, startOfDay } from '../../src/values/time.ts'
 
@@ -41,7 +47,7 @@ class Paper {
   }
 
   run({ job, date }: JobStep, given: Partial<JobRun> = {}): void {
-    const times = { began: this.now, ended: this.now + 1 }
+    const times = { startedAt: this.now, endedAt: this.now + 1 }
     this.runs.push({ number: this.runs.length, job, date, holder: 'a', ...times, rows: 1, error: null, ...given })
   }
 
@@ -56,7 +62,7 @@ class Paper {
       else {
         this.run(step)
         if (job === 'daily' || job.startsWith('followup')) this.put(job as FileKind, date!)
-        if (job.startsWith('queue')) this.crawl.requested += 10
+        if (job.startsWith('request')) this.crawl.requested += 10
       }
       this.now++
     }

@@ -8,19 +8,19 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { runStep } from '../../src/jobs/steps.ts'
 import { type JobLock, withJobLock } from '../../src/jobs/job-lock.ts'
-import { runJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { STOPPED_MESSAGE } from '../../src/jobs/job-plan.ts'
-import { PROCESS_DIED_MESSAGE, LOCK_SECONDS } from '../../src/store/port/jobs.ts'
+import { runJobScheduler } from '../../src/jobs/job-scheduler.ts'
+import { runStep } from '../../src/jobs/steps.ts'
+import { LOCK_SECONDS, PROCESS_DIED_MESSAGE } from '../../src/store/port/jobs.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { addDays, type Day, type Instant, startOfDay } from '../../src/values/time.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { DAY, some } from './built.ts'
-import { nightOf, openInstallation, runNight, still } from './installation.ts'
 import { contentOf } from './file-store/conformance.ts'
+import { nightOf, openInstallation, runNight, still } from './installation.ts'
 
-const KILLED = fileURLToPath(new URL('night-killed.ts', import.meta.url))
+const KILLED = fileURLToPath(new URL('scheduler-killed.ts', import.meta.url))
 /** The night after DAY. */
 const NIGHT = startOfDay(addDays(DAY, 1)) + 3700
 
@@ -89,7 +89,7 @@ test('on PostgreSQL a night makes the same files', { skip: noPostgres }, async (
   await store.schedule.heartbeat('crawler', '{}')
   await store.observations.forget('name000000.example' as DomainName)
   const done = await runNight(works)
-  assert.deepEqual(done.slice(1, -1), ['daily 2026-11-12', 'daily 2026-11-19', 'queue-7 2026-11-12'])
+  assert.deepEqual(done.slice(1, -1), ['daily 2026-11-12', 'daily 2026-11-19', 'request-7 2026-11-12'])
   await store.schedule.heartbeat('crawler', null)
   assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
   const [followup] = await works.fileStore.list('followup-7')
@@ -129,7 +129,7 @@ test('with a crawler that lives, names are queued and the file waits for them', 
   const { works, store, folder, clock } = await open(t)
   putList(folder, addDays(DAY, -7), some(3))
   await store.schedule.heartbeat('crawler', '{}')
-  assert.deepEqual((await runNight(works)).slice(2), ['queue-7 2026-11-12', 'snapshot 2026-11-20'])
+  assert.deepEqual((await runNight(works)).slice(2), ['request-7 2026-11-12', 'snapshot 2026-11-20'])
   assert.deepEqual(await store.crawlRequests.count('followup'), 3)
   await store.crawlRequests.complete('followup', some(3) as never)
   clock.now += 60
@@ -140,7 +140,7 @@ test('with a crawler that lives, names are queued and the file waits for them', 
 test('a step that fails is noted and told, and the others are done', async (t) => {
   const { works, store, folder } = await open(t)
   putList(folder, DAY, some(2))
-  const shelf = { ...works.fileStore, room: async () => 5 }
+  const shelf = { ...works.fileStore, freeBytes: async () => 5 }
   const done = await runNight({ ...works, fileStore: shelf })
   assert.match(done[1]!, /^daily 2026-11-19 failed: the daily file of 2026-11-19 needs .* MiB free: make room/)
   assert.equal(done.at(-1), 'snapshot 2026-11-20')
@@ -160,7 +160,7 @@ test('one process works and the others stand by, until it ends', async (t) => {
       ended.abort()
     },
   }
-  const other = await store.jobs.acquireLock('night', 'another process')
+  const other = await store.jobs.acquireLock('scheduler', 'another process')
   await runJobScheduler(nightOf(works, { clock }), ended.signal)
   assert.deepEqual([waits, (await store.jobs.runs(0)).length], [[20_000], 0])
   await store.jobs.releaseLock(other!)
@@ -195,7 +195,7 @@ test('a night that is stopped gives up what it builds, notes that, and goes on w
   const stop = new AbortController()
   const stopping = {
     ...works,
-    sources: {
+    registrations: {
       ...works.registrations,
       registered(day: Day) {
         stop.abort()

@@ -26,9 +26,14 @@ const taken: typeof take = (duty, holder) => {
   isCounting = duty === 'daily' || duty === 'followup' // what is done for others has no files
   return counted(take)(duty, holder)
 }
-Object.assign(store.jobs, { take: taken, begin: counted(begin), end: counted(end), release: counted(release) })
+Object.assign(store.jobs, {
+  acquireLock: taken,
+  startRun: counted(begin),
+  endRun: counted(end),
+  releaseLock: counted(release),
+})
 const { add: want, complete: fulfil } = store.crawlRequests
-Object.assign(store.crawlRequests, { want: counted(want), fulfil: counted(fulfil) })
+Object.assign(store.crawlRequests, { add: counted(want), complete: counted(fulfil) })
 await runNight(works)
 await store.schedule.heartbeat('crawler', null)
 await runNight(works)

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BuildContext } from '../../src/jobs/publish.ts'
 import { BuildFault } from '../../src/jobs/file-store/build-fault.ts'
 import { type FileKind, fileName } from '../../src/jobs/file-store/file-store.ts'
+import type { BuildContext } from '../../src/jobs/publish.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../src/jobs/snapshot.ts'
 import { addDays, type Day } from '../../src/values/time.ts'
 import { assertWhole, fetchFile, post } from '../spec/files.ts'
@@ -108,7 +108,7 @@ test('free space is checked before a file is begun, by the size of the former on
   const former = await world.shelf.list('enriched')
   const list = async (kind: FileKind) =>
     kind === 'enriched' ? former.map((manifest) => ({ ...manifest, bytes: 2 ** 30 })) : world.shelf.list(kind)
-  const shelf = { ...world.shelf, list, room: async () => 2 ** 30 }
+  const shelf = { ...world.shelf, list, freeBytes: async () => 2 ** 30 }
   await assert.rejects(make(world, { fileStore: shelf, date: addDays(TODAY, 1) }), (error) => {
     assert.ok(error instanceof BuildFault)
     assert.match(error.message, /^the enriched file of 2026-11-21 needs 1293 MiB, .* has 1024 MiB free: make room/)

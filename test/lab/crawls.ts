@@ -1,12 +1,12 @@
 /** The real crawl of the lab: resolver, guard, web servers and observers as the service has them. */
 
 import type { Lab } from '../../lab/lab.ts'
-import { type Prober, createProber } from '../../src/probe/probe.ts'
-import { openResolver } from '../../src/probe/dns/resolver.ts'
-import { makeGuard } from '../../src/probe/guard.ts'
-import { createWebProber } from '../../src/probe/web.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { observe } from '../../src/observe/observe.ts'
+import { openResolver } from '../../src/probe/dns/resolver.ts'
+import { makeGuard } from '../../src/probe/guard.ts'
+import { createProber, type Prober } from '../../src/probe/probe.ts'
+import { createWebProber } from '../../src/probe/web.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import type { Instant } from '../../src/values/time.ts'
 
@@ -15,7 +15,7 @@ const IN_FLIGHT = 24
 /** Milliseconds in which this process has a processor: for those that would otherwise be waited for in full. */
 const BRIEF = { answer: 1500, dns: 1000 }
 /** However busy the machine is: all others answer. */
-const LONG = { connect: 60_000, handshake: 60_000, head: 60_000, body: 60_000, robots: 60_000 }
+const LONG = { connectMs: 60_000, handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, robotsMs: 60_000 }
 
 /** Of a whole visit, in wall-clock time: a process without a processor may take long for what it does not wait for. */
 const VISIT = 600_000
@@ -36,7 +36,11 @@ const SILENT: ReadonlySet<string> = new Set([
 ])
 
 /** Visits these names of the lab; `at` is the time that the visits carry. */
-export async function crawl(lab: Lab, given: readonly DomainName[], at: Instant): Promise<Map<DomainName, Observation>> {
+export async function crawl(
+  lab: Lab,
+  given: readonly DomainName[],
+  at: Instant,
+): Promise<Map<DomainName, Observation>> {
   const [patient, brief] = await Promise.all([open(lab, at, false), open(lab, at, true)])
   const names = given.filter((name) => !SILENT.has(name))
   const seen = new Map<DomainName, Observation>()

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import { MACHINES } from '../../lab/hosts.ts'
+import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import { namesOf, ROWS } from '../../lab/scenarios.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeVisits, visitLab } from './visits.ts'
 
-const visits = await visitLab('one', 1)
+const visits = await visitLab('shared', 1)
 describeVisits(visits)
 
 test('nothing of IPv4 listens elsewhere than on 127.0.0.1', () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { DnsAnswer, DnsProbeResult, DnsFailure } from '../../src/probe/probe-result.ts'
 import { toDnsPart } from '../../src/observe/dns-part.ts'
+import type { DnsAnswer, DnsFailure, DnsProbeResult } from '../../src/probe/probe-result.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { answered } from './probe-results.ts'
 
@@ -33,7 +33,8 @@ for (const [what, seen, status] of [
   ['one failed and the other was lost', { A: failed('timeout'), MX: NONE }, null],
   ['the addresses were lost and the rest failed', { MX: failed('servfail') }, null],
 ] satisfies [string, DnsProbeResult, string | null][]) {
-  test(`the status is ${status ?? 'not told'} where ${what}`, () => assert.equal(toDnsPart(seen)?.status ?? null, status))
+  test(`the status is ${status ?? 'not told'} where ${what}`, () =>
+    assert.equal(toDnsPart(seen)?.status ?? null, status))
 }
 
 test('a type that failed or was not asked is left out, one that is absent is an empty list', () => {
@@ -111,7 +112,10 @@ test('a record that cannot be read is dropped, and a type of which none can be r
 
 test('with nxdomain and servfail no records are told', () => {
   assert.deepEqual(toDnsPart({ A: NXDOMAIN, NS: answered('ns.example') })?.records, {})
-  assert.deepEqual(toDnsPart({ A: failed('timeout'), AAAA: failed('timeout'), NS: answered('ns.example') })?.records, {})
+  assert.deepEqual(
+    toDnsPart({ A: failed('timeout'), AAAA: failed('timeout'), NS: answered('ns.example') })?.records,
+    {},
+  )
 })
 
 test('whatever was answered, a part comes out whose records are within their bounds', () => {

@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { CertificateResult } from '../../src/probe/probe-result.ts'
 import { sslVerdict } from '../../src/observe/certificate.ts'
 import type { WebPart } from '../../src/observe/observation.ts'
-import { observe } from '../../src/observe/observe.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { writeObservation } from '../../src/observe/observation-writer.ts'
+import { observe } from '../../src/observe/observe.ts'
+import type { CertificateResult } from '../../src/probe/probe-result.ts'
 import { anchor, answered, chain, page, SILENT, visit, web } from './probe-results.ts'
 
 const DNS = { A: answered('192.0.2.1'), AAAA: answered() }
 const NXDOMAIN = { outcome: 'nxdomain' } as const
 const FAILED = { outcome: 'failed', why: 'timeout' } as const
 const START = page([anchor('https://x.com/example')], ['Hello', 'world'])
-const SHOWN: CertificateResult = { kind: 'shown', error: null }
+const SHOWN: CertificateResult = { kind: 'presented', error: null }
 
 test('a visit of a website becomes an observation of all its parts', () => {
   const bare = { ...chain('answered', 'http://example.com/ 301', 'https://example.com/ 200'), page: START }
@@ -49,7 +49,7 @@ test('accounts and text come from the page of a domain that has a website, other
 test('what could not be looked at is left out', () => {
   assert.deepEqual(observe(visit({})), { domain: 'example.com', observed_at: 1_800_000_000, dns: null, web: null })
   assert.equal(observe(visit({ dns: {}, web: web(SILENT) })).dns, null)
-  assert.equal(observe(visit({ dns: DNS, web: web(SILENT, null, { kind: 'unseen' }) })).web, null)
+  assert.equal(observe(visit({ dns: DNS, web: web(SILENT, null, { kind: 'unknown' }) })).web, null)
 })
 
 test('on nxdomain and servfail the web is left out', () => {
@@ -63,11 +63,11 @@ test('on nxdomain and servfail the web is left out', () => {
 
 for (const [certificate, verdict] of [
   [{ kind: 'none' }, 'nocert'],
-  [{ kind: 'shown', error: null }, 'valid'],
-  [{ kind: 'shown', error: 'CERT_HAS_EXPIRED' }, 'invalid'],
-  [{ kind: 'shown', error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'invalid'],
-  [{ kind: 'shown', error: '' }, 'invalid'],
-  [{ kind: 'unseen' }, null],
+  [{ kind: 'presented', error: null }, 'valid'],
+  [{ kind: 'presented', error: 'CERT_HAS_EXPIRED' }, 'invalid'],
+  [{ kind: 'presented', error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'invalid'],
+  [{ kind: 'presented', error: '' }, 'invalid'],
+  [{ kind: 'unknown' }, null],
 ] satisfies [CertificateResult, string | null][]) {
   test(`a certificate ${JSON.stringify(certificate)} is ${verdict ?? 'not judged'}`, () => {
     assert.equal(sslVerdict(certificate), verdict)
@@ -75,10 +75,10 @@ for (const [certificate, verdict] of [
 }
 
 test('where the web cannot be judged the certificate is kept, which no file of observations holds', () => {
-  const toPort = chain('closed', 'http://example.com/ 301', 'https://example.com:8443/')
+  const toPort = chain('not_allowed', 'http://example.com/ 301', 'https://example.com:8443/')
   const seen = observe(visit({ dns: DNS, web: web(toPort, null, SHOWN) }))
   assert.deepEqual([seen.web, seen.ssl], [null, 'valid'])
-  assert.ok(!('ssl' in observe(visit({ dns: DNS, web: web(toPort, null, { kind: 'unseen' }) }))))
+  assert.ok(!('ssl' in observe(visit({ dns: DNS, web: web(toPort, null, { kind: 'unknown' }) }))))
   assert.ok(
     !('ssl' in observe(visit({ dns: DNS, web: web(chain('answered', 'http://example.com/ 200'), null, SHOWN) }))),
   )
@@ -86,7 +86,9 @@ test('where the web cannot be judged the certificate is kept, which no file of o
 })
 
 test('a certificate with any complaint of the verifier is invalid', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (error) => sslVerdict({ kind: 'shown', error }) === 'invalid'))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (error) => sslVerdict({ kind: 'presented', error }) === 'invalid'),
+  )
 })
 
 test('an observation is such as an import takes, and comes back the same', () => {

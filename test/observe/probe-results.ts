@@ -2,14 +2,14 @@
 
 import type {
   CertificateResult,
-  RedirectChain,
-  DnsProbeResult,
   ChainEnd,
+  DnsProbeResult,
   ObservedRecord,
+  ProbeResult,
+  RedirectChain,
   RedirectHop,
   StartPage,
   StartPageLink,
-  ProbeResult,
   WebProbeResult,
 } from '../../src/probe/probe-result.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
@@ -22,7 +22,11 @@ export function name(text: string): DomainName {
   return parsed
 }
 
-export function visit(parts: { domain?: DomainName; dns?: DnsProbeResult | null; web?: WebProbeResult | null }): ProbeResult {
+export function visit(parts: {
+  domain?: DomainName
+  dns?: DnsProbeResult | null
+  web?: WebProbeResult | null
+}): ProbeResult {
   return { domain: parts.domain ?? DOMAIN, at: 1_800_000_000, dns: parts.dns ?? null, web: parts.web ?? null }
 }
 
@@ -43,10 +47,14 @@ export function chain(end: ChainEnd, ...steps: string[]): RedirectChain {
   return { hops, end, page: null }
 }
 
-export const SILENT: RedirectChain = { hops: [], end: 'silent', page: null }
-export const CLOSED: RedirectChain = { hops: [], end: 'closed', page: null }
+export const SILENT: RedirectChain = { hops: [], end: 'no_response', page: null }
+export const CLOSED: RedirectChain = { hops: [], end: 'not_allowed', page: null }
 
-export function web(bare: RedirectChain, www: RedirectChain | null = null, certificate: CertificateResult = { kind: 'none' }): WebProbeResult {
+export function web(
+  bare: RedirectChain,
+  www: RedirectChain | null = null,
+  certificate: CertificateResult = { kind: 'none' },
+): WebProbeResult {
   return { bare, www, certificate }
 }
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RedirectChain, ChainEnd } from '../../src/probe/probe-result.ts'
-import { type WebsiteVerdict, judgeWebsite } from '../../src/observe/website.ts'
+import { judgeWebsite, type WebsiteVerdict } from '../../src/observe/website.ts'
+import type { ChainEnd, RedirectChain } from '../../src/probe/probe-result.ts'
 import { CLOSED, chain, DOMAIN, name, page, SILENT, web } from './probe-results.ts'
 
 function look(bare: RedirectChain, www: RedirectChain | null = null, domain = DOMAIN): WebsiteVerdict {
@@ -38,7 +38,7 @@ test('where a public suffix lies between, another name under it is another domai
   assert.deepEqual([found.has_website, found.redirects_to], [false, 'b.github.io'])
 })
 
-for (const end of ['answered', 'silent', 'closed'] satisfies ChainEnd[]) {
+for (const end of ['answered', 'no_response', 'not_allowed'] satisfies ChainEnd[]) {
   test(`a chain that ends ${end} on another registrable domain redirects to it and is no website`, () => {
     const last = end === 'answered' ? 'https://www.other.co.uk/ 200' : 'https://www.other.co.uk/'
     const found = look(chain(end, 'http://example.com/ 301', last))
@@ -53,8 +53,11 @@ test('the host at which the chain ends is kept, but for the domain itself and it
   assert.equal(hostOf('https://shop.example.com/'), 'shop.example.com')
   assert.equal(hostOf('https://www.example.com/'), undefined)
   assert.equal(look(chain('answered', 'http://example.com/ 200')).redirect_host, undefined)
-  assert.equal(look(chain('closed', 'http://example.com/ 301', 'http://192.0.2.1/')).redirect_host, undefined)
-  assert.equal(look(chain('endless', 'http://example.com/ 302', 'https://other.org/')).redirect_host, undefined)
+  assert.equal(look(chain('not_allowed', 'http://example.com/ 301', 'http://192.0.2.1/')).redirect_host, undefined)
+  assert.equal(
+    look(chain('too_many_redirects', 'http://example.com/ 302', 'https://other.org/')).redirect_host,
+    undefined,
+  )
 })
 
 test('a chain that ends on another domain redirects to it whatever that answers', () => {
@@ -69,22 +72,27 @@ test('a chain that leaves the registrable domain and comes back is no website an
 })
 
 test('a chain without end is no website and redirects to no domain', () => {
-  const found = look(chain('endless', 'http://example.com/ 302', 'https://other.org/ 302', 'https://other.org/2'))
+  const found = look(
+    chain('too_many_redirects', 'http://example.com/ 302', 'https://other.org/ 302', 'https://other.org/2'),
+  )
   assert.deepEqual([found.has_website, found.redirects_to], [false, null])
 })
 
 test('a chain that ends silent on its own domain is no website', () => {
-  const found = look(chain('silent', 'http://example.com/ 301', 'https://example.com/'))
+  const found = look(chain('no_response', 'http://example.com/ 301', 'https://example.com/'))
   assert.deepEqual([found.has_website, found.redirects_to, found.redirect_to_https], [false, null, true])
 })
 
 test('a chain that is sent to an address has left the domain and redirects to none', () => {
-  const found = look(chain('closed', 'http://example.com/ 301', 'http://192.0.2.1/'))
+  const found = look(chain('not_allowed', 'http://example.com/ 301', 'http://192.0.2.1/'))
   assert.deepEqual([found.has_website, found.redirects_to], [false, null])
 })
 
 test('a chain that ends closed on its own domain says nothing of the web', () => {
-  assert.equal(judgeWebsite(web(chain('closed', 'http://example.com/ 301', 'https://example.com:8443/')), DOMAIN), null)
+  assert.equal(
+    judgeWebsite(web(chain('not_allowed', 'http://example.com/ 301', 'https://example.com:8443/')), DOMAIN),
+    null,
+  )
 })
 
 test('redirect_to_https: the chain from http passes to https on a host of the registrable domain', () => {
@@ -156,7 +164,8 @@ test('a name that answers neither bare nor as www. has no website', () => {
 })
 
 test('where nothing answers and a start is closed to us, nothing is said of the web', () => {
-  for (const seen of [web(CLOSED), web(CLOSED, SILENT), web(SILENT, CLOSED)]) assert.equal(judgeWebsite(seen, DOMAIN), null)
+  for (const seen of [web(CLOSED), web(CLOSED, SILENT), web(SILENT, CLOSED)])
+    assert.equal(judgeWebsite(seen, DOMAIN), null)
 })
 
 test('where a start is closed to us and another answers, that one counts, and only_with_www is not claimed', () => {

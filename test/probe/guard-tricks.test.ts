@@ -193,7 +193,12 @@ test('without the guard names would lead inside, and that would be seen', async 
   const internet = new Internet(t)
   await internet.plain(paths({ '/': answer(302, { location: 'http://inside.example/' }) }), OUTSIDE)
   const open = makeGuard({ portMappings: internet.stands, allowed: [parseAddressRange('127.0.0.0/8')!] })
-  const web = createWebProber({ resolver: resolverOf(() => INSIDE), guard: open, userAgent: AGENT, limits: { connectMs: 500 } })
+  const web = createWebProber({
+    resolver: resolverOf(() => INSIDE),
+    guard: open,
+    userAgent: AGENT,
+    limits: { connectMs: 500 },
+  })
   t.after(() => web.close())
   const before = dialled.length
   await web.probe(named('t0.example'), { addresses: [OUTSIDE] })

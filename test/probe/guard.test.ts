@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { classifyRange, makeGuard, parseAddressRange, type AddressRange } from '../../src/probe/guard.ts'
+import { type AddressRange, classifyRange, makeGuard, parseAddressRange } from '../../src/probe/guard.ts'
 import { isProbeable, resolveRedirect } from '../../src/probe/http/redirect-location.ts'
-import { type IpAddress, addressFamily, parseAddress, unpackAddress } from '../../src/values/ip-address.ts'
+import { addressFamily, type IpAddress, parseAddress, unpackAddress } from '../../src/values/ip-address.ts'
 
 const guard = makeGuard()
 
@@ -133,7 +133,10 @@ test('a stand opens one address for one port of the web, and nothing beside it',
     ['64:ff9b::7f00:5', 443],
   ] as const)
     assert.equal(own.vet(at(text), port), null)
-  assert.throws(() => makeGuard({ portMappings: [{ address: at('127.0.0.5'), port: 1, publicPort: 8080 }] }), RangeError)
+  assert.throws(
+    () => makeGuard({ portMappings: [{ address: at('127.0.0.5'), port: 1, publicPort: 8080 }] }),
+    RangeError,
+  )
 })
 
 test("the operator's ranges are opened, the address of one thing in them closed, also where it listens everywhere", () => {

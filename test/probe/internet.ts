@@ -8,11 +8,11 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { generate } from 'selfsigned'
 import type { Resolver } from '../../src/probe/dns/resolver.ts'
 import { type Guard, makeGuard, type PortMapping } from '../../src/probe/guard.ts'
+import type { WebLimits } from '../../src/probe/http/limits.ts'
 import type { WebProbeResult } from '../../src/probe/probe-result.ts'
 import { createWebProber, type WebProber } from '../../src/probe/web.ts'
-import type { WebLimits } from '../../src/probe/http/limits.ts'
-import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 
 export type KeyAndCertificate = { key: string; cert: string }
 /** What a server says on each connection; `request` is all it was sent by the end of a head. */

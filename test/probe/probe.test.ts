@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProber, PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
 import type { Resolver } from '../../src/probe/dns/resolver.ts'
+import { createProber, PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
 import type { DnsAnswer, WebProbeResult } from '../../src/probe/probe-result.ts'
 import type { WebProber } from '../../src/probe/web.ts'
-import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
+import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 
 const NAME = parseName('example.com')!
 const NOW = 1_800_000_000
@@ -15,7 +15,7 @@ const NXDOMAIN: DnsAnswer = { outcome: 'nxdomain' }
 const SERVFAIL: DnsAnswer = { outcome: 'failed', why: 'servfail' }
 const records = (...records: string[]): DnsAnswer => ({ outcome: 'records', records, aliases: [] })
 const SEEN: WebProbeResult = {
-  bare: { hops: [], end: 'silent', page: null },
+  bare: { hops: [], end: 'no_response', page: null },
   www: null,
   certificate: { kind: 'none' },
 }
@@ -45,7 +45,13 @@ function crawlerOf(answers: Answers, other: DnsAnswer | null = records()) {
 }
 
 test('the seven types are asked at once, and the web is looked at with the addresses of both families', async () => {
-  const { probe: visit, asked, looked, close, closed } = crawlerOf({ A: records('192.0.2.1'), AAAA: records('2001:db8::1') })
+  const {
+    probe: visit,
+    asked,
+    looked,
+    close,
+    closed,
+  } = crawlerOf({ A: records('192.0.2.1'), AAAA: records('2001:db8::1') })
   const { dns, ...rest } = await visit(NAME)
   assert.deepEqual(rest, { domain: NAME, at: NOW, web: SEEN })
   assert.deepEqual(Object.keys(dns!).toSorted(), RECORD_TYPES.toSorted())

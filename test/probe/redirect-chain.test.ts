@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { isProbeable, resolveRedirect } from '../../src/probe/http/redirect-location.ts'
+import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { type Answerer, answer, authority, certify, HOME, Internet, page, paths } from './internet.ts'
 
 const OTHER = '127.0.0.2'
@@ -132,13 +132,13 @@ test('a redirect to another port, to an address literal or to what is no name is
     'http://exa*mple.com/',
   ]) {
     const { hops, end, taken } = await walk(t, to(location))
-    assert.deepEqual([hops.length, end, taken.length], [1, 'closed', 1], location)
+    assert.deepEqual([hops.length, end, taken.length], [1, 'not_allowed', 1], location)
   }
 })
 
 test('a redirect to a name with a private address is not connected to', async (t) => {
   const { hops, end } = await walk(t, to('http://inside.com/'))
-  assert.deepEqual([hops.length, end], [1, 'closed'])
+  assert.deepEqual([hops.length, end], [1, 'not_allowed'])
 })
 
 test('a name that answers a public address first and a private one later is not connected to there', async (t) => {
@@ -148,7 +148,7 @@ test('a name that answers a public address first and a private one later is not 
   const web = internet.web()
   const look = () => web.probe('example.com' as never, { addresses: [HOME as never] })
   assert.equal((await look())?.bare.end, 'answered')
-  assert.equal((await look())?.bare.end, 'closed')
+  assert.equal((await look())?.bare.end, 'not_allowed')
   assert.ok(!internet.taken.includes(`${PRIVATE}:80`))
   assert.deepEqual(internet.taken.filter((door) => door === `${OTHER}:80`).length, 1)
 })
@@ -165,7 +165,7 @@ test('one visit asks for the addresses of a host once, and keeps to them', async
 test('a redirect to a host that does not answer, or does not exist, ends in silence', async (t) => {
   for (const location of ['http://deaf.com/', 'http://nowhere.com/', 'https://example.com/', 'https://other.com/']) {
     const { hops, end } = await walk(t, to(location))
-    assert.deepEqual([hops.length, end], [1, 'silent'], location)
+    assert.deepEqual([hops.length, end], [1, 'no_response'], location)
   }
 })
 
@@ -175,17 +175,20 @@ test('10 redirects are followed, an eleventh is endless', async (t) => {
       Array.from({ length: count }, (_, index) => [`/${index}`, index + 1 === count ? last : to(`/${index + 1}`)]),
     )
   const ten = await walk(t, to('/0'), steps(MAX_REDIRECT_HOPS, page()))
-  assert.deepEqual([ten.end, ten.hops.length, ten.page?.text], ['answered', MAX_REDIRECT_HOPS + 1, ['Words of the page.']])
+  assert.deepEqual(
+    [ten.end, ten.hops.length, ten.page?.text],
+    ['answered', MAX_REDIRECT_HOPS + 1, ['Words of the page.']],
+  )
   const eleven = await walk(t, to('/0'), steps(MAX_REDIRECT_HOPS + 1, page()))
-  assert.deepEqual([eleven.end, eleven.hops.length, eleven.page], ['endless', MAX_REDIRECT_HOPS + 1, null])
+  assert.deepEqual([eleven.end, eleven.hops.length, eleven.page], ['too_many_redirects', MAX_REDIRECT_HOPS + 1, null])
 })
 
 test('loops are endless: onto itself, over two addresses, over two domains, by refresh', async (t) => {
   const back: Answerer = (_, socket) => void socket.write(to('http://example.com/'))
-  assert.equal((await walk(t, to('/'))).end, 'endless')
-  assert.equal((await walk(t, to('/a'), { '/a': to('/') })).end, 'endless')
-  assert.equal((await walk(t, to('http://other.com/'), {}, back)).end, 'endless')
-  assert.equal((await walk(t, refresh('0;/a'), { '/a': refresh('0;/') })).end, 'endless')
+  assert.equal((await walk(t, to('/'))).end, 'too_many_redirects')
+  assert.equal((await walk(t, to('/a'), { '/a': to('/') })).end, 'too_many_redirects')
+  assert.equal((await walk(t, to('http://other.com/'), {}, back)).end, 'too_many_redirects')
+  assert.equal((await walk(t, refresh('0;/a'), { '/a': refresh('0;/') })).end, 'too_many_redirects')
 })
 
 test('a page of another registrable domain is never read, nor its robots.txt asked', async (t) => {

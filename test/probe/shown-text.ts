@@ -56,5 +56,5 @@ function isCurrent({ validFrom, validTo }: X509Certificate): boolean {
 /** The error of the certificate that was shown, null for none; undefined where none was shown. */
 async function ours(host: string): Promise<string | null | undefined> {
   const seen = await web.probe(named(host), { addresses: [HOME] })
-  return seen?.certificate.kind === 'shown' ? seen.certificate.error : undefined
+  return seen?.certificate.kind === 'presented' ? seen.certificate.error : undefined
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
-import { stallAdjustedNow, setStallTolerantTimeout } from '../../src/probe/stall-timer.ts'
+import { setStallTolerantTimeout, stallAdjustedNow } from '../../src/probe/stall-timer.ts'
 
 const SOON = 20
 const PAUSE = 100

@@ -25,7 +25,7 @@ test('a bare name that answers by https only is seen from there', async (t) => {
   const seen = await internet.look('example.com')
   assert.deepEqual(
     [seen?.bare.hops[0]?.url, seen?.certificate],
-    ['https://example.com/', { kind: 'shown', error: null }],
+    ['https://example.com/', { kind: 'presented', error: null }],
   )
 })
 
@@ -35,7 +35,7 @@ test('where the bare name answers nothing www. is looked at, if it has an addres
   await internet.plain(SITE, WWW)
   await internet.refuse(443, WWW)
   const seen = await internet.look('example.com')
-  assert.deepEqual(seen?.bare, { hops: [], end: 'silent', page: null })
+  assert.deepEqual(seen?.bare, { hops: [], end: 'no_response', page: null })
   assert.deepEqual([seen?.www?.hops[0]?.url, seen?.www?.end], ['http://www.example.com/', 'answered'])
   assert.deepEqual(seen?.certificate, { kind: 'none' })
 })
@@ -43,7 +43,7 @@ test('where the bare name answers nothing www. is looked at, if it has an addres
 test('a name without addresses and without www. has shown nothing', async (t) => {
   const internet = new Internet(t).name('example.com')
   assert.deepEqual(await internet.look('example.com'), {
-    bare: { hops: [], end: 'silent', page: null },
+    bare: { hops: [], end: 'no_response', page: null },
     www: null,
     certificate: { kind: 'none' },
   })
@@ -73,7 +73,7 @@ test('a name that is closed to us is seen where its www. answers', async (t) => 
   await internet.plain(SITE, WWW)
   await internet.refuse(443, WWW)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.www?.end], ['closed', 'answered'])
+  assert.deepEqual([seen?.bare.end, seen?.www?.end], ['not_allowed', 'answered'])
 })
 
 test('where www. cannot be resolved for a reason of ours and nothing answered the web is left out', async (t) => {
@@ -86,9 +86,10 @@ test('where www. cannot be resolved for a reason of ours and nothing answered th
 test('where a family was not asked for a reason of ours and nothing answered the web is left out', async (t) => {
   const internet = new Internet(t).name('www.example.com', WWW)
   for (const address of [HOME, WWW]) for (const port of [80, 443]) await internet.refuse(port, address)
-  const look = (unknown: boolean) => internet.web().probe('example.com' as never, { addresses: [HOME], isIncomplete: unknown })
+  const look = (unknown: boolean) =>
+    internet.web().probe('example.com' as never, { addresses: [HOME], isIncomplete: unknown })
   assert.equal(await look(true), null)
-  assert.equal((await look(false))?.bare.end, 'silent')
+  assert.equal((await look(false))?.bare.end, 'no_response')
 })
 
 test('a name that no URL can carry is left out', async (t) => {
@@ -107,7 +108,7 @@ test('the next address is tried where one refuses, at most 4 of them, the famili
   const many = new Internet(t).name('example.com', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', HOME)
   for (const last of [3, 4, 5, 6]) for (const port of [80, 443]) await many.refuse(port, `127.0.0.${last}`)
   await many.plain(SITE)
-  assert.equal((await many.look('example.com'))?.bare.end, 'silent')
+  assert.equal((await many.look('example.com'))?.bare.end, 'no_response')
   assert.deepEqual(many.taken, [])
 })
 
@@ -121,7 +122,7 @@ test('a server that takes connections and says nothing is silent, in time', asyn
   const internet = new Internet(t).name('example.com', HOME)
   for (const port of [80, 443]) await internet.stand(createServer(), port, HOME)
   const seen = await internet.look('example.com', { handshakeMs: 200, headMs: 200 })
-  assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', { kind: 'none' }])
+  assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', { kind: 'none' }])
 })
 
 test('the bound of the visit ends all that is under way', async (t) => {
@@ -129,7 +130,7 @@ test('the bound of the visit ends all that is under way', async (t) => {
   await internet.plain(() => {})
   await internet.refuse(443)
   const seen = await internet.look('example.com', { probeMs: 100, headMs: 60_000 })
-  assert.equal(seen?.bare.end, 'silent')
+  assert.equal(seen?.bare.end, 'no_response')
   await internet.idle()
 })
 

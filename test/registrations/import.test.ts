@@ -180,11 +180,11 @@ test('a list that registers nothing makes its names known, leaves known ones as 
   assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n3,b.example\nx\n'), {
     names: 2,
     unusable: 1,
-    fresh: 1,
+    newNames: 1,
   })
   assert.deepEqual(await known(world, ['a.example', 'b.example']), [true, true])
   assert.deepEqual([await dueOf('a.example'), world.files()], [due, files])
-  assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n'), { names: 2, unusable: 0, fresh: 0 })
+  assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n'), { names: 2, unusable: 0, newNames: 0 })
   await assert.rejects(world.learnList('c.example\nx\n', { isStrict: true }), /^Error: line 2$/)
   assert.deepEqual(await known(world, ['c.example']), [false])
 })

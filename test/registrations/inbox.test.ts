@@ -16,7 +16,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Inbox, openInbox, labelOfFile, type InboxReport, processInbox } from '../../src/registrations/inbox.ts'
+import { type Inbox, type InboxReport, labelOfFile, openInbox, processInbox } from '../../src/registrations/inbox.ts'
 import { makeWorld, zoneOf } from './world.ts'
 
 /** The time of the files, and one at which they have lain still long enough. */
@@ -222,10 +222,10 @@ test('where the store fails, the file is back in the inbox', async (t) => {
   const { put, take, inbox, in: lies, store } = await inboxOf(t)
   put('2026-11-10.names', 'a.example\n')
   const { crawlStates: visits } = store.observations
-  Object.assign(store.observations, { visits: () => Promise.reject(new Error('away')) })
+  Object.assign(store.observations, { crawlStates: () => Promise.reject(new Error('away')) })
   await assert.rejects(take(), /away/)
   assert.deepEqual([readdirSync(inbox).sort(), lies('taking')], [['2026-11-10.names', 'taking'], []])
-  Object.assign(store.observations, { visits })
+  Object.assign(store.observations, { crawlStates: visits })
   assert.equal((await take())[0]!.outcome, 'done')
 })
 
@@ -238,12 +238,12 @@ test('a file that is replaced while it is taken never takes the place of the new
     put(file, 'new.example\n')
     return Promise.reject(new Error('away'))
   }
-  Object.assign(store.observations, { visits: replace })
+  Object.assign(store.observations, { crawlStates: replace })
   await assert.rejects(take(), /away/)
   assert.equal(readFileSync(join(inbox, file), 'utf8'), 'new.example\n')
   assert.deepEqual(lies('taking'), [])
   assert.equal((report(`failed/${file}`) as { reason: string }).reason, 'a newer file of its name has come')
-  Object.assign(store.observations, { visits })
+  Object.assign(store.observations, { crawlStates: visits })
   assert.equal((await take())[0]!.outcome, 'done')
   assert.deepEqual(await registered('2026-11-10'), ['new.example'])
 })
@@ -259,12 +259,12 @@ test('a file that grows while it is taken is taken again', async (t) => {
     utimesSync(join(inbox, 'taking', claimed!), WRITTEN, WRITTEN)
     return visits(names)
   }
-  Object.assign(store.observations, { visits: grow })
+  Object.assign(store.observations, { crawlStates: grow })
   assert.deepEqual(
     (await take()).map(({ outcome }) => outcome),
     ['left'],
   )
-  Object.assign(store.observations, { visits })
+  Object.assign(store.observations, { crawlStates: visits })
   assert.deepEqual(
     (await take()).map(({ outcome }) => outcome),
     ['done'],

@@ -4,11 +4,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type {
+  RegistrationImportOptions,
+  RegistrationImportResult,
+  RejectedEntry,
+} from '../../src/registrations/import-options.ts'
 import { importList } from '../../src/registrations/list/import-list.ts'
-import { importZone } from '../../src/registrations/zone/import-zone.ts'
 import { importNames } from '../../src/registrations/list/import-names.ts'
 import { openRegistrations } from '../../src/registrations/registrations.ts'
-import type { RejectedEntry, RegistrationImportResult, RegistrationImportOptions } from '../../src/registrations/import-options.ts'
+import { importZone } from '../../src/registrations/zone/import-zone.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { type Day, type Instant, parseDay } from '../../src/values/time.ts'
@@ -67,11 +71,16 @@ export async function makeWorld(t: TestContext, url?: string) {
     setTime: (time: Instant) => {
       now = time
     },
-    takeZone: (text: string, on: string, given: Partial<RegistrationImportOptions> = {}): Promise<RegistrationImportResult> =>
+    takeZone: (
+      text: string,
+      on: string,
+      given: Partial<RegistrationImportOptions> = {},
+    ): Promise<RegistrationImportResult> =>
       importZone({ ...taking, ...given }, { path: '-', bytes: bytes(text), day: day(on), zone: null }),
     takeList: (text: string, on: string, name: string | null = null): Promise<RegistrationImportResult> =>
       importList(taking, { path: '-', bytes: bytes(text), day: day(on), name }),
-    learnList: (text: string, given: Partial<RegistrationImportOptions> = {}) => importNames({ ...taking, ...given }, bytes(text)),
+    learnList: (text: string, given: Partial<RegistrationImportOptions> = {}) =>
+      importNames({ ...taking, ...given }, bytes(text)),
     registered: (on: string) => all(registrations.registered(day(on))),
     dropped: (on: string) => all(registrations.dropped(day(on))),
     /** All files of the folder with their content, but for what says when. */

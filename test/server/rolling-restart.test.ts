@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dayOf } from '../../src/values/time.ts'
+import { clientOf } from '../api/client.ts'
+import { makeAccount, observe } from '../api/server.ts'
 import { hosted } from '../spec/observations.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { until } from '../until.ts'
-import { clientOf } from '../api/client.ts'
 import { proxyOver } from './proxy.ts'
-import { makeAccount, observe } from '../api/server.ts'
 import { serversOf } from './two-servers.ts'
 
 const now = () => Math.floor(Date.now() / 1000)

@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { parseFileName } from '../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
 import { dayOf } from '../../src/values/time.ts'
+import { makeAccount, serverOf } from '../api/server.ts'
 import { bytes, description, pieces, sha256 } from '../jobs/file-store/conformance.ts'
 import { TESTER } from '../tester.ts'
-import { makeAccount, serverOf } from '../api/server.ts'
 
 test('several processes hand out the files of DOMAINDEX_FILES, those that come later too, each for one call', async (t) => {
   const { serve, withStore, path } = serverOf(t)

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { makeAccount, serverOf } from '../api/server.ts'
 import { look, site } from '../spec/observations.ts'
 import { until } from '../until.ts'
-import { makeAccount, serverOf } from '../api/server.ts'
 
 /** A file of observations: each name with its text. */
 const linesOf = (texts: Record<string, string>) =>

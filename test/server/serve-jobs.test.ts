@@ -6,9 +6,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { addDays, dayOf } from '../../src/values/time.ts'
+import { makeAccount, serverOf } from '../api/server.ts'
 import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
-import { makeAccount, serverOf } from '../api/server.ts'
 
 const YESTERDAY = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
 const LIST = `b.example\na.example\n`
@@ -26,7 +26,7 @@ test('serve empties the inbox, builds the day and the snapshots beside, starts i
     process: server,
     log,
     outcome,
-  } = await serve({ DOMAINDEX_NIGHT: '00:00', DOMAINDEX_DAILY_BOUNDS: 'off' })
+  } = await serve({ DOMAINDEX_JOB_TIMES: '00:00', DOMAINDEX_DAILY_BOUNDS: 'off' })
   const done = () => log().flatMap(({ job, date, rows }) => (job === undefined ? [] : `${job} ${date} ${rows}`))
   await until(() => done().some((words) => words.startsWith('snapshot')))
   assert.deepEqual(done(), ['inbox null 0', `daily ${YESTERDAY} 2`, `snapshot ${addDays(YESTERDAY, 1)} 2`])
@@ -36,9 +36,9 @@ test('serve empties the inbox, builds the day and the snapshots beside, starts i
 
   const port = log().find(({ msg }) => msg === 'the admin listener is up')!.port
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  assert.match(metrics, /^domaindex_job_success_timestamp_seconds\{job="snapshot"\} \d+$/m)
-  assert.match(metrics, /^domaindex_daily_held 0$/m)
-  assert.match(metrics, /^domaindex_daily_age_seconds \d+$/m)
+  assert.match(metrics, /^domaindex_job_last_success_timestamp_seconds\{job="snapshot"\} \d+$/m)
+  assert.match(metrics, /^domaindex_daily_files_held 0$/m)
+  assert.match(metrics, /^domaindex_daily_file_age_seconds \d+$/m)
 
   const nights = () => log().filter(({ msg }) => msg === 'the night watch begins')
   const pid = Number(nights()[0]!.pid)

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { clientOf } from '../api/client.ts'
+import { makeAccount, observe, type Served } from '../api/server.ts'
 import { hosted } from '../spec/observations.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { until } from '../until.ts'
-import { clientOf } from '../api/client.ts'
 import { roleOf } from './postgres-role.ts'
-import { makeAccount, observe, type Served } from '../api/server.ts'
 import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
@@ -28,8 +28,8 @@ const HINDRANCES: readonly [what: string, doIt: string, undo: string, words: Reg
   ],
   [
     'a right to write is taken away',
-    'revoke insert on hold from ROLE',
-    'grant insert on hold to ROLE',
+    'revoke insert on token_lease from ROLE',
+    'grant insert on token_lease to ROLE',
     /own the schema/,
   ],
   [

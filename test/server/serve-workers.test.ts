@@ -2,20 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { clientOf } from '../api/client.ts'
+import { observe, type Served, serverOf } from '../api/server.ts'
 import { hosted } from '../spec/observations.ts'
 import { proxyTo } from '../store/postgres-proxy.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { until } from '../until.ts'
-import { clientOf } from '../api/client.ts'
 import { roleOf } from './postgres-role.ts'
-import { observe, type Served, serverOf } from '../api/server.ts'
 import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
 /** Ends the connection by which one worker reads. */
 const LOSE_ONE = `select pg_terminate_backend(pid) from pg_stat_activity
-  where usename = $1 and query like 'select 1 from visit,%' or usename = $1 and query like '%clock_timestamp%' limit 1`
+  where usename = $1 and query like 'select 1 from crawl_state,%' or usename = $1 and query like '%clock_timestamp%' limit 1`
 
 /** Whether the log has a line with these words. */
 function said({ log }: Served, words: string): boolean {
@@ -59,7 +59,7 @@ suite('workers', { concurrency: 3 }, () => {
       'domaindex_worker_stale{worker="1"} 0',
       'domaindex_worker_stale{worker="2"} 0',
     ])
-    const counted = /^domaindex_request_seconds_count\{endpoint="other",status="200"\} (\d+)$/m
+    const counted = /^domaindex_request_duration_seconds_count\{endpoint="other",status="200"\} (\d+)$/m
     const before = Number(counted.exec(await metrics())![1])
     process.kill(victim!, 'SIGSTOP')
     const stopped = await metrics()

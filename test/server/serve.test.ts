@@ -5,10 +5,10 @@ import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
 import { dayOf } from '../../src/values/time.ts'
-import { hosted } from '../spec/observations.ts'
-import { until } from '../until.ts'
 import { clientOf } from '../api/client.ts'
 import { makeAccount, observe, serverOf, spend } from '../api/server.ts'
+import { hosted } from '../spec/observations.ts'
+import { until } from '../until.ts'
 
 const now = () => Math.floor(Date.now() / 1000)
 
@@ -141,7 +141,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     await until(() => server.log().length >= 9)
     const { port } = server.log().find(({ msg }) => msg === 'the admin listener is up')!
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    assert.match(text, /^domaindex_request_seconds_count\{endpoint="other",status="200"\} 8$/m)
+    assert.match(text, /^domaindex_request_duration_seconds_count\{endpoint="other",status="200"\} 8$/m)
     assert.match(text, /^domaindex_workers 2$/m)
     assert.match(text, /^domaindex_store_bytes\{file="log"\} \d+$/m)
     assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404)

@@ -2,8 +2,8 @@
 
 import type { TestContext } from 'node:test'
 import type { Store } from '../../src/store/port/store.ts'
-import { postgresServer } from '../store/postgres-server.ts'
 import { serverOf } from '../api/server.ts'
+import { postgresServer } from '../store/postgres-server.ts'
 
 /** `serve` starts one more server over the one store; all of it is gone after the test. */
 export async function serversOf(test: TestContext) {

@@ -5,14 +5,22 @@ import type { SimilarIndexStore } from '../../src/store/port/similar.ts'
 import type { Store } from '../../src/store/port/store.ts'
 
 /** The writes of the port, each of which says its hold. */
-const WRITES = ['file', 'begin', 'write', 'publish', 'strike', 'sweep', 'follow'] as const
+const WRITES = [
+  'filePages',
+  'beginSegment',
+  'writeRows',
+  'publishSegment',
+  'removeTombstones',
+  'removeReplaced',
+  'setIndexedUntil',
+] as const
 type Write = (typeof WRITES)[number]
 
 /** A store of which a test hears before each write, by its place and what it is. */
 export function watched(store: Store, before: (place: number, write: Write) => Promise<void> | void): Store {
   let place = 0
   const indexing: Record<string, unknown> = {}
-  for (const key of ['pending', 'wordings', 'rows', 'gone'] as const)
+  for (const key of ['pending', 'documents', 'rows', 'tombstones'] as const)
     indexing[key] = store.similarIndex[key].bind(store.similarIndex)
   for (const key of WRITES) {
     const write = store.similarIndex[key].bind(store.similarIndex) as (...args: unknown[]) => Promise<unknown>
@@ -24,7 +32,7 @@ export function watched(store: Store, before: (place: number, write: Write) => P
   return {
     similar: store.similar,
     jobs: store.jobs,
-    indexing: indexing as unknown as SimilarIndexStore,
+    similarIndex: indexing as unknown as SimilarIndexStore,
     now: () => store.now(),
   } as unknown as Store
 }

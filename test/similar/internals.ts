@@ -23,9 +23,9 @@ export function found({ opened }: World, sql: string): unknown[] {
 }
 
 /** What an indexer that ended must not leave behind. */
-export const UNFINISHED = `select 'segment', number from segment where state <> 'answering'
-  union all select 'posting', segment from posting where segment not in (select number from segment where state = 'answering')
-  union all select 'frequency', segment from frequency where segment not in (select number from segment where state = 'answering')`
+export const UNFINISHED = `select 'segment', number from segment where state <> 'published'
+  union all select 'posting', segment from posting where segment not in (select number from segment where state = 'published')
+  union all select 'document_frequency', segment from document_frequency where segment not in (select number from segment where state = 'published')`
 
 /** Subjects that pages share, and a word of each one's own. */
 export function pagesFrom(from: number, count: number): Pages {

@@ -1,11 +1,11 @@
 /** Segments in memory, made by what makes those of a store, and read word by word as a store's are. */
 
-import { MAX_SEGMENT_DOCUMENTS, gatherPostings } from '../../src/similar/index/gather-postings.ts'
-import type { Tombstones } from '../../src/similar/index/tombstones.ts'
-import { termCursor } from '../../src/similar/query/build-idf-table.ts'
+import { gatherPostings, MAX_SEGMENT_DOCUMENTS } from '../../src/similar/index/gather-postings.ts'
 import { mergeSegments, type SegmentSource } from '../../src/similar/index/merge-segments.ts'
 import { SegmentWriter } from '../../src/similar/index/segment-writer.ts'
-import { readPostingsOfTerm, postingKeyOf, MAX_ROW_POSTINGS } from '../../src/similar/postings/postings.ts'
+import type { Tombstones } from '../../src/similar/index/tombstones.ts'
+import { MAX_ROW_POSTINGS, postingKeyOf, readPostingsOfTerm } from '../../src/similar/postings/postings.ts'
+import { termCursor } from '../../src/similar/query/build-idf-table.ts'
 import type { IdfTable } from '../../src/similar/query/idf-table.ts'
 import { packTermVector } from '../../src/similar/text/term-vector.ts'
 import { WEIGHT_LEVELS } from '../../src/similar/text/weights.ts'
@@ -73,10 +73,10 @@ function sourceOf(parts: readonly Made[]): SegmentSource {
   }
 }
 
-type Key = { place: number; wording: number }
+type Key = { key: number; document: number }
 
 export function isAfter(a: Key, b: Key): boolean {
-  return a.place > b.place || (a.place === b.place && a.wording > b.wording)
+  return a.key > b.key || (a.key === b.key && a.document > b.document)
 }
 
 /** The postings of a word in the order stored. */

@@ -5,11 +5,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
-import { openSimilarityService, type SimilarityService, type SimilarRow } from '../../src/similar/query/similarity-service.ts'
 import { unpackPostingRow } from '../../src/similar/postings/postings.ts'
+import {
+  openSimilarityService,
+  type SimilarityService,
+  type SimilarRow,
+} from '../../src/similar/query/similarity-service.ts'
 import { termsOf } from '../../src/similar/text/terms.ts'
-import type { WaitClock } from '../../src/store/named-lock.ts'
 import { ingest } from '../../src/store/ingest.ts'
+import type { WaitClock } from '../../src/store/named-lock.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { Opened, Clock as StoreClock } from '../store/conformance/engine.ts'
 import { saying } from '../store/conformance/filed-pages.ts'
@@ -84,7 +88,9 @@ export class World {
     const tell = { progress: () => {}, failed: assert.ifError }
     this.retrieval = null
     try {
-      assert.ok(await indexOnce({ store, holder: 'a test', clock: STILL, reporter: tell }, new AbortController().signal))
+      assert.ok(
+        await indexOnce({ store, holder: 'a test', clock: STILL, reporter: tell }, new AbortController().signal),
+      )
     } finally {
       await this.noteTexts()
     }
@@ -93,7 +99,7 @@ export class World {
   private async noteTexts(): Promise<void> {
     for (const [domain, text] of this.live) {
       const page = await this.store.similar.page(name(domain))
-      if (page && 'wording' in page && page.document !== null) this.texts.set(page.document, text)
+      if (page && 'document' in page && page.document !== null) this.texts.set(page.document, text)
     }
   }
 
@@ -124,7 +130,8 @@ export class World {
     const held = new Set<number>()
     for (const { segment } of segments)
       for (const { postings } of await indexing.rows(segment, null, 100_000))
-        for (const { documents: wordings } of unpackPostingRow(postings)) for (const wording of wordings) held.add(wording)
+        for (const { documents: wordings } of unpackPostingRow(postings))
+          for (const wording of wordings) held.add(wording)
     const said = segments.reduce((sum, { documents: wordings }) => sum + wordings, 0)
     assert.equal(said, held.size, 'segments say how many wordings they hold')
     return [...held].map((wording) => this.texts.get(wording)!)

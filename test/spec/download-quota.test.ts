@@ -23,7 +23,8 @@ const statusOf = async (path: string, how: RequestInit) => (await fetchFile(worl
 /** Spends units of the free plan's 100 until so many are left. */
 async function leave({ account }: Known, left: number): Promise<void> {
   const ask = { account: account.id, day: dayOf(world.clock.now), limit: 100, requested: 1, holder: 'test' }
-  while (ask.limit - (await world.store.ledger.usedUnits(ask.account, ask.day)) > left) await world.store.ledger.takeQuota(ask)
+  while (ask.limit - (await world.store.ledger.usedUnits(ask.account, ask.day)) > left)
+    await world.store.ledger.takeQuota(ask)
 }
 
 test('a file costs one call, however often, in whatever ranges and over which path it is fetched that day', async () => {

@@ -10,13 +10,13 @@ import { pino } from 'pino'
 import type { Account, NewAccount } from '../../src/accounts/account.ts'
 import { parsePeriod } from '../../src/accounts/period.ts'
 import type { PlanLimitTable } from '../../src/accounts/plan.ts'
-import { hashToken, newTokenRecord, makeToken, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
+import { hashToken, makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
 import { type Api, createApi } from '../../src/api/api.ts'
 import { ApiMetrics } from '../../src/api/metrics.ts'
-import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import type { FileStore } from '../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
+import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
 import { openSimilarityService, type SimilarityService } from '../../src/similar/query/similarity-service.ts'
 import { ingest } from '../../src/store/ingest.ts'
@@ -135,7 +135,9 @@ export class World {
   /** One more token of an account. */
   async token(account: Account, expires: Instant | null = null): Promise<TokenString> {
     const token = makeToken(randomBytes(TOKEN_BYTES))
-    await this.store.ledger.as(TESTER).createToken(account.id, newTokenRecord(token, 'further', expires), this.clock.now)
+    await this.store.ledger
+      .as(TESTER)
+      .createToken(account.id, newTokenRecord(token, 'further', expires), this.clock.now)
     return token
   }
 

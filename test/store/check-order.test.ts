@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { numberKeyBeyond, textKeyBeyond, skippingDamage, type SqliteCheckPart } from '../../src/store/sqlite/maintenance/check/damaged.ts'
+import {
+  numberKeyBeyond,
+  type SqliteCheckPart,
+  skippingDamage,
+  textKeyBeyond,
+} from '../../src/store/sqlite/maintenance/check/damaged.ts'
 
 /** A part of which every slice behind `from` ends at `to`, up to the key `end`. */
 function leadingBack(from: string, to: string, end: string, beyond: SqliteCheckPart['keyBeyond']): SqliteCheckPart {

@@ -8,11 +8,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { ingest } from '../../src/store/ingest.ts'
-import { readMigrations } from '../../src/store/shared/migrations.ts'
 import { openStore } from '../../src/store/open.ts'
-import { objectsCreatedBy, LIST_SCHEMA_OBJECTS } from '../../src/store/postgres/maintenance/check/schema.ts'
-import { SCHEMA_PARTS } from '../../src/store/postgres/database/migrate.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { SCHEMA_PARTS } from '../../src/store/postgres/database/migrate.ts'
+import { LIST_SCHEMA_OBJECTS, objectsCreatedBy } from '../../src/store/postgres/maintenance/check/schema.ts'
+import { readMigrations } from '../../src/store/shared/migrations.ts'
 import { TESTER } from '../tester.ts'
 import { dns, seen } from './conformance/world.ts'
 import { ANN, NOW, newToken, TODAY } from './ledger/engine.ts'
@@ -61,7 +61,9 @@ async function fill({ url }: Place): Promise<void> {
     .as(TESTER)
     .createAccount({ ...ANN, periods, addons: ['export'] }, NOW, newToken('laptop', 1))
   const [token] = await ledger.tokens(account!.id)
-  await ledger.recordUsage([{ account: account!.id, token: token!.id, endpoint: 'lookup', day: TODAY, calls: 3, lastCall: NOW }])
+  await ledger.recordUsage([
+    { account: account!.id, token: token!.id, endpoint: 'lookup', day: TODAY, calls: 3, lastCall: NOW },
+  ])
   await ledger.takeQuota({ account: account!.id, day: TODAY, limit: 25_000, requested: 64, holder: 'one' })
   await ledger.secrets(NOW)
   assert.deepEqual(await found(store), [])
@@ -94,8 +96,8 @@ const LEDGER_DAMAGES: readonly [sql: string, RegExp][] = [
   [`insert into period (account, first, last, plan) values (1, '2026-01-01', null, 'basic')`, /^period 1: .*overlaps/],
   ['update usage set token = 7', /^usage 1: is of a token that the account does not have$/],
   ["insert into budget (account, day, used) values (2, '', -1)", /^budget 2: has less than nothing spent$/],
-  ['update hold set units = 0', /^hold 1: holds no unit$/],
-  ['delete from holder', /^hold 1: is of a process that is not known, and would never end$/],
+  ['update token_lease set units = 0', /^token_lease 1: holds no unit$/],
+  ['delete from lease_holder', /^token_lease 1: is of a process that is not known, and would never end$/],
 ]
 
 function finds(name: string, placeOf: (t: TestContext) => Place | Promise<Place>): void {
@@ -110,7 +112,7 @@ function finds(name: string, placeOf: (t: TestContext) => Place | Promise<Place>
   test(`${name}: what a later release has added, or made anew, is no fault`, async (t) => {
     const place = await placeOf(t)
     await fill(place)
-    const later = `insert into migration (${name === 'SQLite' ? '' : 'part, '}number, name, checksum, applied)
+    const later = `insert into migration (${name === 'SQLite' ? '' : 'schema_part, '}number, name, checksum, applied_at)
       values (${name === 'SQLite' ? '' : `'facts', `}9999, '9999-a.expand.sql', '', '')`
     await place.run('facts', `alter table facts add column more text; ${later}; ${name === 'SQLite' ? UNSUM : UNREAD}`)
     const store = await openStore(place.url, OPTIONS)
@@ -118,16 +120,16 @@ function finds(name: string, placeOf: (t: TestContext) => Place | Promise<Place>
   })
 }
 
-const UNSUM = `drop trigger unsum; create trigger unsum after update on facts begin select 1; end`
-const UNREAD = `create or replace function unread() returns trigger language plpgsql as 'begin return null; end'`
+const UNSUM = `drop trigger clear_checksum; create trigger clear_checksum after update on facts begin select 1; end`
+const UNREAD = `create or replace function record_orphan_document() returns trigger language plpgsql as 'begin return null; end'`
 
 suite('SQLite', () => {
   finds('SQLite', sqlitePlace)
 
   for (const [sql, part, faults] of [
-    ['drop trigger unsum', 'facts', ['schema trigger unsum: is not there']],
-    [UNSUM, 'facts', ['schema trigger unsum: is not as this release makes it']],
-    ['drop index wording_digest', 'facts', ['schema index wording_digest: is not there']],
+    ['drop trigger clear_checksum', 'facts', ['schema trigger clear_checksum: is not there']],
+    [UNSUM, 'facts', ['schema trigger clear_checksum: is not as this release makes it']],
+    ['drop index document_digest', 'facts', ['schema index document_digest: is not there']],
     ['drop index audit_email', 'ledger', [AUDIT]],
     [
       'delete from account',
@@ -143,10 +145,10 @@ suite('SQLite', () => {
   test('a ledger without a column is refused in words', async (t) => {
     const place = sqlitePlace(t)
     await fill(place)
-    await place.run('ledger', 'alter table asking drop column names')
+    await place.run('ledger', 'alter table lookup_request_count drop column requests')
     await assert.rejects(
       openStore(place.url, OPTIONS),
-      /store-ledger\.db cannot be opened: its schema is damaged \(.*names/,
+      /store-ledger\.db cannot be opened: its schema is damaged \(.*requests/,
     )
   })
 
@@ -171,12 +173,18 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
   finds('PostgreSQL', postgresPlace)
 
   for (const [sql, faults] of [
-    ['drop trigger unfile on facts', ['schema trigger unfile: is not there']],
-    ['alter table facts disable trigger unfile', ['schema trigger unfile: is switched off or not whole']],
-    [UNREAD, ['schema function unread: is not as this release makes it']],
-    ['drop index visit_name', ['schema index visit_name: is not there']],
+    [
+      'drop trigger remove_document_of_deleted_page on facts',
+      ['schema trigger remove_document_of_deleted_page: is not there'],
+    ],
+    [
+      'alter table facts disable trigger remove_document_of_deleted_page',
+      ['schema trigger remove_document_of_deleted_page: is switched off or not whole'],
+    ],
+    [UNREAD, ['schema function record_orphan_document: is not as this release makes it']],
+    ['drop index crawl_state_name', ['schema index crawl_state_name: is not there']],
     ['alter table redirect drop constraint redirect_pkey', ['schema index redirect_pkey: is not there']],
-    ['alter table outcome drop column none', ['schema column outcome.none: is not there']],
+    ['alter table probe_outcome drop column no_website', ['schema column probe_outcome.no_website: is not there']],
     ['drop index audit_email', ['schema index audit_email: is not there']],
   ] as const) {
     test(`check finds what is lost: ${sql}`, async (t) => {
@@ -190,8 +198,10 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     const { rows } = await client.query(LIST_SCHEMA_OBJECTS.text).finally(() => client.end())
-    const made = objectsCreatedBy(SCHEMA_PARTS.flatMap(([, folder]) => readMigrations(folder).map(({ sql }) => sql)).join('\n'))
-    const own = /^(table|index|column) (migration|proof)/
+    const made = objectsCreatedBy(
+      SCHEMA_PARTS.flatMap(([, folder]) => readMigrations(folder).map(({ sql }) => sql)).join('\n'),
+    )
+    const own = /^(table|index|column) (migration|commit_marker)/
     const implied = /^sequence \w+_(id|number)_seq$/
     const there = rows.map(({ key }) => String(key)).filter((key) => !own.test(key) && !implied.test(key))
     assert.deepEqual([...made.keys()].sort(), there.sort())

@@ -8,9 +8,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
-import { StoreFault } from '../../src/store/port/fault.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
+import { StoreFault } from '../../src/store/port/fault.ts'
 import type { CheckFault, Store } from '../../src/store/port/store.ts'
 import { dns, redirecting, seen, web } from './conformance/world.ts'
 
@@ -62,30 +62,34 @@ test('values that no other row says are found by their checksum', async (t) => {
   assert.deepEqual(await checked(path), [])
   const database = new DatabaseSync(path)
   t.after(() => database.close())
-  database.exec('drop trigger unsum')
+  database.exec('drop trigger clear_checksum')
   for (const [statement, back, table] of [
-    [`update facts set ssl = 'valid' where id = 7`, `update facts set ssl = 'nocert' where id = 7`, 'visit'],
+    [`update facts set ssl = 'valid' where id = 7`, `update facts set ssl = 'nocert' where id = 7`, 'crawl_state'],
     [
-      `update state set records = '[["round 7"]]' where id = 3 and type = 3`,
-      `update state set records = '[["round 1"]]' where id = 3 and type = 3`,
-      'state',
+      `update dns_state set records = '[["round 7"]]' where id = 3 and type = 3`,
+      `update dns_state set records = '[["round 1"]]' where id = 3 and type = 3`,
+      'dns_state',
     ],
     [
-      'update visit set dns_print = dns_print + 1 where id = 9',
-      'update visit set dns_print = dns_print - 1 where id = 9',
-      'visit',
+      'update crawl_state set dns_fingerprint = dns_fingerprint + 1 where id = 9',
+      'update crawl_state set dns_fingerprint = dns_fingerprint - 1 where id = 9',
+      'crawl_state',
     ],
     [
-      'update wording set digest = digest + 1 where number = 5',
-      'update wording set digest = digest - 1 where number = 5',
-      'wording',
+      'update document set digest = digest + 1 where number = 5',
+      'update document set digest = digest - 1 where number = 5',
+      'document',
     ],
     [
-      'update posting set wording = wording + 100000 where place = (select max(place) from posting)',
-      'update posting set wording = wording - 100000 where place = (select max(place) from posting)',
+      'update posting set document = document + 100000 where key = (select max(key) from posting)',
+      'update posting set document = document - 100000 where key = (select max(key) from posting)',
       'posting',
     ],
-    ['update frequency set last = last + 1', 'update frequency set last = last - 1', 'frequency'],
+    [
+      'update document_frequency set last_term = last_term + 1',
+      'update document_frequency set last_term = last_term - 1',
+      'document_frequency',
+    ],
   ] as const) {
     database.exec(statement)
     const faults = (await checked(path)).filter(({ table }) => table !== 'schema') // of the trigger
@@ -97,7 +101,7 @@ test('values that no other row says are found by their checksum', async (t) => {
   }
   assert.deepEqual(
     (await checked(path)).map(({ key }) => key),
-    ['trigger unsum'],
+    ['trigger clear_checksum'],
   )
 })
 
@@ -111,13 +115,23 @@ test('a release that knows of no checksums leaves none behind', async (t) => {
 })
 
 test('check goes on past pages that cannot be read, says where they are, and looks at all other rows', async (t) => {
-  for (const table of ['facts', 'visit', 'presence', 'state', 'posting', 'listed', 'redirect', 'arrival']) {
+  for (const table of [
+    'facts',
+    'crawl_state',
+    'presence',
+    'dns_state',
+    'posting',
+    'sorted_name',
+    'redirect',
+    'pending_name',
+  ]) {
     const path = await filled(t)
     const page = pageOf(path, table)
     if (page === null) continue
     spoil(path, page)
     const database = new DatabaseSync(path)
-    if (table !== 'target') database.exec(`update target set sources = sources + 1 where target = 't0.example'`)
+    if (table !== 'redirect_count')
+      database.exec(`update redirect_count set sources = sources + 1 where target = 't0.example'`)
     database.close()
     const faults = await checked(path)
     assert.ok(
@@ -125,7 +139,7 @@ test('check goes on past pages that cannot be read, says where they are, and loo
       `${table}: ${JSON.stringify(faults.slice(0, 5))}`,
     )
     assert.ok(
-      faults.some((fault) => fault.table === 'target'),
+      faults.some((fault) => fault.table === 'redirect_count'),
       `${table}: what comes behind is looked at`,
     )
   }
@@ -157,9 +171,11 @@ test('counters move by the rows that were really written, where rows are there a
   const counts = (): unknown[] => {
     const database = new DatabaseSync(path)
     const rows = ['04c6336409', '04c6336408'].map(
-      (hex) => database.prepare(`select names from address where address = unhex(?)`).get(hex)?.names ?? null,
+      (hex) => database.prepare(`select names from address_count where address = unhex(?)`).get(hex)?.names ?? null,
     )
-    const target = database.prepare(`select sources from target where target = 'elsewhere.example'`).get()?.sources
+    const target = database
+      .prepare(`select sources from redirect_count where target = 'elsewhere.example'`)
+      .get()?.sources
     database.close()
     return [...rows, target ?? null]
   }
@@ -188,7 +204,7 @@ test('counters move by the rows that were really written, where rows are there a
 
 test('a store whose schema is damaged is refused with what to do, and no stack', async (t) => {
   const path = await filled(t)
-  const before = 'insert into departure ('
+  const before = 'insert into pending_removal ('
   const bytes = readFileSync(path)
   const at = bytes.indexOf(`${before}name`, 0, 'latin1')
   assert.ok(at > 0)
@@ -203,8 +219,8 @@ test('a store whose schema is damaged is refused with what to do, and no stack',
 test('a range that no crawl would visit any more is found', async (t) => {
   const path = await filled(t)
   const database = new DatabaseSync(path)
-  database.exec('delete from lease where slots = 234')
+  database.exec('delete from slot_lease where slot_range = 234')
   database.close()
   const problem = 'is not whole: names of this range are not visited'
-  assert.deepEqual(await checked(path), [{ table: 'lease', key: '234', problem }])
+  assert.deepEqual(await checked(path), [{ table: 'slot_lease', key: '234', problem }])
 })

@@ -16,11 +16,11 @@ import { openedAt } from './conformance/opened-store.ts'
 import { states } from './conformance/states.ts'
 import { writing } from './conformance/writing.ts'
 import { accounts } from './ledger/accounts.ts'
+import { wishes } from './ledger/crawl-requests.ts'
 import { downloads } from './ledger/downloads.ts'
 import type { LedgerAndWishes, OpenedLedger } from './ledger/engine.ts'
 import { tokens } from './ledger/tokens.ts'
 import { usage } from './ledger/usage.ts'
-import { wishes } from './ledger/crawl-requests.ts'
 import { type Place as Database, noOtherCollation, noPostgres, postgresServer } from './postgres-server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
@@ -57,7 +57,7 @@ async function sqlitePlace(of?: string): Promise<Place & { folder: string }> {
           run: async (sql) => database.exec(sql),
           note: async (name) =>
             database.exec(
-              `insert into migration (number, name, checksum, applied) values (${Number.parseInt(name, 10)}, '${name}', '', '')`,
+              `insert into migration (number, name, checksum, applied_at) values (${Number.parseInt(name, 10)}, '${name}', '', '')`,
             ),
         })
         database.close()
@@ -86,7 +86,7 @@ function placeIn({ url, drop }: { url: string; drop(): Promise<void> }): Place {
           const values = `${Number.parseInt(name, 10)}, '${name}', '', ''`
           for (const part of ['facts', 'ledger'])
             await client.query(
-              `insert into migration (part, number, name, checksum, applied) values ('${part}', ${values})`,
+              `insert into migration (schema_part, number, name, checksum, applied_at) values ('${part}', ${values})`,
             )
         },
       })

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OBSERVED_PARTS } from '../../src/apply/crawl-state.ts'
-import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../src/apply/stored-numbers.ts'
 import { prepareObservation, queriedRecordTypes } from '../../src/apply/prepare.ts'
-import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../src/store/shared/columns.ts'
+import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../src/apply/stored-numbers.ts'
 import { AGE_DAYS } from '../../src/store/port/schedule.ts'
+import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../src/store/shared/columns.ts'
 import { canonicalRecordSet, RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { encodeRecords } from '../../src/values/stored-records.ts'
 import { dns, seen } from './conformance/world.ts'
@@ -44,11 +44,11 @@ const STORED = Buffer.from('03010203040800000000', 'hex')
 
 test('clocks are stored as the same bytes as ever', () => {
   const clocks = OBSERVED_PARTS.map((part) => (part === 'MX' ? MX_CLOCK : part === 'web' ? 0 : NEWEST))
-  assert.deepEqual(packClocks(clocks), { clock: NEWEST, late: STORED })
+  assert.deepEqual(packClocks(clocks), { clock: NEWEST, otherClocks: STORED })
   assert.deepEqual(unpackClocks(NEWEST, STORED), clocks)
   assert.deepEqual(
     packClocks(OBSERVED_PARTS.map(() => NEWEST)),
-    { clock: NEWEST, late: null },
+    { clock: NEWEST, otherClocks: null },
     'nothing is listed where all are the newest',
   )
 })
@@ -63,7 +63,7 @@ test('a release with one more record type reads what this one wrote: the new typ
     [NEWEST, NEWEST, NEWEST, 0, MX_CLOCK, NEWEST, NEWEST, NEWEST, NEWEST, 0],
     'the type stands between AAAA and MX',
   )
-  assert.deepEqual(pack(clocks), { clock: NEWEST, late: STORED }, 'and writes the same bytes')
+  assert.deepEqual(pack(clocks), { clock: NEWEST, otherClocks: STORED }, 'and writes the same bytes')
   const observed = clocks.with(3, NEWEST)
   assert.deepEqual(unpack(NEWEST, pack(observed).otherClocks), observed)
 })

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { UncertainWriteFault, StoreFault } from '../../src/store/port/fault.ts'
+import { StoreFault, UncertainWriteFault } from '../../src/store/port/fault.ts'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
-import { POSTGRES_LEDGER_SCHEMA, openPostgresLedger } from '../../src/store/postgres/ledger/ledger.ts'
 import { applyPostgresMigrations } from '../../src/store/postgres/database/migrate.ts'
+import { openPostgresLedger, POSTGRES_LEDGER_SCHEMA } from '../../src/store/postgres/ledger/ledger.ts'
 import { TESTER } from '../tester.ts'
 import { ANN, made, NOW, newToken, TODAY } from './ledger/engine.ts'
 import { proxyTo } from './postgres-proxy.ts'
@@ -61,9 +61,14 @@ for (const when of ['before', 'after'] as const) {
     await ledger.takeQuota(ask)
     proxy.loseCommit(when)
     await ledger.settleQuota([{ account: 1, day: TODAY, holder: 'one', spent: 10, returned: 20 }])
-    assert.deepEqual(await beside.takeQuota({ ...ask, limit: 44 }), { granted: 0, used: 10, held: 34, wait: true })
+    assert.deepEqual(await beside.takeQuota({ ...ask, limit: 44 }), {
+      granted: 0,
+      used: 10,
+      leased: 34,
+      retryLater: true,
+    })
     proxy.loseCommit(when)
-    assert.deepEqual(await ledger.takeQuota(ask), { granted: 64, used: 10, held: 98, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask), { granted: 64, used: 10, leased: 98, retryLater: false })
     proxy.loseCommit(when)
     const account = await ledger.as(TESTER).createAccount(ANN, NOW)
     assert.deepEqual(await beside.account(ANN.email), account)
@@ -106,7 +111,12 @@ test('a write that nobody can tell of costs what its process held, and gives not
   isDoubtful = false
   await settle(10, 20)
   assert.equal(await beside.usedUnits(1, TODAY), 10 + 34)
-  assert.deepEqual(await beside.takeQuota({ ...ask, limit: 45, requested: 1 }), { granted: 1, used: 45, held: 0, wait: false })
+  assert.deepEqual(await beside.takeQuota({ ...ask, limit: 45, requested: 1 }), {
+    granted: 1,
+    used: 45,
+    leased: 0,
+    retryLater: false,
+  })
 })
 
 test('a deadlock is tried again, and what else fails is told by the statement that failed', {
@@ -120,7 +130,7 @@ test('a deadlock is tried again, and what else fails is told by the statement th
     create function collide() returns trigger language plpgsql as $$ begin
       if nextval('tries') % 5 <> 0 then raise exception 'planted' using errcode = '40P01'; end if; return new; end $$;
     create trigger collide before insert on account for each row execute function collide();
-    create trigger collide before insert or update on holder for each row execute function collide()`)
+    create trigger collide before insert or update on lease_holder for each row execute function collide()`)
   await hand.end()
   const account = await made(ledger)
   assert.equal((await ledger.takeQuota({ ...ask, account: account.id })).granted, 64)

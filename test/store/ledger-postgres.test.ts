@@ -2,8 +2,8 @@
 
 import { test } from 'node:test'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
-import { POSTGRES_LEDGER_SCHEMA, openPostgresLedger } from '../../src/store/postgres/ledger/ledger.ts'
 import { applyPostgresMigrations } from '../../src/store/postgres/database/migrate.ts'
+import { openPostgresLedger, POSTGRES_LEDGER_SCHEMA } from '../../src/store/postgres/ledger/ledger.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
 import { ledgerConformance } from './ledger.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'

@@ -14,20 +14,24 @@ let ledger: Deeds = {}
 
 const deeds: Deeds = {
   open(path, secret) {
-    ledger = openSqliteLedger(path as string, { ledger: 'primary', secret: secret as string | null, now: () => 0 }) as never
+    ledger = openSqliteLedger(path as string, {
+      ledger: 'primary',
+      secret: secret as string | null,
+      now: () => 0,
+    }) as never
   },
   /** A change of an actor: the actor, the method and its values. */
   change: (actor, method, ...values) => (ledger.as!(actor) as Deeds)[method as string]!(...values),
   /** Leaves the cluster while a write is under way, and writes on standard output how that one and a later one end. */
   async leave() {
     process.once('disconnect', async () => {
-      const outcomes = await Promise.allSettled([underWay, ledger.giveBack!(1, '2026-11-20')])
+      const outcomes = await Promise.allSettled([underWay, ledger.refundUnit!(1, '2026-11-20')])
       process.stdout.write(
         JSON.stringify(outcomes.map((outcome) => `${'reason' in outcome ? outcome.reason.message : ''}`)),
       )
       process.exit()
     })
-    const underWay = ledger.giveBack!(1, '2026-11-20')
+    const underWay = ledger.refundUnit!(1, '2026-11-20')
     cluster.worker!.disconnect()
   },
 }

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import type { Plan } from '../../src/accounts/account.ts'
-import { UncertainWriteFault, StoreFault } from '../../src/store/port/fault.ts'
 import { openStore } from '../../src/store/open.ts'
+import { StoreFault, UncertainWriteFault } from '../../src/store/port/fault.ts'
+import { CREATE_COMMIT_MARKERS, isCommitted } from '../../src/store/postgres/database/commit-marker.ts'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
-import { idAllocator } from '../../src/store/postgres/database/ids.ts'
-import { isCommitted, CREATE_COMMIT_MARKERS } from '../../src/store/postgres/database/commit-marker.ts'
 import { toStoreFault } from '../../src/store/postgres/database/errors.ts'
+import { idAllocator } from '../../src/store/postgres/database/ids.ts'
 import { TESTER } from '../tester.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -63,7 +63,7 @@ test('a commit that another connection still has under way is in doubt, however 
   const hanging = await clientOf(url)
   await hanging.query(CREATE_COMMIT_MARKERS)
   await hanging.query('begin')
-  await hanging.query('insert into proof (id) values ($1)', [id])
+  await hanging.query('insert into commit_marker (id) values ($1)', [id])
   const pool = new pg.Pool({ connectionString: url, lock_timeout: 20 })
   await assert.rejects(
     isCommitted(() => pool.connect(), { id, obsolete: [] }),

@@ -44,7 +44,7 @@ async function fileBeside(
   meanwhile: () => Promise<unknown>,
 ): Promise<void> {
   const filings = (await keeper.similarIndex.pending(10)).map(filingOf)
-  await hand.query('begin; lock table reading in share row exclusive mode')
+  await hand.query('begin; lock table page_document in share row exclusive mode')
   const filed = keeper.similarIndex.filePages(hold, filings)
   await waiting(hand, 1)
   const done = meanwhile()
@@ -65,7 +65,9 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
     await ingest(keeper, [saying(ONE, 1, 'one'), saying(TWO, 1, 'two')])
     const filings = (await keeper.similarIndex.pending(10)).map(filingOf)
     await hand.query('begin')
-    await hand.query('select 1 from page p join facts f using (part, id) where f.name = $1 for update of p', [ONE])
+    await hand.query('select 1 from pending_page p join facts f using (part, id) where f.name = $1 for update of p', [
+      ONE,
+    ])
     assert.equal(await keeper.similarIndex.filePages(hold, filings), true)
     assert.deepEqual(
       (await keeper.similarIndex.pending(10)).map((page) => page.name),
@@ -122,7 +124,10 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
     let writing = true
     const file = async (): Promise<void> => {
       while (writing)
-        assert.equal(await keeper.similarIndex.filePages(hold, (await keeper.similarIndex.pending(15)).map(filingOf)), true)
+        assert.equal(
+          await keeper.similarIndex.filePages(hold, (await keeper.similarIndex.pending(15)).map(filingOf)),
+          true,
+        )
     }
     const filed = file()
     await Promise.all([write(keeper, 0), write(other, 1), forget()]).finally(() => {

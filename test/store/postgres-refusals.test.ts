@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import pg from 'pg'
-import { StoreFault } from '../../src/store/port/fault.ts'
 import { openStore } from '../../src/store/open.ts'
-import { unsupportedReason } from '../../src/store/postgres/open.ts'
+import { StoreFault } from '../../src/store/port/fault.ts'
 import { toStoreFault } from '../../src/store/postgres/database/errors.ts'
+import { unsupportedReason } from '../../src/store/postgres/open.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null, pool: 2 } as const

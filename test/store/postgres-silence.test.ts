@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { StoreUnavailableFault, StoreFault } from '../../src/store/port/fault.ts'
+import { StoreFault, StoreUnavailableFault } from '../../src/store/port/fault.ts'
+import { CREATE_COMMIT_MARKERS } from '../../src/store/postgres/database/commit-marker.ts'
 import { type Database, openDatabase } from '../../src/store/postgres/database/database.ts'
 import { groupCommit } from '../../src/store/postgres/ledger/group-commit.ts'
-import { CREATE_COMMIT_MARKERS } from '../../src/store/postgres/database/commit-marker.ts'
 import { until } from '../until.ts'
 import { proxyTo } from './postgres-proxy.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
@@ -15,7 +15,7 @@ if (!noPostgres) await postgresServer() // for the whole file
 
 const ONE = { name: 'one', text: 'select 1 as one' }
 
-/** A schema with the table of proofs, and a client of its own. */
+/** A schema with the table of commit markers, and a client of its own. */
 async function schemaOf(t: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   const client = new pg.Client({ connectionString: url })

@@ -53,7 +53,7 @@ function on(domain: string, at: number, ip: string, target: string) {
 /** Holds the counter of a target, the last row that a save writes; what it returns lets go. */
 async function holdTarget(hand: pg.Client, target: string): Promise<() => Promise<unknown>> {
   await hand.query('begin')
-  const { rowCount } = await hand.query('select 1 from target where target = $1 for update', [target])
+  const { rowCount } = await hand.query('select 1 from redirect_count where target = $1 for update', [target])
   assert.equal(rowCount, 1)
   return () => hand.query('commit')
 }

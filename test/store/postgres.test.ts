@@ -10,13 +10,37 @@ import { openedAt } from './conformance/opened-store.ts'
 import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
 
-const FACTS = ['visit', 'facts', 'state', 'ever', 'presence', 'address', 'redirect', 'target', 'page']
-const SIMILAR = ['reading', 'wording', 'orphan', 'gone', 'segment', 'posting', 'frequency']
-const TABLES = [...FACTS, 'crawler', 'outcome', 'run', 'wish', 'asking', 'account', ...SIMILAR]
-const LEASES = `update lease set holder = null, fence = 0, until = null, next = 0, swept = null, count = null
-  where (holder, fence, until, next, swept, count) is distinct from (null, 0, null, 0, null, null);
-  update duty set holder = null, fence = 0, until = null where (holder, fence, until) is distinct from (null, 0, null);
-  delete from mark where name = 'followed'`
+const FACTS = [
+  'crawl_state',
+  'facts',
+  'dns_state',
+  'address_first_seen',
+  'presence',
+  'address_count',
+  'redirect',
+  'redirect_count',
+  'pending_page',
+]
+const SIMILAR = [
+  'page_document',
+  'document',
+  'orphan_document',
+  'document_tombstone',
+  'segment',
+  'posting',
+  'document_frequency',
+]
+const TABLES = [
+  ...FACTS,
+  ...['crawler', 'probe_outcome', 'job_run', 'crawl_request', 'lookup_request_count', 'account'],
+  ...SIMILAR,
+]
+const LEASES = `update slot_lease
+    set holder = null, fence = 0, expires_at = null, next_sweep = 0, last_sweep = null, counts = null
+    where (holder, fence, expires_at, next_sweep, last_sweep, counts) is distinct from (null, 0, null, 0, null, null);
+  update named_lock set holder = null, fence = 0, expires_at = null
+    where (holder, fence, expires_at) is distinct from (null, 0, null);
+  delete from metadata where name = 'indexed_until'`
 /** A table that so many rows were deleted from is slow from then on, since nothing sweeps it. */
 const MANY = 1_000
 
@@ -55,8 +79,8 @@ function statement(what: string, ...statements: string[]): Damage {
 
 /** The part that an address belongs to, and those of names (t.example, u.example, a.example). */
 const partOf = (hex: string): string => `get_byte(sha256('\\x${hex}'), 0)`
-const T = `(select part from target where target = 't.example')`
-const A = `(select part from visit where name = 'a.example')`
+const T = `(select part from redirect_count where target = 't.example')`
+const A = `(select part from crawl_state where name = 'a.example')`
 
 const damages: readonly Damage[] = [
   statement('a missing presence row', `delete from presence where name = 'c.example' and length(address) = 5`),
@@ -73,13 +97,13 @@ const damages: readonly Damage[] = [
     `update presence set since = '2020-01-01T00:00:00' where name = 'a.example'`,
   ),
   statement('a presence row in another part', `update presence set part = (part + 1) % 256 where name = 'a.example'`),
-  statement('a wrong counter of an address', `update address set names = names + 1`),
-  statement('a missing counter of an address', `delete from address`),
+  statement('a wrong counter of an address', `update address_count set names = names + 1`),
+  statement('a missing counter of an address', `delete from address_count`),
   statement(
     'a counter of an address that nobody is on',
-    `insert into address values (${partOf('04c0000209')}, '\\x04c0000209', 1)`,
+    `insert into address_count values (${partOf('04c0000209')}, '\\x04c0000209', 1)`,
   ),
-  statement('a counter of an address in another part', `update address set part = (part + 1) % 256`),
+  statement('a counter of an address in another part', `update address_count set part = (part + 1) % 256`),
   statement('a missing redirect row', `delete from redirect where source = 'a.example'`),
   statement('a redirect row too many', `insert into redirect values (${A}, 'a.example', 'a.example')`),
   statement(
@@ -87,10 +111,13 @@ const damages: readonly Damage[] = [
     `insert into redirect values (${T}, 't.example', 'z.example')`,
   ),
   statement('a redirect row in another part', `update redirect set part = (part + 1) % 256`),
-  statement('a wrong counter of a target', `update target set sources = sources - 1`),
-  statement('a missing counter of a target', `delete from target`),
-  statement('a counter of a target that nobody redirects to', `insert into target values (${A}, 'a.example', 1)`),
-  statement('a counter of a target in another part', `update target set part = (part + 1) % 256`),
+  statement('a wrong counter of a target', `update redirect_count set sources = sources - 1`),
+  statement('a missing counter of a target', `delete from redirect_count`),
+  statement(
+    'a counter of a target that nobody redirects to',
+    `insert into redirect_count values (${A}, 'a.example', 1)`,
+  ),
+  statement('a counter of a target in another part', `update redirect_count set part = (part + 1) % 256`),
   statement(
     'a presence row of what is no address',
     `insert into presence select ${partOf('99')}, '\\x99', name, since from presence limit 1`,
@@ -98,34 +125,34 @@ const damages: readonly Damage[] = [
   statement(
     'a missing presence row that the counter knows of',
     `delete from presence where name = 'c.example' and length(address) = 5`,
-    `update address set names = names - 1 where length(address) = 5`,
+    `update address_count set names = names - 1 where length(address) = 5`,
   ),
   statement(
     'a presence row that was left behind, and is counted',
     `insert into presence values (${partOf('04c0000202')}, '\\x04c0000202', 'a.example', '2026-11-20T00:00:00')`,
-    `insert into address values (${partOf('04c0000202')}, '\\x04c0000202', 1)`,
+    `insert into address_count values (${partOf('04c0000202')}, '\\x04c0000202', 1)`,
   ),
   statement(
     'a presence row of what is no address, and is counted',
     `insert into presence values (${partOf('99')}, '\\x99', 'a.example', '2026-11-20T00:00:00')`,
-    `insert into address values (${partOf('99')}, '\\x99', 1)`,
+    `insert into address_count values (${partOf('99')}, '\\x99', 1)`,
   ),
   statement(
     'a missing redirect row that the counter knows of',
     `delete from redirect where source = 'a.example'`,
-    `update target set sources = sources - 1`,
+    `update redirect_count set sources = sources - 1`,
   ),
   statement(
     'a redirect row too many that is counted',
     `insert into redirect values (${T}, 't.example', 'c.example')`,
-    `update target set sources = sources + 1`,
+    `update redirect_count set sources = sources + 1`,
   ),
-  statement('a counter of nothing', `insert into address values (${partOf('04c0000209')}, '\\x04c0000209', 0)`),
+  statement('a counter of nothing', `insert into address_count values (${partOf('04c0000209')}, '\\x04c0000209', 0)`),
   statement(
     'addresses of the facts that cannot be read',
     `update facts set addresses = '{"\\\\x99"}' where name = 'c.example'`,
   ),
-  statement('a state confirmed before it began', `update state set last_confirmed = first_seen - 1`),
+  statement('a state confirmed before it began', `update dns_state set last_confirmed = first_seen - 1`),
   statement('missing facts', `delete from facts where name = 'a.example'`),
   statement('facts that no name has', `update facts set id = id + 100000 where name = 'a.example'`),
   statement('facts in another part', `update facts set part = (part + 1) % 256 where name = 'a.example'`),
@@ -135,35 +162,44 @@ const damages: readonly Damage[] = [
     `update facts set addresses = null where name = 'c.example'`,
   ),
   statement('an ip that does not follow from the states', `update facts set ip = 'noip' where name = 'c.example'`),
-  statement('a missing superseded state', `delete from state where first_seen = (select min(first_seen) from state)`),
-  statement('a superseded state of no name', `update state set id = 1`),
-  statement('a serial whose base is not there', `update state set base = 1 where base is not null`),
-  statement('a serial that is not there', `update state set serial = null where serial is not null`),
+  statement(
+    'a missing superseded state',
+    `delete from dns_state where first_seen = (select min(first_seen) from dns_state)`,
+  ),
+  statement('a superseded state of no name', `update dns_state set id = 1`),
+  statement(
+    'a serial whose base is not there',
+    `update dns_state set base_first_seen = 1 where base_first_seen is not null`,
+  ),
+  statement('a serial that is not there', `update dns_state set serial = null where serial is not null`),
   statement('states that cannot be read', `update facts set states = '{' where name = 'a.example'`),
-  statement('a clock before the newest state', `update visit set clock = 5, late = null where name = 'a.example'`),
-  statement('clocks that cannot be read', `update visit set late = '\\x00' where name = 'a.example'`),
-  statement('a missing first time on an address', `delete from ever where address = '\\x04c0000202'`),
+  statement(
+    'a clock before the newest state',
+    `update crawl_state set clock = 5, other_clocks = null where name = 'a.example'`,
+  ),
+  statement('clocks that cannot be read', `update crawl_state set other_clocks = '\\x00' where name = 'a.example'`),
+  statement('a missing first time on an address', `delete from address_first_seen where address = '\\x04c0000202'`),
   statement(
     'a first time on an address that no state holds',
-    `insert into ever select part, id, since, '\\x04c0000209' from ever limit 1`,
+    `insert into address_first_seen select part, id, first_seen, '\\x04c0000209' from address_first_seen limit 1`,
   ),
-  statement('a start page of no name', `update page set id = 1`),
-  statement('a missing start page', `delete from page`),
-  statement('a waiting start page of another text', `update page set digest = 'another'`),
-  statement('a start page under a wording of no name', `update reading set id = 1`),
-  statement('a start page under a wording of another name', `update reading set name = 'z.example'`),
-  statement('a start page under a wording in another part', `update reading set part = (part + 1) % 256`),
-  statement('a missing start page that the index had', `delete from reading`),
+  statement('a start page of no name', `update pending_page set id = 1`),
+  statement('a missing start page', `delete from pending_page`),
+  statement('a waiting start page of another text', `update pending_page set digest = 'another'`),
+  statement('a start page under a document of no name', `update page_document set id = 1`),
+  statement('a start page under a document of another name', `update page_document set name = 'z.example'`),
+  statement('a start page under a document in another part', `update page_document set part = (part + 1) % 256`),
+  statement('a missing start page that the index had', `delete from page_document`),
   statement(
     'a start page that the index has of a name without one',
-    `insert into reading select id, null, part, name from facts where name = 'a.example'`,
+    `insert into page_document select id, null, part, name from facts where name = 'a.example'`,
   ),
-  statement('a missing wording', `delete from wording`),
-  statement('a wording of no start page', `insert into wording values (1000000, 1, 1000000 & 255, '\\x00')`),
-  statement('a wording in another part', `update wording set part = (part + 1) % 256`),
-  statement('a tombstone with facts', `update visit set id = 0 where name = 'a.example'`),
-  statement('a name in the slot of another', `update visit set slot = slot # 1 where name = 'a.example'`),
-  statement('a name in another part', `update visit set part = (part + 1) % 256 where name = 'a.example'`),
+  statement('a missing document', `delete from document`),
+  statement('a document of no start page', `insert into document values (1000000, 1, 1000000 & 255, '\\x00')`),
+  statement('a document in another part', `update document set part = (part + 1) % 256`),
+  statement('a tombstone with facts', `update crawl_state set id = 0 where name = 'a.example'`),
+  statement('a name in the slot of another', `update crawl_state set slot = slot # 1 where name = 'a.example'`),
+  statement('a name in another part', `update crawl_state set part = (part + 1) % 256 where name = 'a.example'`),
 ]
 
 /** Called in a suite: an engine whose stores lie in places that `make` makes, each used by one test after another and gone at the end of the suite. */

@@ -14,7 +14,7 @@ import { name, seen } from './conformance/world.ts'
 const MANY = 1_500
 
 /** What another process does that brings all names in at once. */
-const MERGE = `insert or ignore into listed select name from arrival; delete from departure; delete from arrival`
+const MERGE = `insert or ignore into sorted_name select name from pending_name; delete from pending_removal; delete from pending_name`
 
 test('a walk that was held up loses no name that came meanwhile, and lists none that was forgotten', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-arrivals-'))
@@ -27,20 +27,20 @@ test('a walk that was held up loses no name that came meanwhile, and lists none 
     await rm(folder, { recursive: true })
   })
   other.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MANY})
-    insert into arrival (name) select format('n%05d.example', i) from n`)
+    insert into pending_name (name) select format('n%05d.example', i) from n`)
   await ingest(store, [seen('z-forgotten.example', 1, null)])
   let steps = 0
   const held = {
     throwIfAborted() {
       if (++steps === 2)
-        other.exec(`${MERGE}; update visit set id = 0 where name = 'z-forgotten.example';
-        insert into arrival (name) values ('new.example')`)
+        other.exec(`${MERGE}; update crawl_state set id = 0 where name = 'z-forgotten.example';
+        insert into pending_name (name) values ('new.example')`)
     },
   } as AbortSignal
   await (await store.listing.start({ signal: held })).close()
   assert.ok(steps >= 2)
   await (await store.listing.start({ signal: new AbortController().signal })).close()
-  const listed = (each: string) => other.prepare('select 1 from listed where name = ?').get(each) !== undefined
+  const listed = (each: string) => other.prepare('select 1 from sorted_name where name = ?').get(each) !== undefined
   assert.deepEqual([listed('new.example'), listed(name('z-forgotten.example'))], [true, false])
-  assert.equal((other.prepare('select count(*) as names from listed').get() as { names: number }).names, MANY + 1)
+  assert.equal((other.prepare('select count(*) as names from sorted_name').get() as { names: number }).names, MANY + 1)
 })

@@ -8,11 +8,11 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { ingest } from '../../src/store/ingest.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { applyPostgresMigrations as migratePostgres, SCHEMA_PARTS } from '../../src/store/postgres/database/migrate.ts'
 import { connectSqlite } from '../../src/store/sqlite/database/connection.ts'
 import { applySqliteMigrations as migrateSqlite } from '../../src/store/sqlite/database/migrate.ts'
-import type { Store } from '../../src/store/port/store.ts'
 import { type DomainName, slotOf } from '../../src/values/domain-name.ts'
 import { fileAll, holdOf, saying, wordingOf } from './conformance/filed-pages.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
@@ -20,7 +20,7 @@ import { noPostgres, postgresServer } from './postgres-server.ts'
 const NOW = 1_795_176_000
 const ONE = 'one.example' as DomainName
 const ROW = `'${ONE}', null, 3, ${NOW - 86_400}, null, 1, 2`
-const COLUMNS = 'slot, name, id, version, clock, late, dns_print, web_print'
+const COLUMNS = 'slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint'
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-upgrade-'))
@@ -59,7 +59,7 @@ async function listed(store: Store): Promise<string[]> {
 
 /** The store is refused until it is upgraded; then what was there is due at once, and counts as overdue. */
 async function upgrade(url: string, later: readonly string[]): Promise<void> {
-  assert.ok(later.includes('facts/0002-schedule.sql') && later.includes('ledger/0002-wishes.sql'))
+  assert.ok(later.includes('facts/0002-schedule.sql') && later.includes('ledger/0002-crawl-requests.sql'))
   const open = () => openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
   await assert.rejects(open(), /of an older release: run domaindex migrate/)
   assert.deepEqual(await migrateStore(url, true), later)
@@ -94,7 +94,7 @@ async function unread(url: string, write: (sql: string) => Promise<void>): Promi
     const hold = await holdOf(store)
     await fileAll(store, hold)
     const wording = (await wordingOf(store, 'the same'))!
-    await write(`update facts set digest = null where name = 'p1.example'`)
+    await write(`update facts set text_digest = null where name = 'p1.example'`)
     assert.deepEqual(await store.similar.names([wording], 5), [['p2.example']], 'also what the former release writes')
     await write(`delete from facts where name = 'p2.example'`)
     assert.deepEqual(await store.similar.names([wording], 5), [[]])
@@ -109,7 +109,7 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
   const folder = folderOf(t)
   const path = join(folder, 'store.db')
   for (const [part, file, sql] of [
-    ['facts', path, `insert into visit (${COLUMNS}) values (${slotOf(ONE)}, ${ROW})`],
+    ['facts', path, `insert into crawl_state (${COLUMNS}) values (${slotOf(ONE)}, ${ROW})`],
     [
       'ledger',
       join(folder, 'store-ledger.db'),
@@ -124,8 +124,8 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
   }
   await upgrade(`sqlite:${path}`, laterOf('sqlite'))
   const database = connectSqlite(path)
-  database.exec(`insert into visit (${COLUMNS}) values (1, 'late.example', null, 1, 0, null, 0, 0);
-    update visit set id = 0 where name = '${ONE}'`)
+  database.exec(`insert into crawl_state (${COLUMNS}) values (1, 'late.example', null, 1, 0, null, 0, 0);
+    update crawl_state set id = 0 where name = '${ONE}'`)
   database.close()
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
   assert.deepEqual(await listed(store), ['late.example'], 'also what the former release writes from then on')
@@ -144,7 +144,7 @@ test('a store of the first release in PostgreSQL is upgraded with its rows', { s
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   for (const [part] of SCHEMA_PARTS) await migratePostgres(database, part, firstOf('postgres', part, folder))
   await database.transactionOnce(({ script }) =>
-    script(`insert into visit (part, ${COLUMNS}) values (${slotOf(ONE) >> 8}, ${slotOf(ONE)}, ${ROW});
+    script(`insert into crawl_state (part, ${COLUMNS}) values (${slotOf(ONE) >> 8}, ${slotOf(ONE)}, ${ROW});
       insert into account (email, role, plan, created) values ('ann@example.com', 'user', 'basic', 5)`),
   )
   await upgrade(url, laterOf('postgres'))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToUnicode } from 'node:url'
 import fc from 'fast-check'
-import { type DomainName, parseName, registrableDomain, slotOf, nameProblem } from '../../src/values/domain-name.ts'
+import { type DomainName, nameProblem, parseName, registrableDomain, slotOf } from '../../src/values/domain-name.ts'
 import { vectors } from './vectors.ts'
 
 const long = (length: number) => 'a'.repeat(length)

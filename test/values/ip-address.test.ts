@@ -6,7 +6,15 @@ import fc from 'fast-check'
 import * as address from '../../src/values/ip-address.ts'
 import { vectors } from './vectors.ts'
 
-const { parseAddress, parseQueryAddress: queryAddress, packAddress, unpackAddress, packToHex: packedHex, unpackHex, compareAddresses } = address
+const {
+  parseAddress,
+  parseQueryAddress: queryAddress,
+  packAddress,
+  unpackAddress,
+  packToHex: packedHex,
+  unpackHex,
+  compareAddresses,
+} = address
 
 /** Any address, from its packed bytes, with many zero groups among the IPv6 ones. */
 const someAddress = fc.oneof(

@@ -4,7 +4,16 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import * as time from '../../src/values/time.ts'
 
-const { parseInstant, formatInstant, parseFormattedInstant: parseSeen, parseDay, dayOf, addDays, startOfDay: startOf, secondsToMidnight } = time
+const {
+  parseInstant,
+  formatInstant,
+  parseFormattedInstant: parseSeen,
+  parseDay,
+  dayOf,
+  addDays,
+  startOfDay: startOf,
+  secondsToMidnight,
+} = time
 const END = 253_402_300_799 // 9999-12-31T23:59:59
 const instant = fc.oneof(fc.integer({ min: 0, max: END }), fc.integer({ min: 0, max: 4_000_000_000 }))
 const day = (text: string) => parseDay(text)!

@@ -1,12 +1,12 @@
 /** The gate: from a token to the account that calls, trusted for half a second before the ledger is asked again. */
 
 import type { Account } from '../../accounts/account.ts'
-import { DEFAULT_PLAN_LIMITS, type PlanLimitTable, type PlanLimits, planInForce } from '../../accounts/plan.ts'
+import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable, planInForce } from '../../accounts/plan.ts'
 import { hashToken, isActive, parseToken } from '../../accounts/token.ts'
 import type { Ledger, TokenStanding } from '../../store/port/ledger.ts'
 import { type Day, dayOf, type Instant } from '../../values/time.ts'
-import type { ClientLimits } from '../http/limits/client-limits.ts'
 import { ApiError } from '../errors.ts'
+import type { ClientLimits } from '../http/limits/client-limits.ts'
 
 /** Who calls, with what the account may have at this moment. */
 export type Caller = {

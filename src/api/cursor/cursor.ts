@@ -37,7 +37,11 @@ export function signCursor(keys: CursorKeys, { endpoint, query, type, position, 
 }
 
 /** What a cursor says, or the key of the error: unreadable, altered, of an unknown key or from the future; or too old. */
-export function verifyCursor(keys: CursorKeys, text: string, now: Instant): Cursor | 'cursor_invalid' | 'cursor_expired' {
+export function verifyCursor(
+  keys: CursorKeys,
+  text: string,
+  now: Instant,
+): Cursor | 'cursor_invalid' | 'cursor_expired' {
   const end = text.lastIndexOf('.')
   const sealed = text.slice(0, Math.max(end, 0))
   const [number = '', content = ''] = sealed.split('.')

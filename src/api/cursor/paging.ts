@@ -1,9 +1,9 @@
 /** Where a walk goes on: reads the cursor in `next` and seals the one for `meta.next`. */
 
-import { verifyCursor, signCursor } from './cursor.ts'
 import type { EndpointCall, EndpointName } from '../endpoints/endpoint.ts'
-import { ApiError } from '../errors.ts'
 import { readTextParameter } from '../endpoints/parameters.ts'
+import { ApiError } from '../errors.ts'
+import { signCursor, verifyCursor } from './cursor.ts'
 
 /** The walk that a cursor must belong to. `type` null: whatever record type the cursor names. */
 export type CursorScope = { endpoint: EndpointName; query: string; type: string | null }

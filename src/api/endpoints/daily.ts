@@ -4,10 +4,10 @@ import Type from 'typebox'
 import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
 import { type FileKind, fileName } from '../../jobs/file-store/file-store.ts'
 import { type Day, parseDay } from '../../values/time.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import { ApiError } from '../errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ApiError } from '../errors.ts'
-import type { Caller } from '../auth/authenticator.ts'
 import { type Parameters, readTextParameter } from './parameters.ts'
 
 /** The kinds of files by the days after registration at which they are made. */
@@ -67,7 +67,12 @@ export function authorizeDaily({ account, today }: Pick<Caller, 'account' | 'tod
 }
 
 /** The file of a day; throws the Refusal that the account's periods, or the want of a file, call for. */
-export async function openDaily(caller: Caller, fileStore: ReadableFileStore, kind: DailyKind, date: Day): Promise<FileDownload> {
+export async function openDaily(
+  caller: Caller,
+  fileStore: ReadableFileStore,
+  kind: DailyKind,
+  date: Day,
+): Promise<FileDownload> {
   const access = dailyAccess(caller.account, date, caller.today)
   if (access.state !== 'allowed') throw new ApiError(access.state, { msg: dailyAccessMessage(access) })
   if (kind !== 'daily' && access.plan !== 'premium')

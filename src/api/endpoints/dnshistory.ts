@@ -2,15 +2,26 @@
 
 import Type, { type TSchema } from 'typebox'
 import type { History, HistoryState } from '../../store/port/store.ts'
-import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import { formatInstant, type Instant, parseFormattedInstant } from '../../values/time.ts'
-import type { EndpointCall, Endpoint } from './endpoint.ts'
-import { ApiError } from '../errors.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
+import { ApiError } from '../errors.ts'
+import type { Endpoint, EndpointCall } from './endpoint.ts'
 import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from './parameters.ts'
-import { AddressSchema, AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, enumString, RcodeSchema, InstantSchema } from './schema.ts'
+import {
+  AddressSchema,
+  AppliedLimitSchema,
+  DomainQuerySchema,
+  DomainSchema,
+  enumString,
+  exactObject,
+  InstantSchema,
+  limitParameter,
+  MaxLimitSchema,
+  RcodeSchema,
+} from './schema.ts'
 
 /** States a record type where no limit was sent. */
 const DEFAULT_STATE_LIMIT = 10
@@ -68,14 +79,23 @@ export const dnshistory: Endpoint = {
       count: Type.Integer({ minimum: 0, description: 'How many states this answer has.' }),
       max_limit: MaxLimitSchema,
       limit: AppliedLimitSchema,
-      totals: byType(() => Type.Integer({ minimum: 0, maximum: MAX_COUNTED_STATES }), 'How many states each record type has.'),
-      totals_capped: Type.Optional({ ...RecordTypeList, description: 'The types of which the total means "at least".' }),
+      totals: byType(
+        () => Type.Integer({ minimum: 0, maximum: MAX_COUNTED_STATES }),
+        'How many states each record type has.',
+      ),
+      totals_capped: Type.Optional({
+        ...RecordTypeList,
+        description: 'The types of which the total means "at least".',
+      }),
       truncated: Type.Optional({ ...RecordTypeList, description: 'The types with older states beyond this page.' }),
       next: Type.Optional(
         Type.String({ description: 'The cursor of the following page, where one record type has one.' }),
       ),
     }),
-    result: byType((type) => Type.Array(exactObject({ first_seen: InstantSchema, records: Type.Array(RECORD_SCHEMAS[type]) })), 'States.'),
+    result: byType(
+      (type) => Type.Array(exactObject({ first_seen: InstantSchema, records: Type.Array(RECORD_SCHEMAS[type]) })),
+      'States.',
+    ),
   }),
   file: null,
   errors: [

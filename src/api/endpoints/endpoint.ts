@@ -2,13 +2,13 @@
 
 import type { TObject, TSchema } from 'typebox'
 import type { SimilarityService } from '../../similar/query/similarity-service.ts'
-import type { LastObserved, FactsReader } from '../../store/port/store.ts'
+import type { FactsReader, LastObserved } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { ResponseBody } from '../http/response.ts'
-import type { CursorKeys } from '../cursor/cursor.ts'
-import type { FileDownload, ReadableFileStore } from '../http/files/file-response.ts'
-import type { Envelope, ErrorKey } from '../errors.ts'
 import type { Caller } from '../auth/authenticator.ts'
+import type { CursorKeys } from '../cursor/cursor.ts'
+import type { Envelope, ErrorKey } from '../errors.ts'
+import type { FileDownload, ReadableFileStore } from '../http/files/file-response.ts'
+import type { ResponseBody } from '../http/response.ts'
 import type { Parameters } from './parameters.ts'
 
 export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'

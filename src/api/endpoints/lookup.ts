@@ -3,10 +3,18 @@
 import Type from 'typebox'
 import type { Lookup } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
+import type { Endpoint } from './endpoint.ts'
 import { readNameParameter } from './parameters.ts'
-import { DomainSchema, DomainQuerySchema, exactObject, OkMessageSchema, enumString, RcodeSchema, yesNoSchema } from './schema.ts'
+import {
+  DomainQuerySchema,
+  DomainSchema,
+  enumString,
+  exactObject,
+  OkMessageSchema,
+  RcodeSchema,
+  yesNoSchema,
+} from './schema.ts'
 
 const CountSchema = Type.String({ pattern: '^\\d+$' })
 
@@ -45,7 +53,10 @@ export const lookup: Endpoint = {
     'visited is answered with "no", "nocert" and empty lists.',
   envelope: 'result',
   parameters: Type.Object({ query: DomainQuerySchema }),
-  response: exactObject({ meta: exactObject({ query: DomainSchema, rcode: RcodeSchema, msg: OkMessageSchema }), result: CharacteristicsSchema }),
+  response: exactObject({
+    meta: exactObject({ query: DomainSchema, rcode: RcodeSchema, msg: OkMessageSchema }),
+    result: CharacteristicsSchema,
+  }),
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
   async handle({ parameters, facts, onUnknownName: miss }) {

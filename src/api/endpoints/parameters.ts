@@ -1,8 +1,8 @@
 /** The parameters of a request, and how a value of any JSON type is read as what was meant. */
 
 import { refang } from '../../values/defanged.ts'
-import { looksLikeAddress, type DomainName, parseName, nameProblem } from '../../values/domain-name.ts'
-import { type ErrorKey, ApiError } from '../errors.ts'
+import { type DomainName, looksLikeAddress, nameProblem, parseName } from '../../values/domain-name.ts'
+import { ApiError, type ErrorKey } from '../errors.ts'
 
 /** As they were sent. Ones that nobody asks for are ignored. */
 export type Parameters = Readonly<Record<string, unknown>>

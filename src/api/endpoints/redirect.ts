@@ -2,10 +2,20 @@
 
 import Type from 'typebox'
 import type { DomainName } from '../../values/domain-name.ts'
+import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import type { Endpoint } from './endpoint.ts'
-import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../cursor/paging.ts'
 import { readLimitParameter, readNameParameter } from './parameters.ts'
-import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema } from './schema.ts'
+import {
+  AppliedLimitSchema,
+  DomainQuerySchema,
+  DomainSchema,
+  exactObject,
+  limitParameter,
+  MaxLimitSchema,
+  NextCursorSchema,
+  OkMessageSchema,
+  RcodeSchema,
+} from './schema.ts'
 
 /** Rows of a page where no limit was sent. */
 const DEFAULT_REDIRECT_LIMIT = 1_000
@@ -23,7 +33,14 @@ export const redirect: Endpoint = {
     next: Type.Optional(Type.String({ description: 'The `meta.next` of the page before.' })),
   }),
   response: exactObject({
-    meta: exactObject({ query: DomainSchema, limit: AppliedLimitSchema, max_limit: MaxLimitSchema, rcode: RcodeSchema, msg: OkMessageSchema, next: NextCursorSchema }),
+    meta: exactObject({
+      query: DomainSchema,
+      limit: AppliedLimitSchema,
+      max_limit: MaxLimitSchema,
+      rcode: RcodeSchema,
+      msg: OkMessageSchema,
+      next: NextCursorSchema,
+    }),
     result: Type.Array(exactObject({ target: DomainSchema }), {
       description: '`target` is the redirect source, despite its name.',
     }),

@@ -2,14 +2,25 @@
 
 import Type from 'typebox'
 import type { NeighbourPosition } from '../../store/port/store.ts'
-import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
-import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { addressProblem } from '../../values/address-problem.ts'
-import type { EndpointCall, Endpoint } from './endpoint.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
+import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
+import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import { ApiError } from '../errors.ts'
-import { nextCursor, readCursorPosition, readNextParameter, type CursorScope } from '../cursor/paging.ts'
+import type { Endpoint, EndpointCall } from './endpoint.ts'
 import { readLimitParameter, readQueryParameter, rejectName } from './parameters.ts'
-import { AddressSchema as AnAddress, AppliedLimitSchema, MaxLimitSchema, DomainSchema, exactObject, limitParameter, NextCursorSchema, OkMessageSchema, RcodeSchema, InstantSchema } from './schema.ts'
+import {
+  AddressSchema as AnAddress,
+  AppliedLimitSchema,
+  DomainSchema,
+  exactObject,
+  InstantSchema,
+  limitParameter,
+  MaxLimitSchema,
+  NextCursorSchema,
+  OkMessageSchema,
+  RcodeSchema,
+} from './schema.ts'
 
 /** Rows of a page where no limit was sent. */
 const DEFAULT_REVERSEIP_LIMIT = 1_000
@@ -56,7 +67,8 @@ export const reverseip: Endpoint = {
     const addresses = requested.name === null ? [requested.query as IpAddress] : await facts.addresses(requested.name)
     const page = await facts.neighbours(addresses, requested.name, after, limit, 'json')
     const isEmpty = requested.name === null ? page.count === 0 : addresses.length === 0
-    if (isEmpty && after === null) throw new ApiError('no_data', { msg: `No address is on record for ${requested.query}.` })
+    if (isEmpty && after === null)
+      throw new ApiError('no_data', { msg: `No address is on record for ${requested.query}.` })
     const meta =
       `"query":"${requested.query}","ips":${JSON.stringify(addresses)},"ip_count":${addresses.length},` +
       `"limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +

@@ -2,10 +2,19 @@
 
 import Type from 'typebox'
 import type { SimilarRow } from '../../similar/query/similarity-service.ts'
-import type { Endpoint } from './endpoint.ts'
 import { ApiError } from '../errors.ts'
+import type { Endpoint } from './endpoint.ts'
 import { readLimitParameter, readNameParameter } from './parameters.ts'
-import { AppliedLimitSchema, MaxLimitSchema, DomainSchema, DomainQuerySchema, exactObject, limitParameter, OkMessageSchema, RcodeSchema } from './schema.ts'
+import {
+  AppliedLimitSchema,
+  DomainQuerySchema,
+  DomainSchema,
+  exactObject,
+  limitParameter,
+  MaxLimitSchema,
+  OkMessageSchema,
+  RcodeSchema,
+} from './schema.ts'
 
 const Similarity = Type.Number({ minimum: 0, maximum: 1, description: 'Four decimals.' })
 
@@ -19,7 +28,10 @@ export const similar: Endpoint = {
     'The websites whose start page is most like that of a domain, the most similar first, equals in the bytewise order of ' +
     'their names. `similarity` is the cosine of the words of both, each weighed by how rare it is: 1.0000 where they say the same.',
   envelope: 'top',
-  parameters: Type.Object({ query: DomainQuerySchema, limit: Type.Optional(limitParameter(MAX_SIMILAR_ROWS, 'At most 100.')) }),
+  parameters: Type.Object({
+    query: DomainQuerySchema,
+    limit: Type.Optional(limitParameter(MAX_SIMILAR_ROWS, 'At most 100.')),
+  }),
   response: exactObject({
     meta: exactObject({
       query: DomainSchema,

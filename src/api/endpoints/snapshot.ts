@@ -2,13 +2,13 @@
 
 import Type from 'typebox'
 import { type Account, ADDONS, type Addon } from '../../accounts/account.ts'
-import type { FileKind, FileName, FileManifest } from '../../jobs/file-store/file-store.ts'
+import type { FileKind, FileManifest, FileName } from '../../jobs/file-store/file-store.ts'
 import { formatInstant } from '../../values/time.ts'
+import { ApiError } from '../errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ApiError } from '../errors.ts'
 import { isSwitchedOn, type Parameters } from './parameters.ts'
-import { exactObject, OkMessageSchema, enumString, RcodeSchema } from './schema.ts'
+import { enumString, exactObject, OkMessageSchema, RcodeSchema } from './schema.ts'
 
 export const snapshot: Endpoint = {
   name: 'snapshot',
@@ -63,7 +63,8 @@ export const snapshot: Endpoint = {
 
 type RequestedEdition = Extract<FileKind, 'snapshot' | 'enriched'>
 
-const requestedEdition = (parameters: Parameters): RequestedEdition => (isSwitchedOn(parameters, 'enriched') ? 'enriched' : 'snapshot')
+const requestedEdition = (parameters: Parameters): RequestedEdition =>
+  isSwitchedOn(parameters, 'enriched') ? 'enriched' : 'snapshot'
 
 /** The owner of the machine (plan local) needs no add-ons. */
 function hasAddon({ plan, addons }: Pick<Account, 'plan' | 'addons'>, addon: Addon): boolean {

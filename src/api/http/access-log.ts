@@ -24,7 +24,12 @@ export type AccessRecord = {
 }
 
 /** `onFailure` hears of every client address whose token was missing or is none. */
-export type AccessLogOptions = { log: Logger; metrics: ApiMetrics; monotonicMs: () => number; onFailure: (address: string) => void }
+export type AccessLogOptions = {
+  log: Logger
+  metrics: ApiMetrics
+  monotonicMs: () => number
+  onFailure: (address: string) => void
+}
 
 /** Characters of an unknown path that are logged, at most. */
 const MAX_LOGGED_PATH_LENGTH = 200

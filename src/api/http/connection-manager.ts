@@ -2,9 +2,9 @@
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Admission } from './limits/admission.ts'
-import type { PendingRequest, ConnectionRegistry, OpenConnection } from './pending-request.ts'
 import { ClientConnection, connectionOf } from './connection.ts'
+import { Admission } from './limits/admission.ts'
+import type { ConnectionRegistry, OpenConnection, PendingRequest } from './pending-request.ts'
 
 /** Milliseconds between two looks for clients that take nothing of their answers. */
 const STALL_CHECK_MS = 5_000

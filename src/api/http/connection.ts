@@ -2,9 +2,17 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { PendingRequest, ConnectionRegistry } from './pending-request.ts'
-import { MAX_TOTAL_PIPELINED, CROWDED_PARSE_CHUNK_BYTES, MAX_UNPARSED_BYTES, MAX_RESPONSES_WHILE_DRAINING, MAX_PARSED_PENDING, MAX_PIPELINED_REQUESTS, PARSE_CHUNK_BYTES } from './limits/connection-bounds.ts'
+import {
+  CROWDED_PARSE_CHUNK_BYTES,
+  MAX_PARSED_PENDING,
+  MAX_PIPELINED_REQUESTS,
+  MAX_RESPONSES_WHILE_DRAINING,
+  MAX_TOTAL_PIPELINED,
+  MAX_UNPARSED_BYTES,
+  PARSE_CHUNK_BYTES,
+} from './limits/connection-bounds.ts'
 import { lingerThenClose } from './linger.ts'
+import type { ConnectionRegistry, PendingRequest } from './pending-request.ts'
 import { takeListener } from './take-listener.ts'
 
 const connectionsBySocket = new WeakMap<object, ClientConnection>()
@@ -144,7 +152,8 @@ export class ClientConnection {
     if (this.#isClosing || this.#finalBytes !== null) return
     this.#lastActiveAt = this.#registry.monotonicMs()
     this.#setUnparsed(this.#unparsed === null ? bytes : Buffer.concat([this.#unparsed, bytes]))
-    if (this.#linedUp === null && this.waiting === 0 && this.#registry.queueLength() >= MAX_PARSED_PENDING) this.#lineUp()
+    if (this.#linedUp === null && this.waiting === 0 && this.#registry.queueLength() >= MAX_PARSED_PENDING)
+      this.#lineUp()
     this.#parseNext()
   }
 
@@ -172,7 +181,8 @@ export class ClientConnection {
     this.#isParsing = true
     while (this.#unparsed !== null && this.#mayParse()) {
       const bytes = this.#unparsed
-      const length = this.#registry.pipelinedRequests < MAX_TOTAL_PIPELINED ? PARSE_CHUNK_BYTES : CROWDED_PARSE_CHUNK_BYTES
+      const length =
+        this.#registry.pipelinedRequests < MAX_TOTAL_PIPELINED ? PARSE_CHUNK_BYTES : CROWDED_PARSE_CHUNK_BYTES
       this.#setUnparsed(bytes.length > length ? bytes.subarray(length) : null)
       this.#parse(bytes.length > length ? bytes.subarray(0, length) : bytes)
     }

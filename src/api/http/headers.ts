@@ -48,7 +48,10 @@ export function rateLimitHeaders({ limits, now }: Caller, remaining: number): st
 export function addObservedAt(headers: string[], { dns, web }: LastObserved): void {
   const both = dns !== null && web !== null
   if (dns === null && web === null) return
-  const looks = (dns === null ? '' : observedAtEntry('dns', dns)) + (both ? ', ' : '') + (web === null ? '' : observedAtEntry('web', web))
+  const looks =
+    (dns === null ? '' : observedAtEntry('dns', dns)) +
+    (both ? ', ' : '') +
+    (web === null ? '' : observedAtEntry('web', web))
   headers.push('Observed-At', looks)
 }
 

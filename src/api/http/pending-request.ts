@@ -7,7 +7,12 @@ import type { Socket } from 'node:net'
 export type OpenConnection = { readonly socket: Socket; readonly idleTime: number; read(): void; close(): void }
 
 /** A parsed request. `at`: milliseconds of the process's clock when its bytes were there to be read, as far as that is known. */
-export type PendingRequest = { connection: OpenConnection; request: IncomingMessage; response: ServerResponse; arrivedAt: number }
+export type PendingRequest = {
+  connection: OpenConnection
+  request: IncomingMessage
+  response: ServerResponse
+  arrivedAt: number
+}
 
 /** What has come over a connection and is not parsed yet, of which the first request is next. */
 export type UnparsedConnection = { connection: OpenConnection; request: null }

@@ -2,18 +2,18 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainName } from '../../values/domain-name.ts'
-import { errorResponse, sendResponse } from './response.ts'
-import type { FileDownload } from './files/file-response.ts'
-import type { Endpoint } from '../endpoints/endpoint.ts'
-import { acquireSlot } from './limits/acquire-slot.ts'
 import type { Caller } from '../auth/authenticator.ts'
-import { addObservedAt, rateLimitHeaders } from './headers.ts'
-import { withTimeout } from '../with-timeout.ts'
+import { type ApiContext, toApiError } from '../context.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
-import { toApiError, type ApiContext } from '../context.ts'
 import type { Reservation } from '../quota/reservation.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { type FileRequest, handleFile } from './files/file-handler.ts'
+import type { FileDownload } from './files/file-response.ts'
+import { addObservedAt, rateLimitHeaders } from './headers.ts'
+import { acquireSlot } from './limits/acquire-slot.ts'
 import { readParameters } from './request.ts'
+import { errorResponse, sendResponse } from './response.ts'
 
 /** Milliseconds for which an answer waits for a unit to be back. */
 const RELEASE_TIMEOUT_MS = 1_000
@@ -41,7 +41,15 @@ export async function handleQuery(
     await acquireSlot(context, caller, request.accessRecord, reply)
     reservation = await quotaLimiter.reserve(caller)
     endpoint.authorize?.(caller, parameters)
-    const call = { parameters, caller, facts, similarSearch: similarSearch, fileStore: fileStore, keys: keyring.keys, onUnknownName: onUnknownName }
+    const call = {
+      parameters,
+      caller,
+      facts,
+      similarSearch: similarSearch,
+      fileStore: fileStore,
+      keys: keyring.keys,
+      onUnknownName: onUnknownName,
+    }
     const { body, lastObserved: observed } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)
@@ -67,7 +75,11 @@ function unknownNameHandler({ requestCrawl: wishing }: ApiContext, { account }: 
   return (name) => wishing(account.id, name)
 }
 
-function fileRequest({ fileStore }: ApiContext, { name, authorize: admit, download }: Endpoint, parameters: Parameters): FileRequest {
+function fileRequest(
+  { fileStore }: ApiContext,
+  { name, authorize: admit, download }: Endpoint,
+  parameters: Parameters,
+): FileRequest {
   const find = async (caller: Caller): Promise<FileDownload> => {
     admit?.(caller, parameters)
     return download!.find(caller, fileStore, parameters)

@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
+import { ApiError } from '../errors.ts'
 
 /** Bytes of a body, at most. */
 const MAX_BODY_BYTES = 65_536
@@ -12,7 +12,8 @@ const MAX_DROPPED_BYTES = 16 * 2 ** 20
 /** Stands for a body that has more. */
 const TOO_LARGE = Symbol('a body that is too large')
 
-const NOT_JSON_MESSAGE = 'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
+const NOT_JSON_MESSAGE =
+  'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
 const NO_BEARER_MESSAGE =
   'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator makes one with: domaindex account token create EMAIL.'
 

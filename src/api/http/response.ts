@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
+import type { ApiError, Envelope } from '../errors.ts'
 import { connectionOf } from './connection.ts'
-import type { Envelope, ApiError } from '../errors.ts'
-import { COMMON_HEADERS, type Cors, type Headers, corsHeaders } from './headers.ts'
+import { COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip } from './request.ts'
 
 const gzipBuffer = promisify(gzipCallback)
@@ -46,7 +46,12 @@ export function isLastResponse(request: Pick<FastifyRequest, 'raw'>): boolean {
 }
 
 /** Sends an answer; to a client that is gone, nothing. Resolves when it is handed over to the connection. */
-export async function sendResponse(context: ResponseContext, request: FastifyRequest, reply: FastifyReply, response: ApiResponse): Promise<void> {
+export async function sendResponse(
+  context: ResponseContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: ApiResponse,
+): Promise<void> {
   const { raw } = reply
   const { body } = response
   const headers = ['Request-Id', request.id, ...COMMON_HEADERS, ...corsHeaders(context.cors, request.headers.origin)]

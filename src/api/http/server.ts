@@ -3,15 +3,15 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { type AccessLogOptions, logAccess } from './access-log.ts'
-import { errorResponse, sendResponse } from './response.ts'
-import { connectionOf } from './connection.ts'
+import { type ApiContext, toApiError } from '../context.ts'
 import { ApiError } from '../errors.ts'
+import { type AccessLogOptions, logAccess } from './access-log.ts'
+import { connectionOf } from './connection.ts'
 import { ConnectionManager } from './connection-manager.ts'
 import { KnownPaths } from './known-paths.ts'
 import { admitRequest } from './limits/overload.ts'
-import { toApiError, type ApiContext } from '../context.ts'
 import { normalizedPath, parseBody, parseQueryString } from './request.ts'
+import { errorResponse, sendResponse } from './response.ts'
 
 /** Milliseconds in which the head of a request must have come, and then all of it. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -34,12 +34,20 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
 }
 
 /** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
-export function createHttpServer(context: ApiContext, { log, metrics, monotonicMs: ticks = () => performance.now(), settings }: HttpServerOptions) {
+export function createHttpServer(
+  context: ApiContext,
+  { log, metrics, monotonicMs: ticks = () => performance.now(), settings }: HttpServerOptions,
+) {
   const begin = (request: FastifyRequest, reply: FastifyReply): boolean => {
-    logAccess({ log, metrics, monotonicMs: ticks, onFailure: (address) => context.clientLimits.countFailure(address) }, request, reply)
+    logAccess(
+      { log, metrics, monotonicMs: ticks, onFailure: (address) => context.clientLimits.countFailure(address) },
+      request,
+      reply,
+    )
     return admitRequest(context, request, reply)
   }
-  const refuse = (request: FastifyRequest, reply: FastifyReply): void => void rejectUnknownPath(context, known, request, reply)
+  const refuse = (request: FastifyRequest, reply: FastifyReply): void =>
+    void rejectUnknownPath(context, known, request, reply)
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
   const app = fastify({
@@ -79,7 +87,12 @@ function addErrorHandlers(app: FastifyInstance, site: ApiContext, reject: Reject
   app.setErrorHandler((error, request, reply) => {
     if (request.is404) return reject(request, reply)
     const apiError = toApiError(site, request.id, error)
-    void sendResponse(site.responses, request, reply, errorResponse(apiError, request.routeOptions.config.envelope ?? 'top'))
+    void sendResponse(
+      site.responses,
+      request,
+      reply,
+      errorResponse(apiError, request.routeOptions.config.envelope ?? 'top'),
+    )
   })
 }
 
@@ -103,7 +116,8 @@ function rejectUnknownPath(
 /** Answers what is no request that could be read: there is no path to tell whose it is. */
 function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Socket): void {
   const connection = connectionOf(socket)
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection !== undefined) return void connection.abandonPartialRequest()
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection !== undefined)
+    return void connection.abandonPartialRequest()
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const isLong = error.code === 'HPE_HEADER_OVERFLOW'
   const apiError = isLong

@@ -7,9 +7,9 @@ import { gzip as gzipCallback } from 'node:zlib'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { isLastResponse, type ResponseContext } from '../http/response.ts'
 import { documentHeaders } from '../http/headers.ts'
 import { acceptsGzip } from '../http/request.ts'
+import { isLastResponse, type ResponseContext } from '../http/response.ts'
 
 const gzipDocument = promisify(gzipCallback)
 

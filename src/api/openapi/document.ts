@@ -2,9 +2,9 @@
 
 import Type, { type TSchema } from 'typebox'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import { exactObject } from '../endpoints/schema.ts'
 import { ERRORS, type ErrorKey } from '../errors.ts'
 import { FILE_HEADERS, fileResponse, partialFileResponses, SENT_FILE_HEADERS } from './file-responses.ts'
-import { exactObject } from '../endpoints/schema.ts'
 
 /** Errors of every endpoint. */
 const COMMON_ERRORS: readonly ErrorKey[] = [
@@ -83,7 +83,13 @@ function queryParameter(name: string, given: TSchema, required: readonly string[
 function responsesOf({ name, response, file, envelope, errors }: Endpoint): JsonObject {
   const success = {
     description: file?.description ?? 'Success.',
-    headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', ...(file === null ? [] : SENT_FILE_HEADERS), ...observedAtHeader(name)),
+    headers: headerRefs(
+      'Request-Id',
+      'RateLimit-Policy',
+      'RateLimit',
+      ...(file === null ? [] : SENT_FILE_HEADERS),
+      ...observedAtHeader(name),
+    ),
     content: {
       ...(response && { 'application/json': { schema: response } }),
       ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
@@ -106,7 +112,12 @@ function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested
 
 function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
   const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
-  return exactObject({ rcode: Type.Literal(status), error: Type.String({ enum: [...keys] }), msg: Type.String(), ...usage })
+  return exactObject({
+    rcode: Type.Literal(status),
+    error: Type.String({ enum: [...keys] }),
+    msg: Type.String(),
+    ...usage,
+  })
 }
 
 /** Those that answer what was seen of one domain say when that was. */

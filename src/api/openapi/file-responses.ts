@@ -10,7 +10,13 @@ export const FILE_HEADERS = {
 } as const
 
 /** Headers of a file that is sent. */
-export const SENT_FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges', 'Repr-Digest'] as const
+export const SENT_FILE_HEADERS = [
+  'ETag',
+  'Last-Modified',
+  'Content-Disposition',
+  'Accept-Ranges',
+  'Repr-Digest',
+] as const
 
 const GZIP_CONTENT = { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } }
 

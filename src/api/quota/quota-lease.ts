@@ -4,7 +4,7 @@ import type { QuotaGrant, Settlement } from '../../store/port/ledger.ts'
 import type { Day } from '../../values/time.ts'
 
 /** How a unit was come by: out of a hold of several, or singly, and then the ledger counts it as spent already. */
-export type UnitSource = 'held' | 'spent'
+export type UnitSource = 'leased' | 'charged'
 
 /** Units that a process holds idle, at most. */
 const MAX_IDLE_UNITS = 64
@@ -77,9 +77,9 @@ export class TokenLease {
   /** Takes in what the ledger granted; says how, or null where it granted nothing. */
   applyGrant({ granted, used, retryLater: wait }: QuotaGrant): UnitSource | null {
     this.#unspent = this.limit - used
-    const source = granted === 0 ? null : granted === 1 ? 'spent' : 'held'
-    this.grantsSeveral = wait || source === 'held'
-    if (source !== 'held') return source
+    const source = granted === 0 ? null : granted === 1 ? 'charged' : 'leased'
+    this.grantsSeveral = wait || source === 'leased'
+    if (source !== 'leased') return source
     this.#recent += granted
     this.#maxIdle = Math.min(this.#maxIdle, this.#idle)
     return source
@@ -93,7 +93,7 @@ export class TokenLease {
 
   /** The call of a unit is not counted. */
   releaseUnit(source: UnitSource): void {
-    if (source === 'spent') this.#unspent++
+    if (source === 'charged') this.#unspent++
     else {
       this.#inFlight--
       this.#expiring++

@@ -1,18 +1,21 @@
 /** The meter: takes a unit of the account's daily budget for every call, exactly, and notes the calls that counted. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreUnavailableFault, UncertainWriteFault, StoreFault } from '../../store/port/fault.ts'
+import { StoreFault, StoreUnavailableFault, UncertainWriteFault } from '../../store/port/fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { withTimeout } from '../with-timeout.ts'
-import { UsageBuffer } from './usage-buffer.ts'
 import { TokenLease, type UnitSource } from './quota-lease.ts'
 import { dailyLimitOf, rateLimitError } from './rate-limit.ts'
 import { RefundQueue } from './refund-queue.ts'
-import { type ReservationSink, UnlimitedReservation, type Reservation, UnitReservation } from './reservation.ts'
+import { type Reservation, type ReservationSink, UnitReservation, UnlimitedReservation } from './reservation.ts'
+import { UsageBuffer } from './usage-buffer.ts'
 
 export type QuotaLimiterOptions = {
-  ledger: Pick<Ledger, 'takeQuota' | 'payForFile' | 'isFilePaid' | 'settleQuota' | 'refundUnit' | 'usedUnits' | 'usage' | 'recordUsage'>
+  ledger: Pick<
+    Ledger,
+    'takeQuota' | 'payForFile' | 'isFilePaid' | 'settleQuota' | 'refundUnit' | 'usedUnits' | 'usage' | 'recordUsage'
+  >
   /** Names this process among all that share the store. */
   holder: string
   /** Told of what went wrong while nobody waited for it. */
@@ -26,7 +29,11 @@ const RETRY_MS = 20
 /** Milliseconds for which what is spent waits for a round to end. */
 const SETTLE_TIMEOUT_MS = 10_000
 
-type WaitingReservation = { caller: Caller; resolve: (reservation: Reservation) => void; reject: (reason: unknown) => void }
+type WaitingReservation = {
+  caller: Caller
+  resolve: (reservation: Reservation) => void
+  reject: (reason: unknown) => void
+}
 /** A purse, the calls that wait for its units, and how many questions to the ledger are open. */
 type AccountQuota = { lease: TokenLease; waiting: WaitingReservation[]; openRequests: number }
 
@@ -56,7 +63,7 @@ export class QuotaLimiter {
     const desk = this.#accountQuota(caller)
     if (desk.waiting.length === 0 && desk.lease.takeIdleUnit()) {
       this.#renewIfLow(desk)
-      return this.#createReservation(desk.lease, caller, 'held')
+      return this.#createReservation(desk.lease, caller, 'leased')
     }
     return new Promise((resolve, reject) => {
       desk.waiting.push({ caller, resolve, reject })
@@ -87,10 +94,10 @@ export class QuotaLimiter {
     const limit = dailyLimitOf(caller)
     const { ledger, holder } = this.#options
     for (;;) {
-      const { outcome: is, used } = await ledger.payForFile({ account: account.id, day, limit, holder, file })
-      if (is === 'refused') throw rateLimitError(caller, used)
-      if (is === 'spent') this.#usage.add(caller, endpoint)
-      if (is !== 'wait') return Math.max(0, limit - used - this.#unsettledUnits(caller))
+      const { outcome, used } = await ledger.payForFile({ account: account.id, day, limit, holder, file })
+      if (outcome === 'limit_reached') throw rateLimitError(caller, used)
+      if (outcome === 'charged') this.#usage.add(caller, endpoint)
+      if (outcome !== 'retry_later') return Math.max(0, limit - used - this.#unsettledUnits(caller))
       await sleep(RETRY_MS)
     }
   }
@@ -164,7 +171,7 @@ export class QuotaLimiter {
     const { lease: purse, waiting } = desk
     while (waiting.length > 0 && purse.takeIdleUnit()) {
       const { caller, resolve } = waiting.shift()!
-      resolve(this.#createReservation(purse, caller, 'held'))
+      resolve(this.#createReservation(purse, caller, 'leased'))
     }
     const questions = purse.grantsSeveral ? Math.min(1, waiting.length) : waiting.length
     while (desk.openRequests < questions) this.#requestUnits(desk)
@@ -183,7 +190,7 @@ export class QuotaLimiter {
     try {
       const grant = await ledger.takeQuota({ account, day, limit, requested: purse.unitsToRequest, holder })
       const source = purse.applyGrant(grant)
-      if (source === 'spent') this.#handToNext(desk)
+      if (source === 'charged') this.#handToNext(desk)
       else if (grant.retryLater) await sleep(RETRY_MS)
       else if (source === null) {
         const refused = waiting.shift()
@@ -201,12 +208,12 @@ export class QuotaLimiter {
   /** Hands on a unit that the ledger counts as spent already. */
   #handToNext({ lease: purse, waiting }: AccountQuota): void {
     const next = waiting.shift()
-    if (next !== undefined) next.resolve(this.#createReservation(purse, next.caller, 'spent'))
+    if (next !== undefined) next.resolve(this.#createReservation(purse, next.caller, 'charged'))
     else void this.#refund(purse)
   }
 
   #refund(lease: TokenLease): Promise<void> {
-    lease.releaseUnit('spent')
+    lease.releaseUnit('charged')
     return this.#refunds.refund(lease)
   }
 
@@ -227,7 +234,8 @@ export class QuotaLimiter {
       await settled
     } catch (fault) {
       // units that may be back with the ledger are nobody's here
-      if (!(fault instanceof UncertainWriteFault)) for (const { desk, settlement } of open) desk.lease.revertSettlement(settlement)
+      if (!(fault instanceof UncertainWriteFault))
+        for (const { desk, settlement } of open) desk.lease.revertSettlement(settlement)
       this.#options.onFault(fault)
     }
     try {

@@ -1,8 +1,8 @@
 /** The daily limit of an account, and the refusal of a call beyond it. */
 
 import { secondsToMidnight } from '../../values/time.ts'
-import { ApiError } from '../errors.ts'
 import type { Caller } from '../auth/authenticator.ts'
+import { ApiError } from '../errors.ts'
 
 /** Units a day. An account without a limit takes them for files alone, of which there are fewer. */
 export function dailyLimitOf({ limits }: Caller): number {

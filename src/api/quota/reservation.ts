@@ -1,8 +1,8 @@
 /** A call's unit of the daily budget, from when it is taken until it is known what becomes of it. */
 
 import type { Caller } from '../auth/authenticator.ts'
-import type { UsageBuffer } from './usage-buffer.ts'
 import type { TokenLease, UnitSource } from './quota-lease.ts'
+import type { UsageBuffer } from './usage-buffer.ts'
 
 /** A call's unit, until it is known whether the call counts. Only the first of the two has an effect. */
 export type Reservation = {
@@ -38,15 +38,15 @@ export class UnitReservation implements Reservation {
   charge(endpoint: string): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    if (this.#source === 'held') this.#lease.spendUnit()
+    if (this.#source === 'leased') this.#lease.spendUnit()
     this.#sink.usage.add(this.#caller, endpoint)
   }
 
   async release(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
-    if (this.#source === 'spent') await this.#sink.refund(this.#lease)
-    else this.#lease.releaseUnit('held')
+    if (this.#source === 'charged') await this.#sink.refund(this.#lease)
+    else this.#lease.releaseUnit('leased')
   }
 }
 

@@ -3,9 +3,9 @@
 import { InvalidArgumentError } from 'commander'
 import { type Account, ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
 import { type Period, parsePeriod } from '../../accounts/period.ts'
+import { CommandFault } from '../../config/command-fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import { type Day, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
-import { CommandFault } from '../../config/command-fault.ts'
 
 const MAX_TOKEN_NAME_LENGTH = 100
 /** Accounts that are read at once. */
@@ -35,7 +35,9 @@ export function parseAddonArgument(text: string): Addon {
 export function parseTokenNameArgument(text: string): string {
   const name = text.trim()
   if (/^\P{Cc}+$/u.test(name) && name.length <= MAX_TOKEN_NAME_LENGTH) return name
-  throw new InvalidArgumentError(`A name has 1 to ${MAX_TOKEN_NAME_LENGTH} characters, none of them a control character.`)
+  throw new InvalidArgumentError(
+    `A name has 1 to ${MAX_TOKEN_NAME_LENGTH} characters, none of them a control character.`,
+  )
 }
 
 /** An instant, or a day for its first second. */

@@ -2,13 +2,13 @@
 
 import type { Command } from 'commander'
 import type { AuditEntry, AuditFilter } from '../../accounts/audit.ts'
+import { UsageFault } from '../../config/command-fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import { addDays, type Day, startOfDay } from '../../values/time.ts'
-import { UsageFault } from '../../config/command-fault.ts'
-import { printResult } from '../program/print-result.ts'
 import { withExistingStore } from '../program/existing-store.ts'
-import { alignedColumns, zoned } from './print.ts'
+import { printResult } from '../program/print-result.ts'
 import { parseDayArgument, parseEmailArgument } from './arguments.ts'
+import { alignedColumns, zoned } from './print.ts'
 
 type AuditLogOptions = { from?: Day; to?: Day; json?: true }
 
@@ -19,7 +19,11 @@ export function defineLog(command: Command): void {
   command
     .command('log')
     .description('print who changed accounts, tokens and secrets, when, and what')
-    .argument('[email]', 'the address of the account, also of a deleted one; without it, all changes', parseEmailArgument)
+    .argument(
+      '[email]',
+      'the address of the account, also of a deleted one; without it, all changes',
+      parseEmailArgument,
+    )
     .option('--from <day>', 'the first day (UTC)', parseDayArgument)
     .option('--to <day>', 'the last day (UTC)', parseDayArgument)
     .option('--json', 'print one JSON object: log, the oldest change first')

@@ -2,15 +2,15 @@
 
 import { Argument, type Command } from 'commander'
 import { type Account, ADDONS, type Addon, PLANS, type Plan, ROLES, type Role } from '../../accounts/account.ts'
-import { formatPeriod, periodsOverlap, type Period } from '../../accounts/period.ts'
-import { actorOf } from '../../store/shared/actor.ts'
-import type { LedgerChanges } from '../../store/port/ledger.ts'
-import { type Instant, parseDay } from '../../values/time.ts'
+import { formatPeriod, type Period, periodsOverlap } from '../../accounts/period.ts'
 import { CommandFault, UsageFault } from '../../config/command-fault.ts'
-import { printResult } from '../program/print-result.ts'
+import type { LedgerChanges } from '../../store/port/ledger.ts'
+import { actorOf } from '../../store/shared/actor.ts'
+import { type Instant, parseDay } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { parseEmailArgument, parsePeriodArgument, requireAccount } from './arguments.ts'
 import { accountLines, accountObject } from './print.ts'
-import { requireAccount, parseEmailArgument, parsePeriodArgument } from './arguments.ts'
 
 type ChangeOptions = { json?: true }
 
@@ -96,7 +96,11 @@ async function addPeriodOrFail(changes: LedgerChanges, { id, email, periods }: A
   )
 }
 
-async function removePeriodOrFail(changes: LedgerChanges, { id, email, periods }: Account, text: string): Promise<void> {
+async function removePeriodOrFail(
+  changes: LedgerChanges,
+  { id, email, periods }: Account,
+  text: string,
+): Promise<void> {
   const day = parseDay(text)
   const period = periods.find((each) => each.first === day || formatPeriod(each) === text.trim())
   if (period !== undefined && (await changes.removePeriod(id, period.first))) return

@@ -3,16 +3,16 @@
 import { randomBytes } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import { ADDONS, type Addon, type NewAccount, PLANS, type Plan, ROLES, type Role } from '../../accounts/account.ts'
-import { formatPeriod, periodsOverlap, type Period } from '../../accounts/period.ts'
-import { newTokenRecord, makeToken, TOKEN_BYTES } from '../../accounts/token.ts'
+import { formatPeriod, type Period, periodsOverlap } from '../../accounts/period.ts'
+import { makeToken, newTokenRecord, TOKEN_BYTES } from '../../accounts/token.ts'
+import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
-import { actorOf } from '../../store/shared/actor.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/port/store.ts'
-import { CommandFault } from '../../config/command-fault.ts'
+import { actorOf } from '../../store/shared/actor.ts'
 import { printResult } from '../program/print-result.ts'
-import { accountLines, accountObject, newTokenLines } from './print.ts'
 import { parseAddonArgument, parseEmailArgument, parsePeriodArgument } from './arguments.ts'
+import { accountLines, accountObject, newTokenLines } from './print.ts'
 
 type CreateOptions = { plan: Plan; period: Period[]; addon: Addon[]; role: Role; json?: true }
 
@@ -33,7 +33,10 @@ const collectPeriod = (text: string, before: Period[]): Period[] => [...before, 
 
 const collectAddon = (text: string, before: Addon[]): Addon[] => [...before, parseAddonArgument(text)]
 
-async function createAccountCommand(email: string, { plan, period: periods, addon: addons, role, json }: CreateOptions): Promise<void> {
+async function createAccountCommand(
+  email: string,
+  { plan, period: periods, addon: addons, role, json }: CreateOptions,
+): Promise<void> {
   requireNoOverlap(periods)
   const token = makeToken(randomBytes(TOKEN_BYTES))
   const { account, now } = await withNewStore(async ({ ledger, now }) => {

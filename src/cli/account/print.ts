@@ -50,7 +50,13 @@ export function tokenObject(token: Token, now: Instant) {
 
 export function tokenLines(tokens: readonly Token[], now: Instant): string[] {
   if (tokens.length === 0) return ['no tokens']
-  const rows = tokens.map((token) => [String(token.id), `${token.hint}…`, token.name, tokenState(token, now), lastUsedText(token)])
+  const rows = tokens.map((token) => [
+    String(token.id),
+    `${token.hint}…`,
+    token.name,
+    tokenState(token, now),
+    lastUsedText(token),
+  ])
   return alignedColumns([['ID', 'TOKEN', 'NAME', 'STATE', 'LAST USED'], ...rows])
 }
 

@@ -3,14 +3,14 @@
 import type { Command } from 'commander'
 import type { Account } from '../../accounts/account.ts'
 import { planInForce } from '../../accounts/plan.ts'
+import { loadPlanLimits } from '../../config/plan-limits.ts'
 import { loadSettings } from '../../config/settings.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import { type Day, dayOf } from '../../values/time.ts'
-import { loadPlanLimits } from '../../config/plan-limits.ts'
-import { printResult } from '../program/print-result.ts'
 import { withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { allAccounts, parseEmailArgument, requireAccount } from './arguments.ts'
 import { accountLines, accountObject, alignedColumns, tokenLines, tokenObject } from './print.ts'
-import { requireAccount, allAccounts, parseEmailArgument } from './arguments.ts'
 
 type ShowOptions = { json?: true }
 
@@ -54,7 +54,8 @@ async function showAccount(email: string, { json }: ShowOptions): Promise<void> 
     const now = await clock()
     const today = dayOf(now)
     const limit = loadPlanLimits(loadSettings())[planInForce(account, today)].dailyCalls
-    const used = limit === null ? await callsWithoutLimit(ledger, account, today) : await ledger.usedUnits(account.id, today)
+    const used =
+      limit === null ? await callsWithoutLimit(ledger, account, today) : await ledger.usedUnits(account.id, today)
     const tokens = await ledger.tokens(account.id)
     const object = {
       ...accountObject(account, now),

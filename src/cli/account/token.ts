@@ -2,14 +2,14 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { isActive, newTokenRecord, makeToken, parseToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
+import { isActive, makeToken, newTokenRecord, parseToken, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
+import { CommandFault } from '../../config/command-fault.ts'
 import { actorOf } from '../../store/shared/actor.ts'
 import type { Instant } from '../../values/time.ts'
-import { CommandFault } from '../../config/command-fault.ts'
-import { printResult } from '../program/print-result.ts'
 import { withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { parseEmailArgument, parseInstantArgument, parseTokenNameArgument, requireAccount } from './arguments.ts'
 import { newTokenLines, tokenLines, tokenObject } from './print.ts'
-import { requireAccount, parseEmailArgument, parseInstantArgument, parseTokenNameArgument } from './arguments.ts'
 
 type TokenOptions = { json?: true }
 
@@ -32,7 +32,10 @@ const tokenCommand = (command: Command, name: string, description: string): Comm
     .argument('<email>', 'the address of the account', parseEmailArgument)
     .option('--json', 'print one JSON object')
 
-async function createTokenCommand(email: string, options: TokenOptions & { name: string; expires?: Instant }): Promise<void> {
+async function createTokenCommand(
+  email: string,
+  options: TokenOptions & { name: string; expires?: Instant },
+): Promise<void> {
   const { name, expires = null, json } = options
   const text = makeToken(randomBytes(TOKEN_BYTES))
   await withExistingStore('read', async ({ ledger, now: clock }) => {

@@ -2,13 +2,13 @@
 
 import { type Command, Option } from 'commander'
 import type { Account } from '../../accounts/account.ts'
+import { UsageFault } from '../../config/command-fault.ts'
 import type { Ledger, UsageCount } from '../../store/port/ledger.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
-import { UsageFault } from '../../config/command-fault.ts'
-import { printResult } from '../program/print-result.ts'
 import { withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { allAccounts, parseDayArgument, parseEmailArgument, requireAccount } from './arguments.ts'
 import { alignedColumns } from './print.ts'
-import { requireAccount, allAccounts, parseDayArgument, parseEmailArgument } from './arguments.ts'
 
 type UsageOptions = { from?: Day; to?: Day; csv?: true; json?: true }
 
@@ -68,7 +68,10 @@ function usageLines(rows: readonly UsageRow[], first: Day, to: Day | undefined):
 }
 
 function usageCsv(rows: readonly UsageRow[]): string[] {
-  return [USAGE_COLUMNS.join(), ...rows.map((row) => USAGE_COLUMNS.map((column) => csvField(String(row[column]))).join())]
+  return [
+    USAGE_COLUMNS.join(),
+    ...rows.map((row) => USAGE_COLUMNS.map((column) => csvField(String(row[column]))).join()),
+  ]
 }
 
 /** A field of CSV, RFC 4180, chapter 2. */

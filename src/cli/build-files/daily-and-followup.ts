@@ -1,22 +1,22 @@
 /** `domaindex build daily` and `domaindex build followup`: the files of a day, at once and by hand. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { runStep, type JobDependencies } from '../../jobs/steps.ts'
+import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
+import { type FileManifest, fileName } from '../../jobs/file-store/file-store.ts'
 import { FOLLOWUPS, type FollowupDays } from '../../jobs/followup.ts'
 import type { JobStep } from '../../jobs/job-plan.ts'
-import { fileName, type FileManifest } from '../../jobs/file-store/file-store.ts'
-import { addDays, type Day, dayOf, parseDay } from '../../values/time.ts'
-import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
-import { startProgress } from '../program/progress.ts'
-import { printResult } from '../program/print-result.ts'
+import { type JobDependencies, runStep } from '../../jobs/steps.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
-import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
 import { createJobDependencies } from '../../server/job-dependencies.ts'
+import { addDays, type Day, dayOf, parseDay } from '../../values/time.ts'
+import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { startProgress } from '../program/progress.ts'
 import { runStepManually } from './run-manually.ts'
 
 const BUILD_DAILY_HELP = `
 A day whose names are far fewer or far more than those of the same weekday before
-(DOMAINDEX_DAILY_BOUNDS, DOMAINDEX_DAILY_FLOOR) is held back: its file is there, and nobody gets it. Look at where its names come from; where they are right, --release hands it out.
+(DOMAINDEX_DAILY_BOUNDS, DOMAINDEX_DAILY_MIN_DIFFERENCE) is held back: its file is there, and nobody gets it. Look at where its names come from; where they are right, --release hands it out.
 
 Exit codes: 0 the file is there, 1 it could not be built, 2 wrong usage, 3 it is held back.`
 
@@ -63,14 +63,20 @@ export function defineBuildFollowup(command: Command): void {
     .action(({ date = null, after = null, json }: { date?: Day | null; after?: FollowupDays | null; json?: true }) =>
       withJobDependencies(json, async (works, today) => {
         const made: (BuiltFile | null)[] = []
-        for (const step of await dueFollowupSteps(works, today, date, after)) made.push(await buildFile({ dependencies: works, step }))
+        for (const step of await dueFollowupSteps(works, today, date, after))
+          made.push(await buildFile({ dependencies: works, step }))
         return made
       }),
     )
 }
 
 /** Those that are due, of one day or of the newest night. Throws CommandFault where there are none. */
-async function dueFollowupSteps({ fileStore }: JobDependencies, today: Day, date: Day | null, only: FollowupDays | null): Promise<JobStep[]> {
+async function dueFollowupSteps(
+  { fileStore }: JobDependencies,
+  today: Day,
+  date: Day | null,
+  only: FollowupDays | null,
+): Promise<JobStep[]> {
   const steps: JobStep[] = []
   for (const after of FOLLOWUPS) {
     if (only !== null && after !== only) continue
@@ -96,7 +102,12 @@ async function withJobDependencies(
 ): Promise<void> {
   const settings = await loadExistingStoreSettings()
   await withExistingStore('write', async (store) => {
-    const works = createJobDependencies(settings, store, () => {}, diskSpaceOf(settings, [settings.files], printDiskSpace))
+    const works = createJobDependencies(
+      settings,
+      store,
+      () => {},
+      diskSpaceOf(settings, [settings.files], printDiskSpace),
+    )
     const made = (await work(works, dayOf(await store.now()))).filter((file) => file !== null)
     printResult(json, { files: made.map(({ manifest }) => manifest) }, made.flatMap(builtFileLines))
   })
@@ -105,11 +116,13 @@ async function withJobDependencies(
 async function buildFile({ dependencies: works, step, release = false }: BuildRequest): Promise<BuiltFile | null> {
   const progress = startProgress('rows')
   const onRows = (rows: number): void => progress.show(rows, null)
-  const outcome = await runStepManually(works.store, step, (hand) => runStep(works, step, hand, { onRows, release })).finally(
-    () => progress.end(),
-  )
+  const outcome = await runStepManually(works.store, step, (hand) =>
+    runStep(works, step, hand, { onRows, release }),
+  ).finally(() => progress.end())
   if (outcome === null) return null
-  const manifest = (await works.fileStore.manifest(fileName(step.job as 'daily' | `followup-${FollowupDays}`, step.date!)))!
+  const manifest = (await works.fileStore.manifest(
+    fileName(step.job as 'daily' | `followup-${FollowupDays}`, step.date!),
+  ))!
   if (manifest.held !== null) process.exitCode = PARTLY_DONE
   return { manifest, note: outcome.message ?? null }
 }

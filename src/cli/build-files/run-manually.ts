@@ -1,13 +1,13 @@
 /** A step of the nights by hand: its duty is taken, its run noted, its progress shown, and it can be stopped. */
 
-import { type JobLock, withJobLock } from '../../jobs/job-lock.ts'
+import { CommandFault } from '../../config/command-fault.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
-import { LOCK_OF_JOB, type StepOutcome } from '../../jobs/job-scheduler.ts'
+import { type JobLock, withJobLock } from '../../jobs/job-lock.ts'
 import type { JobStep } from '../../jobs/job-plan.ts'
+import { LOCK_OF_JOB, type StepOutcome } from '../../jobs/job-scheduler.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
-import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
-import { CommandFault } from '../../config/command-fault.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 
 /** Null where it was stopped, which is told. Throws CommandFault where another process is at it, or it cannot be done. */

@@ -2,19 +2,19 @@
 
 import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
+import { CommandFault } from '../../config/command-fault.ts'
 import type { Settings } from '../../config/settings.ts'
-import type { JobLock } from '../../jobs/job-lock.ts'
-import type { JobStep } from '../../jobs/job-plan.ts'
 import type { FileManifest } from '../../jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../jobs/file-store/folder.ts'
+import type { JobLock } from '../../jobs/job-lock.ts'
+import type { JobStep } from '../../jobs/job-plan.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../jobs/snapshot.ts'
+import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type Day, dayOf } from '../../values/time.ts'
-import { CommandFault } from '../../config/command-fault.ts'
-import { startProgress } from '../program/progress.ts'
-import { printResult } from '../program/print-result.ts'
-import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { startProgress } from '../program/progress.ts'
 import { parseBuildDay } from './daily-and-followup.ts'
 import { runStepManually } from './run-manually.ts'
 
@@ -51,16 +51,32 @@ export function defineBuildSnapshot(command: Command): void {
 }
 
 /** The manifests of what was built; null where it was stopped. */
-async function buildSnapshotFiles(store: Store, settings: Settings, date: Day | null): Promise<readonly FileManifest[] | null> {
+async function buildSnapshotFiles(
+  store: Store,
+  settings: Settings,
+  date: Day | null,
+): Promise<readonly FileManifest[] | null> {
   const { files, snapshotsKept: keepCount } = settings
   const diskSpace = diskSpaceOf(settings, [files], printDiskSpace)
   const today = dayOf(await store.now())
   if (date !== null && date > today) throw new CommandFault(`${date} is not here yet: today is ${today} (UTC)`)
   const steps = stepProgress()
-  const work = async (hand: JobLock) => {
-    const parts = { fileStore: openFolderFileStore(files), listing: store.listing, date, keepCount: keepCount, onStep: steps.show }
+  const work = async (lock: JobLock) => {
+    const parts = {
+      fileStore: openFolderFileStore(files),
+      listing: store.listing,
+      date,
+      keepCount: keepCount,
+      onStep: steps.show,
+    }
     const threads = Math.min(MAX_GZIP_THREADS, availableParallelism())
-    const built = await buildSnapshots(parts, { ...hand, onRows: () => {}, threads, diskSpace })
+    const built = await buildSnapshots(parts, {
+      ...lock,
+      requireLock: lock.requireHeld,
+      onRows: () => {},
+      threads,
+      diskSpace,
+    })
     return { rows: built[0]!.rows, built }
   }
   const step: JobStep = { job: 'snapshot', date: date ?? today }

@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from 'commander'
 import { parseServer, type Server } from '../../probe/dns/resolver.ts'
-import { parseAddressRange, type AddressRange } from '../../probe/guard.ts'
+import { type AddressRange, parseAddressRange } from '../../probe/guard.ts'
 
 const MAX_PARALLEL = 10_000
 

@@ -1,12 +1,12 @@
-/** `domaindex crawl --status`: how the crawl goes, for people and for programs. */
+/** `domaindex crawl --status`: the state of the crawl, as text or JSON. */
 
-import { LAG_BOUNDS_SECONDS } from '../../crawler/status/stats.ts'
 import type { Quantiles } from '../../crawler/status/quantiles.ts'
+import { LAG_BOUNDS_SECONDS } from '../../crawler/status/stats.ts'
 import { type CrawlStatus, readCrawlStatus } from '../../crawler/status/status.ts'
 import { AGE_DAYS } from '../../store/port/schedule.ts'
+import { SLOT_RANGES } from '../../values/domain-name.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 
-const RANGE_COUNT = 256
 const SECONDS_PER_DAY = 86_400
 const DURATION_UNITS = [
   [86_400, 'd'],
@@ -23,26 +23,26 @@ export async function printCrawlStatus(isJson: boolean): Promise<void> {
 export function formatCrawlStatus(status: CrawlStatus): string[] {
   const { count, requests, unsweptRanges, rate, lastDay, lag, age, crawlers } = status
   const lines = [
-    `names      ${withUnsweptNote(`${formatCount(count.names)}, never visited ${formatCount(count.neverProbed)}`, unsweptRanges)}`,
+    `names      ${withUnsweptNote(`${formatCount(count.names)}, never probed ${formatCount(count.neverProbed)}`, unsweptRanges)}`,
     `due        ${withUnsweptNote(`${formatCount(count.due)}, overdue for a day ${formatCount(count.overdue)}`, unsweptRanges)}`,
-    `wished     ${formatCount(requests.asked)} asked for, ${formatCount(requests.followup)} for files`,
-    `rate       ${rate.toFixed(1)} visits a second in the last minute`,
+    `requests   ${formatCount(requests.lookup)} from lookups, ${formatCount(requests.followup)} for follow-up files`,
+    `rate       ${rate.toFixed(1)} probes per second in the last minute`,
     `lag        ${formatQuantiles(lag, LAG_BOUNDS_SECONDS.at(-1)!)}`,
     `facts' age ${formatQuantiles(age, AGE_DAYS.at(-1)! * SECONDS_PER_DAY)}`,
   ]
-  for (const { kind, probes, servfail, nxdomain, noWebsite: none } of lastDay) {
+  for (const { kind, probes, servfail, nxdomain, noWebsite } of lastDay) {
     const of = (part: number): string => `${((100 * part) / Math.max(probes, 1)).toFixed(1)} %`
     lines.push(
-      `${kind.padEnd(10)} ${formatCount(probes)} visits in 24 hours: servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(none)}`,
+      `${kind.padEnd(10)} ${formatCount(probes)} probes in 24 hours: servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(noWebsite)}`,
     )
   }
   if (crawlers.length === 0) lines.push('crawlers   none')
   for (const { holder, report } of crawlers) {
     const activity =
       report === null
-        ? 'its report cannot be read'
+        ? 'unreadable report'
         : report.pause === null
-          ? `${report.rate.toFixed(1)} visits a second`
+          ? `${report.rate.toFixed(1)} probes per second`
           : `paused for ${formatDuration(report.pause.seconds)}: ${report.pause.message}`
     lines.push(`crawler    ${holder}: ${activity}`)
   }
@@ -50,8 +50,8 @@ export function formatCrawlStatus(status: CrawlStatus): string[] {
 }
 
 function withUnsweptNote(text: string, unswept: number): string {
-  if (unswept === RANGE_COUNT) return 'not counted yet'
-  return unswept === 0 ? text : `${text} (${unswept} of ${RANGE_COUNT} ranges are not counted yet)`
+  if (unswept === SLOT_RANGES) return 'not counted yet'
+  return unswept === 0 ? text : `${text} (${unswept} of ${SLOT_RANGES} ranges are not counted yet)`
 }
 
 /** `most`: seconds beyond which nothing more is known. */

@@ -1,15 +1,15 @@
 /** The files of the demo: the lab's names as if they had been registered on some days of the past, and what a night makes of them. */
 
 import type { Settings } from '../../config/settings.ts'
-import { runStep, readPlanInputs } from '../../jobs/steps.ts'
-import { runDueJobs, type JobScheduler } from '../../jobs/job-scheduler.ts'
+import { type JobScheduler, runDueJobs } from '../../jobs/job-scheduler.ts'
+import { readPlanInputs, runStep } from '../../jobs/steps.ts'
 import { importList } from '../../registrations/list/import-list.ts'
+import { createJobDependencies } from '../../server/job-dependencies.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
-import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
-import { createJobDependencies } from '../../server/job-dependencies.ts'
 import { nextSecond } from './next-second.ts'
 
 /** How many days ago names were registered: the week, and those whose follow-ups are due. */
@@ -19,7 +19,11 @@ const DAYS_AGO = [31, 8, 7, 6, 5, 4, 3, 2, 1]
 export type DemoFiles = { daily: Day; followup7: Day; followup30: Day; summary: string }
 
 /** Imports the names as lists of these days, and builds everything that is due. Throws what a build throws. */
-export async function buildDemoFiles(settings: Settings, store: Store, names: readonly DomainName[]): Promise<DemoFiles> {
+export async function buildDemoFiles(
+  settings: Settings,
+  store: Store,
+  names: readonly DomainName[],
+): Promise<DemoFiles> {
   const signal = new AbortController().signal
   const today = dayOf(await store.now())
   const days = DAYS_AGO.map((ago) => addDays(today, -ago))
@@ -50,7 +54,12 @@ export async function buildDemoFiles(settings: Settings, store: Store, names: re
   return { daily, followup7, followup30, summary }
 }
 
-async function importDemoList({ zones: root }: Settings, store: Store, day: Day, names: readonly DomainName[]): Promise<void> {
+async function importDemoList(
+  { zones: root }: Settings,
+  store: Store,
+  day: Day,
+  names: readonly DomainName[],
+): Promise<void> {
   const silent = { onReject() {}, onLines() {}, onNames() {}, onKnown() {} }
   const taking = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
   const bytes = (async function* () {

@@ -1,28 +1,28 @@
 /** The crawl of the lab: the small internet on loopback is visited in its first state, then in its second. */
 
 import { type Lab, startLab } from '../../../lab/lab.ts'
-import { openNetworkSelfCheck } from '../../probe/self-check/network-self-check.ts'
-import { createProber } from '../../probe/probe.ts'
+import { userAgentOf } from '../../crawler/crawl-access.ts'
+import { storeDestination } from '../../crawler/list/destination.ts'
+import { crawlList } from '../../crawler/list/list-crawl.ts'
+import { openListProgress } from '../../crawler/list/list-progress.ts'
+import { createListReporter } from '../../crawler/list/list-reporter.ts'
+import { createListCrawlTally } from '../../crawler/list/list-tally.ts'
+import { nameListFromArguments } from '../../crawler/list/name-list.ts'
+import { makeFamilyGuard } from '../../probe/address-families.ts'
 import { openResolver } from '../../probe/dns/resolver.ts'
 import { DnsServerPaths } from '../../probe/dns/server-path.ts'
-import { makeFamilyGuard } from '../../probe/address-families.ts'
 import { makeGuard } from '../../probe/guard.ts'
+import { createProber } from '../../probe/probe.ts'
+import { openNetworkSelfCheck } from '../../probe/self-check/network-self-check.ts'
 import { createWebProber } from '../../probe/web.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
-import { storeDestination } from '../../crawler/list/destination.ts'
-import { nameListFromArguments } from '../../crawler/list/name-list.ts'
-import { openListProgress } from '../../crawler/list/list-progress.ts'
-import { userAgentOf } from '../../crawler/crawl-access.ts'
-import { createListCrawlTally } from '../../crawler/list/list-tally.ts'
-import { createListReporter } from '../../crawler/list/list-reporter.ts'
-import { crawlList } from '../../crawler/list/list-crawl.ts'
 import { startProgress } from '../program/progress.ts'
 import { nextSecond } from './next-second.ts'
 
 /** Those of the lab that never answer are waited for as short as this, in milliseconds. */
-const DEMO_WEB_LIMITS = { handshake: 3000, head: 3000, body: 3000, robots: 3000, visit: 8000 }
+const DEMO_WEB_LIMITS = { handshakeMs: 3000, headMs: 3000, bodyMs: 3000, robotsMs: 3000, probeMs: 8000 }
 const DEMO_DNS_LIMITS = { timeout: 1500, attempts: 2, pause: 100 }
 const DEMO_PARALLEL_PROBES = 32
 
@@ -50,12 +50,18 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   const resolver = await openResolver({ servers, paths, ...DEMO_DNS_LIMITS })
   const guard = makeFamilyGuard(makeGuard({ portMappings: lab.portMappings }))
   const controls = openNetworkSelfCheck({ servers, plan: lab.selfCheckPlan, resolver, guard, paths })
-  const web = createWebProber({ resolver, guard, roots: [lab.root], userAgent: userAgentOf(null), limits: DEMO_WEB_LIMITS })
+  const web = createWebProber({
+    resolver,
+    guard,
+    roots: [lab.root],
+    userAgent: userAgentOf(null),
+    limits: DEMO_WEB_LIMITS,
+  })
   const crawler = createProber({ resolver, web, now: nowSeconds })
   const list = nameListFromArguments(lab.names)
   const place = openListProgress(list, '')
   const tally = createListCrawlTally('store')
-  const progress = startProgress('visits')
+  const progress = startProgress('probes')
   const teller = createListReporter(list, place.resumeAfterLine, tally, progress)
   const { signal } = new AbortController()
   try {

@@ -2,8 +2,8 @@
 
 import { createServer } from 'node:http'
 import type { Listener } from '../../config/settings.ts'
-import { listen } from '../../server/metrics/admin-listener.ts'
 import { listenFault } from '../../server/listen-fault.ts'
+import { listen } from '../../server/metrics/admin-listener.ts'
 
 /** A port that is held. Until it is released it answers every request 503. */
 export type ReservedPort = { port: number; release(): Promise<void> }

@@ -2,24 +2,29 @@
 
 import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
+import { CommandFault, PARTLY_DONE, UsageFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
+import { type ImportSource, openImportSource } from '../../import/import-source.ts'
+import { openRejectsFile } from '../../import/rejects.ts'
 import { InputError, StorageError } from '../../import/stream/input-error.ts'
-import { openInbox, type InboxReport, processInbox } from '../../registrations/inbox.ts'
+import {
+  type RegistrationImportOptions,
+  type RegistrationImportResult,
+  type RegistrationInput,
+  StrictImportError,
+} from '../../registrations/import-options.ts'
+import { type InboxReport, openInbox, processInbox } from '../../registrations/inbox.ts'
 import { inflatedBytes } from '../../registrations/inflated-bytes.ts'
 import { importList, LIST_NAME_PATTERN } from '../../registrations/list/import-list.ts'
-import { importZone } from '../../registrations/zone/import-zone.ts'
 import { importNames } from '../../registrations/list/import-names.ts'
-import { type RegistrationInput, StrictImportError, type RegistrationImportResult, type RegistrationImportOptions } from '../../registrations/import-options.ts'
+import { importZone } from '../../registrations/zone/import-zone.ts'
 import { parseZoneName } from '../../registrations/zone/parse-zone.ts'
+import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Day } from '../../values/time.ts'
-import { CommandFault, PARTLY_DONE, UsageFault } from '../../config/command-fault.ts'
-import { startProgress } from '../program/progress.ts'
 import { printResult } from '../program/print-result.ts'
-import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
+import { startProgress } from '../program/progress.ts'
 import { listenForStop } from '../program/stop-signal.ts'
-import { openRejectsFile } from '../../import/rejects.ts'
-import { openImportSource, type ImportSource } from '../../import/import-source.ts'
 
 export const REGISTRATION_FORMATS = ['zone', 'names'] as const
 export type RegistrationFormat = (typeof REGISTRATION_FORMATS)[number]
@@ -35,7 +40,9 @@ export type RegistrationOptions = {
   json?: boolean
 }
 /** What is told while a file is read. */
-type ImportListeners = Pick<RegistrationImportOptions, 'onReject' | 'onLines' | 'onNames'> & { onBytes(bytes: number): void }
+type ImportListeners = Pick<RegistrationImportOptions, 'onReject' | 'onLines' | 'onNames'> & {
+  onBytes(bytes: number): void
+}
 /** What came of a list that registers nothing. */
 type LearnedNames = Pick<RegistrationImportResult, 'names' | 'unusable' | 'newNames'>
 type RegistrationWork = { store: Store; settings: Settings; signal: AbortSignal }
@@ -79,7 +86,13 @@ export async function importRegistrations(
 async function importRegistrationFile(
   format: RegistrationFormat,
   { fd, path }: ImportSource,
-  { store, settings, signal, options, listeners }: RegistrationWork & { options: RegistrationOptions; listeners: ImportListeners },
+  {
+    store,
+    settings,
+    signal,
+    options,
+    listeners,
+  }: RegistrationWork & { options: RegistrationOptions; listeners: ImportListeners },
 ): Promise<RegistrationImportResult | LearnedNames> {
   const { date, tld, list, strict, acceptLoss, registrations } = options
   if (list !== undefined && !LIST_NAME_PATTERN.test(list))
@@ -87,7 +100,11 @@ async function importRegistrationFile(
   const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
   const taking: RegistrationImportOptions = { root: settings.zones, store, signal, ...flags, ...listeners }
   const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: READ_CHUNK_BYTES })
-  const given: RegistrationInput = { path, day: date ?? null, bytes: inflatedBytes(addAbortSignal(signal, stream), path, listeners.onBytes) }
+  const given: RegistrationInput = {
+    path,
+    day: date ?? null,
+    bytes: inflatedBytes(addAbortSignal(signal, stream), path, listeners.onBytes),
+  }
   if (registrations === false) return importNames(taking, given.bytes)
   if (format === 'names') return importList(taking, { ...given, name: list ?? null })
   return importZone(taking, { ...given, zone: tld === undefined ? null : parseZoneName(tld) })
@@ -127,7 +144,11 @@ function reportFailure(path: string, error: unknown): void {
   else throw error
 }
 
-function reportImport(taken: RegistrationImportResult | LearnedNames, seconds: number, json: boolean | undefined): void {
+function reportImport(
+  taken: RegistrationImportResult | LearnedNames,
+  seconds: number,
+  json: boolean | undefined,
+): void {
   const { names, unusable, newNames: fresh } = taken
   const rate = Math.round(names / Math.max(seconds, 0.001))
   const summary = 'source' in taken ? summarizeImport(taken) : `names ${names}, unusable ${unusable}, new ${fresh}`
@@ -147,7 +168,15 @@ function reportInboxFile(report: InboxReport, folder: string, json: boolean | un
 }
 
 /** As in `zone:gov 2026-11-19, names 9795, registered 7, dropped 2, unusable 0, new 7`. */
-function summarizeImport({ source, day, names, registered, dropped, unusable, newNames: fresh }: RegistrationImportResult): string {
+function summarizeImport({
+  source,
+  day,
+  names,
+  registered,
+  dropped,
+  unusable,
+  newNames: fresh,
+}: RegistrationImportResult): string {
   return `${source} ${day}, names ${names}, registered ${registered}, dropped ${dropped}, unusable ${unusable}, new ${fresh}`
 }
 

@@ -1,10 +1,10 @@
 /** A command's own store: the one that the settings name, where it is there already. */
 
+import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
-import { storeExists, openStore } from '../../store/open.ts'
+import { openStore, storeExists } from '../../store/open.ts'
 import type { Store } from '../../store/port/store.ts'
 import { redactedStoreUrl } from '../../store/port/url.ts'
-import { CommandFault } from '../../config/command-fault.ts'
 
 /** The settings, where they name a store that is there. Throws CommandFault. */
 export async function loadExistingStoreSettings(): Promise<Settings> {

@@ -8,9 +8,28 @@ export type CommandHelp = { examples: readonly string[]; settings: readonly Sett
 
 const STORE_SETTING_KEYS: readonly SettingKey[] = ['store', 'ledger', 'secret', 'pool']
 const FILE_SETTING_KEYS: readonly SettingKey[] = [...STORE_SETTING_KEYS, 'files', 'diskFree']
-const CRAWL_SETTING_KEYS: readonly SettingKey[] = ['crawlContact', 'crawlOptOut', 'crawlSelfCheck', 'crawlMinInterval', 'crawlMaxInterval']
-const CRAWL_LOOP_SETTING_KEYS: readonly SettingKey[] = [...CRAWL_SETTING_KEYS, 'crawlRate', 'crawlShares', 'crawlAdmin', 'logLevel']
-const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = ['storeTo', 'ledgerTo', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones']
+const CRAWL_SETTING_KEYS: readonly SettingKey[] = [
+  'crawlContact',
+  'crawlOptOut',
+  'crawlSelfCheck',
+  'crawlMinInterval',
+  'crawlMaxInterval',
+]
+const CRAWL_LOOP_SETTING_KEYS: readonly SettingKey[] = [
+  ...CRAWL_SETTING_KEYS,
+  'crawlRate',
+  'crawlShares',
+  'crawlAdmin',
+  'logLevel',
+]
+const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
+  'storeTo',
+  'ledgerTo',
+  'czdsUser',
+  'czdsPassword',
+  'czdsAccounts',
+  'czdsZones',
+]
 const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
 
 /** By the command's path: every command that can be run has its row, and no other. */
@@ -45,7 +64,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   jobs: {
     examples: ['jobs', 'jobs --json'],
-    settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'night', 'followupWait', 'dailyBounds', 'dailyFloor'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'jobTimes', 'followupWait', 'dailyBounds', 'dailyFloor'],
   },
   index: { examples: ['index', 'index --json'], settings: [...STORE_SETTING_KEYS, 'diskFree'] },
   'account create': {
@@ -121,7 +140,9 @@ function commandHelpText({ examples, settings }: CommandHelp): string {
   if (settings.length === ALL_SETTING_KEYS.length)
     return [...lines, 'It reads every setting; docs/settings.md explains them.'].join('\n')
   const names = settings.map((key) => SETTINGS[key].name)
-  return [...lines, 'Settings that it reads (domaindex config prints what is in force):', ...wrapNames(names)].join('\n')
+  return [...lines, 'Settings that it reads (domaindex config prints what is in force):', ...wrapNames(names)].join(
+    '\n',
+  )
 }
 
 /** Names in lines of at most 100 characters. */

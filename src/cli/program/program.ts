@@ -1,31 +1,43 @@
-/** The program: its commands by name, each in a file of its own. */
+/** The program: its commands by name. Each command has a file of its own. */
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCommandHelp } from './help.ts'
 
-/** A command's file: adds arguments, options and the deed to a command that has its name and summary. */
-type CommandModule = { define: (command: Command) => void }
+/** Adds arguments, options and the action to a command that has its name and summary. */
+type DefineCommand = (command: Command) => void
 
-const COMMANDS: Record<string, [summary: string, load: () => Promise<CommandModule>]> = {
-  serve: ['answer requests over HTTP', () => import('../serve.ts')],
-  crawl: ['visit domains, and keep what is seen', () => import('../crawl.ts')],
-  import: ['take in observations, zones and lists of names', () => import('../import.ts')],
-  fetch: ['bring zones into the inbox', () => import('../fetch.ts')],
-  build: ['build finished files by hand', () => import('../build.ts')],
-  jobs: ['say what the nights have built, and what is next', () => import('../jobs.ts')],
-  index: ['bring the index of /similar up to date', () => import('../similar-index.ts')],
-  account: ['make, show and change accounts and their tokens', () => import('../account.ts')],
-  check: ['recount the whole store and say what does not fit together', () => import('../check.ts')],
-  retarget: ['apply a newer public suffix list to stored redirects', () => import('../retarget.ts')],
-  forget: ['remove all that is known of a name, for good', () => import('../forget.ts')],
-  backup: ['copy the store to a folder while it is in use', () => import('../backup.ts')],
-  restore: ['make a store out of a backup', () => import('../restore.ts')],
-  copy: ['copy the whole store to another one, of any engine', () => import('../copy.ts')],
-  migrate: ['bring an older store up to this version', () => import('../migrate.ts')],
-  'rotate-secret': ['give the installation a new secret', () => import('../rotate-secret.ts')],
-  config: ['print the settings that are in force', () => import('../config.ts')],
-  demo: ['crawl a small internet of its own, and serve what it saw', () => import('../demo.ts')],
+const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineCommand>]> = {
+  serve: ['serve the API over HTTP', () => import('../serve.ts').then((m) => m.defineServe)],
+  crawl: ['probe domains and store the results', () => import('../crawl.ts').then((m) => m.defineCrawl)],
+  import: ['import observations, zones and lists of names', () => import('../import.ts').then((m) => m.defineImport)],
+  fetch: ['fetch zones into the inbox', () => import('../fetch.ts').then((m) => m.defineFetch)],
+  build: [
+    'build the daily, follow-up and snapshot files manually',
+    () => import('../build.ts').then((m) => m.defineBuild),
+  ],
+  jobs: ['show the recent job runs and the next job', () => import('../jobs.ts').then((m) => m.defineJobs)],
+  index: ['bring the /similar index up to date', () => import('../similar-index.ts').then((m) => m.defineIndex)],
+  account: [
+    'create, show and change accounts and their tokens',
+    () => import('../account.ts').then((m) => m.defineAccount),
+  ],
+  check: ['verify the whole store and report inconsistencies', () => import('../check.ts').then((m) => m.defineCheck)],
+  retarget: [
+    'apply a newer public suffix list to stored redirects',
+    () => import('../retarget.ts').then((m) => m.defineRetarget),
+  ],
+  forget: ['remove all data of a name permanently', () => import('../forget.ts').then((m) => m.defineForget)],
+  backup: ['copy the store to a folder while it is in use', () => import('../backup.ts').then((m) => m.defineBackup)],
+  restore: ['create a store from a backup', () => import('../restore.ts').then((m) => m.defineRestore)],
+  copy: ['copy the whole store to another one of either engine', () => import('../copy.ts').then((m) => m.defineCopy)],
+  migrate: ['migrate an older store to this version', () => import('../migrate.ts').then((m) => m.defineMigrate)],
+  'rotate-secret': [
+    'replace the secret of the installation',
+    () => import('../rotate-secret.ts').then((m) => m.defineRotateSecret),
+  ],
+  config: ['print the current settings', () => import('../config.ts').then((m) => m.defineConfig)],
+  demo: ['crawl a small local internet and serve the results', () => import('../demo.ts').then((m) => m.defineDemo)],
 }
 
 /** The program with all its commands, of which only the one that `argv` asks for is loaded; null loads all. */
@@ -34,15 +46,15 @@ export async function createProgram(argv: readonly string[] | null): Promise<Com
   const program = new Command('domaindex')
     .description('Domain intelligence that anyone can run themselves.')
     .version(version, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'say what a command does')
+    .helpCommand('help [command]', 'show the help of a command')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'domaindex:')) })
   const requested = argv?.[0] === 'help' ? argv[1] : argv?.[0]
   for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary)
     if (argv !== null && name !== requested) continue
-    const { define } = await load()
-    define(command)
+    const defineCommand = await load()
+    defineCommand(command)
     addCommandHelp(command)
   }
   return program

@@ -35,7 +35,8 @@ export function progressLine(
   seconds: number,
   { from = 0, more = '' }: ProgressExtra = {},
 ): string {
-  const words = done === null ? [unit] : [`${groupedDigits(done)} ${unit}`, `${groupedDigits(seconds > 0 ? done / seconds : 0)}/s`]
+  const words =
+    done === null ? [unit] : [`${groupedDigits(done)} ${unit}`, `${groupedDigits(seconds > 0 ? done / seconds : 0)}/s`]
   if (share !== null) words.push(`${Math.floor(share * 100)} %`)
   if (share !== null && share > from) words.push(`${durationClock((seconds / (share - from)) * (1 - share))} left`)
   if (more !== '') words.push(more)

@@ -1,11 +1,11 @@
 /** What went wrong in a command, told on standard error: a line for what the user can mend, the stack for anything else. */
 
 import { CommanderError } from 'commander'
+import { CommandFault, UsageFault } from '../../config/command-fault.ts'
 import { SettingsFault } from '../../config/settings.ts'
 import { InputError } from '../../import/stream/input-error.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
-import { userMessageOf, StoreFault } from '../../store/port/fault.ts'
-import { CommandFault, UsageFault } from '../../config/command-fault.ts'
+import { StoreFault, userMessageOf } from '../../store/port/fault.ts'
 
 const EXIT_CODE_FAILED = 1
 const EXIT_CODE_USAGE = 2

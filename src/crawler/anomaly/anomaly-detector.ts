@@ -2,7 +2,14 @@
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
-import { addOutcomes, baselineBlocks, type OutcomeSums, isSufficientBaseline, MIN_SAMPLE_PROBES, anomalyOf } from './baseline.ts'
+import {
+  addOutcomes,
+  anomalyOf,
+  baselineBlocks,
+  isSufficientBaseline,
+  MIN_SAMPLE_PROBES,
+  type OutcomeSums,
+} from './baseline.ts'
 import type { PriorState } from './prior-state.ts'
 
 /**
@@ -76,27 +83,55 @@ export function detectAnomaly(
       baseline.get(kind) ?? [],
     )
     if (anomaly === null) continue
-    const alarm: AnomalyAlarm = { reason: anomaly, kind, since: now, nextTrialAt: now + MIN_TRIAL_PAUSE_SECONDS, trialPauseSeconds: MIN_TRIAL_PAUSE_SECONDS, trials: [] }
-    return { state: { recentBatches: [], alarm, accepted }, anomaly, message: `nothing is saved for now: ${anomaly}` }
+    const alarm: AnomalyAlarm = {
+      reason: anomaly,
+      kind,
+      since: now,
+      nextTrialAt: now + MIN_TRIAL_PAUSE_SECONDS,
+      trialPauseSeconds: MIN_TRIAL_PAUSE_SECONDS,
+      trials: [],
+    }
+    return {
+      state: { recentBatches: [], alarm, accepted },
+      anomaly,
+      message: `anomaly alarm, results are discarded: ${anomaly}`,
+    }
   }
   return { state: { recentBatches: latest, alarm: null, accepted }, anomaly: null, message: null }
 }
 
 /** A slice that comes before its time is thrown away without counting. */
-function evaluateTrial(state: AnomalyState, alarm: AnomalyAlarm, batch: readonly OutcomeCount[], baseline: Baseline, now: Instant): AnomalyVerdict {
+function evaluateTrial(
+  state: AnomalyState,
+  alarm: AnomalyAlarm,
+  batch: readonly OutcomeCount[],
+  baseline: Baseline,
+  now: Instant,
+): AnomalyVerdict {
   if (now < alarm.nextTrialAt) return { state, anomaly: alarm.reason, message: null }
   const all = [...alarm.trials, batch]
   if (isAlarmOver(alarm.kind, all, baseline)) {
-    return { state: { ...state, alarm: null }, anomaly: null, message: 'visits come again to what the week came to' }
+    return { state: { ...state, alarm: null }, anomaly: null, message: 'outcomes match the baseline again' }
   }
   const trials = all.slice(-TRIALS_TO_ACCEPT)
   const age = now - alarm.since
-  if (trials.length === TRIALS_TO_ACCEPT && (age >= MAX_ALARM_SECONDS || (age >= STEADY_ACCEPT_SECONDS && trialsAgree(trials)))) {
+  if (
+    trials.length === TRIALS_TO_ACCEPT &&
+    (age >= MAX_ALARM_SECONDS || (age >= STEADY_ACCEPT_SECONDS && trialsAgree(trials)))
+  ) {
     const accepted = [...state.accepted, ...trials.flat()]
-    return { state: { ...state, alarm: null, accepted }, anomaly: null, message: `accepted, as it lasts: ${alarm.reason}` }
+    return {
+      state: { ...state, alarm: null, accepted },
+      anomaly: null,
+      message: `change accepted after it lasted: ${alarm.reason}`,
+    }
   }
   const trialPauseSeconds = Math.min(MAX_TRIAL_PAUSE_SECONDS, 2 * alarm.trialPauseSeconds)
-  return { state: { ...state, alarm: { ...alarm, trials, trialPauseSeconds, nextTrialAt: now + trialPauseSeconds } }, anomaly: alarm.reason, message: null }
+  return {
+    state: { ...state, alarm: { ...alarm, trials, trialPauseSeconds, nextTrialAt: now + trialPauseSeconds } },
+    anomaly: alarm.reason,
+    message: null,
+  }
 }
 
 /** Whether the last trial lies within the bands, and the last ones that hold enough of the kind that was in doubt. */
@@ -129,7 +164,9 @@ function isAlike(one: OutcomeSums, other: OutcomeSums): boolean {
 
 function baselineOf(history: readonly OutcomeCount[], accepted: readonly OutcomeCount[]): Baseline {
   const more = Map.groupBy(baselineBlocks(accepted, MIN_SAMPLE_PROBES), ({ kind }) => kind)
-  const blocks = [...Map.groupBy(baselineBlocks(history), ({ kind }) => kind)].filter(([, each]) => isSufficientBaseline(each))
+  const blocks = [...Map.groupBy(baselineBlocks(history), ({ kind }) => kind)].filter(([, each]) =>
+    isSufficientBaseline(each),
+  )
   return new Map(blocks.map(([kind, each]) => [kind, [...each, ...(more.get(kind) ?? [])]]))
 }
 

@@ -4,7 +4,7 @@ import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { PriorState } from './prior-state.ts'
 
 /** The shares that are watched, by the name of their count. */
-const SHARE_LABELS = { servfail: 'servfail', nxdomain: 'nxdomain', none: 'no website' } as const
+const SHARE_LABELS = { servfail: 'servfail', nxdomain: 'nxdomain', noWebsite: 'no website' } as const
 type MonitoredShare = keyof typeof SHARE_LABELS
 
 /**
@@ -12,7 +12,7 @@ type MonitoredShare = keyof typeof SHARE_LABELS
  * what they come to changes with the lists that are imported, and with the waves in which such names come up again.
  */
 const MONITORED_SHARES: Partial<Record<string, readonly MonitoredShare[]>> = {
-  website: ['servfail', 'nxdomain', 'none'],
+  website: ['servfail', 'nxdomain', 'noWebsite'],
   dns: ['servfail', 'nxdomain'],
 } satisfies Partial<Record<PriorState, readonly MonitoredShare[]>>
 

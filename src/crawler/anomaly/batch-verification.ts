@@ -4,7 +4,7 @@ import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
 import type { SelfCheckOutcome } from '../dependencies.ts'
 import { CrawlPauseError } from '../session.ts'
-import { detectAnomaly, type AnomalyState } from './anomaly-detector.ts'
+import { type AnomalyState, detectAnomaly } from './anomaly-detector.ts'
 
 export type BatchVerification = {
   /** Asks the control questions. */
@@ -23,7 +23,7 @@ const BASELINE_SECONDS = 604_800
 /** Throws Trouble if control questions are not answered as they must be. */
 export async function requireSelfCheck({ runSelfCheck }: Pick<BatchVerification, 'runSelfCheck'>): Promise<void> {
   const outcome = await runSelfCheck()
-  if (!outcome.passed) throw new CrawlPauseError('blind', outcome.reason)
+  if (!outcome.passed) throw new CrawlPauseError('self_check', outcome.reason)
 }
 
 /** Throws Trouble if what visits came to is not to be believed, though control questions were answered. */
@@ -32,8 +32,13 @@ export async function requireNoAnomaly(
   batch: readonly OutcomeCount[],
 ): Promise<void> {
   const at = await now()
-  const { state: anomalyState, anomaly, message } = detectAnomaly(memory.anomalyState, batch, await history(at - BASELINE_SECONDS), at)
+  const {
+    state: anomalyState,
+    anomaly,
+    message,
+  } = detectAnomaly(memory.anomalyState, batch, await history(at - BASELINE_SECONDS), at)
   memory.anomalyState = anomalyState
   if (message !== null) log(message)
-  if (anomaly !== null) throw new CrawlPauseError('band', anomaly, Math.max(0, (anomalyState.alarm?.nextTrialAt ?? at) - at) * 1000)
+  if (anomaly !== null)
+    throw new CrawlPauseError('anomaly', anomaly, Math.max(0, (anomalyState.alarm?.nextTrialAt ?? at) - at) * 1000)
 }

@@ -14,7 +14,7 @@ type CountableProbe = { at: Instant; outcome: ProbeOutcome; candidate: { prior: 
 export function countOutcomes(probes: readonly CountableProbe[]): OutcomeCount[] {
   const all = new Map<string, OutcomeCount>()
   for (const { at, outcome, candidate } of probes) {
-    if (outcome === 'unseen' || outcome === 'failed') continue
+    if (outcome === 'notProbed' || outcome === 'failed') continue
     const hour = at - (at % SECONDS_PER_HOUR)
     const key = `${hour} ${candidate.prior}`
     const outcomes = all.get(key) ?? { hour, kind: candidate.prior, probes: 0, servfail: 0, nxdomain: 0, noWebsite: 0 }

@@ -102,7 +102,10 @@ export class DelayQueue {
 }
 
 /** Of the places of a visit the one that is free last. */
-function slowestTarget(limiter: Pick<PolitenessLimiter, 'wait'>, { addresses = [], nameServers: servers }: RateLimitTargets) {
+function slowestTarget(
+  limiter: Pick<PolitenessLimiter, 'wait'>,
+  { addresses = [], nameServers: servers }: RateLimitTargets,
+) {
   const targets = addresses.map((address): [string, RateLimitTargets] => [address, { addresses: [address] }])
   if (servers !== undefined) targets.push([servers, { nameServers: servers }])
   const waits = targets.map(([key, place]) => ({ key, place, wait: limiter.wait(place) }))

@@ -2,22 +2,22 @@
 
 import { resolve } from 'node:path'
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from '../../apply/next-probe.ts'
+import { CommandFault } from '../../config/command-fault.ts'
+import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import type { Settings } from '../../config/settings.ts'
-import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
 import type { Observation } from '../../observe/observation.ts'
-import { targetsOf } from '../queue/admission.ts'
-import { type PriorState, priorStateOf } from '../anomaly/prior-state.ts'
-import type { BatchVerification } from '../anomaly/batch-verification.ts'
+import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
+import { printDiskSpace } from '../../server/disk-space.ts'
 import { DiskSpaceMonitor, storePaths } from '../../store/disk-space.ts'
-import { ingest, type IngestOutcome } from '../../store/ingest.ts'
+import { type IngestOutcome, ingest } from '../../store/ingest.ts'
 import { openStore } from '../../store/open.ts'
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Store } from '../../store/port/store.ts'
 import { redactedStoreUrl } from '../../store/port/url.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { CommandFault } from '../../config/command-fault.ts'
-import { probeIntervalsOf } from '../../config/probe-intervals.ts'
-import { printDiskSpace } from '../../server/disk-space.ts'
+import type { BatchVerification } from '../anomaly/batch-verification.ts'
+import { type PriorState, priorStateOf } from '../anomaly/prior-state.ts'
+import { targetsOf } from '../queue/admission.ts'
 
 /** `past`: what the outcome of its visit is judged by. */
 export type KnownTargets = { targets: RateLimitTargets; prior: PriorState }
@@ -67,7 +67,11 @@ export function storeDestination(store: Store, label: string, rhythm?: ProbeInte
   }
 }
 
-async function readKnownTargets({ observations: frontier }: Store, name: DomainName, rhythm: ProbeIntervals): Promise<KnownTargets | null> {
+async function readKnownTargets(
+  { observations: frontier }: Store,
+  name: DomainName,
+  rhythm: ProbeIntervals,
+): Promise<KnownTargets | null> {
   const [state] = await frontier.crawlStates([name])
   if (state!.forgotten) return null
   if (state!.version === 0) return UNKNOWN_NAME
@@ -79,7 +83,11 @@ async function readKnownTargets({ observations: frontier }: Store, name: DomainN
 export function waitingDestination(destination: Destination, settings: Settings, signal: AbortSignal): Destination {
   const { isFile, label: to, write } = destination
   const store = isFile ? null : settings.store
-  const diskSpace = new DiskSpaceMonitor({ paths: store === null ? [to] : storePaths(store), minFree: settings.diskFree, notify: printDiskSpace })
+  const diskSpace = new DiskSpaceMonitor({
+    paths: store === null ? [to] : storePaths(store),
+    minFree: settings.diskFree,
+    notify: printDiskSpace,
+  })
   const writeWhenSpace: Destination['write'] = async (batch) => {
     if (!isFile) return diskSpace.write(() => write(batch), signal)
     await diskSpace.wait(signal)

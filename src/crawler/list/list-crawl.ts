@@ -1,25 +1,25 @@
 /** The crawl of a list: each name is visited, what was seen is checked, counted and written, and the place in the list follows. */
 
-import type { Prober } from '../../probe/probe.ts'
 import { observe } from '../../observe/observe.ts'
-import { withoutOwnAddresses } from '../queue/admission.ts'
-import type { CrawlClock } from '../notifier.ts'
-import { countOutcomes } from '../anomaly/outcome-counts.ts'
-import type { BatchVerification } from '../anomaly/batch-verification.ts'
-import { CrawlPauseError } from '../session.ts'
-import { probeOutcomeOf } from '../probe-runner.ts'
-import { INITIAL_ANOMALY_STATE } from '../anomaly/anomaly-detector.ts'
-import type { DomainName } from '../../values/domain-name.ts'
+import type { Prober } from '../../probe/probe.ts'
 import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
-import { RetryList } from './retry-list.ts'
-import { DelayQueue, type DelayedName } from './delay-queue.ts'
-import { VerifiedWriter, type ListProbe } from './verified-writer.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { INITIAL_ANOMALY_STATE } from '../anomaly/anomaly-detector.ts'
+import type { BatchVerification } from '../anomaly/batch-verification.ts'
+import { countOutcomes } from '../anomaly/outcome-counts.ts'
+import type { CrawlClock } from '../notifier.ts'
+import { probeOutcomeOf } from '../probe-runner.ts'
+import { withoutOwnAddresses } from '../queue/admission.ts'
+import { CrawlPauseError } from '../session.ts'
+import { type DelayedName, DelayQueue } from './delay-queue.ts'
 import type { Destination, KnownTargets } from './destination.ts'
-import type { ListEntry, NameEntry } from './name-list.ts'
-import { type Politeness, NO_POLITENESS, targetsAfterDelay } from './politeness.ts'
 import type { ListProgress } from './list-progress.ts'
 import { probeList } from './list-runner.ts'
 import type { ListCrawlTally } from './list-tally.ts'
+import type { ListEntry, NameEntry } from './name-list.ts'
+import { NO_POLITENESS, type Politeness, targetsAfterDelay } from './politeness.ts'
+import { RetryList } from './retry-list.ts'
+import { type ListProbe, VerifiedWriter } from './verified-writer.ts'
 
 export type ListCrawl = {
   prober: Pick<Prober, 'probe'>
@@ -49,18 +49,18 @@ type ListCrawlState = { dependencies: ListCrawl; delayQueue: DelayQueue; retries
 
 /** So many names in a row that could not be looked at are no longer bad luck. */
 const MAX_FAILURES_IN_ROW = 1000
-const BLIND_MESSAGE = `${MAX_FAILURES_IN_ROW} names in a row could not be looked at: the resolver cannot be asked from here`
+const BLIND_MESSAGE = `${MAX_FAILURES_IN_ROW} names in a row could not be probed: no resolver responds from here`
 
 /** True where the list came to its end. Throws what writing throws. */
 export async function crawlList(crawl: ListCrawl): Promise<boolean> {
   const { progress, tally, parallel, signal } = crawl
   const { limiter, nowMs } = crawl.politeness ?? NO_POLITENESS
-  const delayQueue = new DelayQueue({ politeness: limiter, nowMs, onRejected: () => tally.add('held') })
+  const delayQueue = new DelayQueue({ politeness: limiter, nowMs, onRejected: () => tally.add('rate_limited') })
   const retries = new RetryList()
   let resume = (): void => {}
   const writer = createWriter(crawl, retries, () => resume())
-  const state = { dependencies: crawl, delayQueue: delayQueue, retries: retries, writer: writer }
-  const pause = {
+  const state = { dependencies: crawl, delayQueue, retries, writer }
+  const pauseControl = {
     isPaused: () => writer.isPaused,
     onReady(ready: () => void) {
       resume = ready
@@ -68,11 +68,11 @@ export async function crawlList(crawl: ListCrawl): Promise<boolean> {
   }
   const startEntry = (entry: ListEntry): void => {
     progress.startEntry(entry)
-    if (entry.name === null) tally.add('unusable')
+    if (entry.name === null) tally.add('invalid')
     crawl.onEntry(entry)
   }
   const probe = (entry: NameEntry, delayed?: DelayedName): Promise<void> => probeEntry(state, entry, delayed)
-  const task = { parallel, signal, beside: delayQueue, again: retries, pause, startEntry: startEntry, probe: probe }
+  const task = { parallel, signal, delayQueue, retries, pauseControl, startEntry, probe }
   try {
     let isDone = await probeList({ ...task, entries: progress.remainingEntries() })
     await writer.settle()
@@ -112,56 +112,67 @@ function createWriter(crawl: ListCrawl, retries: RetryList, onReady: () => void)
   })
 }
 
-async function probeEntry({ dependencies: crawl, delayQueue: beside, retries: again, writer: checked }: ListCrawlState, entry: NameEntry, delayed?: DelayedName): Promise<void> {
+async function probeEntry(state: ListCrawlState, entry: NameEntry, delayed?: DelayedName): Promise<void> {
+  const { dependencies: crawl, delayQueue, writer } = state
   const { tally } = crawl
-  const startEpoch = checked.startProbe()
+  const startEpoch = writer.startProbe()
   let probe: ListProbe | null = null
   try {
-    const targets = await acquireTargets(crawl, beside, entry, delayed)
-    probe = targets === null ? null : await probeKnown({ dependencies: crawl, delayQueue: beside, retries: again, writer: checked }, entry, targets, delayed)
+    const targets = await acquireTargets(crawl, delayQueue, entry, delayed)
+    probe = targets === null ? null : await probeKnown(state, entry, targets, delayed)
   } finally {
-    checked.finishProbe(startEpoch, probe)
+    writer.finishProbe(startEpoch, probe)
   }
-  tally.waiting = beside.size
+  tally.waiting = delayQueue.size
   crawl.onProbe()
 }
 
 /** Null for a name that waits beside now, and for a fault. */
-async function probeKnown(state: ListCrawlState, entry: NameEntry, { targets: places, prior: past }: KnownTargets, delayed?: DelayedName): Promise<ListProbe | null> {
-  const { prober: crawler, progress: place, tally, onFault } = state.dependencies
+async function probeKnown(
+  state: ListCrawlState,
+  entry: NameEntry,
+  { targets, prior }: KnownTargets,
+  delayed?: DelayedName,
+): Promise<ListProbe | null> {
+  const { prober, progress, tally, onFault } = state.dependencies
   try {
-    const result = await crawler.probe(entry.name, places.addresses)
+    const result = await prober.probe(entry.name, targets.addresses)
     const observation = observe(result)
     if (result.deferredAt !== undefined) {
       const delayTargets = targetsAfterDelay(delayed, result.deferredAt, observation)
-      state.delayQueue.add({ entry, targets: delayTargets, prior: past, delays: (delayed?.delays ?? 0) + 1 })
+      state.delayQueue.add({ entry, targets: delayTargets, prior, delays: (delayed?.delays ?? 0) + 1 })
       return null
     }
     countFailuresInRow(state, observation.dns === null)
-    return { entry, observation, at: result.at, outcome: probeOutcomeOf(observation), candidate: { prior: past } }
+    return { entry, observation, at: result.at, outcome: probeOutcomeOf(observation), candidate: { prior } }
   } catch (error) {
     tally.add('failed')
-    place.finishEntry(entry)
+    progress.finishEntry(entry)
     onFault(entry.name, error)
   }
   return null
 }
 
 /** Counts the names in a row that could not be looked at; too many pause the crawl. */
-function countFailuresInRow({ dependencies: { tally }, writer: checked }: ListCrawlState, hasFailed: boolean): void {
+function countFailuresInRow({ dependencies: { tally }, writer }: ListCrawlState, hasFailed: boolean): void {
   tally.failuresInRow = hasFailed ? tally.failuresInRow + 1 : 0
   if (tally.failuresInRow < MAX_FAILURES_IN_ROW) return
   tally.failuresInRow = 0
-  checked.pauseFor(new CrawlPauseError('blind', BLIND_MESSAGE))
+  writer.pauseFor(new CrawlPauseError('self_check', BLIND_MESSAGE))
 }
 
 /** What is known of a name that has its turn now, as one that was waiting beside has; null where it is not visited now. */
-async function acquireTargets(crawl: ListCrawl, delayQueue: DelayQueue, entry: NameEntry, delayed: DelayedName | undefined): Promise<KnownTargets | null> {
+async function acquireTargets(
+  crawl: ListCrawl,
+  delayQueue: DelayQueue,
+  entry: NameEntry,
+  delayed: DelayedName | undefined,
+): Promise<KnownTargets | null> {
   const { destination, politeness = NO_POLITENESS, progress, tally } = crawl
   const isOptedOut = politeness.optOut.hasName(entry.name)
   const knownTargets = isOptedOut ? null : (delayed ?? (await destination.targetsOf(entry.name)))
   if (knownTargets === null) {
-    tally.add(isOptedOut ? 'opted-out' : 'forgotten')
+    tally.add(isOptedOut ? 'opted_out' : 'forgotten')
     progress.finishEntry(entry)
     return null
   }

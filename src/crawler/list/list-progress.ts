@@ -1,9 +1,9 @@
 /** The place of a crawl in its list, kept in a small file beside it while it is not done, so that it can go on. */
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { errorCause } from '../../import/stream/input-error.ts'
 import { CommandFault } from '../../config/command-fault.ts'
-import type { ListEntry, NameList, NameEntry } from './name-list.ts'
+import { errorCause } from '../../import/stream/input-error.ts'
+import type { ListEntry, NameEntry, NameList } from './name-list.ts'
 
 /**
  * What the file holds. Every line up to `line` was begun, and all but those of `open` are done. `digest`: of the list up to
@@ -30,7 +30,7 @@ const MIN_SAVE_INTERVAL_MS = 1000
 /** The place of a list that can be read again. Throws CommandFault where another crawl of it was begun, with what to do. */
 export function openListProgress(list: NameList, destination: string): ListProgress {
   if (list.path === null || list.path === '-' || !list.stats?.isFile()) return untrackedProgress(list)
-  const file = `${list.path}.place`
+  const file = `${list.path}.progress`
   const saved = readSavedProgress(file)
   if (saved !== null && saved.destination !== destination) {
     throw new CommandFault(
@@ -44,7 +44,13 @@ export function openListProgress(list: NameList, destination: string): ListProgr
   }
   const state = { line: saved?.line ?? 0, digest: saved?.digest ?? 0, open: new Set(saved?.open), savedAt: 0 }
   const saveProgress = (worker: number | null): void =>
-    writeSavedProgress(file, { line: state.line, digest: state.digest, open: [...state.open], destination, pid: worker })
+    writeSavedProgress(file, {
+      line: state.line,
+      digest: state.digest,
+      open: [...state.open],
+      destination,
+      pid: worker,
+    })
   saveProgress(process.pid)
   return {
     resumeAfterLine: state.line,
@@ -58,7 +64,8 @@ export function openListProgress(list: NameList, destination: string): ListProgr
       saveProgress(process.pid)
       state.savedAt = performance.now()
     },
-    finish: (done) => (state.line === 0 || (done && state.open.size === 0) ? rmSync(file, { force: true }) : saveProgress(null)),
+    finish: (done) =>
+      state.line === 0 || (done && state.open.size === 0) ? rmSync(file, { force: true }) : saveProgress(null),
     remainingEntries: () => (saved === null ? list.entries : remainingEntriesOf(list, saved, file)),
   }
 }
@@ -106,7 +113,11 @@ function writeSavedProgress(file: string, saved: SavedProgress): void {
 }
 
 /** Nothing of a list that has changed up to the place is handed out. Throws CommandFault for it. */
-async function* remainingEntriesOf(list: NameList, { line, digest, open }: SavedProgress, file: string): AsyncGenerator<ListEntry> {
+async function* remainingEntriesOf(
+  list: NameList,
+  { line, digest, open }: SavedProgress,
+  file: string,
+): AsyncGenerator<ListEntry> {
   const started = new Set(open)
   const retried: ListEntry[] = []
   let isChanged = line > 0

@@ -1,6 +1,6 @@
 /** Visits in flight: names of a list are taken as others are done, as many at once as are allowed. */
 
-import type { DelayQueue, DelayedName } from './delay-queue.ts'
+import type { DelayedName, DelayQueue } from './delay-queue.ts'
 import type { ListEntry, NameEntry } from './name-list.ts'
 
 export type ListRun = {

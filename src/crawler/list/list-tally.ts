@@ -1,28 +1,28 @@
-/** What a crawl has seen so far, counted, and how that is said. */
+/** The counts of a list crawl, and their text. */
 
 import type { DnsStatus, Observation } from '../../observe/observation.ts'
 import type { IngestOutcome } from '../../store/ingest.ts'
 
 /**
- * `unseen`: could not be looked at for a reason of ours; `held`: the turn was too far off; `opted-out`: on the opt-out list;
- * `unusable`: lines that are no name; `failed`: a fault of the program.
+ * `not_probed`: not probed, for a local reason; `rate_limited`: the wait was too long; `opted_out`: on the opt-out list;
+ * `invalid`: lines that are no name; `failed`: a program error.
  * `refused`: the clock of this machine is ahead of the store's.
  */
 type ListCountKey =
   | DnsStatus
   | 'website'
-  | 'unseen'
-  | 'held'
-  | 'opted-out'
+  | 'not_probed'
+  | 'rate_limited'
+  | 'opted_out'
   | 'forgotten'
   | 'failed'
-  | 'unusable'
+  | 'invalid'
   | 'written'
   | IngestOutcome
 
 /** Told in any case, and those told only where there are some. */
 const ALWAYS_SHOWN = ['ok', 'nxdomain', 'servfail', 'website'] as const
-const SHOWN_IF_NONZERO = ['unseen', 'held', 'opted-out', 'forgotten', 'failed', 'ahead', 'unusable'] as const
+const SHOWN_IF_NONZERO = ['not_probed', 'rate_limited', 'opted_out', 'forgotten', 'failed', 'ahead', 'invalid'] as const
 const WRITE_OUTCOMES = { store: ['applied', 'unchanged', 'stale'], file: ['written'] } as const
 
 export type ListCrawlTally = ReturnType<typeof createListCrawlTally>
@@ -32,10 +32,11 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
   const countOf = (count: ListCountKey): number => counts.get(count) ?? 0
   const formatCounts = (names: readonly ListCountKey[]): string[] => names.map((name) => `${name} ${countOf(name)}`)
   const formatRare = (): string[] => formatCounts(SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0))
-  const probed = (): number => countOf('ok') + countOf('nxdomain') + countOf('servfail') + countOf('unseen') + countOf('failed')
+  const probed = (): number =>
+    countOf('ok') + countOf('nxdomain') + countOf('servfail') + countOf('not_probed') + countOf('failed')
   return {
     of: countOf,
-    visited: probed,
+    probed,
     /** Names that wait for their turn. */
     waiting: 0,
     /** Names in a row that could not be looked at. */
@@ -44,23 +45,35 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
       counts.set(count, countOf(count) + 1)
     },
     countObservation({ dns, web }: Observation): void {
-      this.add(dns?.status ?? 'unseen')
+      this.add(dns?.status ?? 'not_probed')
       if (web?.has_website) this.add('website')
     },
     /** As in `ok 70  nxdomain 4  servfail 6  website 41`. */
     line(): string {
-      return [...formatCounts(ALWAYS_SHOWN), ...formatRare(), ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : [])].join('  ')
+      return [
+        ...formatCounts(ALWAYS_SHOWN),
+        ...formatRare(),
+        ...(this.waiting > 0 ? [`waiting ${this.waiting}`] : []),
+      ].join('  ')
     },
     /** All counts by name, those that are 0 left out where they are rare. */
     object(seconds: number): object {
-      const names = [...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind], ...SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0)]
-      return { visited: probed(), ...Object.fromEntries(names.map((name) => [name, countOf(name)])), seconds }
+      const names = [
+        ...ALWAYS_SHOWN,
+        ...WRITE_OUTCOMES[destinationKind],
+        ...SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0),
+      ]
+      return { probed: probed(), ...Object.fromEntries(names.map((name) => [name, countOf(name)])), seconds }
     },
-    /** As in `visited 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 visits/s)`. */
+    /** As in `probed 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 probes/s)`. */
     summary(seconds: number): string {
       const rate = Math.round(probed() / Math.max(seconds, 0.001))
-      const all = [`visited ${probed()}`, ...formatCounts([...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]), ...formatRare()].join(', ')
-      return `${all} (${seconds.toFixed(1)} s, ${rate} visits/s)`
+      const all = [
+        `probed ${probed()}`,
+        ...formatCounts([...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]),
+        ...formatRare(),
+      ].join(', ')
+      return `${all} (${seconds.toFixed(1)} s, ${rate} probes/s)`
     },
   }
 }

@@ -3,12 +3,12 @@
 import { createReadStream, fstatSync, openSync, type Stats } from 'node:fs'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
-import { errorCause } from '../../import/stream/input-error.ts'
-import { decompress } from '../../import/stream/decompress.ts'
-import { type InputLine, createLineSplitter } from '../../import/stream/line-splitter.ts'
-import { parseListLine } from '../../import/stream/list-line.ts'
-import { type DomainName, parseName, nameProblem } from '../../values/domain-name.ts'
 import { CommandFault } from '../../config/command-fault.ts'
+import { decompress } from '../../import/stream/decompress.ts'
+import { errorCause } from '../../import/stream/input-error.ts'
+import { createLineSplitter, type InputLine } from '../../import/stream/line-splitter.ts'
+import { parseListLine } from '../../import/stream/list-line.ts'
+import { type DomainName, nameProblem, parseName } from '../../values/domain-name.ts'
 
 /** `line` counts from 1. `digest` is of the list up to this line; `share` of it is gone through then (null: not known). */
 type ListPosition = { line: number; digest: number; share: number | null }
@@ -17,7 +17,12 @@ export type ListEntry = ListPosition & ({ name: DomainName } | { name: null; rea
 export type NameEntry = Extract<ListEntry, { name: DomainName }>
 
 /** Where names come from. `path` is null for arguments, `-` for standard input; `unit` is what is counted. */
-export type NameList = { path: string | null; itemName: 'line' | 'name'; stats: Stats | null; entries: AsyncIterable<ListEntry> }
+export type NameList = {
+  path: string | null
+  itemName: 'line' | 'name'
+  stats: Stats | null
+  entries: AsyncIterable<ListEntry>
+}
 
 const READ_CHUNK_BYTES = 16_384
 
@@ -36,7 +41,12 @@ export function openNameList(path: string, signal: AbortSignal): NameList {
     if (stats.isDirectory()) throw new Error('it is a folder')
     // whoever imports node:process sets the pipe of standard input so that reads from its number fail while it is empty
     const bytes = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: READ_CHUNK_BYTES })
-    return { path, itemName: 'line', stats, entries: entriesFromStream(addAbortSignal(signal, bytes), path, stats.size) }
+    return {
+      path,
+      itemName: 'line',
+      stats,
+      entries: entriesFromStream(addAbortSignal(signal, bytes), path, stats.size),
+    }
   } catch (error) {
     throw new CommandFault(`${path} cannot be read: ${errorCause(error)}`)
   }

@@ -4,11 +4,11 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync, type Stats, wr
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { CommandFault } from '../../config/command-fault.ts'
 import { errorCause } from '../../import/stream/input-error.ts'
 import { MAX_LINE_BYTES } from '../../import/stream/line-splitter.ts'
 import { parseObservation } from '../../observe/observation-parser.ts'
 import { writeObservation } from '../../observe/observation-writer.ts'
-import { CommandFault } from '../../config/command-fault.ts'
 import { type Destination, UNKNOWN_NAME } from './destination.ts'
 
 const STANDARD_OUTPUT = 1

@@ -1,10 +1,10 @@
 /** The manners of a crawl of a list: who is left out of it, and where a visit has to wait for its turn. */
 
+import type { Observation } from '../../observe/observation.ts'
 import type { OptOutList } from '../../probe/policy/opt-out.ts'
 import type { PolitenessLimiter, RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
-import type { Observation } from '../../observe/observation.ts'
-import { observedNameServers } from '../queue/admission.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
+import { observedNameServers } from '../queue/admission.ts'
 import type { DelayedName } from './delay-queue.ts'
 
 export type Politeness = {
@@ -27,7 +27,11 @@ export const NO_POLITENESS: Politeness = {
 }
 
 /** Where a name has to wait after a visit that was held at an address: there, and where visits before were held. */
-export function targetsAfterDelay(previous: DelayedName | undefined, at: IpAddress, observation: Observation): RateLimitTargets {
+export function targetsAfterDelay(
+  previous: DelayedName | undefined,
+  at: IpAddress,
+  observation: Observation,
+): RateLimitTargets {
   const addresses = new Set([...(previous?.delays ? (previous.targets.addresses ?? []) : []), at])
   const nameServers = observedNameServers(observation) || previous?.targets.nameServers
   const targets = { addresses: [...addresses].slice(-MAX_DELAY_ADDRESSES) }

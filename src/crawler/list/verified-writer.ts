@@ -1,17 +1,23 @@
 /** What visits of a list saw, held back until the self-check after them is well: then it is written, otherwise thrown away. */
 
 import type { Observation } from '../../observe/observation.ts'
-import { type Notifier, type CrawlClock, createNotifier } from '../notifier.ts'
-import type { ProbeOutcome } from '../status/stats.ts'
+import type { Instant } from '../../values/time.ts'
+import { type BatchVerification, requireNoAnomaly, requireSelfCheck } from '../anomaly/batch-verification.ts'
 import { countOutcomes } from '../anomaly/outcome-counts.ts'
 import type { PriorState } from '../anomaly/prior-state.ts'
-import { requireNoAnomaly, type BatchVerification, requireSelfCheck } from '../anomaly/batch-verification.ts'
+import { type CrawlClock, createNotifier, type Notifier } from '../notifier.ts'
 import { CrawlPauseError } from '../session.ts'
-import type { Instant } from '../../values/time.ts'
+import type { ProbeOutcome } from '../status/stats.ts'
 import type { NameEntry } from './name-list.ts'
 
 /** A visit that is over. `dns` of its observation is null where the name could not be looked at. */
-export type ListProbe = { entry: NameEntry; observation: Observation; at: Instant; outcome: ProbeOutcome; candidate: { prior: PriorState } }
+export type ListProbe = {
+  entry: NameEntry
+  observation: Observation
+  at: Instant
+  outcome: ProbeOutcome
+  candidate: { prior: PriorState }
+}
 
 type VerifiedWriterOptions = {
   verification: BatchVerification
@@ -86,7 +92,7 @@ export class VerifiedWriter {
   pauseFor(pause: CrawlPauseError): void {
     const { verification: check, onDiscarded: onThrown } = this.#options
     this.#epoch++
-    if (this.#pause?.reason !== pause.message) check.log(`the crawl pauses: ${pause.message}`)
+    if (this.#pause?.reason !== pause.message) check.log(`crawl paused: ${pause.message}`)
     this.#pause = { reason: pause.message, retryAfterMs: pause.retryAfterMs }
     onThrown(this.#finished.splice(0).map(({ entry }) => entry))
     this.#notifier.notify()
@@ -121,7 +127,11 @@ export class VerifiedWriter {
 
   #untilBatchDue(): number {
     if (this.#finished.length >= MAX_BATCH_PROBES || this.#settleCallbacks.length > 0) return 0
-    return this.#oldestFinishedAt + (this.#probesInFlight === 0 ? IDLE_BATCH_DELAY_MS : MAX_BATCH_DELAY_MS) - this.#options.clock.monotonicMs()
+    return (
+      this.#oldestFinishedAt +
+      (this.#probesInFlight === 0 ? IDLE_BATCH_DELAY_MS : MAX_BATCH_DELAY_MS) -
+      this.#options.clock.monotonicMs()
+    )
   }
 
   /** Looks until the eyes are good again; at first at once. */
@@ -134,7 +144,7 @@ export class VerifiedWriter {
     }
     if (signal.aborted || !(await this.#verifies(() => requireSelfCheck(check)))) return
     this.#pause = null
-    if (why !== null) check.log('the crawl goes on')
+    if (why !== null) check.log('crawl resumed')
     onReady()
   }
 

@@ -1,21 +1,26 @@
 /** Who comes into the waiting room: names that were read from the store, with the places that their visits go to. */
 
 import { postponedChange } from '../../apply/apply.ts'
-import type { CurrentFacts, CrawlState } from '../../apply/crawl-state.ts'
-import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
+import type { CrawlState, CurrentFacts } from '../../apply/crawl-state.ts'
 import type { Observation } from '../../observe/observation.ts'
+import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
 import type { CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { Instant } from '../../values/time.ts'
-import { lastProbedAt } from '../status/sweep-count.ts'
-import type { CrawlerDependencies } from '../dependencies.ts'
 import { priorStateOf } from '../anomaly/prior-state.ts'
-import type { Candidate, HeldRange } from './held-range.ts'
+import type { CrawlerDependencies } from '../dependencies.ts'
 import type { CrawlSession } from '../session.ts'
+import { lastProbedAt } from '../status/sweep-count.ts'
+import type { Candidate, HeldRange } from './held-range.ts'
 import type { ProbeKind } from './kind-selector.ts'
 
 /** A name that was read. `wish`: why it is wanted, null where it is due. */
-export type SlotCandidate = { state: CrawlState; range: HeldRange; requestKind: CrawlRequestKind | null; readAt: Instant }
+export type SlotCandidate = {
+  state: CrawlState
+  range: HeldRange
+  requestKind: CrawlRequestKind | null
+  readAt: Instant
+}
 
 /** The names of whom the facts are read at once. */
 const FACTS_BATCH_NAMES = 500
@@ -24,17 +29,30 @@ const FACTS_BATCH_NAMES = 500
  * Lets in as many of each kind as there is room for; the others go back to their slots. Names in hand already are passed
  * over. Returns how many of each kind came in.
  */
-export async function admitCandidates(session: CrawlSession, candidates: readonly SlotCandidate[]): Promise<Map<ProbeKind, number>> {
+export async function admitCandidates(
+  session: CrawlSession,
+  candidates: readonly SlotCandidate[],
+): Promise<Map<ProbeKind, number>> {
   const { queue } = session
   const free = new Map<ProbeKind, number>()
   const admitted: Candidate[] = []
   for (const { state, range, requestKind, readAt: at } of candidates) {
     if (session.candidates.has(state.name)) continue
-    const kind = requestKind ?? (lastProbedAt(state) > 0 ? 'due' : 'fresh')
+    const kind = requestKind ?? (lastProbedAt(state) > 0 ? 'due' : 'new')
     const freeSlots = free.get(kind) ?? queue.capacityLeft(kind)
     free.set(kind, freeSlots - 1)
     const requests = new Set(requestKind === null ? [] : [requestKind])
-    if (freeSlots > 0) admitted.push({ name: state.name, state, kind, prior: 'new', heldRange: range, readAt: at, targets: {}, requests })
+    if (freeSlots > 0)
+      admitted.push({
+        name: state.name,
+        state,
+        kind,
+        prior: 'new',
+        heldRange: range,
+        readAt: at,
+        targets: {},
+        requests,
+      })
     else if (range.sweep !== null) range.sweep.hasReturned = true
   }
   await loadTargets(session, admitted)
@@ -55,7 +73,11 @@ function isStillHeld(session: CrawlSession, { name, heldRange: range }: Candidat
 }
 
 /** Those whose owners want no visits are not due for as long as may be; returns the others. */
-export async function withoutOptedOut(session: CrawlSession, states: readonly CrawlState[], at: Instant): Promise<CrawlState[]> {
+export async function withoutOptedOut(
+  session: CrawlSession,
+  states: readonly CrawlState[],
+  at: Instant,
+): Promise<CrawlState[]> {
   const { optOut, store, intervals: rhythm } = session.dependencies
   const [optedOut, others] = [[] as CrawlState[], [] as CrawlState[]]
   for (const state of states) (optOut.hasName(state.name) ? optedOut : others).push(state)
@@ -94,7 +116,10 @@ export function observedNameServers({ dns }: Observation): string {
 }
 
 /** Nobody waits at the operator's own addresses, nor at the name servers of what lies on those alone. */
-export function withoutOwnAddresses({ addresses = [], nameServers }: RateLimitTargets, isOwn: CrawlerDependencies['isOwn']): RateLimitTargets {
+export function withoutOwnAddresses(
+  { addresses = [], nameServers }: RateLimitTargets,
+  isOwn: CrawlerDependencies['isOwn'],
+): RateLimitTargets {
   const others = addresses.filter((address) => !isOwn(address))
   const isFree = nameServers === undefined || (addresses.length > 0 && others.length === 0)
   return isFree ? { addresses: others } : { addresses: others, nameServers }

@@ -2,9 +2,9 @@
 
 import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { admitCandidates, withoutOptedOut, type SlotCandidate } from './admission.ts'
-import type { HeldRange } from './held-range.ts'
 import type { CrawlSession } from '../session.ts'
+import { admitCandidates, type SlotCandidate, withoutOptedOut } from './admission.ts'
+import type { HeldRange } from './held-range.ts'
 
 /** Ranges that are leased for wishes at once. */
 const MAX_LEASED_RANGES = 8
@@ -17,7 +17,8 @@ const LOOKUP_REQUEST_FORGET_MS = 3_600_000
 export async function serveCrawlRequests(session: CrawlSession): Promise<void> {
   const last = new Map<CrawlRequestKind, number>()
   while (!session.isEnding) {
-    for (const kind of CRAWL_REQUEST_KINDS) last.set(kind, await serveRequestsOfKind(session, kind, last.get(kind) ?? -1))
+    for (const kind of CRAWL_REQUEST_KINDS)
+      last.set(kind, await serveRequestsOfKind(session, kind, last.get(kind) ?? -1))
     await session.requestsWanted.wait(session.dependencies.timings.pollMs)
   }
 }
@@ -55,7 +56,7 @@ async function admitRequested(session: CrawlSession, kind: CrawlRequestKind, ran
   const { store, clock } = session.dependencies
   const wanted = await store.crawlRequests.inRange(kind, range.lease.range, MAX_NAMES_PER_RANGE)
   const now = clock.monotonicMs()
-  const expired = kind === 'asked' ? wanted.filter((name) => isRequestExpired(session, name, now)) : []
+  const expired = kind === 'lookup' ? wanted.filter((name) => isRequestExpired(session, name, now)) : []
   if (expired.length > 0) await store.crawlRequests.complete(kind, expired)
   for (const name of expired) session.memory.lookupRequests.delete(name)
   const missing = wanted.filter(
@@ -83,7 +84,7 @@ function promoteCandidate(session: CrawlSession, name: DomainName, kind: CrawlRe
   const candidate = session.candidates.get(name)
   if (candidate === undefined) return session.memory.inFlight.has(name)
   candidate.requests.add(kind)
-  if (candidate.kind === 'due' || candidate.kind === 'fresh') session.queue.promote(candidate, kind)
+  if (candidate.kind === 'due' || candidate.kind === 'new') session.queue.promote(candidate, kind)
   return true
 }
 

@@ -2,12 +2,12 @@
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
 import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
-import type { SlotCount, Lease, RangeSweep } from '../../store/port/schedule.ts'
 import type { CrawlRequestKind } from '../../store/port/crawl-requests.ts'
+import type { Lease, RangeSweep, SlotCount } from '../../store/port/schedule.ts'
 import { type DomainName, RANGE_SLOTS } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
-import { EMPTY_SWEEP_COUNT } from '../status/sweep-count.ts'
 import type { PriorState } from '../anomaly/prior-state.ts'
+import { EMPTY_SWEEP_COUNT } from '../status/sweep-count.ts'
 import type { ProbeKind } from './kind-selector.ts'
 
 /** A name whose turn is to come, or that is being visited, or whose visit is not saved yet. */
@@ -72,7 +72,11 @@ export function isRangeDone({ openCandidates: open, sweep }: HeldRange): boolean
 }
 
 /** What is told when it is given back; null where it was not swept whole. */
-export function finishedSweep({ sweep }: HeldRange, now: Instant, { min: least, max: most }: SweepInterval): RangeSweep | null {
+export function finishedSweep(
+  { sweep }: HeldRange,
+  now: Instant,
+  { min: least, max: most }: SweepInterval,
+): RangeSweep | null {
   if (sweep === null || sweep.slotsRead < RANGE_SLOTS) return null
   const { count, tookMs: took, hasReturned: isLeft } = sweep
   if (isLeft) return { nextSweep: now, count }

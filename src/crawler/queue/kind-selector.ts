@@ -4,13 +4,13 @@
  * `asked`: a caller looked up a name that was not known. `fresh`: known, and never visited. `followup`: a file of the night
  * needs fresh facts. `due`: its time has come again.
  */
-export const PROBE_KINDS = ['asked', 'fresh', 'followup', 'due'] as const
+export const PROBE_KINDS = ['lookup', 'new', 'followup', 'due'] as const
 export type ProbeKind = (typeof PROBE_KINDS)[number]
 
 /** Parts of the whole, whatever their sum; 0 is for what may only borrow. */
 export type KindShares = Readonly<Record<ProbeKind, number>>
 
-export const DEFAULT_SHARES: KindShares = { asked: 10, fresh: 30, followup: 20, due: 40 }
+export const DEFAULT_SHARES: KindShares = { lookup: 10, new: 30, followup: 20, due: 40 }
 
 const ROUNDING_TOLERANCE = 1e-9
 
@@ -29,7 +29,8 @@ export function createKindSelector(shares: KindShares): KindSelector {
     if (competing.length === 0) return waiting[0] ?? null
     const totalShare = sumShares(competing, shares)
     const leftCredit = removeIdleKinds(credit, competing)
-    for (const kind of competing) credit.set(kind, (credit.get(kind) ?? 0) + ((1 + leftCredit) * shares[kind]) / totalShare)
+    for (const kind of competing)
+      credit.set(kind, (credit.get(kind) ?? 0) + ((1 + leftCredit) * shares[kind]) / totalShare)
     const margin = 1 / Math.max(2 * competing.length - 2, 1)
     const eligible = competing.filter((kind) => credit.get(kind)! >= margin - ROUNDING_TOLERANCE)
     const urgency = (kind: ProbeKind): number => (1 - margin - credit.get(kind)!) / shares[kind]

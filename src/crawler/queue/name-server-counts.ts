@@ -1,7 +1,7 @@
 /** How many names were met at sets of name servers: nobody else counts them. Bounded, and half of a count is forgotten after a round. */
 
-import { FULL_CYCLE_SECONDS } from '../../probe/policy/politeness-limiter.ts'
 import { LruMap } from '../../probe/lru-map.ts'
+import { FULL_CYCLE_SECONDS } from '../../probe/policy/politeness-limiter.ts'
 
 /** Sets that are remembered, those met last. */
 const MAX_NAME_SERVER_SETS = 50_000

@@ -3,7 +3,7 @@
 import type { PolitenessLimiter } from '../../probe/policy/politeness-limiter.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Candidate } from './held-range.ts'
-import { PROBE_KINDS, type ProbeKind, type KindSelector } from './kind-selector.ts'
+import { type KindSelector, PROBE_KINDS, type ProbeKind } from './kind-selector.ts'
 
 /** Names of a kind that wait, at most. */
 export const MAX_CANDIDATES_PER_KIND = 1_000
@@ -26,9 +26,15 @@ export class ReadyQueue {
   readonly #options: ReadyQueueOptions
   readonly #candidates = new Map<DomainName, Candidate>()
   /** In the order they came. */
-  readonly #queued = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<ProbeKind, Set<Candidate>>
+  readonly #queued = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<
+    ProbeKind,
+    Set<Candidate>
+  >
   /** Those whose turn at their place has come. */
-  readonly #released = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<ProbeKind, Set<Candidate>>
+  readonly #released = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<
+    ProbeKind,
+    Set<Candidate>
+  >
   /** By the time of their turn, ascending. */
   readonly #delayed: { at: number; candidate: Candidate }[] = []
 

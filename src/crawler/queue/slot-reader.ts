@@ -1,12 +1,12 @@
 /** Reads the slots of leased ranges piece by piece, and lets in the names that are due. */
 
 import { RANGE_SLOTS } from '../../values/domain-name.ts'
-import { admitCandidates, withoutOptedOut } from './admission.ts'
-import { addSweepCounts } from '../status/sweep-count.ts'
-import { startSweep, type HeldRange, nextSlots } from './held-range.ts'
-import { REFILL_BELOW } from './ready-queue.ts'
 import type { CrawlSession } from '../session.ts'
+import { addSweepCounts } from '../status/sweep-count.ts'
+import { admitCandidates, withoutOptedOut } from './admission.ts'
+import { type HeldRange, nextSlots, startSweep } from './held-range.ts'
 import type { ProbeKind } from './kind-selector.ts'
+import { REFILL_BELOW } from './ready-queue.ts'
 
 /** Ranges that are leased at once. */
 const RANGES_PER_LEASE = 4
@@ -19,7 +19,7 @@ const TARGET_CHUNK_NAMES = 4_000
 type SlotChunk = { slots: number; tookMs: number; due: number; admitted: number }
 
 /** The kinds of turns that are read from slots. */
-const SLOT_KINDS = ['fresh', 'due'] as const
+const SLOT_KINDS = ['new', 'due'] as const
 
 export async function readSlots(session: CrawlSession): Promise<void> {
   const leased: HeldRange[] = []
@@ -41,7 +41,8 @@ export async function readSlots(session: CrawlSession): Promise<void> {
         reading = null
         await session.release()
       }
-      if (admittedNothing(session, chunk)) nextPollAt = clock.monotonicMs() + Math.max(chunk.tookMs * (READ_TIME_SHARE - 1), timings.pollMs)
+      if (admittedNothing(session, chunk))
+        nextPollAt = clock.monotonicMs() + Math.max(chunk.tookMs * (READ_TIME_SHARE - 1), timings.pollMs)
       else await session.namesNeeded.wait(pauseAfterChunk(chunk))
     }
   }

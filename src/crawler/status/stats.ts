@@ -3,10 +3,10 @@
 import { PROBE_KINDS, type ProbeKind } from '../queue/kind-selector.ts'
 
 /** Why a crawl pauses; a bounded set, as a metric's label has to be. */
-export const PAUSE_REASONS = ['blind', 'band', 'clock', 'store', 'disk'] as const
+export const PAUSE_REASONS = ['self_check', 'anomaly', 'clock', 'store', 'disk'] as const
 export type CrawlPause = {
   /**
-   * `blind`: control questions are not answered as they must be. `band`: what visits find is unlike what they found for days.
+   * `self_check`: control questions are not answered as they must be. `anomaly`: the outcomes differ from those of the days before.
    * `clock`: this machine's clock is ahead. `store`: the store fails. `disk`: its disk has too little room.
    */
   reason: (typeof PAUSE_REASONS)[number]
@@ -14,8 +14,8 @@ export type CrawlPause = {
   message: string
 }
 
-/** How a visit ended. `unseen`: not looked at, for a reason of ours; `failed`: a fault of the program. */
-export const PROBE_OUTCOMES = ['ok', 'none', 'nxdomain', 'servfail', 'unseen', 'failed'] as const
+/** How a visit ended. `notProbed`: not probed, for a local reason; `failed`: a fault of the program. */
+export const PROBE_OUTCOMES = ['ok', 'noWebsite', 'nxdomain', 'servfail', 'notProbed', 'failed'] as const
 export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
 
 /** Upper bounds, in seconds, of what passes between the time a name is due and its visit; what is later is counted last. */
@@ -60,7 +60,8 @@ export class CrawlStats {
   recordLag(seconds: number): void {
     const place = LAG_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound)
     this.#lags[place < 0 ? LAG_BOUNDS_SECONDS.length : place]!++
-    if (this.#lags.reduce((sum, count) => sum + count) > MAX_LAG_SAMPLES) this.#lags = this.#lags.map((count) => count >> 1)
+    if (this.#lags.reduce((sum, count) => sum + count) > MAX_LAG_SAMPLES)
+      this.#lags = this.#lags.map((count) => count >> 1)
   }
 
   /** It pauses, unless it does already; since when is told from the first time on. `now` in milliseconds. */
@@ -110,6 +111,10 @@ export class CrawlStats {
 }
 
 function zeroByKind(): Record<ProbeKind, Record<ProbeOutcome, number>> {
-  const none = (): Record<ProbeOutcome, number> => Object.fromEntries(PROBE_OUTCOMES.map((end) => [end, 0])) as Record<ProbeOutcome, number>
-  return Object.fromEntries(PROBE_KINDS.map((kind) => [kind, none()])) as Record<ProbeKind, Record<ProbeOutcome, number>>
+  const none = (): Record<ProbeOutcome, number> =>
+    Object.fromEntries(PROBE_OUTCOMES.map((end) => [end, 0])) as Record<ProbeOutcome, number>
+  return Object.fromEntries(PROBE_KINDS.map((kind) => [kind, none()])) as Record<
+    ProbeKind,
+    Record<ProbeOutcome, number>
+  >
 }

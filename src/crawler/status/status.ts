@@ -1,11 +1,11 @@
 /** How a crawl goes, read from the store alone: what is due, what came of visits, and who crawls. */
 
-import type { SlotCount, CrawlerHeartbeat, OutcomeCount, RangeState } from '../../store/port/schedule.ts'
-import type { Store } from '../../store/port/store.ts'
 import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
-import { ageQuantiles, EMPTY_SWEEP_COUNT, addSweepCounts } from './sweep-count.ts'
-import { LAG_BOUNDS_SECONDS, type CrawlerReport } from './stats.ts'
+import type { CrawlerHeartbeat, OutcomeCount, RangeState, SlotCount } from '../../store/port/schedule.ts'
+import type { Store } from '../../store/port/store.ts'
 import { type Quantiles, quantiles } from './quantiles.ts'
+import { type CrawlerReport, LAG_BOUNDS_SECONDS } from './stats.ts'
+import { addSweepCounts, ageQuantiles, EMPTY_SWEEP_COUNT } from './sweep-count.ts'
 
 /** A crawler that lives. `report` is null where its words cannot be read. */
 export type LiveCrawler = { holder: string; heartbeatAt: number; report: CrawlerReport | null }
@@ -28,13 +28,19 @@ export type CrawlStatus = {
 
 const SECONDS_PER_DAY = 86_400
 
-export async function readCrawlStatus({ schedule, crawlRequests: requests, now }: Pick<Store, 'schedule' | 'crawlRequests' | 'now'>): Promise<CrawlStatus> {
+export async function readCrawlStatus({
+  schedule,
+  crawlRequests,
+  now,
+}: Pick<Store, 'schedule' | 'crawlRequests' | 'now'>): Promise<CrawlStatus> {
   const ranges = await schedule.ranges()
   const outcomes = await schedule.outcomes((await now()) - SECONDS_PER_DAY)
   const crawlers = (await schedule.crawlers()).map(toLiveCrawler)
   const reports = crawlers.flatMap(({ report }) => report ?? [])
   const count = sumRangeCounts(ranges)
-  const requestCounts = await Promise.all(CRAWL_REQUEST_KINDS.map(async (kind) => [kind, await requests.count(kind)] as const))
+  const requestCounts = await Promise.all(
+    CRAWL_REQUEST_KINDS.map(async (kind) => [kind, await crawlRequests.count(kind)] as const),
+  )
   return {
     count,
     unsweptRanges: ranges.filter((range) => range.count === null).length,
@@ -53,12 +59,12 @@ export function sumRangeCounts(ranges: readonly RangeState[]): SlotCount {
 
 function sumByKind(outcomes: readonly OutcomeCount[]): Omit<OutcomeCount, 'hour'>[] {
   const all = new Map<string, Omit<OutcomeCount, 'hour'>>()
-  for (const { kind, probes, servfail, nxdomain, noWebsite: none } of outcomes) {
+  for (const { kind, probes, servfail, nxdomain, noWebsite } of outcomes) {
     const sum = all.get(kind) ?? { kind, probes: 0, servfail: 0, nxdomain: 0, noWebsite: 0 }
     sum.probes += probes
     sum.servfail += servfail
     sum.nxdomain += nxdomain
-    sum.noWebsite += none
+    sum.noWebsite += noWebsite
     all.set(kind, sum)
   }
   return [...all.values()]
@@ -71,8 +77,9 @@ function sumLags(reports: readonly CrawlerReport[]): number[] {
 }
 
 /** A crawler of another release may say it in other words. */
-function toLiveCrawler({ holder, heartbeatAt: heard, report }: CrawlerHeartbeat): LiveCrawler {
+function toLiveCrawler({ holder, heartbeatAt, report }: CrawlerHeartbeat): LiveCrawler {
   const read = JSON.parse(report) as CrawlerReport
-  const isRead = Array.isArray(read?.lags) && read.lags.length === LAG_BOUNDS_SECONDS.length + 1 && Number.isFinite(read.rate)
-  return { holder, heartbeatAt: heard, report: isRead ? read : null }
+  const isRead =
+    Array.isArray(read?.lags) && read.lags.length === LAG_BOUNDS_SECONDS.length + 1 && Number.isFinite(read.rate)
+  return { holder, heartbeatAt, report: isRead ? read : null }
 }

@@ -1,12 +1,12 @@
 /** Lines of passive DNS in the Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): records, and from when to when they were seen. */
 
+import { domainProblem, parseJsonObject } from '../../observe/json.ts'
 import type { ObservedRecord } from '../../probe/probe-result.ts'
-import { parseName } from '../../values/domain-name.ts'
 import { canonicalRecordSet, RECORD_TYPES } from '../../values/dns-record.ts'
+import { parseName } from '../../values/domain-name.ts'
 import { type Instant, parseInstant } from '../../values/time.ts'
-import { parseJsonObject, domainProblem } from '../../observe/json.ts'
 import { parsePresentation } from './presentation.ts'
-import { lineByLine, type ImportFormat, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
+import { type ImportFormat, lineByLine, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
 type CofEntry = Record<string, unknown>
 type TimeRange = { from: Instant; until: Instant }
@@ -40,7 +40,7 @@ function parseCofLine(line: string, observedAt: Instant | null): ParsedLine {
   const times = parseCofTimes(given, observedAt)
   if (typeof times === 'string') return times
   const kept = records as ObservedRecord[]
-  return times.map(({ from, until }) => ({ name, at: from, kind: 'held', type, records: kept, until }))
+  return times.map(({ from, until }) => ({ name, at: from, kind: 'observed', type, records: kept, until }))
 }
 
 /** One or several; a text where there is none, or one that cannot be read. */

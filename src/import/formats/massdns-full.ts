@@ -1,11 +1,11 @@
 /** Full text of massdns (-o F): messages as dig prints them, each behind the server that sent it and the time. */
 
-import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { RECORD_TYPES } from '../../values/dns-record.ts'
-import type { Instant } from '../../values/time.ts'
 import { domainProblem } from '../../observe/json.ts'
-import { answerFromMessage, type PrintedMessage, type PrintedRecord } from './printed-message.ts'
+import { RECORD_TYPES } from '../../values/dns-record.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
+import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
+import { answerFromMessage, type PrintedMessage, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
 /** A message as far as it was read. `question`: null until it was read; `section`: the one that its next records are in. */
@@ -64,7 +64,8 @@ function newEntry(at: Instant | null): FullTextEntry {
 
 /** Takes one line of an entry; a text: what is wrong with it. */
 function parseEntryLine(entry: FullTextEntry, line: string): string | null {
-  if (!line.startsWith(';;')) return entry.section === 'QUESTION' ? parseQuestionLine(entry, line) : parseRecordLine(entry, line)
+  if (!line.startsWith(';;'))
+    return entry.section === 'QUESTION' ? parseQuestionLine(entry, line) : parseRecordLine(entry, line)
   const [, time] = UNIX_TIME_LINE.exec(line) ?? []
   if (time !== undefined) entry.at = Number(time)
   entry.status = STATUS_LINE.exec(line)?.[1] ?? entry.status
@@ -87,7 +88,8 @@ function parseRecordLine(entry: FullTextEntry, line: string): string | null {
   const [, owner, , kind, type, data] = RECORD_LINE.exec(line) ?? []
   if (owner === undefined || type === undefined || data === undefined)
     return 'record: must be a name, a time to live, a class, a type and data'
-  if (entry.answers.length + entry.authorities.length >= MAX_ENTRY_RECORDS) return `record: is over the ${MAX_ENTRY_RECORDS}th`
+  if (entry.answers.length + entry.authorities.length >= MAX_ENTRY_RECORDS)
+    return `record: is over the ${MAX_ENTRY_RECORDS}th`
   if (entry.section === 'AUTHORITY') entry.authorities.push(type)
   if (entry.section === 'ANSWER') entry.answers.push(printedRecord(owner, kind === 'IN' ? type : '', data))
   return null
@@ -100,5 +102,5 @@ function sightingsOfEntry({ at, question, ...message }: FullTextEntry & PrintedM
   if (type === undefined) return []
   const answer = answerFromMessage(question.name, type, message)
   if (typeof answer === 'string') return `answer: ${answer}`
-  return answer === null ? [] : [{ name: question.name, at, kind: 'asked', type, answer }]
+  return answer === null ? [] : [{ name: question.name, at, kind: 'queried', type, answer }]
 }

@@ -1,11 +1,11 @@
 /** A line of massdns in JSON (-o J): one answer, or with -o Je why there was none. */
 
-import { parseName } from '../../values/domain-name.ts'
+import { domainProblem, isObject, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
 import { RECORD_TYPES } from '../../values/dns-record.ts'
+import { parseName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
-import { isObject, objectsIn, parseJsonObject, stringOrEmpty, domainProblem } from '../../observe/json.ts'
+import { printedRecord, splitJoinedTxt } from './presentation.ts'
 import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
-import { splitJoinedTxt, printedRecord } from './presentation.ts'
 import { NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000
@@ -32,7 +32,7 @@ export function parseMassdnsJson(line: string, observedAt: Instant | null): Pars
     flags: Array.isArray(given.flags) ? given.flags.map(stringOrEmpty) : null,
   })
   if (typeof answer === 'string') return `data.answers: ${answer}`
-  return answer === null ? [] : [{ name, at, kind: 'asked', type, answer }]
+  return answer === null ? [] : [{ name, at, kind: 'queried', type, answer }]
 }
 
 function parseNanoseconds(given: unknown): Instant | null {

@@ -1,13 +1,13 @@
 /** Simple text of massdns (-o S): records a line, and with its flags q and r the question in front of them. */
 
-import type { DnsAnswer } from '../../probe/probe-result.ts'
-import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { parseHost, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
-import type { Instant } from '../../values/time.ts'
 import { domainProblem } from '../../observe/json.ts'
-import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
+import type { DnsAnswer } from '../../probe/probe-result.ts'
+import { parseHost, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
+import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
-import { type LineParser, NO_TIME_PROBLEM, type Sighting, type ParsedLine } from './sighting.ts'
+import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
+import { type LineParser, NO_TIME_PROBLEM, type ParsedLine, type Sighting } from './sighting.ts'
 
 /**
  * The answer to one question. `type`: the one that was asked, null where that was not printed. `status`: null where it was
@@ -69,7 +69,12 @@ function parseQueryLine(line: string, observedAt: Instant | null): SimpleTextEnt
   return domain === undefined ? null : newSimpleEntry(domain, plain, null, observedAt)
 }
 
-function newSimpleEntry(domain: string, type: string | null, status: string | null, at: Instant | null): SimpleTextEntry | string {
+function newSimpleEntry(
+  domain: string,
+  type: string | null,
+  status: string | null,
+  at: Instant | null,
+): SimpleTextEntry | string {
   const name = parseName(domain)
   if (name === null) return domainProblem(domain)
   return at === null ? NO_TIME_PROBLEM : { name, at, type, status, answers: [], lines: new Set(), end: name }
@@ -100,7 +105,7 @@ function sightingsOfSimpleEntry({ name, at, type, status, answers }: SimpleTextE
       flags: null,
     })
     if (typeof answer === 'string') return answer
-    if (answer !== null) sightings.push({ name, at, kind: 'asked', type: queryType, answer })
+    if (answer !== null) sightings.push({ name, at, kind: 'queried', type: queryType, answer })
   }
   return sightings
 }

@@ -1,15 +1,15 @@
 /** Makes observations of the sightings of each name, once they stand together in the order of time. */
 
-import type { DnsProbeResult } from '../../probe/probe-result.ts'
-import type { DomainName } from '../../values/domain-name.ts'
-import { RECORD_TYPES, type RecordsByType, type RecordType } from '../../values/dns-record.ts'
-import type { Instant } from '../../values/time.ts'
-import type { Observation } from '../../observe/observation.ts'
 import { toDnsPart } from '../../observe/dns-part.ts'
+import type { Observation } from '../../observe/observation.ts'
+import type { DnsProbeResult } from '../../probe/probe-result.ts'
+import { RECORD_TYPES, type RecordsByType, type RecordType } from '../../values/dns-record.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import type { Instant } from '../../values/time.ts'
 import type { Sighting } from './sighting.ts'
-import { type RecordSnapshot, type ValidityTimeline, createValidityTimeline } from './validity-timeline.ts'
+import { createValidityTimeline, type RecordSnapshot, type ValidityTimeline } from './validity-timeline.ts'
 
-type QuerySighting = Extract<Sighting, { kind: 'asked' }>
+type QuerySighting = Extract<Sighting, { kind: 'queried' }>
 /** Answers that belong together. `times`: when each came. */
 type ObservedQueries = { at: Instant; answers: DnsProbeResult; answeredAt: Map<RecordType, Instant> }
 /** What is under way for one name. `moments`: record sets by their time. */
@@ -36,7 +36,7 @@ export function* observationsOf(sightings: Iterable<Sighting>): Generator<Observ
       if (gathering !== null) yield* finishName(gathering)
       gathering = { name: sighting.name, queries: null, validity: new Map(), snapshots: new Map() }
     }
-    if (sighting.kind === 'asked') yield* addQuery(gathering, sighting)
+    if (sighting.kind === 'queried') yield* addQuery(gathering, sighting)
     else {
       const { type, at, records, until } = sighting
       const validity = gathering.validity.get(type) ?? createValidityTimeline(type)

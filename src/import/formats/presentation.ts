@@ -12,7 +12,8 @@ const BACKSLASH = '\\'
  */
 export function parsePresentation(type: RecordType, data: string): unknown {
   const text = decimalEscapes(data)
-  if (type === 'TXT') return text.trimStart().startsWith('"') ? quotedParts(text.trim()) : splitTxtParts(unescapeOptional(text))
+  if (type === 'TXT')
+    return text.trimStart().startsWith('"') ? quotedParts(text.trim()) : splitTxtParts(unescapeOptional(text))
   const fields = text.trim().split(/\s+/)
   if (type === 'MX') return fields.length === 2 ? { priority: parseDigits(fields[0]), mail_server: fields[1] } : text
   if (type !== 'SOA') return text.trim()

@@ -68,7 +68,11 @@ export function answerFromMessage(host: string, type: RecordType, message: Print
 }
 
 /** An answer with these records; a text where they are refused. */
-export function answerWithRecords(type: RecordType, records: readonly unknown[], aliases: string[]): DnsAnswer | string {
+export function answerWithRecords(
+  type: RecordType,
+  records: readonly unknown[],
+  aliases: string[],
+): DnsAnswer | string {
   const set = canonicalRecordSet(type, records)
   return typeof set === 'string' ? set : { outcome: 'records', records: records as ObservedRecord[], aliases }
 }
@@ -81,7 +85,8 @@ function emptyAnswerOf({ status, authorities, flags }: PrintedMessage, aliases: 
   const hasSoa = authorities.includes('SOA')
   if (status === 'NXDOMAIN' && aliases.length === 0) return { outcome: 'nxdomain' }
   if (aliases.length > 0) return status === 'NXDOMAIN' || hasSoa ? { outcome: 'records', records: [], aliases } : null
-  const isAuthoritativeOrRecursive = flags === null ? !authorities.includes('NS') : flags.includes('aa') || flags.includes('ra')
+  const isAuthoritativeOrRecursive =
+    flags === null ? !authorities.includes('NS') : flags.includes('aa') || flags.includes('ra')
   const isReferral = authorities.includes('NS') && !flags?.includes('aa')
   if (!hasSoa && (!isAuthoritativeOrRecursive || isReferral)) return { outcome: 'failed', why: 'lame' }
   return { outcome: 'records', records: [], aliases }

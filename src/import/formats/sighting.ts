@@ -1,8 +1,8 @@
 /** What the lines of another crawl become: dated sightings of a name, from which observations are made once all are together. */
 
 import type { DnsAnswer, ObservedRecord } from '../../probe/probe-result.ts'
-import type { DomainName } from '../../values/domain-name.ts'
 import type { RecordType } from '../../values/dns-record.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** `at`: when it was seen, or where it has a duration, from when on. */
@@ -13,8 +13,8 @@ export type Sighting = { name: DomainName; at: Instant } & SightingBody
  * from `at` until `until`, both included. Records are in the form of observation files and have been checked.
  */
 export type SightingBody =
-  | { kind: 'asked'; type: RecordType; answer: DnsAnswer }
-  | { kind: 'held'; type: RecordType; records: readonly ObservedRecord[]; until: Instant }
+  | { kind: 'queried'; type: RecordType; answer: DnsAnswer }
+  | { kind: 'observed'; type: RecordType; records: readonly ObservedRecord[]; until: Instant }
 
 /**
  * What a line completes: sightings, of any number of names; none, where it holds nothing that we keep (it is passed over);

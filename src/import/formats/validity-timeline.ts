@@ -1,7 +1,7 @@
 /** What was seen from when to when becomes a sequence of record sets: of one type, the records that hold at the same time. */
 
 import type { ObservedRecord } from '../../probe/probe-result.ts'
-import { type AnyRecord, usableRecords, type RecordType } from '../../values/dns-record.ts'
+import { type AnyRecord, type RecordType, usableRecords } from '../../values/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** `from`: when it began to be seen without a break. */

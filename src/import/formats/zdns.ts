@@ -1,13 +1,13 @@
 /** Lines of zdns (https://github.com/zmap/zdns): the results of one or several modules for one name, in the old layout and the new. */
 
+import { domainProblem, isObject, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
-import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { adminEmail, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { type Instant, parseInstant } from '../../values/time.ts'
-import { isObject, objectsIn, parseJsonObject, stringOrEmpty, domainProblem } from '../../observe/json.ts'
-import { answerByStatus, answerFromMessage, type PrintedRecord, answerWithRecords } from './printed-message.ts'
 import { unescapeOptional } from './presentation.ts'
-import { lineByLine, type ImportFormat, NO_TIME_PROBLEM, type Sighting, type ParsedLine } from './sighting.ts'
+import { answerByStatus, answerFromMessage, answerWithRecords, type PrintedRecord } from './printed-message.ts'
+import { type ImportFormat, lineByLine, NO_TIME_PROBLEM, type ParsedLine, type Sighting } from './sighting.ts'
 
 type ZdnsEntry = Record<string, unknown>
 type TypedAnswer = { type: RecordType; answer: DnsAnswer }
@@ -55,14 +55,20 @@ function parseZdnsLine(line: string, observedAt: Instant | null): ParsedLine {
 }
 
 /** `path` is put before the field that a reason names. */
-function parseModuleResult(name: DomainName, read: ModuleParser, result: ZdnsEntry, path: string, observedAt: Instant | null) {
+function parseModuleResult(
+  name: DomainName,
+  read: ModuleParser,
+  result: ZdnsEntry,
+  path: string,
+  observedAt: Instant | null,
+) {
   const { status, timestamp, data } = result
   if (typeof status !== 'string') return `${path}status: must be a text`
   const at = timestamp === undefined ? observedAt : typeof timestamp === 'string' ? parseInstant(timestamp) : null
   if (at === null) return timestamp === undefined ? NO_TIME_PROBLEM : `${path}timestamp: must be an RFC 3339 time`
   const answered = read(name, status, isObject(data) ? data : {})
   if (typeof answered === 'string') return `${path}data: ${answered}`
-  return answered.map(({ type, answer }): Sighting => ({ name, at, kind: 'asked', type, answer }))
+  return answered.map(({ type, answer }): Sighting => ({ name, at, kind: 'queried', type, answer }))
 }
 
 /** The old layout does not name its module: what it found tells it. */

@@ -18,7 +18,10 @@ const COMPRESSION_FORMATS: CompressionFormat[] = [
     ending: '.zst',
     magic: /^(28b52ffd|5.2a4d18)/, // a frame, or one that may be skipped (RFC 8878, chapter 3.1)
     open: () =>
-      createZstdDecompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_d_windowLogMax]: MAX_ZSTD_WINDOW_LOG } }),
+      createZstdDecompress({
+        chunkSize: CHUNK_BYTES,
+        params: { [constants.ZSTD_d_windowLogMax]: MAX_ZSTD_WINDOW_LOG },
+      }),
   },
 ]
 
@@ -34,7 +37,9 @@ export async function* decompress(bytes: ByteStream, path: string): AsyncGenerat
     if (head.length >= 4) break
   }
   const magic = head.toString('hex', 0, 4)
-  const format = COMPRESSION_FORMATS.find((each) => each.magic.test(magic) || (head.length < 4 && path.endsWith(each.ending)))
+  const format = COMPRESSION_FORMATS.find(
+    (each) => each.magic.test(magic) || (head.length < 4 && path.endsWith(each.ending)),
+  )
   const all = prependHead(head, iterator)
   yield* format === undefined ? all : decodeStream(all, format)
 }
@@ -91,7 +96,7 @@ async function* drainDecoder(stage: DecoderStage, format: string): AsyncGenerato
     const piece = stage.decoder.read() as Buffer | null
     if (piece !== null) yield piece
     else if (stage.isConsumed || stage.outcome !== null) break
-    else await new Promise<void>((resolve) => Object.assign(stage, { wake: resolve }))
+    else await new Promise<void>((resolve) => Object.assign(stage, { wakeUp: resolve }))
   }
   if (!(stage.outcome instanceof Error)) return
   const isCut = (stage.outcome as NodeJS.ErrnoException).code === 'Z_BUF_ERROR'

@@ -3,7 +3,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StorageError, errorCause } from './input-error.ts'
+import { errorCause, StorageError } from './input-error.ts'
 
 /** Where a run lies in the file: its first byte, and the one behind its last. */
 type SortedRun = { from: number; to: number }
@@ -40,7 +40,10 @@ export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
     },
     /** Everything that was added, in order; the file goes with the last of it. */
     *sorted(): Generator<string> {
-      const size = Math.min(Math.max(Math.floor(READ_BUFFER_BYTES / (runs.length || 1)), MIN_RUN_BUFFER_BYTES), MAX_RUN_BUFFER_BYTES)
+      const size = Math.min(
+        Math.max(Math.floor(READ_BUFFER_BYTES / (runs.length || 1)), MIN_RUN_BUFFER_BYTES),
+        MAX_RUN_BUFFER_BYTES,
+      )
       const inFile = fd
       const parts = inFile === null ? [] : runs.map((run) => linesOfRun(inFile, run, size))
       yield* mergeSorted([...parts, buffered.sort().values()])
@@ -118,6 +121,8 @@ function withTemporaryFolder<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw new StorageError(`the temporary folder ${tmpdir()} cannot be used: ${errorCause(error)}; TMPDIR names another`)
+    throw new StorageError(
+      `the temporary folder ${tmpdir()} cannot be used: ${errorCause(error)}; TMPDIR names another`,
+    )
   }
 }

@@ -57,7 +57,9 @@ export function lineText({ bytes, length }: InputLine, number: number): string |
 
 /** Why lineText has none. */
 export function lineTextProblem({ length }: InputLine): string {
-  return length > MAX_LINE_BYTES ? `the line has ${length} bytes, ${MAX_LINE_BYTES} are allowed` : 'the line is not UTF-8'
+  return length > MAX_LINE_BYTES
+    ? `the line has ${length} bytes, ${MAX_LINE_BYTES} are allowed`
+    : 'the line is not UTF-8'
 }
 
 /** The beginning of a line for a reject, bytes that are no UTF-8 replaced. */

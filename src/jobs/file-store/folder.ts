@@ -5,10 +5,17 @@
 
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { nullIfMissing, syncFolder, writeDurably } from './durable.ts'
 import { BuildFault } from './build-fault.ts'
-import { type FileKind, type FileName, type FileManifest, type OpenedFile, parseFileName, type FileStore } from './file-store.ts'
-import { endWriter, removeLeftovers, newWriterName } from './leftovers.ts'
+import { nullIfMissing, syncFolder, writeDurably } from './durable.ts'
+import {
+  type FileKind,
+  type FileManifest,
+  type FileName,
+  type FileStore,
+  type OpenedFile,
+  parseFileName,
+} from './file-store.ts'
+import { endWriter, newWriterName, removeLeftovers } from './leftovers.ts'
 
 /** Bytes that are read at once. */
 const READ_CHUNK_BYTES = 131_072
@@ -84,7 +91,11 @@ async function openPublishedFile(folder: string, name: FileName): Promise<Opened
 async function openVerified(folder: string, handle: FileHandle, stored: StoredManifest): Promise<OpenedFile> {
   const { size } = await handle.stat()
   if (size === stored.bytes) {
-    return { manifest: withoutDataFile(stored), read: (start, end) => readRange(handle, start, end), close: () => handle.close() }
+    return {
+      manifest: withoutDataFile(stored),
+      read: (start, end) => readRange(handle, start, end),
+      close: () => handle.close(),
+    }
   }
   await handle.close()
   throw damagedManifest(folder, stored.name, `${stored.data} has ${size} bytes, and not ${stored.bytes}`)

@@ -1,11 +1,11 @@
 /** The social account that an address stands for, by the rules of its network. */
 
 import type { SocialAccount } from '../observation.ts'
+import type { AccountRule, SocialNetwork } from './account-rules.ts'
 import { CREATOR_NETWORKS } from './creator-networks.ts'
 import { fediverseAccount, isFediverseHost } from './fediverse.ts'
 import { LARGE_NETWORKS } from './large-networks.ts'
 import { OTHER_NETWORKS } from './other-networks.ts'
-import type { SocialNetwork, AccountRule } from './account-rules.ts'
 
 const NETWORK_BY_HOST = new Map(
   [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATOR_NETWORKS].flatMap((network) =>

@@ -1,6 +1,6 @@
 /** The rules of networks for music, pictures, books, answers and letters to readers. */
 
-import { type SocialNetwork, NUMERIC_ID, wordSet } from './account-rules.ts'
+import { NUMERIC_ID, type SocialNetwork, wordSet } from './account-rules.ts'
 
 const ok: SocialNetwork = {
   network: 'ok',

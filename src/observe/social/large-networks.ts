@@ -1,6 +1,6 @@
 /** The rules of the largest social networks. */
 
-import { INVITE_CODE, type SocialNetwork, NUMERIC_ID, wordSet } from './account-rules.ts'
+import { INVITE_CODE, NUMERIC_ID, type SocialNetwork, wordSet } from './account-rules.ts'
 
 const PINTEREST_SUFFIXES =
   'com at be ca ch cl co.kr co.uk com.au com.mx cz de dk ec es fi fr gr hu id ie in info it jp nl no nz pe ph pl pt ru se th tw uk us vn'

@@ -1,6 +1,6 @@
 /** The rules of messengers, and of networks for developers, writers, makers and single countries. */
 
-import { INVITE_CODE, type SocialNetwork, NUMERIC_ID, wordSet } from './account-rules.ts'
+import { INVITE_CODE, NUMERIC_ID, type SocialNetwork, wordSet } from './account-rules.ts'
 
 const PHONE_NUMBER = /^\d{7,15}$/
 

@@ -28,7 +28,9 @@ const SITE_BUILDERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<
   siteBuilder('ghost tryghost', ['ghost.org']),
   siteBuilder('blogger', ['blogger.com']),
   siteBuilder('tilda tildapublishing tilda_publishing tilda_cc', ['tilda.cc tilda.ru']),
-  siteBuilder('timeweb timewebru timeweb.ru ucsnrzx_ykqoztr1y6oxxsq uctsnrzx_ykqoztr1y6oxxsq', ['timeweb.ru timeweb.com']),
+  siteBuilder('timeweb timewebru timeweb.ru ucsnrzx_ykqoztr1y6oxxsq uctsnrzx_ykqoztr1y6oxxsq', [
+    'timeweb.ru timeweb.com',
+  ]),
   siteBuilder('regru reg.ru reg_ru', ['reg.ru reg.com']),
   siteBuilder('rucenter ru_nic runic', ['nic.ru']),
   siteBuilder('beget begetru beget_com', ['beget.com beget.ru']),
@@ -43,7 +45,9 @@ const SITE_BUILDERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<
   siteBuilder('colorlib wpastra kadencewp generatepress themeisle athemes themegrill oceanwp wpoceanwp', [
     'colorlib.com wpastra.com kadencewp.com generatepress.com themeisle.com athemes.com themegrill.com oceanwp.org',
   ]),
-  siteBuilder('studiopress genesiswp mythemeshop cssigniter wpengine', ['studiopress.com mythemeshop.com wpengine.com']),
+  siteBuilder('studiopress genesiswp mythemeshop cssigniter wpengine', [
+    'studiopress.com mythemeshop.com wpengine.com',
+  ]),
   siteBuilder('joomla joomlart joomshaper yootheme rockettheme', [
     'joomla.org joomlart.com joomshaper.com yootheme.com rockettheme.com',
   ]),
@@ -67,7 +71,9 @@ const PLACEHOLDER_USERNAME =
   /^(?:your|my)[-_.]?(?:account|brand|business|channel|company|handle|id|link|name|organi[sz]ation|page|profile|site|user|username)(?:[-_.]?(?:name|here|page|id))?$|^(?:username|yourname|someaccount)(?:here)?$|^0?123456789\d?$/i
 
 /** The makers whose account of that name is. */
-const OWN_DOMAINS_BY_USERNAME = new Map(SITE_BUILDERS.flatMap(({ accounts, own }) => [...accounts].map((account) => [account, own] as const)))
+const OWN_DOMAINS_BY_USERNAME = new Map(
+  SITE_BUILDERS.flatMap(({ accounts, own }) => [...accounts].map((account) => [account, own] as const)),
+)
 
 /** Whether an account of this name says nothing of the domain: a maker's on somebody else's page, or nobody's. */
 export function isBoilerplateAccount(username: string, domain: DomainName): boolean {

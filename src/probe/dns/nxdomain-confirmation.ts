@@ -53,5 +53,5 @@ export class NxdomainConfirmation {
 }
 
 function isNxdomain(answer: Awaited<Confirmation>): boolean {
-  return 'said' in answer && answer.reply.outcome === 'nxdomain'
+  return 'reply' in answer && answer.reply.outcome === 'nxdomain'
 }

@@ -1,8 +1,8 @@
 /** Who waits on one socket: questions under their ids, each until its answer or its deadline. */
 
 import { randomFillSync } from 'node:crypto'
-import { messageId, isAnswerTo, type DnsQuery } from './query.ts'
-import { stallAdjustedNow, setStallTolerantTimeout } from '../stall-timer.ts'
+import { setStallTolerantTimeout, stallAdjustedNow } from '../stall-timer.ts'
+import { type DnsQuery, isAnswerTo, messageId } from './query.ts'
 
 /**
  * What one question to one server came to: a message that isAnswerTo lets pass; nothing in time; that the server closed
@@ -68,7 +68,8 @@ export class PendingQueries {
     this.#cancelTimer()
     this.#nextDeadline = deadline
     const milliseconds = Math.max(1, Math.ceil(deadline - stallAdjustedNow()))
-    if (deadline !== Number.POSITIVE_INFINITY) this.#cancelTimer = setStallTolerantTimeout(milliseconds, () => this.#expire())
+    if (deadline !== Number.POSITIVE_INFINITY)
+      this.#cancelTimer = setStallTolerantTimeout(milliseconds, () => this.#expire())
   }
 
   #expire(): void {

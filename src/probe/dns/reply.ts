@@ -1,11 +1,11 @@
 /** What a message says to a question, read from its bytes: dns-packet loses dots inside labels, odd bytes and RFC 5952. */
 
-import { unpackAddress } from '../../values/ip-address.ts'
 import { followCnames } from '../../values/cname-chain.ts'
 import { adminEmail, type RecordType, textPart } from '../../values/dns-record.ts'
-import { MalformedMessage, DnsMessageReader } from './wire-name.ts'
-import { CLASS_IN, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE, type DnsQuery, DNS_TYPE_CODES } from './query.ts'
+import { unpackAddress } from '../../values/ip-address.ts'
 import type { DnsFailure, ObservedRecord } from '../probe-result.ts'
+import { CLASS_IN, DNS_TYPE_CODES, type DnsQuery, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE } from './query.ts'
+import { DnsMessageReader, MalformedMessage } from './wire-name.ts'
 
 export { MAX_CNAME_LINKS as MOST_ALIASES } from '../../values/cname-chain.ts'
 
@@ -30,7 +30,13 @@ const NOT_SUPPORTED_RCODES = [1, 4]
 
 type OwnedRecord = { owner: string; record: ObservedRecord }
 /** `vouches`: the server has authority, or has asked those who have (AA or RA), so that nothing in its answer means nothing there. */
-type ReplyHeader = { code: number; isAuthoritativeOrRecursive: boolean; answers: number; authorities: number; additionals: number }
+type ReplyHeader = {
+  code: number
+  isAuthoritativeOrRecursive: boolean
+  answers: number
+  authorities: number
+  additionals: number
+}
 
 /** Reads a message that isAnswerTo has let pass. */
 export function parseReply(message: Uint8Array, query: DnsQuery): DnsReply {
@@ -63,7 +69,8 @@ function interpretReply(message: Uint8Array, query: DnsQuery): DnsReply {
 function parseHeader(message: Uint8Array): ReplyHeader {
   return {
     code: message[3]! & 15,
-    isAuthoritativeOrRecursive: (message[2]! & AUTHORITATIVE_FLAG) !== 0 || (message[3]! & RECURSION_AVAILABLE_FLAG) !== 0,
+    isAuthoritativeOrRecursive:
+      (message[2]! & AUTHORITATIVE_FLAG) !== 0 || (message[3]! & RECURSION_AVAILABLE_FLAG) !== 0,
     answers: (message[6]! << 8) | message[7]!,
     authorities: (message[8]! << 8) | message[9]!,
     additionals: (message[10]! << 8) | message[11]!,
@@ -82,7 +89,8 @@ function readAnswers(reader: DnsMessageReader, count: number, { host, type }: Dn
     const length = reader.uint16()
     const end = reader.offset + length
     if (end > reader.bytes.length) throw new MalformedMessage('ends too soon')
-    if (isInternet && number === DNS_TYPE_CODES[type]) found.push({ owner, record: RECORD_READERS[type](reader, length) })
+    if (isInternet && number === DNS_TYPE_CODES[type])
+      found.push({ owner, record: RECORD_READERS[type](reader, length) })
     else if (isInternet && number === CNAME && !targets.has(owner)) targets.set(owner, reader.host())
     else reader.offset = end
     if (reader.offset !== end) throw new MalformedMessage('a record that does not end where it says')
@@ -99,7 +107,11 @@ function readOwner(reader: DnsMessageReader, host: string): string {
 }
 
 /** Where the aliases lead. Throws Malformed for a loop. */
-function resolveAliases(host: string, found: OwnedRecord[], targets: Map<string, string>): { owner: string; aliases: string[] } {
+function resolveAliases(
+  host: string,
+  found: OwnedRecord[],
+  targets: Map<string, string>,
+): { owner: string; aliases: string[] } {
   if (targets.size === 0) return { owner: host, aliases: [] }
   const end = followCnames(host, new Set(found.map((each) => each.owner)), targets)
   if (end === null) throw new MalformedMessage('aliases that lead in a circle')
@@ -115,8 +127,10 @@ function interpretEmptyReply(reader: DnsMessageReader, header: ReplyHeader, alia
   if (readExtendedRcode(reader, header.additionals) !== 0) return { outcome: 'unknown' }
   const isWhole = aliases.length === 0 || authorities.has(SOA)
   const isReferral = authorities.has(NS) && !authorities.has(SOA)
-  const isAuthoritativeOrRecursive = header.isAuthoritativeOrRecursive && !(isReferral && (reader.bytes[2]! & AUTHORITATIVE_FLAG) === 0)
-  if (aliases.length === 0 && !isAuthoritativeOrRecursive && !authorities.has(SOA)) return { outcome: 'failed', why: 'lame' }
+  const isAuthoritativeOrRecursive =
+    header.isAuthoritativeOrRecursive && !(isReferral && (reader.bytes[2]! & AUTHORITATIVE_FLAG) === 0)
+  if (aliases.length === 0 && !isAuthoritativeOrRecursive && !authorities.has(SOA))
+    return { outcome: 'failed', why: 'lame' }
   return { outcome: 'records', records: [], aliases, isWhole }
 }
 

@@ -1,14 +1,14 @@
 /** The resolver's side of a visit: one question in, what the operator's resolvers make of it out. */
 
 import type { RecordType } from '../../values/dns-record.ts'
-import { MOST_ALIASES } from './reply.ts'
-import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
-import { DnsServerPaths } from './server-path.ts'
-import { NxdomainConfirmation } from './nxdomain-confirmation.ts'
-import type { DnsServer } from './server.ts'
 import type { DnsAnswer } from '../probe-result.ts'
+import { NxdomainConfirmation } from './nxdomain-confirmation.ts'
+import { MOST_ALIASES } from './reply.ts'
+import type { DnsServer } from './server.ts'
+import { DnsServerPaths } from './server-path.ts'
+import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
 
-export { parseDnsServer as parseServer, type DnsServer as Server, systemDnsServers as systemServers } from './server.ts'
+export { type DnsServer as Server, parseDnsServer as parseServer, systemDnsServers as systemServers } from './server.ts'
 
 export type Resolver = {
   /**
@@ -58,7 +58,11 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
   const { servers, timeout = ATTEMPT_TIMEOUT_MS, attempts = MAX_ATTEMPTS, sockets = SOCKETS_PER_SERVER } = options
   const { pause = RETRY_DELAY_MS, paths = new DnsServerPaths() } = options
   const pool = new DnsServerPool(servers, { timeout, attempts, sockets, pause, paths })
-  const state: ResolverState = { servers: pool, confirmation: new NxdomainConfirmation(pool), addressQueries: new AddressQueries() }
+  const state: ResolverState = {
+    servers: pool,
+    confirmation: new NxdomainConfirmation(pool),
+    addressQueries: new AddressQueries(),
+  }
   return {
     resolve(host, type) {
       const answer = resolveHost(state, host, type)
@@ -72,7 +76,11 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
 }
 
 /** Where a server stopped at an alias, addresses are asked of its target; the name itself has nothing else there. */
-async function resolveHost({ servers: lines, confirmation: opinions, addressQueries: leads }: ResolverState, host: string, type: RecordType): Promise<DnsAnswer | null> {
+async function resolveHost(
+  { servers: lines, confirmation: opinions, addressQueries: leads }: ResolverState,
+  host: string,
+  type: RecordType,
+): Promise<DnsAnswer | null> {
   const deadline = lines.deadline()
   const isAddress = type === 'A' || type === 'AAAA'
   const isWorth = isAddress ? undefined : () => leads.isAlive(host)
@@ -92,12 +100,20 @@ async function resolveHost({ servers: lines, confirmation: opinions, addressQuer
 
 type QueryOptions = Parameters<DnsServerPool['query']>[2]
 
-async function queryConfirmed(servers: DnsServerPool, confirmation: NxdomainConfirmation, host: string, type: RecordType, queryOptions: QueryOptions) {
+async function queryConfirmed(
+  servers: DnsServerPool,
+  confirmation: NxdomainConfirmation,
+  host: string,
+  type: RecordType,
+  queryOptions: QueryOptions,
+) {
   confirmation.acquire(host)
   try {
     const answer = await servers.query(host, type, queryOptions)
     if (answer === null) return null
-    return 'line' in answer && answer.reply.outcome === 'nxdomain' ? await confirmation.confirm(host, type, answer) : answer.reply
+    return 'server' in answer && answer.reply.outcome === 'nxdomain'
+      ? await confirmation.confirm(host, type, answer)
+      : answer.reply
   } finally {
     confirmation.release(host)
   }

@@ -1,15 +1,15 @@
 /** One server that questions go to: within its limit, over UDP and TCP, with EDNS where that passes. */
 
 import type { RecordType } from '../../values/dns-record.ts'
-import { parseReply, type DnsReply } from './reply.ts'
+import type { DnsFailure } from '../probe-result.ts'
 import type { QueryOutcome, QueryTicket } from './concurrency-limiter.ts'
-import type { DnsServerPath } from './server-path.ts'
-import { encodeQuery, type DnsQuery } from './query.ts'
+import { type RawDnsResponse, random16 } from './pending-queries.ts'
+import { type DnsQuery, encodeQuery } from './query.ts'
+import { type DnsReply, parseReply } from './reply.ts'
 import type { DnsServer } from './server.ts'
+import type { DnsServerPath } from './server-path.ts'
 import { DnsTcpClient } from './tcp.ts'
 import { DnsUdpPool } from './udp.ts'
-import { random16, type RawDnsResponse } from './pending-queries.ts'
-import type { DnsFailure } from '../probe-result.ts'
 
 export type ServerQuery = {
   host: string
@@ -29,7 +29,10 @@ export type ServerQuery = {
 export type PositiveReply = Extract<DnsReply, { outcome: 'records' | 'nxdomain' }>
 export type FailedReply = Extract<DnsReply, { outcome: 'failed' }>
 /** `ticket` is null where the question did not get a place in flight. */
-export type ServerQueryResult = { reply: PositiveReply | FailedReply | { outcome: 'unreachable' }; ticket: QueryTicket | null }
+export type ServerQueryResult = {
+  reply: PositiveReply | FailedReply | { outcome: 'unreachable' }
+  ticket: QueryTicket | null
+}
 
 /** `timeout`: milliseconds of one attempt; `isUrgent`: questions go before those of others. */
 export type DnsServerClientOptions = { timeout: number; sockets: number; isUrgent: boolean }

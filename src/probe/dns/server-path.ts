@@ -1,7 +1,7 @@
 /** What is known about the path to each resolver: how much it bears, and whether it lets EDNS through. Visits and self-checks share it. */
 
-import { EdnsSupport } from './edns.ts'
 import { DnsConcurrencyLimiter } from './concurrency-limiter.ts'
+import { EdnsSupport } from './edns.ts'
 import type { DnsServer } from './server.ts'
 
 export type DnsServerPath = { readonly limiter: DnsConcurrencyLimiter; readonly edns: EdnsSupport }

@@ -1,13 +1,13 @@
 /** The servers that questions go to, in turn: what the first that answers says, and which one it was. */
 
 import type { RecordType } from '../../values/dns-record.ts'
+import type { DnsFailure } from '../probe-result.ts'
 import type { QueryTicket } from './concurrency-limiter.ts'
-import { type PositiveReply, type FailedReply, DnsServerClient } from './server-client.ts'
-import { DnsServerPaths } from './server-path.ts'
+import { random16 } from './pending-queries.ts'
 import { encodeQuery } from './query.ts'
 import type { DnsServer } from './server.ts'
-import { random16 } from './pending-queries.ts'
-import type { DnsFailure } from '../probe-result.ts'
+import { DnsServerClient, type FailedReply, type PositiveReply } from './server-client.ts'
+import { DnsServerPaths } from './server-path.ts'
 
 /** An answer, whose it is, and the number of the socket that had asked. */
 export type ServerAnswer = { reply: PositiveReply; server: DnsServerClient; socket: number }
@@ -33,7 +33,13 @@ export type DnsServerPoolOptions = {
 }
 
 /** A server's own word says more than an answer that cannot be read, and that more than none. */
-const FAILURE_WEIGHTS: Readonly<Record<DnsFailure, number>> = { timeout: 1, malformed: 2, lame: 3, refused: 3, servfail: 3 }
+const FAILURE_WEIGHTS: Readonly<Record<DnsFailure, number>> = {
+  timeout: 1,
+  malformed: 2,
+  lame: 3,
+  refused: 3,
+  servfail: 3,
+}
 const EXPLICIT_FAILURE_WEIGHT = 3
 /** So many voices make a failure or NXDOMAIN a fact: of two servers, or twice that of the only one. */
 const MIN_AGREEING_SERVERS = 2
@@ -107,9 +113,14 @@ export class DnsServerPool {
   }
 
   /** The same of servers that have not answered it yet; of the only one there is, from another socket. */
-  queryOthers(host: string, type: RecordType, answers: readonly ServerAnswer[]): Promise<ServerAnswer | ServerFailures> {
+  queryOthers(
+    host: string,
+    type: RecordType,
+    answers: readonly ServerAnswer[],
+  ): Promise<ServerAnswer | ServerFailures> {
     const previous = answers.map(({ server: line }) => line)
-    const others = this.#servers.length === 1 ? this.#included : this.#included.filter((line) => !previous.includes(line))
+    const others =
+      this.#servers.length === 1 ? this.#included : this.#included.filter((line) => !previous.includes(line))
     return this.#try({ host, type, deadline: this.deadline() }, others, (answers.at(-1)?.socket ?? 0) + 1)
   }
 
@@ -123,7 +134,11 @@ export class DnsServerPool {
    * Asks one server after another, and after a pause again those that failed, as that may have been the load's. A server
    * that gave its word often enough, or is not there, is not asked again.
    */
-  async #try(question: DnsQuestion, servers: readonly DnsServerClient[], first: number): Promise<ServerAnswer | ServerFailures> {
+  async #try(
+    question: DnsQuestion,
+    servers: readonly DnsServerClient[],
+    first: number,
+  ): Promise<ServerAnswer | ServerFailures> {
     const { host, type, deadline: until } = question
     const failures: FailuresByServer = new Map()
     if (encodeQuery(host, type, true) === null) return { failures }
@@ -157,7 +172,12 @@ export class DnsServerPool {
   }
 
   /** Of those that are still to be asked one that failed least often, where questions need not wait; null for none. */
-  #choose(servers: readonly DnsServerClient[], firstServer: number, failures: FailuresByServer, unreachable: ReadonlySet<DnsServerClient>): DnsServerClient | null {
+  #choose(
+    servers: readonly DnsServerClient[],
+    firstServer: number,
+    failures: FailuresByServer,
+    unreachable: ReadonlySet<DnsServerClient>,
+  ): DnsServerClient | null {
     let best: DnsServerClient | null = null
     let leastWeight = Number.POSITIVE_INFINITY
     for (let index = 0; index < servers.length; index++) {
@@ -172,7 +192,9 @@ export class DnsServerPool {
 
   /** Whether two servers gave their word, and one was asked again after a pause. */
   #isAgreed(failures: FailuresByServer): boolean {
-    const voices = [...failures].map(([line, attempts]) => explicitFailuresOf(line, attempts)).filter((count) => count > 0)
+    const voices = [...failures]
+      .map(([line, attempts]) => explicitFailuresOf(line, attempts))
+      .filter((count) => count > 0)
     return voices.length >= MIN_AGREEING_SERVERS && voices.reduce((sum, count) => sum + count) >= MIN_AGREEING_FAILURES
   }
 
@@ -181,25 +203,37 @@ export class DnsServerPool {
     let [servers, voices] = [0, 0]
     let why: DnsFailure | null = null
     for (const [line, attempts] of failures) {
-      const whys = attempts.filter(({ ticket }) => !line.path.limiter.mayBeOverload(ticket)).map((attempt) => attempt.why)
+      const whys = attempts
+        .filter(({ ticket }) => !line.path.limiter.mayBeOverload(ticket))
+        .map((attempt) => attempt.why)
       const [heaviest] = whys.toSorted((a, b) => FAILURE_WEIGHTS[b] - FAILURE_WEIGHTS[a])
       if (heaviest === undefined || !(await this.#countsAsEvidence(line, heaviest, startedAt))) continue
       servers++
       voices += whys.length
       if (why === null || FAILURE_WEIGHTS[heaviest] > FAILURE_WEIGHTS[why]) why = heaviest
     }
-    return voices >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length) ? why : null
+    return voices >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
+      ? why
+      : null
   }
 
   /** Whether a server's failure says anything: one that fails at everything says nothing about one host. */
   #countsAsEvidence(server: DnsServerClient, why: DnsFailure, startedAt: number): Promise<boolean> | boolean {
     if (why === 'timeout') return server.answersSince(startedAt)
     const mayBeOverload = why === 'refused' || why === 'servfail'
-    return this.#options.isSelfCheck || !mayBeOverload || server.succeedsSince(Math.min(startedAt, performance.now() - RECENT_SUCCESS_MS))
+    return (
+      this.#options.isSelfCheck ||
+      !mayBeOverload ||
+      server.succeedsSince(Math.min(startedAt, performance.now() - RECENT_SUCCESS_MS))
+    )
   }
 
   /** Waits before a server is asked again that failed; a time-out was a wait already. */
-  async #awaitRetry({ isWorth }: DnsQuestion, failures: FailuresByServer, attempts: readonly FailedAttempt[]): Promise<boolean> {
+  async #awaitRetry(
+    { isWorth }: DnsQuestion,
+    failures: FailuresByServer,
+    attempts: readonly FailedAttempt[],
+  ): Promise<boolean> {
     const last = attempts.at(-1)
     if (failures.size > 0 && isWorth !== undefined && !(await isWorth())) return false
     if (last !== undefined && last.why !== 'timeout' && !this.#isClosed) {
@@ -233,7 +267,8 @@ function failuresWithoutOverload(failures: FailuresByServer): number {
 
 /** How often a server gave its own word while it was not asked more than it bears. */
 function explicitFailuresOf(server: DnsServerClient, attempts: readonly FailedAttempt[]): number {
-  return attempts.filter(({ why, ticket }) => isExplicitFailure(why) && !server.path.limiter.mayBeOverload(ticket)).length
+  return attempts.filter(({ why, ticket }) => isExplicitFailure(why) && !server.path.limiter.mayBeOverload(ticket))
+    .length
 }
 
 function isExplicitFailure(why: DnsFailure): boolean {

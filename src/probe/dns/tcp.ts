@@ -1,9 +1,9 @@
 /** Questions to one server over TCP, several on one connection that is kept for a while (RFC 7766). */
 
 import { connect, type Socket } from 'node:net'
+import { PendingQueries, type RawDnsResponse } from './pending-queries.ts'
 import { type DnsQuery, setQueryId } from './query.ts'
 import type { DnsServer } from './server.ts'
-import { type RawDnsResponse, PendingQueries } from './pending-queries.ts'
 
 /** A connection on which nothing passes is kept so many milliseconds. */
 const IDLE_TIMEOUT_MS = 5000
@@ -68,7 +68,9 @@ class DnsTcpConnection {
     this.#socket = connect({ host: address, port, noDelay: true })
     this.#socket.setTimeout(IDLE_TIMEOUT_MS, () => this.#closeWhenIdle())
     this.#socket.on('data', (piece) => this.#receive(piece))
-    this.#socket.on('error', ({ code }: NodeJS.ErrnoException) => this.end(isConnectionLoss(code) ? 'lost' : 'unreachable'))
+    this.#socket.on('error', ({ code }: NodeJS.ErrnoException) =>
+      this.end(isConnectionLoss(code) ? 'lost' : 'unreachable'),
+    )
     this.#socket.on('close', () => this.end('lost'))
   }
 

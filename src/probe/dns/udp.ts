@@ -3,9 +3,9 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { addressFamily } from '../../values/ip-address.ts'
+import { PendingQueries, type RawDnsResponse } from './pending-queries.ts'
 import { type DnsQuery, setQueryId } from './query.ts'
 import type { DnsServer } from './server.ts'
-import { type RawDnsResponse, PendingQueries } from './pending-queries.ts'
 
 /** A socket is given up for one of another port after so many questions. */
 const MAX_QUERIES_PER_SOCKET = 4096
@@ -30,7 +30,9 @@ export class DnsUdpPool {
   query(dnsQuery: DnsQuery, deadline: number, socket: number): Promise<RawDnsResponse> {
     const at = socket % this.#sockets.length
     const udpSocket = this.#sockets[at]
-    return udpSocket instanceof UdpSocket ? this.#queryOn(udpSocket, at, dnsQuery, deadline) : this.#openAndQuery(at, dnsQuery, deadline)
+    return udpSocket instanceof UdpSocket
+      ? this.#queryOn(udpSocket, at, dnsQuery, deadline)
+      : this.#openAndQuery(at, dnsQuery, deadline)
   }
 
   close(): void {
@@ -68,7 +70,10 @@ export class DnsUdpPool {
   /** Null where there is no route, or no socket is left. */
   async #connect(): Promise<UdpSocket | null> {
     const { address, port } = this.#server
-    const socket = createSocket({ type: addressFamily(address) === 4 ? 'udp4' : 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES })
+    const socket = createSocket({
+      type: addressFamily(address) === 4 ? 'udp4' : 'udp6',
+      recvBufferSize: RECEIVE_BUFFER_BYTES,
+    })
     try {
       socket.connect(port, address)
       await once(socket, 'connect')

@@ -104,7 +104,8 @@ export class DnsMessageReader {
         continue
       }
       wire += length + 1
-      if (length > MAX_LABEL_BYTES || wire > MAX_NAME_BYTES) throw new MalformedMessage('a label or a name that is too long')
+      if (length > MAX_LABEL_BYTES || wire > MAX_NAME_BYTES)
+        throw new MalformedMessage('a label or a name that is too long')
       if (this.offset + length > this.bytes.length) throw new MalformedMessage('ends too soon')
       if (written > 0) scratch[written++] = DOT
       written = decodeLabel(this.bytes, this.offset, length, written)

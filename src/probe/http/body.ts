@@ -59,7 +59,11 @@ export function parseContentEncoding(field: string | null): BodyEncoding {
 }
 
 /** Hands the decoded bytes to `sink`, at most `decodedBytes` of them. */
-export function makeBodyDecoder(encoding: ContentCoding | 'plain', limits: BodyLimits, sink: (chunk: Uint8Array) => void): BodyDecoder {
+export function makeBodyDecoder(
+  encoding: ContentCoding | 'plain',
+  limits: BodyLimits,
+  sink: (chunk: Uint8Array) => void,
+): BodyDecoder {
   return encoding === 'plain' ? new IdentityDecoder(limits, sink) : new CompressedDecoder(encoding, limits, sink)
 }
 
@@ -160,7 +164,10 @@ class CompressedDecoder implements BodyDecoder {
 
   #isOverLimit(): boolean {
     const { decodedBytes, ratio, ratioFrom } = this.#limits
-    return this.#decodedBytes >= decodedBytes || (this.#decodedBytes > ratioFrom && this.#decodedBytes > ratio * this.#wireBytes)
+    return (
+      this.#decodedBytes >= decodedBytes ||
+      (this.#decodedBytes > ratioFrom && this.#decodedBytes > ratio * this.#wireBytes)
+    )
   }
 }
 
@@ -174,7 +181,11 @@ type DecoderFactory = {
 const DEFLATE_OPTIONS = { chunkSize: CHUNK_BYTES, finishFlush: zlib.Z_SYNC_FLUSH }
 const GZIP_DECODER: DecoderFactory = { decodeSync: gunzipSync, createStream: createGunzip, options: DEFLATE_OPTIONS }
 const ZLIB_DECODER: DecoderFactory = { decodeSync: inflateSync, createStream: createInflate, options: DEFLATE_OPTIONS }
-const RAW_DEFLATE_DECODER: DecoderFactory = { decodeSync: inflateRawSync, createStream: createInflateRaw, options: DEFLATE_OPTIONS }
+const RAW_DEFLATE_DECODER: DecoderFactory = {
+  decodeSync: inflateRawSync,
+  createStream: createInflateRaw,
+  options: DEFLATE_OPTIONS,
+}
 const BROTLI_DECODER: DecoderFactory = {
   decodeSync: brotliDecompressSync,
   createStream: createBrotliDecompress,

@@ -3,13 +3,19 @@
 import type { Socket } from 'node:net'
 import { Client } from 'undici'
 import type { DomainName } from '../../values/domain-name.ts'
-import { ACCEPT_ENCODING } from './body.ts'
-import { type ConnectResult, connectToHost, fetchCertificate, type ConnectFailure, type HostEndpoints } from './connect.ts'
-import { HttpExchange, ConnectFailedError, type HttpResponse } from './exchange.ts'
 import type { ProbeBackoff } from '../policy/backoff.ts'
-import type { TlsContexts } from '../tls/handshake.ts'
 import type { ProbeRateLimiter } from '../policy/probe-rate-limiter.ts'
 import type { CertificateResult, VettedEndpoint } from '../probe-result.ts'
+import type { TlsContexts } from '../tls/handshake.ts'
+import { ACCEPT_ENCODING } from './body.ts'
+import {
+  type ConnectFailure,
+  type ConnectResult,
+  connectToHost,
+  fetchCertificate,
+  type HostEndpoints,
+} from './connect.ts'
+import { ConnectFailedError, HttpExchange, type HttpResponse } from './exchange.ts'
 import type { WebLimits } from './limits.ts'
 
 /** `reach`: where a host may be connected to by port 80 or 443. Without `turns` and `rests` nobody is waited for. */
@@ -23,9 +29,9 @@ export type HttpClientOptions = {
 }
 
 /** What requests under way hear at the end of the visit; made once, as a stack costs time. */
-const CLIENT_CLOSED_ERROR = new ConnectFailedError('silent')
+const CLIENT_CLOSED_ERROR = new ConnectFailedError('no_response')
 
-const UNKNOWN_CERTIFICATE: CertificateResult = { kind: 'unseen' }
+const UNKNOWN_CERTIFICATE: CertificateResult = { kind: 'unknown' }
 
 /** All connections of one visit. */
 export class HttpClient {
@@ -47,11 +53,12 @@ export class HttpClient {
 
   /** Asks for an http or https URL on its own port, whose host is a name in its canonical spelling. Never rejects. */
   async get(url: URL): Promise<HttpResponse | ConnectFailure> {
-    if (this.#isClosed) return 'silent'
+    if (this.#isClosed) return 'no_response'
     const connection = this.#connectionTo(url)
     const reply = await connection.get(url.pathname + url.search, this.#headers)
     const { endpoint } = connection
-    if (typeof reply === 'object' && endpoint !== null && !endpoint.isOwn) this.#options.backoff?.recordResponse(endpoint.address, reply)
+    if (typeof reply === 'object' && endpoint !== null && !endpoint.isOwn)
+      this.#options.backoff?.recordResponse(endpoint.address, reply)
     return reply
   }
 
@@ -61,7 +68,10 @@ export class HttpClient {
     if (known !== undefined) return known
     if (this.#isClosed) return UNKNOWN_CERTIFICATE
     return this.#unlessClosed(
-      await fetchCertificate(await this.#options.endpointsOf(host, 443), this.#connectOptions(host, this.#options.tlsContexts)),
+      await fetchCertificate(
+        await this.#options.endpointsOf(host, 443),
+        this.#connectOptions(host, this.#options.tlsContexts),
+      ),
     )
   }
 
@@ -87,9 +97,12 @@ export class HttpClient {
     const secure = url.protocol === 'https:'
     const connectOptions = this.#connectOptions(host, secure ? this.#options.tlsContexts : null)
     return new OriginConnection(url.origin, this.#options.limits, async (tlsProfile) => {
-      const connected = await connectToHost(await this.#options.endpointsOf(host, secure ? 443 : 80), { ...connectOptions, tlsProfile })
+      const connected = await connectToHost(await this.#options.endpointsOf(host, secure ? 443 : 80), {
+        ...connectOptions,
+        tlsProfile,
+      })
       const { certificate } = connected
-      if (certificate !== null && this.#certificates.get(host)?.kind !== 'shown')
+      if (certificate !== null && this.#certificates.get(host)?.kind !== 'presented')
         this.#certificates.set(host, this.#unlessClosed(certificate))
       return connected
     })
@@ -105,7 +118,7 @@ export class HttpClient {
       if (this.#isClosed) socket.destroy()
       this.#sockets.push(socket)
     }
-    return { host, tlsContexts: tlsContexts, limits: this.#options.limits, turns: this.#options.rateLimiter, onSocket: onSocket }
+    return { host, tlsContexts, limits: this.#options.limits, rateLimiter: this.#options.rateLimiter, onSocket }
   }
 }
 
@@ -115,13 +128,13 @@ class OriginConnection {
   readonly #limits: WebLimits
   #exchange: HttpExchange | null = null
   #socket: Socket | null = null
-  #tlsProfile: 'usual' | 'http2' = 'usual'
+  #tlsProfile: 'default' | 'http2' = 'default'
   /** Why it could not be connected to, which is not tried again. */
   #connectFailure: ConnectFailure | null = null
   /** Where it was connected to last. */
   endpoint: VettedEndpoint | null = null
 
-  constructor(origin: string, limits: WebLimits, connect: (tlsProfile: 'usual' | 'http2') => Promise<ConnectResult>) {
+  constructor(origin: string, limits: WebLimits, connect: (tlsProfile: 'default' | 'http2') => Promise<ConnectResult>) {
     this.#limits = limits
     this.#client = new Client(origin, {
       allowH2: true, // where the handshake named it
@@ -165,7 +178,9 @@ class OriginConnection {
   /** A server that names no protocol and does not answer HTTP/1.1 may speak HTTP/2 alone. */
   #mayBeHttp2(): boolean {
     const socket = this.#socket
-    return this.#tlsProfile === 'usual' && socket !== null && 'alpnProtocol' in socket && socket.alpnProtocol === false
+    return (
+      this.#tlsProfile === 'default' && socket !== null && 'alpnProtocol' in socket && socket.alpnProtocol === false
+    )
   }
 
   #send(path: string, headers: Record<string, string>): HttpExchange {
@@ -192,5 +207,5 @@ class OriginConnection {
 function requireHttp2(socket: Socket): Socket | ConnectFailure {
   if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return socket
   socket.destroy()
-  return 'silent'
+  return 'no_response'
 }

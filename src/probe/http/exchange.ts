@@ -2,9 +2,9 @@
 
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { type BodyLimits, parseContentEncoding, type BodyDecoder, makeBodyDecoder } from './body.ts'
-import type { ConnectFailure } from './connect.ts'
 import { setStallTolerantTimeout } from '../stall-timer.ts'
+import { type BodyDecoder, type BodyLimits, makeBodyDecoder, parseContentEncoding } from './body.ts'
+import type { ConnectFailure } from './connect.ts'
 import type { WebLimits } from './limits.ts'
 
 /** The error by which a connection tells the request why it did not come about. */
@@ -204,7 +204,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
     this.#ended = result
     this.#cancelTimeout()
     this.#stopByteCheck()
-    this.#resolveResponse('silent') // heard only where nothing was answered before
+    this.#resolveResponse('no_response') // heard only where nothing was answered before
     if (this.#mode === 'reading') this.#finish(result)
   }
 

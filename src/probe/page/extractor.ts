@@ -1,12 +1,12 @@
 /** What a page holds, gathered element by element: links in page order, what a reader sees, and a meta refresh. */
 
-import type { TreeObserver } from './tree/tree-builder.ts'
-import { jsonLdLinks } from './json-ld.ts'
-import type { Visibility } from './tree/open-elements.ts'
-import { nameSet } from './tree/element-names.ts'
-import { parseMetaRefresh } from './meta-refresh.ts'
-import type { TagAttributes } from './tree/tokenizer.ts'
 import type { StartPage, StartPageLink } from '../probe-result.ts'
+import { jsonLdLinks } from './json-ld.ts'
+import { parseMetaRefresh } from './meta-refresh.ts'
+import { nameSet } from './tree/element-names.ts'
+import type { Visibility } from './tree/open-elements.ts'
+import type { TagAttributes } from './tree/tokenizer.ts'
+import type { TreeObserver } from './tree/tree-builder.ts'
 
 const MAX_LINKS = 2000
 const MAX_JSON_LD_UNITS = 256 * 1024
@@ -98,7 +98,7 @@ export class PageExtractor implements TreeObserver {
     if (META_NAMES.has(metaName)) this.#addLink('meta', metaName, content)
     if (pragma?.trim().toLowerCase() !== 'refresh' || this.#refresh !== undefined) return
     const target = parseMetaRefresh(content)
-    if (target !== null) this.#refresh = target === 'late' ? null : target
+    if (target !== null) this.#refresh = target === 'too_late' ? null : target
   }
 
   /** Repeats are left out, so that a menu printed twice does not take the place of the footer. */
@@ -135,8 +135,8 @@ export class PageExtractor implements TreeObserver {
 function elementVisibility(name: string, { hidden, style = '' }: TagAttributes): Visibility {
   if (INERT_ELEMENTS.has(name)) return 'inert'
   if (HIDDEN_ELEMENTS.has(name)) return 'hidden'
-  if (name === 'html' || name === 'body') return 'seen'
-  return hidden !== undefined || HIDING_STYLE.test(style) ? 'hidden' : 'seen'
+  if (name === 'html' || name === 'body') return 'visible'
+  return hidden !== undefined || HIDING_STYLE.test(style) ? 'hidden' : 'visible'
 }
 
 function isJsonLd(type = ''): boolean {

@@ -12,12 +12,12 @@ const REFRESH_TARGET = /^(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?(?:"([^"]*)|'([^']*)|(
  * The target in a `content`, '' for the page itself; null for what is no refresh, `late` for one that comes too late (HTML,
  * chapter 4.2.5.3: seconds, perhaps a separator, `url=` and a quote).
  */
-export function parseMetaRefresh(content: string): string | 'late' | null {
+export function parseMetaRefresh(content: string): string | 'too_late' | null {
   const [time = '', seconds = ''] = REFRESH_TIME.exec(content) ?? []
   const rest = content.slice(time.length)
   const between = REFRESH_SEPARATOR.exec(rest)
   if (time.trim() === '' || between === null) return null
-  if (Number(seconds) > MAX_REFRESH_SECONDS) return 'late'
+  if (Number(seconds) > MAX_REFRESH_SECONDS) return 'too_late'
   const [, double, single, bare] = REFRESH_TARGET.exec(rest.slice(between[0].length)) ?? []
   return (double ?? single ?? bare ?? '').trim()
 }

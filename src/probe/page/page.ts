@@ -1,12 +1,12 @@
 /** The start page read as a stream of bytes: its links, its text, and where a meta refresh sends the reader. */
 
 import type { TextDecoder } from 'node:util'
+import type { StartPage } from '../probe-result.ts'
 import { charsetDecoderFor, isXhtml, MAX_SNIFFED_BYTES } from './charset.ts'
 import { PageExtractor } from './extractor.ts'
-import { HtmlTokenizer } from './tree/tokenizer.ts'
 import { HtmlTreeReader } from './tree/html-reader.ts'
+import { HtmlTokenizer } from './tree/tokenizer.ts'
 import { XhtmlTreeReader } from './tree/xhtml-reader.ts'
-import type { StartPage } from '../probe-result.ts'
 
 /** More is not read. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024

@@ -2,8 +2,8 @@
 
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { HttpResponse } from '../http/exchange.ts'
-import type { PolitenessLimiter } from './politeness-limiter.ts'
 import { LruMap } from '../lru-map.ts'
+import type { PolitenessLimiter } from './politeness-limiter.ts'
 import { requestedBackoff } from './retry-after.ts'
 
 export type BackoffTracker = { beginProbe(): ProbeBackoff }
@@ -33,7 +33,10 @@ export function createBackoffTracker(limiter: Pick<PolitenessLimiter, 'backOff'>
           const milliseconds = requestedBackoff(reply, now())
           requested.set(address, milliseconds !== null || requested.get(address) === true)
           if (milliseconds === null) return
-          limiter.backOff(address, Math.min(milliseconds, MAX_BACKOFF_MS[Math.min(consecutive.get(address) ?? 0, MAX_BACKOFF_MS.length - 1)]!))
+          limiter.backOff(
+            address,
+            Math.min(milliseconds, MAX_BACKOFF_MS[Math.min(consecutive.get(address) ?? 0, MAX_BACKOFF_MS.length - 1)]!),
+          )
         },
         end() {
           for (const [address, isRequested] of requested) {

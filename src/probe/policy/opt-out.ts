@@ -1,9 +1,9 @@
 /** The opt-out list: the names and addresses whose owners want no visits, in a file that is read anew when it changes. */
 
 import { readFileSync, statSync } from 'node:fs'
-import type { IpAddress } from '../../values/ip-address.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { parseAddressRange, type AddressRange, rangeMatcher } from '../guard.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
+import { type AddressRange, parseAddressRange, rangeMatcher } from '../guard.ts'
 
 export type OptOutList = {
   hasName(name: DomainName): boolean
@@ -66,7 +66,7 @@ export function openOptOutList(path: string, { nowMs, log }: OptOutOptions): Opt
   const onRead: ReadHandler = (read) => {
     if (isClosed || read === null) return !isClosed
     state = read instanceof Error ? 'bad' : 'sound'
-    if (read instanceof Error) log(`the opt-out list stays what it was: ${read.message}`)
+    if (read instanceof Error) log(`opt-out list not reloaded: ${read.message}`)
     else [previous, current] = [previous ?? current, read]
     return false
   }

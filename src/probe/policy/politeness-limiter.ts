@@ -1,7 +1,7 @@
 /** The pace: when a visit's turn comes at an address, its network and its name servers, so that none is visited too often. */
 
 import { hash } from 'node:crypto'
-import { type IpAddress, addressFamily, packToHex } from '../../values/ip-address.ts'
+import { addressFamily, type IpAddress, packToHex } from '../../values/ip-address.ts'
 import { effectiveAddress } from '../guard.ts'
 import { LruMap } from '../lru-map.ts'
 
@@ -56,7 +56,10 @@ export function probeRateFor(kind: TargetKind, names: number): number {
   return Math.min(max, Math.max(min, names / FULL_CYCLE_SECONDS))
 }
 
-export function makePolitenessLimiter({ nowMs, maxTargets = MAX_TARGETS }: PolitenessLimiterOptions): PolitenessLimiter {
+export function makePolitenessLimiter({
+  nowMs,
+  maxTargets = MAX_TARGETS,
+}: PolitenessLimiterOptions): PolitenessLimiter {
   const targetTable = new TargetTable(maxTargets)
   return {
     wait(targets) {

@@ -2,9 +2,9 @@
 
 import type { IpAddress } from '../../values/ip-address.ts'
 import { effectiveAddress } from '../guard.ts'
-import type { PolitenessLimiter } from './politeness-limiter.ts'
-import type { VettedEndpoint } from '../probe-result.ts'
 import type { WebLimits } from '../http/limits.ts'
+import type { VettedEndpoint } from '../probe-result.ts'
+import type { PolitenessLimiter } from './politeness-limiter.ts'
 
 type ProbeRateLimiterOptions = {
   /** Null where nobody has to wait. */
@@ -34,7 +34,8 @@ export class ProbeRateLimiter {
   sortByWait(endpoints: readonly VettedEndpoint[]): readonly VettedEndpoint[] {
     const { politeness } = this.#options
     if (politeness === null || endpoints.length < 2) return endpoints
-    const wait = (door: VettedEndpoint): number => (this.isExempt(door) ? 0 : politeness.wait({ addresses: [door.address] }))
+    const wait = (door: VettedEndpoint): number =>
+      this.isExempt(door) ? 0 : politeness.wait({ addresses: [door.address] })
     const waits = endpoints.map((door) => ({ door, wait: wait(door) }))
     return waits.toSorted((a, b) => a.wait - b.wait).map(({ door: endpoint }) => endpoint)
   }
@@ -44,7 +45,8 @@ export class ProbeRateLimiter {
     const { politeness, limits } = this.#options
     if (politeness === null || this.isExempt(endpoint)) return true
     const targets = { addresses: [endpoint.address] }
-    const maxWaitMs = this.#granted.size === 0 ? limits.firstRateLimitWaitMs : limits.totalRateLimitWaitMs - this.#waitedMs
+    const maxWaitMs =
+      this.#granted.size === 0 ? limits.firstRateLimitWaitMs : limits.totalRateLimitWaitMs - this.#waitedMs
     if (this.#isCancelled || politeness.wait(targets) > maxWaitMs) return false
     const wait = politeness.acquire(targets)
     this.#granted.add(effectiveAddress(endpoint.address))

@@ -3,10 +3,10 @@
 import robotsParser from 'robots-parser'
 import type { ConnectFailure } from '../http/connect.ts'
 import type { HttpResponse } from '../http/exchange.ts'
-import { setStallTolerantTimeout } from '../stall-timer.ts'
-import { LruMap } from '../lru-map.ts'
 import type { WebLimits } from '../http/limits.ts'
 import { isProbeable, redirectLocation } from '../http/redirect-location.ts'
+import { LruMap } from '../lru-map.ts'
+import { setStallTolerantTimeout } from '../stall-timer.ts'
 
 export type HttpGet = (url: URL) => Promise<HttpResponse | ConnectFailure>
 
@@ -85,7 +85,7 @@ async function fetchRobotsInTime(start: URL, get: HttpGet, limits: WebLimits): P
       resolve(null)
     })
   })
-  const timely: HttpGet = async (url) => (isLate ? 'silent' : get(url))
+  const timely: HttpGet = async (url) => (isLate ? 'no_response' : get(url))
   return Promise.race([fetchRobots(start, timely, limits), late]).finally(cancelTimeout)
 }
 

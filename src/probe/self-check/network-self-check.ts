@@ -1,18 +1,20 @@
 /** The controls: whether the crawler can trust its own eyes, and which of its eyes are left out while it cannot. */
 
-import { ReachabilityCheck } from './reachability-check.ts'
-import type { SelfCheckPlan } from './plan.ts'
-import { ResolverCheck } from './resolver-check.ts'
-import type { Server, MultiServerResolver } from '../dns/resolver.ts'
-import { DnsServerPaths } from '../dns/server-path.ts'
 import type { AddressFamilies, FamilyGuard } from '../address-families.ts'
+import type { MultiServerResolver, Server } from '../dns/resolver.ts'
+import { DnsServerPaths } from '../dns/server-path.ts'
+import type { SelfCheckPlan } from './plan.ts'
+import { ReachabilityCheck } from './reachability-check.ts'
+import { ResolverCheck } from './resolver-check.ts'
 
 /**
  * `sees`: nothing was lost since the check before, so that what was seen meanwhile is to be believed. `families`: over which
  * the internet is looked at. `without`: what is wrong with each resolver that is left out. `why`: for operators, as in
  * "resolver 192.0.2.1 gives no SOA of com".
  */
-export type SelfCheckResult = { passed: true; families: AddressFamilies; excluded: readonly string[] } | { passed: false; reason: string }
+export type SelfCheckResult =
+  | { passed: true; families: AddressFamilies; excluded: readonly string[] }
+  | { passed: false; reason: string }
 
 export type NetworkSelfCheck = {
   /**
@@ -42,12 +44,15 @@ type CheckFindings = { faults: readonly (string | null)[]; reachable: Readonly<R
 
 const CONTROL_QUERY_TIMEOUT_MS = 1200
 const NO_FAMILY_REACHABLE =
-  'no control address of any family can be reached: where TCP to port 53 of the root servers is closed to this machine, let it through, or set DOMAINDEX_CRAWL_CONTROLS to addresses that take a TCP connection whenever the internet is there, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to do without'
+  'no control address of any family can be reached: where TCP to port 53 of the root servers is closed to this machine, let it through, or set DOMAINDEX_CRAWL_SELF_CHECK to addresses that take a TCP connection whenever the internet is there, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to do without'
 
 export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfCheck {
   const { servers, plan, resolver, guard, patience = CONTROL_QUERY_TIMEOUT_MS, paths = new DnsServerPaths() } = options
   const resolverChecks = servers.map((server) => new ResolverCheck(server, plan, patience, paths))
-  const reachabilityChecks = { 4: new ReachabilityCheck(plan.addresses, 4), 6: new ReachabilityCheck(plan.addresses, 6) }
+  const reachabilityChecks = {
+    4: new ReachabilityCheck(plan.addresses, 4),
+    6: new ReachabilityCheck(plan.addresses, 6),
+  }
   let previous: CheckFindings | null = null
   let last: Promise<unknown> = Promise.resolve()
 
@@ -81,9 +86,12 @@ function evaluateFindings(findings: CheckFindings, previous: CheckFindings | nul
   const { faults, reachable: reached } = findings
   const without = faults.filter((fault) => fault !== null)
   if (without.length === faults.length) return { passed: false, reason: without.join('; ') || 'no resolver is named' }
-  if (!reached[4] && !reached[6] && (reached[4] ?? reached[6]) !== null) return { passed: false, reason: NO_FAMILY_REACHABLE }
+  if (!reached[4] && !reached[6] && (reached[4] ?? reached[6]) !== null)
+    return { passed: false, reason: NO_FAMILY_REACHABLE }
   const lost = previous === null ? [] : newLosses(findings, previous)
-  return lost.length > 0 ? { passed: false, reason: lost.join('; ') } : { passed: true, families: usableFamilies(findings), excluded: without }
+  return lost.length > 0
+    ? { passed: false, reason: lost.join('; ') }
+    : { passed: true, families: usableFamilies(findings), excluded: without }
 }
 
 /** What was well at the check before, and is not any more. */

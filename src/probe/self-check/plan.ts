@@ -1,7 +1,7 @@
 /** The control plan: what is asked to know whether we see, as a setting says it. */
 
-import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
 import { parseHostName } from '../../values/host-name.ts'
+import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
 import { parseDnsServer } from '../dns/server.ts'
 
 /** What is asked to know whether we see. */

@@ -1,7 +1,7 @@
 /** The control connections: whether the internet can be reached over a family of addresses. */
 
 import { connect, type Socket } from 'node:net'
-import { type IpAddress, addressFamily } from '../../values/ip-address.ts'
+import { addressFamily, type IpAddress } from '../../values/ip-address.ts'
 import { setStallTolerantTimeout } from '../stall-timer.ts'
 
 type ControlEndpoint = { address: IpAddress; port: number }

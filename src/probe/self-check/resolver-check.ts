@@ -2,10 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import type { RecordType } from '../../values/dns-record.ts'
-import type { SelfCheckPlan } from './plan.ts'
-import { DnsServerPool } from '../dns/server-pool.ts'
-import type { DnsServerPaths } from '../dns/server-path.ts'
 import type { DnsServer } from '../dns/server.ts'
+import type { DnsServerPaths } from '../dns/server-path.ts'
+import { DnsServerPool } from '../dns/server-pool.ts'
+import type { SelfCheckPlan } from './plan.ts'
 
 /** What a question came to; `silent`: nothing that could be read, or nobody there. */
 type ControlQueryOutcome = 'records' | 'empty' | 'nxdomain' | 'failed' | 'silent'
@@ -46,7 +46,8 @@ export class ResolverCheck {
     if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'silent')) return `${who} does not answer`
     const without = zones.find((_, index) => soas[index] !== 'records')
     if (without !== undefined) return `${who} gives no SOA of ${without === '.' ? 'the root' : without}`
-    if (madeUpName === 'records' || madeUpName === 'empty') return `${who} says that a made-up name under ${missing} exists`
+    if (madeUpName === 'records' || madeUpName === 'empty')
+      return `${who} says that a made-up name under ${missing} exists`
     if (madeUpName !== null && madeUpName !== 'nxdomain')
       return `${who} does not say that a made-up name under ${missing} is missing`
     if (ipv6Only === 'records') return `${who} makes up AAAA records (DNS64): name one that does not`

@@ -26,7 +26,8 @@ export function weakestLinkError(chain: readonly X509Certificate[]): string | nu
 
 function isKeyTooShort({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   const { modulusLength, divisorLength, namedCurve = '' } = asymmetricKeyDetails ?? {}
-  if (asymmetricKeyType === 'ec') return Number(/\d{3}/.exec(namedCurve)?.[0] ?? 2 * MIN_SECURITY_BITS) < 2 * MIN_SECURITY_BITS
+  if (asymmetricKeyType === 'ec')
+    return Number(/\d{3}/.exec(namedCurve)?.[0] ?? 2 * MIN_SECURITY_BITS) < 2 * MIN_SECURITY_BITS
   if (modulusLength === undefined) return false
   if (asymmetricKeyType !== 'dsa') return rsaSecurityBits(modulusLength) < MIN_SECURITY_BITS
   return modulusLength < MIN_DSA_BITS.modulus || (divisorLength ?? 0) < MIN_DSA_BITS.divisor

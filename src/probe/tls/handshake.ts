@@ -9,9 +9,9 @@ import {
   type SecureContext,
   TLSSocket,
 } from 'node:tls'
-import { certificateFromSession } from './session-certificate.ts'
-import { weakestLinkError } from './chain-strength.ts'
 import type { CertificateResult, VettedEndpoint } from '../probe-result.ts'
+import { weakestLinkError } from './chain-strength.ts'
+import { certificateFromSession } from './session-certificate.ts'
 
 const MAX_CHAIN_CERTIFICATES = 16
 /** Of TLS 1.3, in the order of browsers: the first one is computed fastest. */
@@ -37,20 +37,24 @@ const WRONG_NAME_ERROR = Object.assign(new Error('the certificate is for other n
 
 /**
  * How handshakes are offered. `usual`: as OpenSSL does by default, security level 2, so that the verdict is its own, but with
- * few groups. `http2`: the same for servers that speak HTTP/2 alone. `old`: with every group and cipher that OpenSSL still
+ * few groups. `http2`: the same for servers that speak HTTP/2 alone. `legacy`: with every group and cipher that OpenSSL still
  * speaks and no protocol over TLS named, for servers that refuse the usual one: those of TLS 1.0 and 1.1, of rare groups.
  */
-export type TlsProfile = 'usual' | 'http2' | 'old'
+export type TlsProfile = 'default' | 'http2' | 'legacy'
 export type TlsContexts = Readonly<Record<TlsProfile, SecureContext>>
 
 const ALPN_PROTOCOLS: Readonly<Record<TlsProfile, string[] | undefined>> = {
-  usual: ['http/1.1'],
+  default: ['http/1.1'],
   http2: ['h2'],
-  old: undefined,
+  legacy: undefined,
 }
 
-/** `ending` is called before the socket gives up its handle, and with it what was shown. */
-export type TlsHandshakeOptions = { tlsContexts: TlsContexts; profile: TlsProfile; onClosing(error: Error | null): void }
+/** `onClosing` is called before the socket gives up its handle, and with it what was shown. */
+export type TlsHandshakeOptions = {
+  tlsContexts: TlsContexts
+  profile: TlsProfile
+  onClosing(error: Error | null): void
+}
 
 /** Node's own roots (which follow NODE_EXTRA_CA_CERTS) and others in PEM. Costly: made once. */
 export function createTlsContexts(roots: readonly string[]): TlsContexts {
@@ -58,10 +62,14 @@ export function createTlsContexts(roots: readonly string[]): TlsContexts {
     ca: [...getCACertificates('default'), ...roots],
     secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT | constants.SSL_OP_NO_TICKET,
   }
-  const usual = createSecureContext({ ...shared, ecdhCurve: DEFAULT_GROUPS, ciphers: `${TLS13_CIPHER_SUITES}:DEFAULT@SECLEVEL=2` })
+  const standard = createSecureContext({
+    ...shared,
+    ecdhCurve: DEFAULT_GROUPS,
+    ciphers: `${TLS13_CIPHER_SUITES}:DEFAULT@SECLEVEL=2`,
+  })
   const ciphers = `${ALL_CIPHERS}@SECLEVEL=0`
-  const old = createSecureContext({ ...shared, minVersion: 'TLSv1', ecdhCurve: ALL_GROUPS, ciphers })
-  return { usual, http2: usual, old }
+  const legacy = createSecureContext({ ...shared, minVersion: 'TLSv1', ecdhCurve: ALL_GROUPS, ciphers })
+  return { default: standard, http2: standard, legacy }
 }
 
 /**
@@ -69,21 +77,21 @@ export function createTlsContexts(roots: readonly string[]): TlsContexts {
  * out the whole chain as an object to compare the name, which costs as much as all of HTTP; OpenSSL compares it itself.
  */
 export function startTls(to: VettedEndpoint, host: string, options: TlsHandshakeOptions): TLSSocket {
-  const { tlsContexts, profile: manner, onClosing: ending } = options
+  const { tlsContexts, profile, onClosing } = options
   const socket: TLSSocket = connect({
     host: to.connectTo ?? to.address,
     port: to.port,
     servername: host,
-    secureContext: tlsContexts[manner],
+    secureContext: tlsContexts[profile],
     rejectUnauthorized: false,
-    ...(ALPN_PROTOCOLS[manner] && { ALPNProtocols: ALPN_PROTOCOLS[manner] }),
-    minDHSize: manner === 'old' ? 1 : MIN_DH_BITS,
+    ...(ALPN_PROTOCOLS[profile] && { ALPNProtocols: ALPN_PROTOCOLS[profile] }),
+    minDHSize: profile === 'legacy' ? 1 : MIN_DH_BITS,
     checkServerIdentity: () => nameError(peerCertificate(socket, certificateFromSession(socket.getSession())), host),
   })
   socket.getPeerCertificate = emptyPeerCertificate
   const { _destroy } = socket
   socket._destroy = (error, done) => {
-    ending(error)
+    onClosing(error)
     _destroy.call(socket, error, done)
   }
   return socket
@@ -92,7 +100,7 @@ export function startTls(to: VettedEndpoint, host: string, options: TlsHandshake
 /** The verdict after a handshake that was done. */
 export function certificateAfterHandshake(socket: TLSSocket, profile: TlsProfile): CertificateResult {
   const error = socket.authorized ? null : String(socket.authorizationError)
-  return { kind: 'shown', error: error ?? weaknessUnderProfile(socket, profile) }
+  return { kind: 'presented', error: error ?? weaknessUnderProfile(socket, profile) }
 }
 
 /** The verdict after a handshake that failed: the certificate may have come before that. */
@@ -100,12 +108,12 @@ export function certificateAfterFailure(socket: TLSSocket, host: string, profile
   const shown = peerCertificate(socket)
   if (shown === undefined) return { kind: 'none' }
   const error = verifyError(socket) ?? nameError(shown, host)
-  return { kind: 'shown', error: error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error) }
+  return { kind: 'presented', error: error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error) }
 }
 
 /** What security level 2 would have said, where the manner did not have OpenSSL say it. */
 function weaknessUnderProfile(socket: TLSSocket, profile: TlsProfile): string | null {
-  return profile === 'old' ? weakestLinkError(chainOf(socket)) : null
+  return profile === 'legacy' ? weakestLinkError(chainOf(socket)) : null
 }
 
 /**

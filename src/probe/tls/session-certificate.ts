@@ -24,7 +24,8 @@ export function certificateFromSession(session: Buffer | undefined): Buffer | nu
 function firstFieldOffset(session: Buffer): number {
   for (let at = 0; at < Math.min(MAX_PREFIX_BYTES, session.length - DER_HEADER_BYTES); at++) {
     const isSequence = session[at] === DER_SEQUENCE && session[at + 1] === DER_TWO_BYTE_LENGTH
-    if (isSequence && at + DER_HEADER_BYTES + session.readUInt16BE(at + 2) === session.length) return at + DER_HEADER_BYTES
+    if (isSequence && at + DER_HEADER_BYTES + session.readUInt16BE(at + 2) === session.length)
+      return at + DER_HEADER_BYTES
   }
   return session.length
 }

@@ -1,8 +1,8 @@
 /** Makes the names of a list known without registering them on a day. */
 
 import { addNames } from '../add-names.ts'
+import type { RegistrationImportOptions, RegistrationImportResult } from '../import-options.ts'
 import { parseNameList } from './parse-list.ts'
-import type { RegistrationImportResult, RegistrationImportOptions } from '../import-options.ts'
 
 /** Names that are handed to the store at once. */
 const LIST_BATCH_NAMES = 10_000

@@ -1,12 +1,18 @@
 /** Reads a list of names, one a line, in any order: comments and ranks are passed over, and what is no name is refused. */
 
 import { createHash } from 'node:crypto'
-import { InputError } from '../../import/stream/input-error.ts'
-import { lineStart, type InputLine, createLineSplitter, lineText, lineTextProblem } from '../../import/stream/line-splitter.ts'
-import { parseListLine } from '../../import/stream/list-line.ts'
 import { createExternalSorter } from '../../import/stream/external-sort.ts'
-import { type DomainName, parseName, nameProblem } from '../../values/domain-name.ts'
-import { rejectLine, type RegistrationImportOptions } from '../import-options.ts'
+import { InputError } from '../../import/stream/input-error.ts'
+import {
+  createLineSplitter,
+  type InputLine,
+  lineStart,
+  lineText,
+  lineTextProblem,
+} from '../../import/stream/line-splitter.ts'
+import { parseListLine } from '../../import/stream/list-line.ts'
+import { type DomainName, nameProblem, parseName } from '../../values/domain-name.ts'
+import { type RegistrationImportOptions, rejectLine } from '../import-options.ts'
 
 type ReadListOptions = Pick<RegistrationImportOptions, 'signal' | 'isStrict' | 'onReject' | 'onLines'>
 

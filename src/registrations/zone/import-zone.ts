@@ -1,16 +1,16 @@
 /** Takes a zone: its names against those of the newest earlier one give what was registered and dropped on its day. */
 
+import { createExternalSorter, type ExternalSorter } from '../../import/stream/external-sort.ts'
 import { InputError } from '../../import/stream/input-error.ts'
-import { type ExternalSorter, createExternalSorter } from '../../import/stream/external-sort.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { addDays, type Day } from '../../values/time.ts'
 import { addNames } from '../add-names.ts'
 import { withFolderLock } from '../folder.ts'
-import { ZONE_PARTS, zoneSuffix } from './label-hash.ts'
-import { comparePart, eachLabel, type OnLabel, sortPart } from './sorted-labels.ts'
+import type { RegistrationImportOptions, RegistrationImportResult, RegistrationInput } from '../import-options.ts'
 import { type DraftList, discardList, draftList, openDraftList, publishSource, readSource } from '../sources.ts'
-import type { RegistrationInput, RegistrationImportResult, RegistrationImportOptions } from '../import-options.ts'
+import { ZONE_PARTS, zoneSuffix } from './label-hash.ts'
 import { type ParsedZone, parseZoneFile } from './parse-zone.ts'
+import { comparePart, eachLabel, type OnLabel, sortPart } from './sorted-labels.ts'
 import {
   daysKept,
   discardSet,
@@ -36,13 +36,21 @@ type NeighbourSets = { earlier: ZoneSet | null; later: ZoneSet | null }
 type ZoneDifference = { added: ExternalSorter; removed: ExternalSorter }
 type DraftLists = { added: DraftList; removed: DraftList }
 /** All that was found out of a zone, before anybody sees it. */
-type ComparedZone = NeighbourSets & { read: ParsedZone; set: ZoneSet; ownDifference: ZoneDifference; laterDifference: ZoneDifference }
+type ComparedZone = NeighbourSets & {
+  read: ParsedZone
+  set: ZoneSet
+  ownDifference: ZoneDifference
+  laterDifference: ZoneDifference
+}
 
 /**
  * Takes a zone whole or not at all. What it adds becomes known to the store and due, and what it lacks due, before the day
  * is seen; the set of its names comes last, so that an import that was killed is simply run again.
  */
-export function importZone(options: RegistrationImportOptions, input: RegistrationInput & { zone: string | null }): Promise<RegistrationImportResult> {
+export function importZone(
+  options: RegistrationImportOptions,
+  input: RegistrationInput & { zone: string | null },
+): Promise<RegistrationImportResult> {
   return withFolderLock(options.root, async () => {
     const read = await parseZoneFile(options, input)
     try {
@@ -58,11 +66,20 @@ export function importZone(options: RegistrationImportOptions, input: Registrati
 }
 
 /** Compares it with its neighbours, and writes its set. */
-async function compareWithNeighbours({ root, signal }: RegistrationImportOptions, read: ParsedZone): Promise<ComparedZone> {
+async function compareWithNeighbours(
+  { root, signal }: RegistrationImportOptions,
+  read: ParsedZone,
+): Promise<ComparedZone> {
   const { zone, day } = read
   const neighbours = await neighbourSets(root, zone, day)
-  const mine = { added: createExternalSorter(DIFFERENCE_SORT_BYTES), removed: createExternalSorter(DIFFERENCE_SORT_BYTES) }
-  const theirs = { added: createExternalSorter(DIFFERENCE_SORT_BYTES), removed: createExternalSorter(DIFFERENCE_SORT_BYTES) }
+  const mine = {
+    added: createExternalSorter(DIFFERENCE_SORT_BYTES),
+    removed: createExternalSorter(DIFFERENCE_SORT_BYTES),
+  }
+  const theirs = {
+    added: createExternalSorter(DIFFERENCE_SORT_BYTES),
+    removed: createExternalSorter(DIFFERENCE_SORT_BYTES),
+  }
   const [earlier, later] = [await openSetIfAny(root, neighbours.earlier), await openSetIfAny(root, neighbours.later)]
   const suffix = zoneSuffix(zone)
   const intoSorter =
@@ -80,7 +97,13 @@ async function compareWithNeighbours({ root, signal }: RegistrationImportOptions
     }
   }
   try {
-    return { ...neighbours, read, ownDifference: mine, laterDifference: theirs, set: await writeSet(root, read, parts()) }
+    return {
+      ...neighbours,
+      read,
+      ownDifference: mine,
+      laterDifference: theirs,
+      set: await writeSet(root, read, parts()),
+    }
   } finally {
     await earlier?.close()
     await later?.close()
@@ -108,7 +131,10 @@ function isFirst(day: Day, earlier: ZoneSet | null): boolean {
   return earlier === null || earlier.day < addDays(day, -MAX_DAYS_APART)
 }
 
-async function publishIfChanged(options: RegistrationImportOptions, found: ComparedZone): Promise<RegistrationImportResult> {
+async function publishIfChanged(
+  options: RegistrationImportOptions,
+  found: ComparedZone,
+): Promise<RegistrationImportResult> {
   const { root } = options
   const { read, set, earlier, later } = found
   const { zone, day, unusable } = read
@@ -150,7 +176,10 @@ async function publishZone(
     const newNames = await addZoneNames(options, { set, earlier, drafts })
     const first = isFirst(read.day, earlier)
     const imported = await options.store.now()
-    return { ...(await publishDay(root, drafts, { basis: sourceBasis(set, earlier), imported, first })), newNames: newNames }
+    return {
+      ...(await publishDay(root, drafts, { basis: sourceBasis(set, earlier), imported, first })),
+      newNames: newNames,
+    }
   })
   if (later !== null)
     await withDraftLists(root, { day: later.day, source }, theirs, async (drafts) => {
@@ -179,8 +208,13 @@ async function withDraftLists<Result>(
 }
 
 /** A zone counts as whole by its form alone; one that has lost most of its names hardly is. */
-function requireNoLoss({ acceptsLoss }: RegistrationImportOptions, { removed }: DraftLists, earlier: ZoneSet | null): void {
-  if (acceptsLoss || earlier === null || removed.count < LOSS_THRESHOLD_NAMES || removed.count * 2 <= earlier.names) return
+function requireNoLoss(
+  { acceptsLoss }: RegistrationImportOptions,
+  { removed }: DraftLists,
+  earlier: ZoneSet | null,
+): void {
+  if (acceptsLoss || earlier === null || removed.count < LOSS_THRESHOLD_NAMES || removed.count * 2 <= earlier.names)
+    return
   throw new InputError(
     `it lacks ${removed.count} of the ${earlier.names} names of ${earlier.day}: if that is so, --accept-loss takes it`,
   )
@@ -229,8 +263,11 @@ async function* namesOfSet(root: string, set: ZoneSet): AsyncGenerator<DomainNam
   try {
     let batch: DomainName[] = []
     for (let number = 0; number < ZONE_PARTS; number++) {
-      eachLabel(await open.part(number), (bytes, from, length) => batch.push(nameFromLabel(bytes, from, length, set.zone)))
-      for (; batch.length >= ZONE_BATCH_NAMES; batch = batch.slice(ZONE_BATCH_NAMES)) yield batch.slice(0, ZONE_BATCH_NAMES)
+      eachLabel(await open.part(number), (bytes, from, length) =>
+        batch.push(nameFromLabel(bytes, from, length, set.zone)),
+      )
+      for (; batch.length >= ZONE_BATCH_NAMES; batch = batch.slice(ZONE_BATCH_NAMES))
+        yield batch.slice(0, ZONE_BATCH_NAMES)
     }
     if (batch.length > 0) yield batch
   } finally {

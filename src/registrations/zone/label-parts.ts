@@ -2,9 +2,9 @@
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { InputError, StorageError, errorCause } from '../../import/stream/input-error.ts'
+import { errorCause, InputError, StorageError } from '../../import/stream/input-error.ts'
 import { endWriter, newWriterName } from '../../jobs/file-store/leftovers.ts'
-import { labelHash, ZONE_PARTS, partOfHash } from './label-hash.ts'
+import { labelHash, partOfHash, ZONE_PARTS } from './label-hash.ts'
 import { MAX_PART_BYTES } from './sorted-labels.ts'
 
 /** Bytes of a part that are held, before they go to the file. */
@@ -25,7 +25,12 @@ export class LabelParts {
   constructor(folder: string, suffix: Uint8Array) {
     this.#folder = folder
     this.#suffix = suffix
-    const part = (): LabelPart => ({ buffer: new Uint8Array(FIRST_PART_BUFFER_BYTES), length: 0, pieces: [], written: 0 })
+    const part = (): LabelPart => ({
+      buffer: new Uint8Array(FIRST_PART_BUFFER_BYTES),
+      length: 0,
+      pieces: [],
+      written: 0,
+    })
     this.#parts = Array.from({ length: ZONE_PARTS }, part)
   }
 
@@ -70,7 +75,9 @@ export class LabelParts {
     }
     this.#file ??= this.#withFolderErrors(() => openUnnamedPartFile(this.#folder))
     for (let done = 0; done < part.length; )
-      done += this.#withFolderErrors(() => writeSync(this.#file!, part.buffer, done, part.length - done, this.#size + done))
+      done += this.#withFolderErrors(() =>
+        writeSync(this.#file!, part.buffer, done, part.length - done, this.#size + done),
+      )
     part.pieces.push([this.#size, part.length])
     part.written += part.length
     this.#size += part.length

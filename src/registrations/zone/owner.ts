@@ -111,7 +111,13 @@ function parseOwnerName(bytes: Uint8Array, from: number, to: number, { origin, o
       if (length === start) throw zoneFault(line, 'a name has an empty label')
       start = length + 1
     } else if (byte === BACKSLASH_BYTE) {
-      byte = LOWER_CASE_TABLE[(bytes[at + 1]! - ZERO_DIGIT_BYTE) * 100 + (bytes[at + 2]! - ZERO_DIGIT_BYTE) * 10 + bytes[at + 3]! - ZERO_DIGIT_BYTE]!
+      byte =
+        LOWER_CASE_TABLE[
+          (bytes[at + 1]! - ZERO_DIGIT_BYTE) * 100 +
+            (bytes[at + 2]! - ZERO_DIGIT_BYTE) * 10 +
+            bytes[at + 3]! -
+            ZERO_DIGIT_BYTE
+        ]!
       if (byte === DOT_BYTE) byte = INNER_DOT
       at += 3
     }
@@ -128,7 +134,8 @@ function parseOwnerName(bytes: Uint8Array, from: number, to: number, { origin, o
 /** Appends the origin to a relative name. */
 function appendOrigin(origin: NameBytes, out: Uint8Array, length: number, line: number): number {
   const from = length === 0 || origin.length === 0 ? length : length + 1
-  if (from + origin.length > MAX_OWNER_NAME_BYTES) throw zoneFault(line, `a name has more than ${MAX_OWNER_NAME_BYTES} bytes`)
+  if (from + origin.length > MAX_OWNER_NAME_BYTES)
+    throw zoneFault(line, `a name has more than ${MAX_OWNER_NAME_BYTES} bytes`)
   if (from > length) out[length] = DOT_BYTE
   out.set(origin, from)
   return from + origin.length

@@ -4,9 +4,9 @@ import { InputError } from '../../import/stream/input-error.ts'
 import { parseName } from '../../values/domain-name.ts'
 import type { Day } from '../../values/time.ts'
 import { dayInName, dayInSerial, dayOfFile } from '../dates.ts'
-import { LabelParts } from './label-parts.ts'
+import { type RegistrationImportOptions, type RegistrationInput, rejectLine } from '../import-options.ts'
 import { zoneSuffix } from './label-hash.ts'
-import { type RegistrationInput, rejectLine, type RegistrationImportOptions } from '../import-options.ts'
+import { LabelParts } from './label-parts.ts'
 import { ZoneReader } from './zone-reader.ts'
 
 /** A zone that was read. `unusable`: delegations whose owners are no names. */
@@ -48,7 +48,12 @@ export async function parseZoneFile(
     }
     const { apex, serial } = reader.end()
     const read = dayOfFile([day, dayInName(path), dayInSerial(serial)], await options.store.now())
-    return { zone: parseZoneName(apex), day: read, parts: parts ?? new LabelParts(options.root, zoneSuffix(apex)), unusable }
+    return {
+      zone: parseZoneName(apex),
+      day: read,
+      parts: parts ?? new LabelParts(options.root, zoneSuffix(apex)),
+      unusable,
+    }
   } catch (error) {
     ;(parts as LabelParts | null)?.close()
     throw error

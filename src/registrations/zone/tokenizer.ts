@@ -22,7 +22,9 @@ export const BACKSLASH_BYTE = 92
 const ZERO_BYTE = 48
 
 const SPECIAL_BYTES = [QUOTE_BYTE, OPEN_PARENTHESIS_BYTE, CLOSE_PARENTHESIS_BYTE, SEMICOLON_BYTE, BACKSLASH_BYTE]
-const IS_ORDINARY = Uint8Array.from({ length: 256 }, (_, byte) => (byte === NEWLINE_BYTE || SPECIAL_BYTES.includes(byte) ? 0 : 1))
+const IS_ORDINARY = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === NEWLINE_BYTE || SPECIAL_BYTES.includes(byte) ? 0 : 1,
+)
 
 /** What stands in the way of reading a zone, with its line. */
 export function zoneFault(line: number, message: string): InputError {
@@ -90,11 +92,16 @@ export class ZoneTokenizer {
         at += isDigitByte(bytes[at + 1]!) ? 3 : 1
       } else {
         if (byte === OPEN_PARENTHESIS_BYTE) depth++
-        if (byte === CLOSE_PARENTHESIS_BYTE && depth-- === 0) throw zoneFault(line, 'a parenthesis is closed that was not opened')
+        if (byte === CLOSE_PARENTHESIS_BYTE && depth-- === 0)
+          throw zoneFault(line, 'a parenthesis is closed that was not opened')
         if (out > 0) this.#scratch[out++] = SPACE_BYTE
         if (byte === QUOTE_BYTE) this.#scratch[out++] = QUOTE_BYTE
         const end =
-          byte === QUOTE_BYTE ? endOfQuoted(bytes, at, line) : byte === SEMICOLON_BYTE ? bytes.indexOf(NEWLINE_BYTE, at) - 1 : at
+          byte === QUOTE_BYTE
+            ? endOfQuoted(bytes, at, line)
+            : byte === SEMICOLON_BYTE
+              ? bytes.indexOf(NEWLINE_BYTE, at) - 1
+              : at
         if (end < at) return -1
         at = end
       }

@@ -1,7 +1,7 @@
 /** Reads a zone (RFC 1035, chapter 5: a master file) for its names: the owners of NS records directly under its apex. */
 
-import { ZoneTokenizer, SPACE_BYTE, zoneFault } from './tokenizer.ts'
 import { APEX, CHILD, ZoneOwner } from './owner.ts'
+import { SPACE_BYTE, ZoneTokenizer, zoneFault } from './tokenizer.ts'
 
 export type ZoneEvents = {
   /** The first `length` of `bytes` are a name's label under the apex, in lower case; good until it returns. One name may come again. */
@@ -165,7 +165,10 @@ function requireTtl(bytes: Uint8Array, from: number, to: number, line: number): 
   for (let at = from; at < to; at++) {
     if (isAsciiDigit(bytes[at]!)) continue
     if (TTL_PATTERN.test(latin1Text(bytes.subarray(from, to)))) return
-    throw zoneFault(line, `${JSON.stringify(latin1Text(bytes.subarray(from, Math.min(to, from + 40))))} is no time to live`)
+    throw zoneFault(
+      line,
+      `${JSON.stringify(latin1Text(bytes.subarray(from, Math.min(to, from + 40))))} is no time to live`,
+    )
   }
 }
 

@@ -5,10 +5,10 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { StorageError } from '../../import/stream/input-error.ts'
-import { addDays, type Day, parseDay } from '../../values/time.ts'
 import { writeDurably } from '../../jobs/file-store/durable.ts'
 import { endWriter, newWriterName } from '../../jobs/file-store/leftovers.ts'
-import { folderEntries, replaceJsonFile, readJsonFile, prepareFolder, zoneFolderPath } from '../folder.ts'
+import { addDays, type Day, parseDay } from '../../values/time.ts'
+import { folderEntries, prepareFolder, readJsonFile, replaceJsonFile, zoneFolderPath } from '../folder.ts'
 import { ZONE_PARTS } from './label-hash.ts'
 import { MAX_PART_BYTES } from './sorted-labels.ts'
 
@@ -82,7 +82,8 @@ export async function writeSet(
     await discardSet(root, set)
     throw error
   }
-  if (set.sizes.length !== ZONE_PARTS) throw new Error(`${ZONE_PARTS} parts belong to a set, ${set.sizes.length} were given`)
+  if (set.sizes.length !== ZONE_PARTS)
+    throw new Error(`${ZONE_PARTS} parts belong to a set, ${set.sizes.length} were given`)
   return { ...set, sha256: digest.digest('hex') }
 }
 

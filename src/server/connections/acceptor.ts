@@ -3,9 +3,9 @@
 import type { Worker } from 'node:cluster'
 import { createServer, type Server, type Socket } from 'node:net'
 import { clientAddressKey, clientRangeMatcher } from '../../values/client-address.ts'
-import { ConnectionBacklog, type AcceptedConnection, type ConnectionReceiver } from './backlog.ts'
+import { isWorkerReport, type WorkerCommand } from '../processes/messages.ts'
+import { type AcceptedConnection, ConnectionBacklog, type ConnectionReceiver } from './backlog.ts'
 import { closeListener } from './close-listener.ts'
-import { type WorkerCommand, isWorkerReport } from '../processes/messages.ts'
 import { ConnectionRejecter } from './connection-rejecter.ts'
 
 /** The settings of the limits; 0 for no limit. */
@@ -17,7 +17,7 @@ export type AcceptorSettings = {
   trustedProxies: readonly string[]
 }
 
-export type ConnectionRejectionReason = 'connections' | 'client_connections' | 'waited'
+export type ConnectionRejectionReason = 'connections' | 'client_connections' | 'wait_timeout'
 
 /** Milliseconds until a worker that had no descriptor for a connection is handed one again. */
 const RETRY_AFTER_FULL_MS = 100
@@ -36,7 +36,11 @@ export class Acceptor {
   readonly #connectionsByWorker = new Map<ConnectionReceiver, Map<number, string | null>>()
   readonly #rejecter: ConnectionRejecter
   readonly #backlog: ConnectionBacklog
-  readonly rejected: Record<ConnectionRejectionReason, number> = { connections: 0, client_connections: 0, waited: 0 }
+  readonly rejected: Record<ConnectionRejectionReason, number> = {
+    connections: 0,
+    client_connections: 0,
+    wait_timeout: 0,
+  }
   openConnections = 0
   #lastNumber = 0
 
@@ -44,7 +48,7 @@ export class Acceptor {
     this.#settings = settings
     this.#isExempt = clientRangeMatcher([...settings.clientExempt, ...settings.trustedProxies])
     this.#rejecter = new ConnectionRejecter()
-    this.#backlog = new ConnectionBacklog((pending) => this.#reject(pending, 'waited'))
+    this.#backlog = new ConnectionBacklog((pending) => this.#reject(pending, 'wait_timeout'))
   }
 
   /** Connections that are open, those that wait for a worker included. */
@@ -129,7 +133,7 @@ export class Acceptor {
     const { connections, clientConnections } = this.#settings
     const { remoteAddress: address } = socket
     socket.on('error', () => socket.destroy())
-    Object.assign(socket, { server: null }) // otherwise node:child_process keeps books about it in both processes
+    Object.assign(socket, { server: null }) // otherwise node:child_process keeps records of it in both processes
     if (address === undefined) return void socket.destroy()
     const key = clientConnections === 0 || this.#isExempt(address) ? null : clientAddressKey(address)
     const pending: AcceptedConnection = { number: ++this.#lastNumber, socket, key, acceptedAt: performance.now() }
@@ -164,14 +168,14 @@ const HANDLE_NOT_RECEIVED = 'NODE_HANDLE_NACK'
 export function attachWorker(worker: Worker, acceptor: Acceptor, onFull: () => void): void {
   const taker: ConnectionReceiver = {
     send({ number, socket, acceptedAt: at }) {
-      const command: WorkerCommand = { to: 'worker', do: 'take', number, waited: performance.now() - at }
+      const command: WorkerCommand = { to: 'worker', do: 'takeConnection', number, waited: performance.now() - at }
       worker.send(command, socket, { keepOpen: true }, () => {}) // of a worker that is gone its exit is heard of
     },
   }
   worker.on('message', (message: unknown) => {
     if (!isWorkerReport(message)) return
-    if (message.is === 'taken') acceptor.acknowledge(taker)
-    else if (message.is === 'closed') acceptor.connectionsClosed(taker, message.numbers)
+    if (message.is === 'connectionTaken') acceptor.acknowledge(taker)
+    else if (message.is === 'connectionsClosed') acceptor.connectionsClosed(taker, message.numbers)
   })
   let isFull = false
   worker.process.on('internalMessage', ({ cmd }: { cmd?: unknown }) => {

@@ -96,7 +96,9 @@ export class ConnectionBacklog {
 
   #expireOld(): void {
     const now = performance.now()
-    const isOld = ({ pending }: QueuedConnection): boolean => now - pending.acceptedAt > (this.length > BACKLOG_OVERLOAD_THRESHOLD ? MAX_WAIT_FOR_WORKER_MS : MAX_WAIT_BELOW_OVERLOAD_MS)
+    const isOld = ({ pending }: QueuedConnection): boolean =>
+      now - pending.acceptedAt >
+      (this.length > BACKLOG_OVERLOAD_THRESHOLD ? MAX_WAIT_FOR_WORKER_MS : MAX_WAIT_BELOW_OVERLOAD_MS)
     while (this.#waiting.length > 0 && isOld(this.#waiting[0]!)) this.#onExpired(this.#waiting.shift()!.pending)
     if (this.#waiting.length === 0 && this.#expiryTimer !== null) {
       clearInterval(this.#expiryTimer)

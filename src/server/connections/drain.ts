@@ -22,7 +22,8 @@ export async function drainConnections(connections: ConnectionManager): Promise<
     const passed = performance.now() - began
     if (connections.openConnections === 0) return
     if (passed > DRAIN_TIMEOUT_MS) return connections.destroyAll()
-    if (passed >= IDLE_GRACE_MS && ((await isEventLoopQuiet()) || passed > MAX_BUSY_MS)) connections.closeIdle(IDLE_GRACE_MS)
+    if (passed >= IDLE_GRACE_MS && ((await isEventLoopQuiet()) || passed > MAX_BUSY_MS))
+      connections.closeIdle(IDLE_GRACE_MS)
   }
 }
 

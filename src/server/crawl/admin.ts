@@ -2,11 +2,11 @@
 
 import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
+import { CommandFault } from '../../config/command-fault.ts'
 import { type Listener, SETTINGS, type Settings } from '../../config/settings.ts'
 import type { CrawlStats } from '../../crawler/status/stats.ts'
-import { CommandFault } from '../../config/command-fault.ts'
-import { createAdminServer, type ListeningServer, listen } from '../metrics/admin-listener.ts'
 import { bracketedHost, listenFault } from '../listen-fault.ts'
+import { createAdminServer, type ListeningServer, listen } from '../metrics/admin-listener.ts'
 
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' }
 const { name: ADMIN_SETTING } = SETTINGS.crawlAdmin

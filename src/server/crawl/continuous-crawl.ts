@@ -3,21 +3,21 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
+import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import type { Settings } from '../../config/settings.ts'
+import { crawlAccessOf, resolverWarning, selfCheckPlanOf } from '../../crawler/crawl-access.ts'
+import { CRAWL_TIMINGS, type CrawlerDependencies } from '../../crawler/dependencies.ts'
+import { openConfiguredOptOut, openProbeSystem } from '../../crawler/probe-system.ts'
+import { runCrawlScheduler } from '../../crawler/scheduler.ts'
+import { CrawlStats } from '../../crawler/status/stats.ts'
 import type { Server } from '../../probe/dns/resolver.ts'
 import type { AddressRange } from '../../probe/guard.ts'
-import { type CrawlerDependencies, CRAWL_TIMINGS } from '../../crawler/dependencies.ts'
-import { CrawlStats } from '../../crawler/status/stats.ts'
-import { runCrawlScheduler } from '../../crawler/scheduler.ts'
 import { openStore } from '../../store/open.ts'
-import { SYSTEM_CLOCK } from '../system-clock.ts'
-import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import { diskSpaceOf } from '../disk-space.ts'
 import { monitorStore } from '../processes/store-monitor.ts'
-import { requireDistinctListeners, openCrawlAdmin } from './admin.ts'
-import { openProbeSystem, openConfiguredOptOut } from '../../crawler/probe-system.ts'
+import { SYSTEM_CLOCK } from '../system-clock.ts'
+import { openCrawlAdmin, requireDistinctListeners } from './admin.ts'
 import { crawlMetrics } from './metrics.ts'
-import { resolverWarning, selfCheckPlanOf, crawlAccessOf } from '../../crawler/crawl-access.ts'
 
 /** What is typed, not set. */
 export type ContinuousCrawlOptions = { resolver: readonly Server[]; allow: readonly AddressRange[]; parallel: number }
@@ -38,7 +38,7 @@ export async function runContinuousCrawl(
   signal: AbortSignal,
 ): Promise<void> {
   const { store: url, secret, pool, crawlShares: shares, crawlRate: rate } = settings
-  const rhythm = probeIntervalsOf(settings)
+  const intervals = probeIntervalsOf(settings)
   const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
   const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
   const warning = resolverWarning(access.servers)
@@ -62,18 +62,29 @@ export async function runContinuousCrawl(
   const readMetrics = crawlMetrics(store, stats, SYSTEM_CLOCK.monotonicMs, probeSystem)
   const admin = await openCrawlAdmin(settings.crawlAdmin, readMetrics, stats)
   disposables.defer(() => admin.close())
-  log.info({ holder, admin: admin.port }, 'the crawl begins')
+  log.info({ holder, admin: admin.port }, 'crawl started')
   const { probe, isOwn, runSelfCheck, politeness } = probeSystem
   const diskSpace = diskSpaceOf(settings, [], () => {})
-  const own = { holder, stats: stats, parallel, clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random, ...crawlLoggers(log) }
-  const lack = (): Promise<string | null> => diskSpace.shortage()
-  await runCrawlScheduler({ store, probe, isOwn, runSelfCheck, diskShortage: lack, politeness, optOut, intervals: rhythm, shares, rate, ...own }, signal)
-  log.info('the crawl has ended')
+  const own = {
+    holder,
+    stats,
+    parallel,
+    clock: SYSTEM_CLOCK,
+    timings: CRAWL_TIMINGS,
+    random: Math.random,
+    ...crawlLoggers(log),
+  }
+  const diskShortage = (): Promise<string | null> => diskSpace.shortage()
+  await runCrawlScheduler(
+    { store, probe, isOwn, runSelfCheck, diskShortage, politeness, optOut, intervals, shares, rate, ...own },
+    signal,
+  )
+  log.info('crawl stopped')
 }
 
 function crawlLoggers(log: Logger): Pick<CrawlerDependencies, 'onFault' | 'log'> {
   return {
-    onFault: (err) => log.error({ err }, 'a crawl meets a fault'),
+    onFault: (err) => log.error({ err }, 'crawl error'),
     log: (message) => log.warn(message),
   }
 }

@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, Gauge, Registry } from 'prom-client'
-import { type CrawlStats, LAG_BOUNDS_SECONDS, PAUSE_REASONS } from '../../crawler/status/stats.ts'
+import type { ProbeSystem } from '../../crawler/probe-system.ts'
 import { type Quantiles, quantiles } from '../../crawler/status/quantiles.ts'
+import { type CrawlStats, LAG_BOUNDS_SECONDS, PAUSE_REASONS } from '../../crawler/status/stats.ts'
 import { type CrawlStatus, readCrawlStatus } from '../../crawler/status/status.ts'
 import type { Store } from '../../store/port/store.ts'
-import type { ProbeSystem } from '../../crawler/probe-system.ts'
 
 /** Milliseconds that whoever asks for metrics waits for the store's. */
 const STORE_METRICS_TIMEOUT_MS = 2_000
@@ -24,7 +24,11 @@ export function crawlMetrics(
   const common = installationMetrics(registry)
   return async () => {
     own(stats, nowMs(), probeSystem)
-    common(await Promise.race([readCrawlStatus(store), sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false })]).catch(() => null))
+    common(
+      await Promise.race([readCrawlStatus(store), sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false })]).catch(
+        () => null,
+      ),
+    )
     return registry.metrics()
   }
 }
@@ -32,37 +36,32 @@ export function crawlMetrics(
 /** Of this process. */
 function processMetrics(registry: Registry) {
   const { gauge, counter } = metricFactories(registry)
-  const probes = counter('visits_total', 'Visits that ended, by the kind of their turn and by what they saw.', [
-    'kind',
-    'outcome',
+  const probes = counter('probes_total', 'Finished probes, by kind and outcome.', ['kind', 'outcome'])
+  const batches = counter('batches_total', 'Batches of probes that were saved, and that were discarded.', ['result'])
+  const repeated = counter('repeated_probes_total', 'Probes that ran twice at once, by whether both results agreed.', [
+    'result',
   ])
-  const batches = counter('slices_total', 'Slices of visits that were saved, and that were thrown away.', ['end'])
-  const repeated = counter(
-    'twice_total',
-    'Visits made twice at once, and those that saw something else the second time.',
-    ['saw'],
-  )
   const disagreements = counter(
     'resolver_disagreements_total',
-    'Questions at which one resolver denied or failed and another did not.',
+    'DNS queries at which one resolver denied the name or failed and another one did not.',
   )
-  const excluded = gauge('left_out', 'Resolvers that are not asked, families that are not connected to.', ['what'])
-  const paused = gauge('paused', '1 for the reason why the crawl pauses.', ['why'])
-  const rate = gauge('rate', 'Visits a second in the last minute.')
-  const lag = gauge('lag_seconds', 'What passed between the time a name was due and its visit, of the latest visits.', [
+  const excluded = gauge('excluded', 'Resolvers and address families that the crawler does not use now.', ['what'])
+  const paused = gauge('paused', '1 for the reason why the crawl pauses.', ['reason'])
+  const rate = gauge('probes_per_second', 'Probes per second in the last minute.')
+  const lag = gauge('lag_seconds', 'Time between the due time of a name and its probe, of the latest probes.', [
     'quantile',
   ])
   return (stats: CrawlStats, now: number, probeSystem: Pick<ProbeSystem, 'disagreements' | 'exclusions'>): void => {
     for (const each of [probes, batches, repeated, disagreements]) each.reset()
-    for (const [kind, ends] of Object.entries(stats.probes)) {
-      for (const [outcome, count] of Object.entries(ends)) probes.inc({ kind, outcome }, count)
+    for (const [kind, outcomes] of Object.entries(stats.probes)) {
+      for (const [outcome, count] of Object.entries(outcomes)) probes.inc({ kind, outcome }, count)
     }
-    for (const [end, count] of Object.entries(stats.batches)) batches.inc({ end }, count)
-    repeated.inc({ saw: 'the same' }, stats.repeated.made - stats.repeated.differed)
-    repeated.inc({ saw: 'something else' }, stats.repeated.differed)
+    for (const [result, count] of Object.entries(stats.batches)) batches.inc({ result }, count)
+    repeated.inc({ result: 'same' }, stats.repeated.made - stats.repeated.differed)
+    repeated.inc({ result: 'different' }, stats.repeated.differed)
     disagreements.inc(probeSystem.disagreements())
     for (const [what, count] of Object.entries(probeSystem.exclusions())) excluded.set({ what }, count)
-    for (const why of PAUSE_REASONS) paused.set({ why }, Number(stats.pause?.reason === why))
+    for (const reason of PAUSE_REASONS) paused.set({ reason }, Number(stats.pause?.reason === reason))
     rate.set(stats.rate(now))
     setQuantileGauge(lag, quantiles(LAG_BOUNDS_SECONDS, stats.lags))
   }
@@ -72,14 +71,14 @@ function processMetrics(registry: Registry) {
 function installationMetrics(registry: Registry) {
   const { gauge } = metricFactories(registry)
   const counts = {
-    names: gauge('names', 'Names that are known, as ranges were last swept.'),
-    due: gauge('due', 'Names whose time has come.'),
-    overdue: gauge('overdue', 'Names whose time came a day ago or earlier.'),
-    fresh: gauge('fresh', 'Names that were never visited.'),
+    names: gauge('names', 'Known names, as of the last sweep of each range.'),
+    due: gauge('due_names', 'Names that are due.'),
+    overdue: gauge('overdue_names', 'Names that have been due for a day or longer.'),
+    neverProbed: gauge('new_names', 'Names that were never probed.'),
   }
-  const requests = gauge('wishes', 'Names that somebody wants to be visited soon.', ['kind'])
-  const age = gauge('age_seconds', 'What has passed since names were last looked at.', ['quantile'])
-  const crawlers = gauge('crawlers', 'Crawlers that live.')
+  const requests = gauge('requests', 'Names with a crawl request.', ['kind'])
+  const age = gauge('age_seconds', 'Time since the last probe of the names.', ['quantile'])
+  const crawlers = gauge('crawlers', 'Live crawlers.')
   return (status: CrawlStatus | null): void => {
     for (const each of [...Object.values(counts), requests, age, crawlers]) each.reset()
     if (status === null) return

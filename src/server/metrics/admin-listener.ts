@@ -85,7 +85,10 @@ export function serverMetrics(
     labelNames: ['file'],
     registers: [own],
     async collect() {
-      const sizes = await Promise.race([store.maintenance.sizes(), sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false })]).catch(() => null)
+      const sizes = await Promise.race([
+        store.maintenance.sizes(),
+        sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false }),
+      ]).catch(() => null)
       this.reset() // a store that is gone takes no other figure with it
       for (const [file, bytes] of Object.entries(sizes ?? {})) this.set({ file }, bytes)
     },
@@ -106,8 +109,8 @@ function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'wait
     },
   })
   new Counter({
-    name: 'domaindex_connections_refused_total',
-    help: 'Connections refused: too many in all, too many of a client address, or a second without a worker that takes them.',
+    name: 'domaindex_connections_rejected_total',
+    help: 'Rejected connections: too many in all, too many of a client address, or a second without a worker that takes them.',
     labelNames: ['reason'],
     registers: [registry],
     collect() {

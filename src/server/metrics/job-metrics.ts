@@ -20,11 +20,12 @@ const NO_JOB_METRICS: JobMetrics = { successes: {}, held: 0, ended: null, now: 0
 
 export function addJobMetrics(registry: Registry, store: Store, fileStore: FileStore): void {
   const read = cachedRead(() => readJobMetrics(store, fileStore), JOB_METRICS_CACHE_MS, NO_JOB_METRICS)
-  const figures = (): Promise<JobMetrics> => Promise.race([read(), sleep(JOB_METRICS_TIMEOUT_MS, NO_JOB_METRICS, { ref: false })])
+  const figures = (): Promise<JobMetrics> =>
+    Promise.race([read(), sleep(JOB_METRICS_TIMEOUT_MS, NO_JOB_METRICS, { ref: false })])
   const registers = [registry]
   new Gauge({
-    name: 'domaindex_job_success_timestamp_seconds',
-    help: 'When a job of the nights last ended well.',
+    name: 'domaindex_job_last_success_timestamp_seconds',
+    help: 'When a job last succeeded.',
     labelNames: ['job'],
     registers,
     async collect() {
@@ -34,16 +35,16 @@ export function addJobMetrics(registry: Registry, store: Store, fileStore: FileS
     },
   })
   new Gauge({
-    name: 'domaindex_daily_held',
-    help: 'Days whose file is held back.',
+    name: 'domaindex_daily_files_held',
+    help: 'Daily files that the quality check holds.',
     registers,
     async collect() {
       this.set((await figures()).held)
     },
   })
   new Gauge({
-    name: 'domaindex_daily_age_seconds',
-    help: 'Time since the end of the newest day whose file is handed out; absent while there is none.',
+    name: 'domaindex_daily_file_age_seconds',
+    help: 'Time since the end of the newest published day; absent while there is none.',
     registers,
     async collect() {
       const { ended, now } = await figures()

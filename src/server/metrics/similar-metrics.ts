@@ -15,7 +15,8 @@ type SimilarMetrics = { lag: number | null; documents: number | null; segments: 
 const NO_SIMILAR_METRICS: SimilarMetrics = { lag: null, documents: null, segments: null }
 
 export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'similar' | 'now'>): void {
-  const withTimeout = (): Promise<SimilarMetrics> => Promise.race([readSimilarMetrics(store), sleep(SIMILAR_METRICS_TIMEOUT_MS, NO_SIMILAR_METRICS, { ref: false })])
+  const withTimeout = (): Promise<SimilarMetrics> =>
+    Promise.race([readSimilarMetrics(store), sleep(SIMILAR_METRICS_TIMEOUT_MS, NO_SIMILAR_METRICS, { ref: false })])
   const figures = cachedRead(withTimeout, SIMILAR_METRICS_CACHE_MS, NO_SIMILAR_METRICS)
   const add = (name: string, help: string, key: keyof SimilarMetrics): void => {
     new Gauge({
@@ -31,15 +32,15 @@ export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'simila
   }
   add(
     'domaindex_similar_lag_seconds',
-    'Time for which the index of /similar lacks what was observed; absent until it had all for the first time.',
+    'How far the /similar index is behind the observations; absent until it was complete once.',
     'lag',
   )
   add(
-    'domaindex_similar_wordings',
-    'Different start-page texts in the index of /similar, as their words count.',
+    'domaindex_similar_documents',
+    'Distinct start-page texts in the /similar index, by their term vectors.',
     'documents',
   )
-  add('domaindex_similar_segments', 'Parts that the index of /similar consists of.', 'segments')
+  add('domaindex_similar_segments', 'Segments of the /similar index.', 'segments')
 }
 
 async function readSimilarMetrics({ similar, now }: Pick<Store, 'similar' | 'now'>): Promise<SimilarMetrics> {

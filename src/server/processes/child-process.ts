@@ -2,8 +2,8 @@
 
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import { sendHeartbeats } from './heartbeat.ts'
 import { openLog } from '../log.ts'
+import { sendHeartbeats } from './heartbeat.ts'
 
 /** What such a process is told: to begin with its order, or to stop. */
 type ChildMessage<Order> = { do: string; order: Order } | { do: 'stop' }

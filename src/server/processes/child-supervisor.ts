@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { HEARTBEAT_MS, isHeartbeat, HeartbeatMonitor } from './heartbeat.ts'
+import { HEARTBEAT_MS, HeartbeatMonitor, isHeartbeat } from './heartbeat.ts'
 import type { CrawlCommand, IndexCommand, JobsCommand } from './messages.ts'
 
 type ChildCommand = CrawlCommand | IndexCommand | JobsCommand
@@ -26,30 +26,33 @@ const CHILD_STOP_TIMEOUT_MS = 40_000
 const CHILD_HEARTBEAT_TIMEOUT_MS = 300_000
 
 export function superviseChild<Command extends ChildCommand>(
-  { name, file, startCommand: begin, stopCommand: stop }: ChildProgram<Command>,
+  { name, file, startCommand, stopCommand }: ChildProgram<Command>,
   log: Logger,
 ): SupervisedChild {
   let child: ChildProcess | null = null
   let timer: NodeJS.Timeout | undefined
   let isEnding = false
-  const silences = new HeartbeatMonitor<ChildProcess>(CHILD_HEARTBEAT_TIMEOUT_MS)
-  const watch = setInterval(() => killUnresponsive(silences, name, log), HEARTBEAT_MS).unref()
-  let again = CHILD_RESTART_DELAY_MS
+  const heartbeats = new HeartbeatMonitor<ChildProcess>(CHILD_HEARTBEAT_TIMEOUT_MS)
+  const heartbeatTimer = setInterval(() => killUnresponsive(heartbeats, name, log), HEARTBEAT_MS).unref()
+  let restartDelay = CHILD_RESTART_DELAY_MS
   const start = (): void => {
     const born = performance.now()
     const started = fork(fileURLToPath(file))
     child = started
-    started.on('message', (message) => isHeartbeat(message) && silences.heartbeat(started))
-    started.once('error', (err) => log.error({ err }, `the ${name} cannot be started`))
-    sendToChild(started, begin)
+    started.on('message', (message) => isHeartbeat(message) && heartbeats.heartbeat(started))
+    started.once('error', (err) => log.error({ process: name, err }, 'cannot start child process'))
+    sendToChild(started, startCommand)
     started.once('close', (code, signal) => {
       child = null
-      silences.forget(started)
+      heartbeats.forget(started)
       if (isEnding) return
-      if (performance.now() - born > CHILD_STABLE_MS) again = CHILD_RESTART_DELAY_MS
-      log.error({ reason: signal ?? code, seconds: again / 1000 }, `the ${name} died and is started again`)
-      timer = setTimeout(start, again)
-      again = Math.min(2 * again, MAX_CHILD_RESTART_DELAY_MS)
+      if (performance.now() - born > CHILD_STABLE_MS) restartDelay = CHILD_RESTART_DELAY_MS
+      log.error(
+        { process: name, reason: signal ?? code, seconds: restartDelay / 1000 },
+        'child process died, restarting it',
+      )
+      timer = setTimeout(start, restartDelay)
+      restartDelay = Math.min(2 * restartDelay, MAX_CHILD_RESTART_DELAY_MS)
     })
   }
   start()
@@ -57,15 +60,18 @@ export function superviseChild<Command extends ChildCommand>(
     async stop() {
       isEnding = true
       clearTimeout(timer)
-      clearInterval(watch)
-      if (child !== null) await stopChild(child, stop)
+      clearInterval(heartbeatTimer)
+      if (child !== null) await stopChild(child, stopCommand)
     },
   }
 }
 
-function killUnresponsive(silences: HeartbeatMonitor<ChildProcess>, name: string, log: Logger): void {
-  for (const child of silences.check()) {
-    log.error({ silent: child.pid, seconds: CHILD_HEARTBEAT_TIMEOUT_MS / 1_000 }, `the ${name} is silent and is killed`)
+function killUnresponsive(heartbeats: HeartbeatMonitor<ChildProcess>, name: string, log: Logger): void {
+  for (const child of heartbeats.check()) {
+    log.error(
+      { process: name, pid: child.pid, seconds: CHILD_HEARTBEAT_TIMEOUT_MS / 1_000 },
+      'child process heartbeat timed out, killing it',
+    )
     child.kill('SIGKILL')
   }
 }

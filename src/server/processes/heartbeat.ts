@@ -6,17 +6,17 @@ export const HEARTBEAT_MS = 1_000
 const LATE_CHECK_MS = 3_000
 
 /** From a child to its parent. `isReady`: whether it could do its work, as far as that hangs on itself. */
-export type Heartbeat = { to: 'primary'; is: 'alive'; isReady: boolean }
+export type Heartbeat = { to: 'primary'; is: 'heartbeat'; isReady: boolean }
 
 export function isHeartbeat(message: unknown): message is Heartbeat {
   const { to, is } = (message ?? {}) as Partial<Heartbeat>
-  return to === 'primary' && is === 'alive'
+  return to === 'primary' && is === 'heartbeat'
 }
 
 /** Begins to send heartbeats to the parent of this process. */
 export function sendHeartbeats(isReady: () => boolean = () => true): void {
   const send = (): void => {
-    const beat: Heartbeat = { to: 'primary', is: 'alive', isReady: isReady() }
+    const beat: Heartbeat = { to: 'primary', is: 'heartbeat', isReady: isReady() }
     if (process.connected) process.send?.(beat, undefined, undefined, () => {})
   }
   setInterval(send, HEARTBEAT_MS).unref()

@@ -4,20 +4,20 @@ import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import { runStep, readPlanInputs } from '../../jobs/steps.ts'
-import { errorText } from '../../jobs/job-lock.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
-import type { InboxReport } from '../../registrations/inbox.ts'
+import { errorText } from '../../jobs/job-lock.ts'
 import { type JobScheduler, runJobScheduler } from '../../jobs/job-scheduler.ts'
+import { readPlanInputs, runStep } from '../../jobs/steps.ts'
+import type { InboxReport } from '../../registrations/inbox.ts'
 import { storeWaitingForSpace } from '../../store/disk-space.ts'
 import { processHolderName } from '../../store/named-lock.ts'
-import { userMessageOf, StoreFault } from '../../store/port/fault.ts'
 import { openStore } from '../../store/open.ts'
-import { SYSTEM_CLOCK } from '../system-clock.ts'
-import { logDiskSpace, diskSpaceOf } from '../disk-space.ts'
+import { StoreFault, userMessageOf } from '../../store/port/fault.ts'
+import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
-import { isJobsCommand, type JobsOrder } from './messages.ts'
+import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
+import { isJobsCommand, type JobsOrder } from './messages.ts'
 
 /** Behind everything that answers requests. */
 const JOBS_NICENESS = 10
@@ -28,30 +28,35 @@ runChildProcess<JobsOrder>({
     lowerPriority()
     return runJobProcess(settings, log, signal)
   },
-  logFatal: (log, error) => log.fatal({ err: error }, 'the night ends'),
+  logFatal: (log, error) => log.fatal({ err: error }, 'job scheduler failed'),
 })
 
 async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
   const { store: url, secret, pool, jobTimes: times, followupWait: cutoff } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const holder = processHolderName()
-  const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log, 'the night'))
-  const works = createJobDependencies(settings, storeWaitingForSpace(store, diskSpace, signal), (report) => logInboxReport(log, report), diskSpace)
+  const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log))
+  const dependencies = createJobDependencies(
+    settings,
+    storeWaitingForSpace(store, diskSpace, signal),
+    (report) => logInboxReport(log, report),
+    diskSpace,
+  )
   const scheduler: JobScheduler = {
     store,
     holder,
     clock: SYSTEM_CLOCK,
-    readInputs: async () => ({ ...(await readPlanInputs(works)), times: times!, followupWait: cutoff }),
-    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    readInputs: async () => ({ ...(await readPlanInputs(dependencies)), times: times!, followupWait: cutoff }),
+    run: (step, lock) => runStep(dependencies, step, lock, { onRows: () => {} }),
     events: jobEventLogger(log),
   }
-  log.info({ holder }, 'the night watch begins')
+  log.info({ holder }, 'job scheduler started')
   try {
     await runJobScheduler(scheduler, signal)
   } finally {
     await store.close()
   }
-  log.info('the night watch has ended')
+  log.info('job scheduler stopped')
 }
 
 /** Of every thread: what packs begins with the priority of the one that starts it. */
@@ -63,11 +68,11 @@ function lowerPriority(): void {
 
 function jobEventLogger(log: Logger): JobScheduler['events'] {
   return {
-    done: (step, { rows, message: words, held }) => log[held ? 'warn' : 'info']({ ...step, rows }, words ?? 'done'),
+    done: (step, { rows, message, held }) => log[held ? 'warn' : 'info']({ ...step, rows }, message ?? 'done'),
     failed(step, error) {
       const isPlain = error instanceof BuildFault || error instanceof StoreFault || userMessageOf(error) !== null
       if (isPlain) log.error({ ...step }, errorText(error))
-      else log.error({ ...step, err: error }, 'the night meets a fault')
+      else log.error({ ...step, err: error }, 'job failed')
     },
   }
 }
@@ -75,6 +80,6 @@ function jobEventLogger(log: Logger): JobScheduler['events'] {
 function logInboxReport(log: Logger, report: InboxReport): void {
   const { file, outcome } = report
   if (report.outcome === 'done')
-    log.info({ file, names: report.taken.names, registered: report.taken.registered }, 'taken')
+    log.info({ file, names: report.taken.names, registered: report.taken.registered }, 'inbox file imported')
   else log[outcome === 'failed' ? 'error' : 'info']({ file }, report.reason)
 }

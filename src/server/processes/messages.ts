@@ -1,4 +1,4 @@
-/** What the primary and its workers, its crawler, its night and its indexer, tell each other; beside these the ledger's and the metrics' own messages pass. */
+/** The messages between the primary and its workers, crawler, job scheduler and indexer. The ledger has messages of its own. */
 
 import type { PlanLimitTable } from '../../accounts/plan.ts'
 import type { Settings } from '../../config/settings.ts'
@@ -9,15 +9,16 @@ import type { Heartbeat } from './heartbeat.ts'
 export type WorkerOrder = { settings: Settings; limits: PlanLimitTable; demo: boolean }
 
 /**
- * From the primary. `take`: serve the connection that comes with it, which was accepted `waited` milliseconds ago. `stop`: let
- * every answer be the last of its connection. `drain`: no more connections will come; close those that are idle, and end when
- * none is left. Between them the workers take the connections that the primary had accepted before it stopped. `measure`: tell what was counted. `heed`: whether all workers serve, without which none is ready.
+ * From the primary. `takeConnection`: serve the connection that comes with the message; the primary accepted it `waited`
+ * milliseconds ago. `stopAccepting`: let every response be the last of its connection. `drain`: no more connections will come;
+ * close the idle ones, and exit when none is left. Between the two, workers take the connections that the primary had accepted
+ * before it stopped. `reportMetrics`: send the counters. `setPoolReadiness`: whether all workers serve; else none is ready.
  */
 export type WorkerCommand =
   | { to: 'worker'; do: 'serve'; order: WorkerOrder }
-  | { to: 'worker'; do: 'stop' | 'drain' | 'measure' }
-  | { to: 'worker'; do: 'take'; number: number; waited: number }
-  | { to: 'worker'; do: 'heed'; isPoolComplete: boolean }
+  | { to: 'worker'; do: 'stopAccepting' | 'drain' | 'reportMetrics' }
+  | { to: 'worker'; do: 'takeConnection'; number: number; waited: number }
+  | { to: 'worker'; do: 'setPoolReadiness'; isPoolComplete: boolean }
 
 /** All that a worker has counted, as prom-client's registry tells it. */
 export type WorkerMetricsJson = object[]
@@ -26,25 +27,28 @@ export type WorkerMetricsJson = object[]
 export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
 
 /** From the primary. `stop`: finish what is in flight, save it, and end. */
-export type CrawlCommand = { to: 'crawler'; do: 'crawl'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
+export type CrawlCommand = { to: 'crawler'; do: 'run'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
 
 /** What a process that builds files at night must know. */
 export type JobsOrder = { settings: Settings }
 
 /** From the primary. `stop`: give up what is built, and end. */
-export type JobsCommand = { to: 'night'; do: 'watch'; order: JobsOrder } | { to: 'night'; do: 'stop' }
+export type JobsCommand = { to: 'jobs'; do: 'run'; order: JobsOrder } | { to: 'jobs'; do: 'stop' }
 
 /** What a process that keeps the index must know. */
 export type IndexOrder = { settings: Settings }
 
 /** From the primary. `stop`: give up what is written, and end. */
-export type IndexCommand = { to: 'indexer'; do: 'keep'; order: IndexOrder } | { to: 'indexer'; do: 'stop' }
+export type IndexCommand = { to: 'indexer'; do: 'run'; order: IndexOrder } | { to: 'indexer'; do: 'stop' }
 
-/** From a worker. `taken`: it serves the connection that it was handed. `closed`: connections by their numbers. `failed`: it cannot serve; `code` is that of the system's error, where it is one. */
+/**
+ * From a worker. `connectionTaken`: it serves the connection that it got. `connectionsClosed`: connections by their numbers.
+ * `failed`: it cannot serve; `code` is the system's error code, if there is one.
+ */
 export type WorkerReport =
-  | { to: 'primary'; is: 'listening' | 'stopped' | 'heeded' | 'taken' }
-  | { to: 'primary'; is: 'closed'; numbers: number[] }
-  | { to: 'primary'; is: 'measured'; measured: WorkerMetricsJson }
+  | { to: 'primary'; is: 'ready' | 'stopped' | 'poolReadinessSet' | 'connectionTaken' }
+  | { to: 'primary'; is: 'connectionsClosed'; numbers: number[] }
+  | { to: 'primary'; is: 'metrics'; metrics: WorkerMetricsJson }
   | Heartbeat
   | { to: 'primary'; is: 'failed'; message: string; code: string | null }
 
@@ -61,7 +65,7 @@ export function isCrawlCommand(message: unknown): message is CrawlCommand {
 }
 
 export function isJobsCommand(message: unknown): message is JobsCommand {
-  return (message as Partial<JobsCommand> | null)?.to === 'night'
+  return (message as Partial<JobsCommand> | null)?.to === 'jobs'
 }
 
 export function isIndexCommand(message: unknown): message is IndexCommand {

@@ -1,7 +1,7 @@
 /** Commands to a worker, and the reports that they lead to. */
 
 import type { Worker } from 'node:cluster'
-import { type WorkerCommand, isWorkerReport, type WorkerReport } from './messages.ts'
+import { isWorkerReport, type WorkerCommand, type WorkerReport } from './messages.ts'
 
 /** Milliseconds after which a worker that does not end is killed. */
 const WORKER_STOP_TIMEOUT_MS = 30_000
@@ -36,7 +36,11 @@ export async function requestReport(
 }
 
 /** Gives a command, and waits for a report of a kind or for the worker's end; a worker that takes too long is killed. */
-export async function commandWorker(worker: Worker, command: WorkerCommand, kind: WorkerReport['is'] | 'ended'): Promise<void> {
+export async function commandWorker(
+  worker: Worker,
+  command: WorkerCommand,
+  kind: WorkerReport['is'] | 'ended',
+): Promise<void> {
   if (worker.isDead()) return
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   if (kind !== 'ended') {

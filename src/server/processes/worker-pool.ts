@@ -4,9 +4,9 @@ import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Acceptor, attachWorker } from '../connections/acceptor.ts'
-import { requestReport, commandWorker } from './worker-channel.ts'
-import { HEARTBEAT_MS, isHeartbeat, HeartbeatMonitor } from './heartbeat.ts'
+import { HEARTBEAT_MS, HeartbeatMonitor, isHeartbeat } from './heartbeat.ts'
 import type { WorkerMetricsJson, WorkerOrder } from './messages.ts'
+import { commandWorker, requestReport } from './worker-channel.ts'
 
 /** Milliseconds of silence after which a worker is killed. */
 const WORKER_HEARTBEAT_TIMEOUT_MS = 10_000
@@ -49,7 +49,12 @@ type WorkerSlot = {
 }
 
 /** The figures of one worker: null before it told any. `isStale`: it does not answer, and they are of before. */
-export type WorkerMetrics = { number: number; metrics: WorkerMetricsJson | null; isStale: boolean; sinceHeartbeat: number }
+export type WorkerMetrics = {
+  number: number
+  metrics: WorkerMetricsJson | null
+  isStale: boolean
+  sinceHeartbeat: number
+}
 
 export class WorkerPool {
   readonly #log: Logger
@@ -104,10 +109,12 @@ export class WorkerPool {
     return Promise.all(
       this.#slots.map(async (seat): Promise<WorkerMetrics> => {
         const { number, worker: serving } = seat
-        const report = serving && (await requestReport(serving, { to: 'worker', do: 'measure' }, 'measured', WORKER_REPORT_TIMEOUT_MS))
-        if (report?.is === 'measured') seat.metrics = report.measured
+        const report =
+          serving &&
+          (await requestReport(serving, { to: 'worker', do: 'reportMetrics' }, 'metrics', WORKER_REPORT_TIMEOUT_MS))
+        if (report?.is === 'metrics') seat.metrics = report.metrics
         const silence = serving === null ? performance.now() - seat.since : this.#heartbeats.millisecondsSince(serving)
-        return { number, metrics: seat.metrics, isStale: report?.is !== 'measured', sinceHeartbeat: silence }
+        return { number, metrics: seat.metrics, isStale: report?.is !== 'metrics', sinceHeartbeat: silence }
       }),
     )
   }
@@ -117,7 +124,7 @@ export class WorkerPool {
     this.#isServing = false
     clearInterval(this.#heartbeatTimer)
     const workers = [...this.#workers]
-    const stopped = workers.map((worker) => commandWorker(worker, { to: 'worker', do: 'stop' }, 'stopped'))
+    const stopped = workers.map((worker) => commandWorker(worker, { to: 'worker', do: 'stopAccepting' }, 'stopped'))
     await Promise.all([this.#acceptor.stop(), ...stopped])
     await Promise.all(workers.map((worker) => commandWorker(worker, { to: 'worker', do: 'drain' }, 'ended')))
   }
@@ -134,19 +141,24 @@ export class WorkerPool {
       this.#heartbeats.forget(worker)
       if (seat.worker === worker) this.#onWorkerExit(seat, task, signal ?? code)
     })
-    const report = await requestReport(worker, { to: 'worker', do: 'serve', order: task }, 'listening', WORKER_START_TIMEOUT_MS)
-    if (report?.is !== 'listening') {
+    const report = await requestReport(
+      worker,
+      { to: 'worker', do: 'serve', order: task },
+      'ready',
+      WORKER_START_TIMEOUT_MS,
+    )
+    if (report?.is !== 'ready') {
       worker.process.kill('SIGKILL')
       if (report?.is === 'failed') throw new WorkerStartError(report.message, report.code)
       throw new WorkerStartError('it ended, or took too long, before it listened', null)
     }
-    Object.assign(seat, { serving: worker, since: performance.now(), isReady: true, heeds: false })
+    Object.assign(seat, { worker, since: performance.now(), isReady: true, reportedReady: false })
     this.#heartbeats.heartbeat(worker)
     attachWorker(worker, this.#acceptor, () => {
       const { number: full } = seat
       this.#log.error(
         { worker: full },
-        'a worker has no file descriptor left: raise the limit of open files (LimitNOFILE)',
+        'worker has no file descriptor left: raise the limit of open files (LimitNOFILE)',
       )
     })
     await this.#broadcastReadiness()
@@ -164,9 +176,9 @@ export class WorkerPool {
     const { number: worker, since } = seat
     const now = performance.now()
     seat.failures = now - since < WORKER_STABLE_MS ? seat.failures + 1 : 0
-    Object.assign(seat, { serving: null, since: now, measured: null })
+    Object.assign(seat, { worker: null, since: now, metrics: null })
     if (!this.#isServing) return
-    this.#log.error({ worker, reason }, 'a worker died and is replaced')
+    this.#log.error({ worker, reason }, 'worker died, replacing it')
     this.#fillSlotLater(seat, task)
   }
 
@@ -180,7 +192,7 @@ export class WorkerPool {
       seat.failures++
       const seconds = restartDelay(seat) / 1_000
       const { message: reason } = error as Error
-      this.#log.error({ worker: seat.number, reason, seconds }, 'a worker cannot serve and is started again')
+      this.#log.error({ worker: seat.number, reason, seconds }, 'worker cannot start, retrying')
       this.#fillSlotLater(seat, task)
     }
   }
@@ -194,8 +206,8 @@ export class WorkerPool {
       const seat = this.#slots.find(({ worker: serving }) => serving === worker)
       const { pid } = worker.process
       this.#log.error(
-        { worker: seat?.number, silent: pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
-        'a worker is silent and is killed',
+        { worker: seat?.number, pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
+        'worker heartbeat timed out, killing it',
       )
       worker.process.kill('SIGKILL')
     }
@@ -213,7 +225,12 @@ export class WorkerPool {
       this.#slots.map(async (seat) => {
         if (seat.worker === null || seat.reportedReady === isWhole) return
         seat.reportedReady = isWhole
-        await requestReport(seat.worker, { to: 'worker', do: 'heed', isPoolComplete: isWhole }, 'heeded', WORKER_REPORT_TIMEOUT_MS)
+        await requestReport(
+          seat.worker,
+          { to: 'worker', do: 'setPoolReadiness', isPoolComplete: isWhole },
+          'poolReadinessSet',
+          WORKER_REPORT_TIMEOUT_MS,
+        )
       }),
     )
   }

@@ -6,13 +6,13 @@ import { type Api, createApi } from '../../api/api.ts'
 import { ApiMetrics } from '../../api/metrics.ts'
 import { openFolderFileStore } from '../../jobs/file-store/folder.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
-import { StoreFault } from '../../store/port/fault.ts'
 import { openStore } from '../../store/open.ts'
+import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
-import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { drainConnections } from '../connections/drain.ts'
-import { sendHeartbeats } from './heartbeat.ts'
 import { type OpenedLog, openLog } from '../log.ts'
+import { SYSTEM_CLOCK } from '../system-clock.ts'
+import { sendHeartbeats } from './heartbeat.ts'
 import { isWorkerCommand, type WorkerOrder, type WorkerReport } from './messages.ts'
 import { monitorStore, type StoreMonitor } from './store-monitor.ts'
 
@@ -43,17 +43,17 @@ process.on('message', (message, handle) => {
   if (!isWorkerCommand(message)) return
   if (message.do === 'serve') void startServing(message.order)
   else if (runningWorker === null) process.exit(0)
-  else if (message.do === 'take') takeConnection(runningWorker, message, handle as Socket | undefined)
-  else if (message.do === 'measure') void reportMetrics(runningWorker)
-  else if (message.do === 'heed') setPoolReadiness(runningWorker, message.isPoolComplete)
-  else void (message.do === 'stop' ? stopAccepting(runningWorker) : drainAndExit(runningWorker))
+  else if (message.do === 'takeConnection') takeConnection(runningWorker, message, handle as Socket | undefined)
+  else if (message.do === 'reportMetrics') void reportMetrics(runningWorker)
+  else if (message.do === 'setPoolReadiness') setPoolReadiness(runningWorker, message.isPoolComplete)
+  else void (message.do === 'stopAccepting' ? stopAccepting(runningWorker) : drainAndExit(runningWorker))
 })
 
 async function startServing({ settings, limits, demo }: WorkerOrder): Promise<void> {
   const output = openLog(settings.logLevel)
   const { log, flush } = output
   const fail = (error: unknown): void => {
-    log.fatal({ err: error }, 'a worker ends')
+    log.fatal({ err: error }, 'worker stopped')
     flush()
     process.exit(1)
   }
@@ -61,7 +61,14 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
   process.on('unhandledRejection', fail)
   try {
     const { store: url, secret, pool } = settings
-    const store = await openStore(url, { access: 'read', ledger: 'primary', secret, pool, maxSilence: STORE_SILENCE_MS, demo })
+    const store = await openStore(url, {
+      access: 'read',
+      ledger: 'primary',
+      secret,
+      pool,
+      maxSilence: STORE_SILENCE_MS,
+      demo,
+    })
     const storeMonitor = await monitorStore(store, (hindrance) => logHindrance(log, hindrance))
     const metrics = createWorkerMetrics(storeMonitor)
     const retrieval = openSimilarityService(store)
@@ -75,13 +82,16 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
       isReady: () => storeMonitor.isHealthy() && runningWorker?.isPoolComplete === true,
       log,
       metrics,
-      lookupCrawlRequests: settings.crawlLookupRequests === 0 ? null : { crawlRequests: store.crawlRequests, maxPerDay: settings.crawlLookupRequests },
+      lookupCrawlRequests:
+        settings.crawlLookupRequests === 0
+          ? null
+          : { crawlRequests: store.crawlRequests, maxPerDay: settings.crawlLookupRequests },
     })
     const ending = new AbortController()
     void retrieval.refresh(SYSTEM_CLOCK, ending.signal)
     runningWorker = { api, storeMonitor, store, logOutput: output, metrics, isPoolComplete: false, ending, closed: [] }
     sendHeartbeats(storeMonitor.isHealthy)
-    sendReport({ to: 'primary', is: 'listening' })
+    sendReport({ to: 'primary', is: 'ready' })
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, output)
   }
@@ -90,15 +100,15 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
 /** Tells the primary why this worker cannot serve. */
 function reportFailure(error: NodeJS.ErrnoException, { log, flush }: OpenedLog): void {
   const { message, code, syscall } = error
-  if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'a worker cannot serve')
+  if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'worker cannot serve')
   flush()
   sendReport({ to: 'primary', is: 'failed', message, code: code ?? null })
 }
 
 function logHindrance(log: OpenedLog['log'], hindrance: unknown): void {
-  if (hindrance === null) log.warn('the store gives again what calls ask of it')
+  if (hindrance === null) log.warn('store is available again')
   else if (hindrance instanceof StoreFault) log.error(`not ready: ${hindrance.message}`)
-  else log.error({ err: hindrance }, 'not ready: the store does not give what calls ask of it')
+  else log.error({ err: hindrance }, 'not ready: store unavailable')
 }
 
 function createWorkerMetrics({ isHealthy: isFelt }: StoreMonitor): ApiMetrics {
@@ -109,21 +119,28 @@ function createWorkerMetrics({ isHealthy: isFelt }: StoreMonitor): ApiMetrics {
 }
 
 async function reportMetrics({ metrics }: RunningWorker): Promise<void> {
-  sendReport({ to: 'primary', is: 'measured', measured: await metrics.registry.getMetricsAsJSON() })
+  sendReport({ to: 'primary', is: 'metrics', metrics: await metrics.registry.getMetricsAsJSON() })
 }
 
 function setPoolReadiness(running: RunningWorker, isPoolComplete: boolean): void {
   running.isPoolComplete = isPoolComplete
-  sendReport({ to: 'primary', is: 'heeded' })
+  sendReport({ to: 'primary', is: 'poolReadinessSet' })
 }
 
 /** There is no socket if its client was gone before it came here. */
-function takeConnection(running: RunningWorker, { number, waited }: { number: number; waited: number }, socket?: Socket): void {
+function takeConnection(
+  running: RunningWorker,
+  { number, waited }: { number: number; waited: number },
+  socket?: Socket,
+): void {
   const close = (): void => {
     if (running.closed.push(number) > 1) return
-    setTimeout(() => sendReport({ to: 'primary', is: 'closed', numbers: running.closed.splice(0) }), CLOSED_REPORT_DELAY_MS).unref()
+    setTimeout(
+      () => sendReport({ to: 'primary', is: 'connectionsClosed', numbers: running.closed.splice(0) }),
+      CLOSED_REPORT_DELAY_MS,
+    ).unref()
   }
-  sendReport({ to: 'primary', is: 'taken' })
+  sendReport({ to: 'primary', is: 'connectionTaken' })
   if (socket === undefined) close()
   else running.api.connections.adopt(socket.once('close', close), waited)
 }

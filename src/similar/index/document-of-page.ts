@@ -1,7 +1,7 @@
 /** What a start page that waits is filed under. */
 
-import { vectorDigest, packTermVector, termVectorOf } from '../text/term-vector.ts'
 import type { PageFiling, PendingPage } from '../../store/port/similar.ts'
+import { packTermVector, termVectorOf, vectorDigest } from '../text/term-vector.ts'
 
 /** The wording of its words, or none where it has no word. */
 export function documentOfPage({ id, name, digest, terms }: PendingPage): PageFiling {

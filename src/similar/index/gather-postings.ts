@@ -1,10 +1,10 @@
 /** The postings of new wordings, gathered by word: what a new segment is made of. */
 
+import type { SimilarIndexStore, StoredDocument } from '../../store/port/similar.ts'
 import { type PostingGroup, postingKeyOf } from '../postings/postings.ts'
 import type { IdfTable } from '../query/idf-table.ts'
 import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
-import { countWeight, WEIGHT_LEVELS, weightLevelOf, idf } from '../text/weights.ts'
-import type { SimilarIndexStore, StoredDocument } from '../../store/port/similar.ts'
+import { countWeight, idf, WEIGHT_LEVELS, weightLevelOf } from '../text/weights.ts'
 
 /** The most wordings of a new segment. */
 export const MAX_SEGMENT_DOCUMENTS = 4096

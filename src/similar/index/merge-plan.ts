@@ -19,7 +19,8 @@ export function segmentsToMerge(segments: readonly Segment[], load: keyof typeof
   let from = segments.length
   for (let at = segments.length - 1; at >= 0; at--) {
     const { documents } = segments[at]!
-    if (following > 0 && (documents <= MERGE_RATIO[load] * following || documents + following <= MIN_SEGMENT_DOCUMENTS)) from = at
+    if (following > 0 && (documents <= MERGE_RATIO[load] * following || documents + following <= MIN_SEGMENT_DOCUMENTS))
+      from = at
     following += documents
   }
   const merged = segments.slice(from)

@@ -1,10 +1,10 @@
 /** Makes one segment of several that follow one another: their rows are read side by side, and wordings that are gone are left out. */
 
-import { type PostingGroup, unpackPostingRow, termOfKey } from '../postings/postings.ts'
-import type { SimilarIndexStore, PostingRow, SimilarReader } from '../../store/port/similar.ts'
-import type { Tombstones } from './tombstones.ts'
+import type { PostingRow, SimilarIndexStore, SimilarReader } from '../../store/port/similar.ts'
+import { type PostingGroup, termOfKey, unpackPostingRow } from '../postings/postings.ts'
 import { mergedTermCursor } from '../query/build-idf-table.ts'
 import type { SegmentWriter } from './segment-writer.ts'
+import type { Tombstones } from './tombstones.ts'
 
 /** Rows read at a time: some 150 KB. */
 const ROWS_PER_READ = 512

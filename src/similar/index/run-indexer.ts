@@ -3,7 +3,7 @@
 import type { DiskSpaceMonitor } from '../../store/disk-space.ts'
 import { type WaitClock, withNamedLock } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
-import { SimilarIndexer, type IndexProgress } from './similar-indexer.ts'
+import { type IndexProgress, SimilarIndexer } from './similar-indexer.ts'
 
 export type { IndexProgress as Progress } from './similar-indexer.ts'
 
@@ -58,7 +58,11 @@ export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<I
   return ran === null ? null : ran.result
 }
 
-async function followChanges({ clock, reporter, diskSpace }: ContinuousIndexRun, indexer: SimilarIndexer, signal: AbortSignal): Promise<void> {
+async function followChanges(
+  { clock, reporter, diskSpace }: ContinuousIndexRun,
+  indexer: SimilarIndexer,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await diskSpace?.wait(signal)
     if (await indexer.step()) reporter.progress({ ...indexer.progress })

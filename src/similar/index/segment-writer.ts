@@ -1,9 +1,9 @@
 /** Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on in portions. */
 
-import { emptyDocumentFrequencies, packDocumentFrequencies, MAX_ROW_TERMS } from '../postings/document-frequencies.ts'
-import { type PostingGroup, packPostingRow, MAX_ROW_POSTINGS } from '../postings/postings.ts'
-import { TERM_BITS } from '../text/term-vector.ts'
 import type { FrequencyRow, PostingRow } from '../../store/port/similar.ts'
+import { emptyDocumentFrequencies, MAX_ROW_TERMS, packDocumentFrequencies } from '../postings/document-frequencies.ts'
+import { MAX_ROW_POSTINGS, type PostingGroup, packPostingRow } from '../postings/postings.ts'
+import { TERM_BITS } from '../text/term-vector.ts'
 
 /** Postings of a word that a segment keeps, those that matter most: more than a query ever reads. */
 export const MAX_POSTINGS_PER_TERM = 4096
@@ -34,7 +34,8 @@ export class SegmentWriter {
   add(term: number, groups: readonly PostingGroup[], count: number): void {
     const total = Math.min(MAX_POSTINGS_PER_TERM, postingCount(groups))
     const part = term >>> PART_SHIFT
-    if (part !== this.part || (this.size >= MIN_FULL_ROW_POSTINGS && this.size + total > MAX_ROW_POSTINGS)) this.endPostingRow()
+    if (part !== this.part || (this.size >= MIN_FULL_ROW_POSTINGS && this.size + total > MAX_ROW_POSTINGS))
+      this.endPostingRow()
     this.part = part
     let postingsLeft = MAX_POSTINGS_PER_TERM
     for (const group of groups) {

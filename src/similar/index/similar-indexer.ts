@@ -5,13 +5,13 @@ import type { Segment } from '../../store/port/similar.ts'
 import type { Store } from '../../store/port/store.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import type { Instant } from '../../values/time.ts'
-import { documentOfPage } from './document-of-page.ts'
-import { MAX_SEGMENT_DOCUMENTS, readNewDocuments, gatherPostings } from './gather-postings.ts'
-import { Tombstones } from './tombstones.ts'
-import { mergeSegments } from './merge-segments.ts'
-import { MOST_SEGMENTS, segmentsToMerge } from './merge-plan.ts'
 import { createIdfCache, type IdfCache } from '../query/idf-cache.ts'
+import { documentOfPage } from './document-of-page.ts'
+import { gatherPostings, MAX_SEGMENT_DOCUMENTS, readNewDocuments } from './gather-postings.ts'
+import { MOST_SEGMENTS, segmentsToMerge } from './merge-plan.ts'
+import { mergeSegments } from './merge-segments.ts'
 import { SegmentWriter } from './segment-writer.ts'
+import { Tombstones } from './tombstones.ts'
 
 /** Pages filed since it began, whether more are known to wait, and the wordings that answer. */
 export type IndexProgress = { indexed: number; hasPending: boolean; documents: number }
@@ -37,7 +37,10 @@ export class SimilarIndexer {
   /** Pages filed since a segment was made of what was new. */
   private pagesSinceSegment = Number.POSITIVE_INFINITY
   /** The pages that were filed last, and when they were asked for. */
-  private lastBatch: { ids: ReadonlySet<number>; requestedAt: Instant } = { ids: new Set(), requestedAt: Number.NEGATIVE_INFINITY }
+  private lastBatch: { ids: ReadonlySet<number>; requestedAt: Instant } = {
+    ids: new Set(),
+    requestedAt: Number.NEGATIVE_INFINITY,
+  }
   private indexedUntil = Number.NEGATIVE_INFINITY
   /** Whether rows of old segments may be left. */
   private needsCleanup = true
@@ -54,7 +57,8 @@ export class SimilarIndexer {
     const segmentsBefore = await this.store.similar.segments()
     const hasCapacity = segmentsBefore.length < MOST_SEGMENTS
     const filed = hasCapacity && (await this.indexPages())
-    const isDue = this.pagesSinceSegment >= MAX_SEGMENT_DOCUMENTS || (this.pagesSinceSegment > 0 && !this.progress.hasPending)
+    const isDue =
+      this.pagesSinceSegment >= MAX_SEGMENT_DOCUMENTS || (this.pagesSinceSegment > 0 && !this.progress.hasPending)
     const flushed = hasCapacity && isDue && (await this.writeSegment(segmentsBefore.at(-1)?.last ?? 0))
     const segments = flushed ? await this.store.similar.segments() : segmentsBefore
     this.progress.documents = segments.reduce((sum, { documents }) => sum + documents, 0)
@@ -68,7 +72,8 @@ export class SimilarIndexer {
     const requestedAt = await this.store.now()
     const pages = await this.store.similarIndex.pending(PAGES_PER_TRANSACTION)
     this.progress.hasPending = pages.length === PAGES_PER_TRANSACTION
-    const isDone = !this.progress.hasPending && this.pagesSinceSegment === 0 && pages.every(({ id }) => !this.lastBatch.ids.has(id))
+    const isDone =
+      !this.progress.hasPending && this.pagesSinceSegment === 0 && pages.every(({ id }) => !this.lastBatch.ids.has(id))
     if (isDone) await this.advanceWatermark(this.lastBatch.requestedAt)
     this.lastBatch = { ids: new Set(pages.map(({ id }) => id)), requestedAt }
     if (pages.length === 0) return false
@@ -176,7 +181,8 @@ export class SimilarIndexer {
   }
 
   private async cleanUp(): Promise<boolean> {
-    if (this.needsCleanup) this.needsCleanup = await this.store.similarIndex.removeReplaced(this.lock.hold, ROWS_PER_CLEANUP)
+    if (this.needsCleanup)
+      this.needsCleanup = await this.store.similarIndex.removeReplaced(this.lock.hold, ROWS_PER_CLEANUP)
     return this.needsCleanup
   }
 

@@ -46,9 +46,9 @@ export class Tombstones {
   }
 
   private grow(capacity: number): void {
-    const [documents, isMet] = [new Float64Array(capacity), new Uint8Array(capacity)]
+    const [documents, isFound] = [new Float64Array(capacity), new Uint8Array(capacity)]
     documents.set(this.documents)
-    isMet.set(this.isFound)
-    Object.assign(this, { wordings: documents, isMet })
+    isFound.set(this.isFound)
+    Object.assign(this, { documents, isFound })
   }
 }

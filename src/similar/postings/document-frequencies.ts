@@ -15,7 +15,11 @@ const reader = new BitReader()
 export type DocumentFrequencies = { size: number; terms: Uint32Array; counts: Uint32Array }
 
 /** Packs the words from `from` to `end` (not included): how many, the first, then each one's distance and its count. */
-export function packDocumentFrequencies({ terms, counts }: DocumentFrequencies, from: number, end: number): Uint8Array<ArrayBuffer> {
+export function packDocumentFrequencies(
+  { terms, counts }: DocumentFrequencies,
+  from: number,
+  end: number,
+): Uint8Array<ArrayBuffer> {
   const parameter = riceParameterFor(terms[end - 1]! - terms[from]! + 1, end - from)
   writer.writeBits(end - from, ROW_SIZE_BITS)
   writer.writeBits(parameter, RICE_PARAMETER_BITS)

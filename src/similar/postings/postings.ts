@@ -138,7 +138,10 @@ function readPostingRow(readGroup: (key: number, size: number, base: number, spa
     postingsLeft -= size
     if (postingsLeft <= 0) break
     if (reader.readBits(1) === 0) key += reader.readGamma()
-    else key = (termOfKey(key) + 1 + reader.readRice(parameter)) * WEIGHT_LEVELS + (WEIGHT_LEVELS - 1 - reader.readBits(LEVEL_BITS))
+    else
+      key =
+        (termOfKey(key) + 1 + reader.readRice(parameter)) * WEIGHT_LEVELS +
+        (WEIGHT_LEVELS - 1 - reader.readBits(LEVEL_BITS))
   }
   reader.bitPosition = end
 }

@@ -1,11 +1,16 @@
 /** Learns how rare each word is, from the frequencies of all segments. */
 
 import { randomInt } from 'node:crypto'
-import { emptyDocumentFrequencies, type DocumentFrequencies, MAX_ROW_TERMS, unpackDocumentFrequencies } from '../postings/document-frequencies.ts'
-import { DocumentFrequencyHistogram, IdfTable } from './idf-table.ts'
-import { TERM_COUNT } from '../text/term-vector.ts'
 import type { Segment, SimilarReader } from '../../store/port/similar.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
+import {
+  type DocumentFrequencies,
+  emptyDocumentFrequencies,
+  MAX_ROW_TERMS,
+  unpackDocumentFrequencies,
+} from '../postings/document-frequencies.ts'
+import { TERM_COUNT } from '../text/term-vector.ts'
+import { DocumentFrequencyHistogram, IdfTable } from './idf-table.ts'
 
 /** Rows of frequencies read at a time: some 50 KB. */
 const ROWS_PER_READ = 64
@@ -23,7 +28,10 @@ export type TermCursor = {
  * A table of rarities as of the segments given, in two walks over their words, none of which is held beside it; the event loop has
  * its turns meanwhile. What a segment that goes had to say is left out from there on.
  */
-export async function buildIdfTable(similar: Pick<SimilarReader, 'frequencies'>, segments: readonly Segment[]): Promise<IdfTable> {
+export async function buildIdfTable(
+  similar: Pick<SimilarReader, 'frequencies'>,
+  segments: readonly Segment[],
+): Promise<IdfTable> {
   const histogram = new DocumentFrequencyHistogram()
   await forEachTerm(similar, segments, (_, pages) => histogram.add(pages))
   const documents = segments.reduce((sum, segment) => sum + segment.documents, 0)

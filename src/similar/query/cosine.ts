@@ -1,8 +1,8 @@
 /** The cosine of two start pages: how much of what they say is the same, each word by its weight. */
 
-import type { IdfTable } from './idf-table.ts'
 import type { TermVector } from '../text/term-vector.ts'
 import { countWeight } from '../text/weights.ts'
+import type { IdfTable } from './idf-table.ts'
 
 /** A page that others are compared with: the weight of each of its words, the length of its vector, and where a word is found. */
 export type WeightedDocument = { vector: TermVector; weights: Float64Array; length: number; termTable: TermTable }
@@ -11,7 +11,13 @@ export type WeightedDocument = { vector: TermVector; weights: Float64Array; leng
  * A word, mixed, lies at the place of its highest bits or in the one after; `factors` has, one place on, what it brings to a dot
  * product for each of a count's weight, and begins with 0. `rest`: the few words for which both places were taken.
  */
-type TermTable = { multiplier: number; shift: number; terms: Uint32Array; factors: Float64Array; overflow: readonly OverflowTerm[] }
+type TermTable = {
+  multiplier: number
+  shift: number
+  terms: Uint32Array
+  factors: Float64Array
+  overflow: readonly OverflowTerm[]
+}
 type OverflowTerm = { term: number; factor: number }
 
 const EMPTY_TERM = 2 ** 31 - 1
@@ -33,7 +39,10 @@ export function weightDocument(vector: TermVector, idfTable: IdfTable): Weighted
 }
 
 /** What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say. */
-export function dotProduct({ termTable: { multiplier, shift, terms, factors, overflow } }: WeightedDocument, other: TermVector): number {
+export function dotProduct(
+  { termTable: { multiplier, shift, terms, factors, overflow } }: WeightedDocument,
+  other: TermVector,
+): number {
   const { size, terms: others, counts } = other
   let dot = 0
   for (let at = 0; at < size; at++) {

@@ -1,9 +1,9 @@
 /** The rarities that a process answers by: learnt again when the index has moved on, and put in use by all processes at the same instants. */
 
-import type { IdfTable } from './idf-table.ts'
 import type { WaitClock } from '../../store/named-lock.ts'
 import type { Segment, SimilarReader } from '../../store/port/similar.ts'
 import { buildIdfTable } from './build-idf-table.ts'
+import type { IdfTable } from './idf-table.ts'
 
 /** Up to so many wordings they are learnt before the answer: then a number hangs on the index alone. */
 export const MAX_SYNCHRONOUS_DOCUMENTS = 20_000
@@ -35,7 +35,11 @@ const MAX_MISSING_SHARE = 1 / 100
 const MAX_BUILD_TRIES = 3
 
 /** `now`: milliseconds of the clock that all processes share. `atOnce`: up to so many wordings an index is small. */
-export function createIdfCache(similar: IdfSource, now: () => number, maxSynchronous = MAX_SYNCHRONOUS_DOCUMENTS): IdfCache {
+export function createIdfCache(
+  similar: IdfSource,
+  now: () => number,
+  maxSynchronous = MAX_SYNCHRONOUS_DOCUMENTS,
+): IdfCache {
   const cache = new IdfCacheImpl(similar, now, maxSynchronous)
   return { current: () => cache.currentIdf(), refresh: (clock, signal) => cache.refresh(clock, signal) }
 }
@@ -99,7 +103,9 @@ class IdfCacheImpl {
 
   /** Where it is watched, all processes go by the same rarities rather than by the newest. */
   private mustWait(segments: readonly Segment[], { idfTable }: IdfGeneration): boolean {
-    return this.isSmall(segments) || (!this.isRefreshing && MAX_GROWTH_FACTOR * idfTable.documents < documentsIn(segments))
+    return (
+      this.isSmall(segments) || (!this.isRefreshing && MAX_GROWTH_FACTOR * idfTable.documents < documentsIn(segments))
+    )
   }
 
   private isSmall(segments: readonly Segment[]): boolean {
@@ -135,7 +141,8 @@ async function buildCompleteIdf(similar: IdfSource): Promise<[IdfTable, readonly
     const remaining = new Set((await similar.segments()).map(({ segment }) => segment))
     const removed = segments.filter(({ segment }) => !remaining.has(segment))
     if (removed.length === 0) return [built, segments]
-    if (tries === MAX_BUILD_TRIES || documentsIn(removed) < MAX_MISSING_SHARE * documentsIn(segments)) return [built, null]
+    if (tries === MAX_BUILD_TRIES || documentsIn(removed) < MAX_MISSING_SHARE * documentsIn(segments))
+      return [built, null]
   }
 }
 

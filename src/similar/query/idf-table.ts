@@ -79,7 +79,8 @@ export class IdfTable {
   /** ln((all + 1) / pages) of a word. */
   idfOf(term: number): number {
     const entry = this.frequentTerms[term & (FREQUENT_TABLE_SIZE - 1)]!
-    if (entry >>> COUNT_CODE_BITS === (term >>> FREQUENT_TABLE_BITS) + 1) return this.idfByCode[entry & (COUNT_CODES - 1)]!
+    if (entry >>> COUNT_CODE_BITS === (term >>> FREQUENT_TABLE_BITS) + 1)
+      return this.idfByCode[entry & (COUNT_CODES - 1)]!
     return this.idfByCode[this.findCode(term)]!
   }
 
@@ -95,7 +96,8 @@ export class IdfTable {
     const mixed = Math.imul(term, this.factor) & (TERM_COUNT - 1)
     const tag = mixed & (TERM_TAGS - 1)
     let place = mixed >>> (TERM_BITS - this.tableBits)
-    while (entries[place] !== 0 && entries[place]! >>> COUNT_CODE_BITS !== tag) place = (place + 1) & (entries.length - 1)
+    while (entries[place] !== 0 && entries[place]! >>> COUNT_CODE_BITS !== tag)
+      place = (place + 1) & (entries.length - 1)
     return entries[place]! & (COUNT_CODES - 1)
   }
 
@@ -137,5 +139,8 @@ function minCodeForSize(termsByCode: Uint32Array, maxTerms: number): number {
 
 function countCodeOf(documentFrequency: number): number {
   if (documentFrequency <= MAX_EXACT_COUNT) return Math.max(1, documentFrequency)
-  return Math.min(COUNT_CODES - 1, MAX_EXACT_COUNT + Math.round(Math.log(documentFrequency / MAX_EXACT_COUNT) / LOG_COUNT_STEP))
+  return Math.min(
+    COUNT_CODES - 1,
+    MAX_EXACT_COUNT + Math.round(Math.log(documentFrequency / MAX_EXACT_COUNT) / LOG_COUNT_STEP),
+  )
 }

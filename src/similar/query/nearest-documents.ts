@@ -1,19 +1,24 @@
 /** Finds the wordings closest to a page: candidates by their postings alone, and the closest of them by exact cosines. */
 
-import { chooseQueryTerms, QUERY_LIMITS } from './query-terms.ts'
-import { dotProduct, vectorLength, type WeightedDocument } from './cosine.ts'
-import { type PostingBuffer, readPostingsOfTerm, postingKeyOf, MAX_ROW_POSTINGS } from '../postings/postings.ts'
-import type { IdfTable } from './idf-table.ts'
-import { ScoreAccumulator } from './score-accumulator.ts'
+import type { SimilarReader } from '../../store/port/similar.ts'
+import { MAX_ROW_POSTINGS, type PostingBuffer, postingKeyOf, readPostingsOfTerm } from '../postings/postings.ts'
 import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
 import { WEIGHT_LEVELS, weightOfLevel } from '../text/weights.ts'
-import type { SimilarReader } from '../../store/port/similar.ts'
+import { dotProduct, vectorLength, type WeightedDocument } from './cosine.ts'
+import type { IdfTable } from './idf-table.ts'
+import { chooseQueryTerms, QUERY_LIMITS } from './query-terms.ts'
+import { ScoreAccumulator } from './score-accumulator.ts'
 
 /** A wording and its similarity in ten thousandths: at most 9,999, since another wording is never the same. */
 export type ScoredDocument = { document: number; score: number }
 
 /** A page that is asked for: its words weighed, its wording (null where none is like it), and whether the rarities are of now. */
-export type SimilarityQuery = { source: WeightedDocument; idfTable: IdfTable; ownDocument: number | null; isCurrent: boolean }
+export type SimilarityQuery = {
+  source: WeightedDocument
+  idfTable: IdfTable
+  ownDocument: number | null
+  isCurrent: boolean
+}
 
 /** What is 1 in the unit of a score. */
 export const SCORE_SCALE = 10_000
@@ -39,12 +44,20 @@ export class NearestDocuments {
   async search(query: SimilarityQuery): Promise<ScoredDocument[]> {
     const documents = await this.findCandidates(query)
     let closest: ScoredDocument[] = []
-    for (let from = 0, end: number = QUERY_LIMITS.first; from < documents.length; from = end, end += QUERY_LIMITS.next) {
+    for (
+      let from = 0, end: number = QUERY_LIMITS.first;
+      from < documents.length;
+      from = end, end += QUERY_LIMITS.next
+    ) {
       const threshold = closest[MIN_RESULTS - 1]?.score ?? Number.NEGATIVE_INFINITY
       const some = documents.slice(from, end)
       const scored = this.scoreDocuments(some, await this.similar.vectors(some), query)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (closest.length >= MIN_RESULTS && scored.filter(({ score }) => score > threshold).length < QUERY_LIMITS.minNewResults) break
+      if (
+        closest.length >= MIN_RESULTS &&
+        scored.filter(({ score }) => score > threshold).length < QUERY_LIMITS.minNewResults
+      )
+        break
     }
     return closest
   }

@@ -1,21 +1,33 @@
 /** Which words of a page its neighbours are looked for by: those that weigh most, and of each no more rows than a bound. */
 
-import type { WeightedDocument } from './cosine.ts'
 import { MAX_ROW_POSTINGS } from '../postings/postings.ts'
-import type { IdfTable } from './idf-table.ts'
 import { countWeight } from '../text/weights.ts'
+import type { WeightedDocument } from './cosine.ts'
+import type { IdfTable } from './idf-table.ts'
 
 /**
  * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many at `first`,
  * then the `next` ones until of these `few` are among the closest.
  */
-export const QUERY_LIMITS = { terms: 128, rowsPerTerm: 30, rows: 1000, cosines: 480, first: 160, next: 80, minNewResults: 2 } as const
+export const QUERY_LIMITS = {
+  terms: 128,
+  rowsPerTerm: 30,
+  rows: 1000,
+  cosines: 480,
+  first: 160,
+  next: 80,
+  minNewResults: 2,
+} as const
 
 /** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
 export type QueryTerm = { term: number; weight: number; rows: number }
 
 /** The words that weigh most first; where all pages `areCounted`, this one with them, without those that no other page says. */
-export function chooseQueryTerms({ vector, weights }: WeightedDocument, idfTable: IdfTable, isIndexed: boolean): QueryTerm[] {
+export function chooseQueryTerms(
+  { vector, weights }: WeightedDocument,
+  idfTable: IdfTable,
+  isIndexed: boolean,
+): QueryTerm[] {
   const positions = Array.from(vector.terms.subarray(0, vector.size).keys())
   const shared = positions.filter((at) => idfTable.documentFrequencyOf(vector.terms[at]!) > (isIndexed ? 1 : 0))
   shared.sort((a, b) => weights[b]! - weights[a]!)

@@ -78,6 +78,8 @@ function scoreThreshold(scores: Float32Array, limit: number): ScoreThreshold {
   for (let at = 0; at < bits.length; at++) counts[bits[at]! >>> IGNORED_SCORE_BITS]!++
   let [minBucket, reached] = [counts.length - 1, 0]
   while (minBucket > 1 && reached < limit) reached += counts[--minBucket]!
-  const [min, above] = new Float32Array(Uint32Array.of(minBucket << IGNORED_SCORE_BITS, (minBucket + 1) << IGNORED_SCORE_BITS).buffer)
+  const [min, above] = new Float32Array(
+    Uint32Array.of(minBucket << IGNORED_SCORE_BITS, (minBucket + 1) << IGNORED_SCORE_BITS).buffer,
+  )
   return { min: min!, next: above! }
 }

@@ -1,13 +1,20 @@
 /** Answers /similar: the wordings closest to that of a page, and the names whose start pages say them. */
 
-import { weightDocument } from './cosine.ts'
-import { vectorDigest, emptyTermVector, packTermVector, unpackTermVector, type TermVector, termVectorOf } from '../text/term-vector.ts'
 import type { PageOfName } from '../../store/port/similar.ts'
 import type { Store } from '../../store/port/store.ts'
-import type { DomainName } from '../../values/domain-name.ts'
 import { compareBytewise } from '../../values/bytewise-order.ts'
-import { NearestDocuments, type ScoredDocument, SCORE_SCALE } from './nearest-documents.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import {
+  emptyTermVector,
+  packTermVector,
+  type TermVector,
+  termVectorOf,
+  unpackTermVector,
+  vectorDigest,
+} from '../text/term-vector.ts'
+import { weightDocument } from './cosine.ts'
 import { createIdfCache, type IdfCache } from './idf-cache.ts'
+import { NearestDocuments, SCORE_SCALE, type ScoredDocument } from './nearest-documents.ts'
 
 /** Who answers /similar in one process. */
 export interface SimilarityService {
@@ -42,7 +49,12 @@ export function openSimilarityService(
       const wanted = limit - rows.length
       if (wanted === 0) return rows
       const { idfTable, isCurrent } = await idfCache.current()
-      const scored = await nearest.search({ source: weightDocument(vector, idfTable), idfTable, ownDocument, isCurrent })
+      const scored = await nearest.search({
+        source: weightDocument(vector, idfTable),
+        idfTable,
+        ownDocument,
+        isCurrent,
+      })
       return [...rows, ...(await similarRows(similar, scored, name, wanted))]
     },
   }

@@ -8,7 +8,10 @@ const MAX_LEVEL_LOG2 = -3.8
 const TABULATED_COUNTS = 256
 
 const countWeights = Float64Array.from({ length: TABULATED_COUNTS }, (_, count) => 1 + Math.log(count))
-const levelWeights = Float64Array.from({ length: WEIGHT_LEVELS }, (_, level) => 2 ** (MAX_LEVEL_LOG2 - (WEIGHT_LEVELS - 1 - level) / LEVELS_PER_OCTAVE))
+const levelWeights = Float64Array.from(
+  { length: WEIGHT_LEVELS },
+  (_, level) => 2 ** (MAX_LEVEL_LOG2 - (WEIGHT_LEVELS - 1 - level) / LEVELS_PER_OCTAVE),
+)
 
 /** Of a word that a page says `count` times: 1 + ln count. */
 export function countWeight(count: number): number {
@@ -22,7 +25,13 @@ export function idf(documents: number, documentFrequency: number): number {
 
 /** Which level a share of a page has: the weight of a word's count by the length of the page's vector. */
 export function weightLevelOf(weight: number): number {
-  return Math.max(0, Math.min(WEIGHT_LEVELS - 1, Math.round(WEIGHT_LEVELS - 1 + LEVELS_PER_OCTAVE * (Math.log2(weight) - MAX_LEVEL_LOG2))))
+  return Math.max(
+    0,
+    Math.min(
+      WEIGHT_LEVELS - 1,
+      Math.round(WEIGHT_LEVELS - 1 + LEVELS_PER_OCTAVE * (Math.log2(weight) - MAX_LEVEL_LOG2)),
+    ),
+  )
 }
 
 /** The share that a level stands for. */

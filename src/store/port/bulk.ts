@@ -20,8 +20,19 @@ export type BulkTable = {
 
 const FACTS_TABLES: readonly BulkTable[] = [
   {
-    name: 'visit',
-    columns: ['slot', 'name', 'id', 'version', 'clock', 'late', 'dns_print', 'web_print', 'due', 'failures'],
+    name: 'crawl_state',
+    columns: [
+      'slot',
+      'name',
+      'id',
+      'version',
+      'clock',
+      'other_clocks',
+      'dns_fingerprint',
+      'web_fingerprint',
+      'due',
+      'failures',
+    ],
     key: 2,
     partitionKey: 'slot',
   },
@@ -32,17 +43,17 @@ const FACTS_TABLES: readonly BulkTable[] = [
     partitionKey: 'name',
   },
   {
-    name: 'state',
-    columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
+    name: 'dns_state',
+    columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base_first_seen'],
     key: 3,
     belongsToName: true,
   },
-  { name: 'ever', columns: ['id', 'address', 'since'], key: 2, belongsToName: true },
-  { name: 'page', columns: ['id', 'digest', 'terms'], key: 1, belongsToName: true },
+  { name: 'address_first_seen', columns: ['id', 'address', 'first_seen'], key: 2, belongsToName: true },
+  { name: 'pending_page', columns: ['id', 'digest', 'terms'], key: 1, belongsToName: true },
   { name: 'presence', columns: ['address', 'name', 'since'], key: 2, partitionKey: 'address' },
-  { name: 'address', columns: ['address', 'names'], key: 1, partitionKey: 'address' },
+  { name: 'address_count', columns: ['address', 'names'], key: 1, partitionKey: 'address' },
   { name: 'redirect', columns: ['target', 'source'], key: 2, partitionKey: 'target' },
-  { name: 'target', columns: ['target', 'sources'], key: 1, partitionKey: 'target' },
+  { name: 'redirect_count', columns: ['target', 'sources'], key: 1, partitionKey: 'target' },
 ]
 
 export const LEDGER_TABLES: readonly BulkTable[] = [
@@ -55,13 +66,13 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
     key: 1,
   },
   { name: 'budget', columns: ['account', 'day', 'used'], key: 2 },
-  { name: 'hold', columns: ['account', 'day', 'holder', 'units'], key: 3 },
-  { name: 'holder', columns: ['holder', 'heard'], key: 1 },
+  { name: 'token_lease', columns: ['account', 'day', 'holder', 'units'], key: 3 },
+  { name: 'lease_holder', columns: ['holder', 'heartbeat_at'], key: 1 },
   { name: 'usage', columns: ['account', 'day', 'endpoint', 'token', 'calls'], key: 4 },
-  { name: 'secret', columns: ['number', 'bytes', 'replaced'], key: 1 },
-  { name: 'wish', columns: ['kind', 'slots', 'name'], key: 3 },
-  { name: 'asking', columns: ['account', 'day', 'names'], key: 2 },
-  { name: 'download', columns: ['account', 'day', 'file'], key: 3 },
+  { name: 'secret', columns: ['number', 'bytes', 'replaced_at'], key: 1 },
+  { name: 'crawl_request', columns: ['kind', 'slot_range', 'name'], key: 3 },
+  { name: 'lookup_request_count', columns: ['account', 'day', 'requests'], key: 2 },
+  { name: 'paid_file', columns: ['account', 'day', 'file'], key: 3 },
   {
     name: 'audit',
     columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],
@@ -71,15 +82,15 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
 
 /** Of the schedule, what a crawl judges itself by; the rest is made anew. */
 const OUTCOME_TABLE: BulkTable = {
-  name: 'outcome',
-  columns: ['hour', 'kind', 'visits', 'servfail', 'nxdomain', 'none'],
+  name: 'probe_outcome',
+  columns: ['hour', 'kind', 'probes', 'servfail', 'nxdomain', 'no_website'],
   key: 2,
 }
 
 /** What start pages say. The index of it is made anew. */
 const SIMILAR_TABLES: readonly BulkTable[] = [
-  { name: 'reading', columns: ['id', 'wording', 'name'], key: 1, belongsToName: true },
-  { name: 'wording', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
+  { name: 'page_document', columns: ['id', 'document', 'name'], key: 1, belongsToName: true },
+  { name: 'document', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
 ]
 
 /** In the order in which they are copied, which the place of a copy under way counts by. */
@@ -87,7 +98,7 @@ export const BULK_TABLES: readonly BulkTable[] = [...FACTS_TABLES, ...LEDGER_TAB
 
 /** The rows of a table that are copied, as a condition in any engine; of others all are. */
 export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
-  wording: 'exists (select 1 from reading r where r.wording = t.number)',
+  document: 'exists (select 1 from page_document r where r.document = t.number)',
 }
 
 /** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */

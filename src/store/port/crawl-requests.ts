@@ -8,8 +8,8 @@
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Day } from '../../values/time.ts'
 
-/** `asked`: a caller looked up a name that was not known. `followup`: a file of the night needs fresh facts. */
-export const CRAWL_REQUEST_KINDS = ['asked', 'followup'] as const
+/** `lookup`: a caller looked up a name that was not known. `followup`: a file of the night needs fresh facts. */
+export const CRAWL_REQUEST_KINDS = ['lookup', 'followup'] as const
 export type CrawlRequestKind = (typeof CRAWL_REQUEST_KINDS)[number]
 
 /** A caller's wish; at most `most` new names an account and day are taken. */
@@ -17,7 +17,7 @@ export type LookupRequest = { account: number; day: Day; name: DomainName; maxPe
 
 export interface CrawlRequests {
   /**
-   * Wants a name ('asked') for a caller. False where the account's wishes of the day are used up, or there is no such account; a
+   * Wants a name ('lookup') for a caller. False where the account's wishes of the day are used up, or there is no such account; a
    * name that is wanted already costs nothing, and is true.
    */
   requestFromLookup(question: LookupRequest): Promise<boolean>

@@ -8,10 +8,10 @@ export const LOCK_SECONDS = 60
 export const RUN_RETENTION_SECONDS = 400 * 86_400
 
 /**
- * What one process alone does at a time: `night` is who goes through the others when their time comes, `index` who keeps the
- * index of similar texts.
+ * What one process alone does at a time: `scheduler` starts the other jobs when their time comes,
+ * `index` maintains the index of similar texts.
  */
-export const LOCK_NAMES = ['night', 'inbox', 'daily', 'followup', 'snapshot', 'index'] as const
+export const LOCK_NAMES = ['scheduler', 'inbox', 'daily', 'followup', 'snapshot', 'index'] as const
 export type LockName = (typeof LOCK_NAMES)[number]
 
 /** Every new hold of a duty has a higher fence. */
@@ -20,8 +20,8 @@ export type LockHold = { name: LockName; fence: number }
 /** Who has a duty now, and until when it does so unless the hold is renewed. */
 export type LockHolder = LockHold & { holder: string; expiresAt: Instant }
 
-/** `queue-…`: the names of a day were wanted from the crawler, for the follow-up file that is written when they were visited. */
-export const JOBS = ['inbox', 'daily', 'queue-7', 'queue-30', 'followup-7', 'followup-30', 'snapshot'] as const
+/** `request-…`: the names of a day were wanted from the crawler, for the follow-up file that is written when they were visited. */
+export const JOBS = ['inbox', 'daily', 'request-7', 'request-30', 'followup-7', 'followup-30', 'snapshot'] as const
 export type Job = (typeof JOBS)[number]
 
 /** One run of a job. `date`: the day that it was for; `ended`: null while it runs; `error`: null where it went well. */

@@ -26,7 +26,7 @@ export type FilePurchase = Omit<QuotaRequest, 'requested'> & { file: string }
  * `spent`: a unit was spent on it. `paid`: one was already, on that day. `wait`: others hold unused units which are on their
  * way back (ask again shortly). `refused`: the budget is spent, and the file not paid for.
  */
-export type FilePayment = { outcome: 'spent' | 'paid' | 'wait' | 'refused'; used: number }
+export type FilePayment = { outcome: 'charged' | 'already_paid' | 'retry_later' | 'limit_reached'; used: number }
 
 /** What became of a holder's units: those that calls took, and those that go back unused. */
 export type Settlement = { account: number; day: Day; holder: string; spent: number; returned: number }

@@ -1,8 +1,8 @@
 /** The schedule's part of the port: who visits which slots, which of their names are due, and what is known of the crawl. */
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
-import type { IpAddress } from '../../values/ip-address.ts'
 import type { DomainName } from '../../values/domain-name.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** Seconds for which a lease stands unless it is renewed, and for which a crawler counts as alive unless it is heard of. */

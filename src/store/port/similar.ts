@@ -59,7 +59,12 @@ export interface SimilarReader {
 export type PendingPage = { id: number; name: DomainName; digest: string; terms: Uint32Array }
 
 /** What a pending page is filed under. `digest`: that of the page as it was read, `key` that of the vector; null: no words. */
-export type PageFiling = { id: number; name: DomainName; digest: string; document: { key: number; vector: Uint8Array } | null }
+export type PageFiling = {
+  id: number
+  name: DomainName
+  digest: string
+  document: { key: number; vector: Uint8Array } | null
+}
 
 /**
  * For who keeps the index: the holder of the duty `index`. Every write says its hold; false (or null) is returned where the

@@ -9,18 +9,18 @@
  */
 
 import type { Change } from '../../apply/change.ts'
-import type { CurrentFacts, IpStatus, CrawlState } from '../../apply/crawl-state.ts'
+import type { CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
 import type { Ssl } from '../../observe/observation.ts'
-import type { IpAddress } from '../../values/ip-address.ts'
-import type { DomainName } from '../../values/domain-name.ts'
 import type { RecordType } from '../../values/dns-record.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
 import type { Instant } from '../../values/time.ts'
+import type { CrawlRequests } from './crawl-requests.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
-import type { CrawlRequests } from './crawl-requests.ts'
 
 export interface Store {
   readonly observations: ObservationStore

@@ -4,17 +4,17 @@ import { StoreFault } from '../port/fault.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
 import { redactedStoreUrl } from '../port/url.ts'
-import { postgresMaintenance } from './maintenance/maintenance.ts'
 import { type Database, openDatabase } from './database/database.ts'
+import { applyPostgresMigrations, pendingPostgresMigrations, SCHEMA_PARTS } from './database/migrate.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
-import { postgresIndexer } from './similar/indexer.ts'
-import { postgresJobs } from './schedule/jobs.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'
 import { postgresListing } from './listing/listing.ts'
-import { applyPostgresMigrations, SCHEMA_PARTS, pendingPostgresMigrations } from './database/migrate.ts'
+import { postgresMaintenance } from './maintenance/maintenance.ts'
 import { probeDatabase } from './probe.ts'
+import { postgresJobs } from './schedule/jobs.ts'
 import { postgresSchedule } from './schedule/schedule.ts'
+import { postgresIndexer } from './similar/indexer.ts'
 import { postgresSimilar } from './similar/similar.ts'
 
 /** Connections of a process that was not told how many. */
@@ -27,13 +27,14 @@ const READ_SERVER = {
   name: 'open.server',
   text: `select current_setting('server_encoding') as encoding, current_setting('server_version_num')::int / 10000 as version`,
 }
-const RECORD_DEMO = `insert into mark (name, value) values ('demo', 'yes') on conflict do nothing`
+const RECORD_DEMO = `insert into metadata (name, value) values ('demo', 'yes') on conflict do nothing`
 
 export async function openPostgres(url: string, options: OpenStoreOptions): Promise<Store> {
   const { secret, now, demo = false, pool = DEFAULT_POOL_SIZE, maxSilence: silence } = options
   const database = await openDatabase(url, { pool, applicationName: 'domaindex', maxSilence: silence })
   try {
-    if ((await createSchemaIfMissing(database, url)) && demo) await database.transaction((session) => session.script(RECORD_DEMO))
+    if ((await createSchemaIfMissing(database, url)) && demo)
+      await database.transaction((session) => session.script(RECORD_DEMO))
     await checkStorePurpose(database, url, demo)
     const ledger = await openPostgresLedger(database, { secret, now })
     return {
@@ -69,7 +70,8 @@ export async function createSchemaIfMissing(database: Database, url: string): Pr
   for (const [part, folder] of SCHEMA_PARTS) {
     const lacking = await pendingPostgresMigrations(database, part, folder)
     if (lacking.length === 0) continue
-    if (lacking[0]!.number !== 1) throw new StoreFault(`${redactedStoreUrl(url)} is of an older release: run domaindex migrate`)
+    if (lacking[0]!.number !== 1)
+      throw new StoreFault(`${redactedStoreUrl(url)} is of an older release: run domaindex migrate`)
     await applyPostgresMigrations(database, part, folder)
     made = true
   }
@@ -88,9 +90,13 @@ export function unsupportedReason({ encoding, version }: ServerInfo): string | n
 
 /** Throws StoreFault where the store is no whole one of one's own. */
 export async function checkStorePurpose(database: Database, url: string, demo: boolean): Promise<void> {
-  const marks = await database.read<{ name: string }>({ name: 'open.marks', text: 'select name from mark' })
-  if (!demo && marks.some(({ name }) => name === 'demo'))
-    throw new StoreFault(`${redactedStoreUrl(url)} holds the demo's made-up world: name another store with DOMAINDEX_STORE`)
-  if (marks.some(({ name }) => name === 'copy'))
-    throw new StoreFault(`${redactedStoreUrl(url)} holds a part of another store: run domaindex copy again, which goes on with it`)
+  const metadata = await database.read<{ name: string }>({ name: 'open.metadata', text: 'select name from metadata' })
+  if (!demo && metadata.some(({ name }) => name === 'demo'))
+    throw new StoreFault(
+      `${redactedStoreUrl(url)} holds the demo's made-up world: name another store with DOMAINDEX_STORE`,
+    )
+  if (metadata.some(({ name }) => name === 'copy'))
+    throw new StoreFault(
+      `${redactedStoreUrl(url)} holds a part of another store: run domaindex copy again, which goes on with it`,
+    )
 }

@@ -4,25 +4,25 @@ import type { Database } from './database/database.ts'
 
 /** What calls read. */
 const READ_TABLES = [
-  ...['visit', 'facts', 'state', 'presence', 'address', 'redirect', 'target'],
-  ...['page', 'reading', 'wording', 'segment', 'posting', 'frequency'],
+  ...['crawl_state', 'facts', 'dns_state', 'presence', 'address_count', 'redirect', 'redirect_count'],
+  ...['pending_page', 'page_document', 'document', 'segment', 'posting', 'document_frequency'],
   ...['account', 'period', 'addon', 'token', 'secret'],
 ]
 /** What calls write, as the ledger writes it. */
 const WRITE_STATEMENTS = [
-  'insert into proof (id) select gen_random_uuid() where false',
-  'delete from proof where false',
+  'insert into commit_marker (id) select gen_random_uuid() where false',
+  'delete from commit_marker where false',
   `insert into budget (account, day, used) select 0, '', 0 where false`,
   'update budget set used = used where false',
-  `insert into hold (account, day, holder, units) select 0, '', '', 0 where false`,
-  'update hold set units = units where false',
-  'delete from hold where false',
-  `insert into holder (holder, heard) select '', 0 where false`,
-  'update holder set heard = heard where false',
+  `insert into token_lease (account, day, holder, units) select 0, '', '', 0 where false`,
+  'update token_lease set units = units where false',
+  'delete from token_lease where false',
+  `insert into lease_holder (holder, heartbeat_at) select '', 0 where false`,
+  'update lease_holder set heartbeat_at = heartbeat_at where false',
   `insert into usage (account, day, endpoint, token, calls) select 0, '', '', 0, 0 where false`,
   'update usage set calls = calls where false',
   'update token set last_used = last_used where false',
-  `insert into download (account, day, file) select 0, '', '' where false`,
+  `insert into paid_file (account, day, file) select 0, '', '' where false`,
 ]
 
 /** Reads no row and writes none: the server looks at tables and rights all the same. */
@@ -33,6 +33,9 @@ const PROBE_WRITES = {
 }
 
 /** Throws what hinders. */
-export async function probeDatabase({ read, rolledBackTransaction: trial }: Pick<Database, 'read' | 'rolledBackTransaction'>): Promise<void> {
+export async function probeDatabase({
+  read,
+  rolledBackTransaction: trial,
+}: Pick<Database, 'read' | 'rolledBackTransaction'>): Promise<void> {
   await Promise.all([read(PROBE_READS), trial(({ rows }) => rows(PROBE_WRITES))])
 }

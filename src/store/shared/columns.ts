@@ -1,17 +1,25 @@
 /** How clocks, facts and terms are kept in columns, whatever the engine. */
 
-import { type Clocks, type CurrentFacts, NO_CLOCKS, OBSERVED_PARTS, type DnsState, type CrawlState, type WebFacts } from '../../apply/crawl-state.ts'
+import {
+  type Clocks,
+  type CrawlState,
+  type CurrentFacts,
+  type DnsState,
+  NO_CLOCKS,
+  OBSERVED_PARTS,
+  type WebFacts,
+} from '../../apply/crawl-state.ts'
 import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../../apply/stored-numbers.ts'
 import type { DnsStatus, Ssl } from '../../observe/observation.ts'
-import { packToHex, unpackHex } from '../../values/ip-address.ts'
-import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { packToHex, unpackHex } from '../../values/ip-address.ts'
 import type { Instant } from '../../values/time.ts'
 
-/** `visit.id` of a forgotten name. */
+/** `crawl_state.id` of a forgotten name. */
 export const TOMBSTONE_ID = 0
 
-/** The columns of `visit` beside its key. */
+/** The columns of `crawl_state` beside its key. */
 export type CrawlStateRow = {
   id: number | null
   version: number
@@ -23,13 +31,22 @@ export type CrawlStateRow = {
   failures: number
 }
 
-/** The columns of `visit` that make a Visit, beside the name. */
-export const CRAWL_STATE_COLUMNS = 'id, version, clock, late, dns_print, web_print, due, failures'
+/** The columns of `crawl_state` that make a CrawlState, beside the name. */
+export const CRAWL_STATE_COLUMNS = 'id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures'
 
-/** The narrow row of a name; undefined for one that is not there. */
+/** The crawl state of a name. `row` is undefined if the name has none. */
 export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefined): CrawlState {
   if (!row) {
-    return { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+    return {
+      name,
+      version: 0,
+      clocks: NO_CLOCKS,
+      dnsFingerprint: 0,
+      webFingerprint: 0,
+      due: 0,
+      failures: 0,
+      forgotten: false,
+    }
   }
   return {
     name,
@@ -100,9 +117,9 @@ export type FactsRow = {
   flags: number
   ssl: string | null
   redirects_to: string | null
-  networks: string | null
-  accounts: string | null
-  digest: string | null
+  social_networks: string | null
+  social_accounts: string | null
+  text_digest: string | null
   addresses: string | null
   states: string
   redirect_host: string | null
@@ -115,9 +132,9 @@ export const FACTS_COLUMN_NAMES: readonly (keyof FactsRow)[] = [
   'flags',
   'ssl',
   'redirects_to',
-  'networks',
-  'accounts',
-  'digest',
+  'social_networks',
+  'social_accounts',
+  'text_digest',
   'addresses',
   'states',
   'redirect_host',
@@ -130,9 +147,9 @@ export function packFacts({ status, ip, only_dns_no_web, states, addresses, web 
     flags: (only_dns_no_web ? FACTS_FLAG.only_dns_no_web : 0) | (web ? flagsOf(web) : 0),
     ssl: web?.ssl ?? null,
     redirects_to: web?.redirects_to ?? null,
-    networks: web ? JSON.stringify(web.social_networks) : null,
-    accounts: web ? JSON.stringify(web.social_accounts) : null,
-    digest: web?.digest ?? null,
+    social_networks: web ? JSON.stringify(web.social_networks) : null,
+    social_accounts: web ? JSON.stringify(web.social_accounts) : null,
+    text_digest: web?.digest ?? null,
     addresses: addresses.length > 0 ? JSON.stringify(addresses.map(packToHex)) : null,
     states: packStates(states),
     redirect_host: web?.redirect_host ?? null,
@@ -172,7 +189,7 @@ function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: Facts
 }
 
 function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
-  const { flags, redirects_to, ssl, networks, accounts, digest } = row
+  const { flags, redirects_to, ssl, social_networks, social_accounts, text_digest } = row
   const redirect_host = redirectHostOf(name, row)
   return {
     has_website: (flags & FACTS_FLAG.has_website) !== 0,
@@ -182,9 +199,9 @@ function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
     redirects_to: redirects_to as DomainName | null,
     ...(redirect_host !== null && { redirect_host }),
     ssl: ssl as Ssl,
-    social_networks: JSON.parse(networks!),
-    social_accounts: JSON.parse(accounts!),
-    digest,
+    social_networks: JSON.parse(social_networks!),
+    social_accounts: JSON.parse(social_accounts!),
+    digest: text_digest,
   }
 }
 

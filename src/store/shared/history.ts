@@ -8,7 +8,12 @@ import type { Instant } from '../../values/time.ts'
 import type { History, HistoryState } from '../port/store.ts'
 
 /** A superseded state; `whole` is the kept text of the one at its base, where it has one. */
-export type StateRow = { first_seen: Instant; records: string | null; serial: number | null; baseRecords: string | null }
+export type StateRow = {
+  first_seen: Instant
+  records: string | null
+  serial: number | null
+  baseRecords: string | null
+}
 
 /** `older`: superseded states before `before` (null: all), newest first, one more than `limit` where there are so many. */
 export function historyPageOfType(
@@ -20,7 +25,8 @@ export function historyPageOfType(
 ): History {
   if (!newest) return { states: [], total: 0, more: false }
   const states: HistoryState[] = []
-  if (before === null || newest.first_seen < before) states.push(historyStateOf(type, newest.first_seen, newest.records))
+  if (before === null || newest.first_seen < before)
+    states.push(historyStateOf(type, newest.first_seen, newest.records))
   states.push(...older.map((row) => historyStateOf(type, row.first_seen, fullRecordsText(row))))
   return { states: states.slice(0, limit), total: newest.count, more: states.length > limit }
 }

@@ -10,5 +10,8 @@ const JSON_NO_ROWS = Buffer.from('[]')
 /** Each slice from its first name to the end of its last value. */
 export function joinJsonRows(slices: readonly Uint8Array[]): Uint8Array[] {
   if (slices.length === 0) return [JSON_NO_ROWS]
-  return [...slices.flatMap((slice, index) => [index === 0 ? JSON_ROWS_START : JSON_ROW_SEPARATOR_BYTES, slice]), JSON_ROWS_END]
+  return [
+    ...slices.flatMap((slice, index) => [index === 0 ? JSON_ROWS_START : JSON_ROW_SEPARATOR_BYTES, slice]),
+    JSON_ROWS_END,
+  ]
 }

@@ -3,8 +3,8 @@
 import type { IpStatus } from '../../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
 import type { Ssl } from '../../observe/observation.ts'
-import { FACTS_FLAG, TOMBSTONE_ID, unpackClocks } from './columns.ts'
 import type { LastObserved, Lookup } from '../port/store.ts'
+import { FACTS_FLAG, TOMBSTONE_ID, unpackClocks } from './columns.ts'
 
 /** The clocks of a narrow row. */
 export type ClockRow = { clock: number; other_clocks: Uint8Array | null }

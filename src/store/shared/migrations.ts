@@ -40,7 +40,10 @@ const EXPANDING_MIGRATION = /\.expand\.sql$/
  * Those that are not applied. A store may have later migrations than this release knows, as long as each of them only adds.
  * Throws StoreFault if one of them does not, or if the store has another past.
  */
-export function unappliedMigrations(known: readonly Migration[], applied: readonly Omit<Migration, 'sql'>[]): Migration[] {
+export function unappliedMigrations(
+  known: readonly Migration[],
+  applied: readonly Omit<Migration, 'sql'>[],
+): Migration[] {
   const last = known.at(-1)?.number ?? 0
   for (const { number, name, checksum } of applied) {
     const ours = known.find((migration) => migration.number === number)

@@ -1,4 +1,4 @@
-/** What a sweep counts of the rows of `visit`, in the SQL that every engine speaks. */
+/** What a sweep counts of the rows of `crawl_state`, in the SQL that every engine speaks. */
 
 import type { Instant } from '../../values/time.ts'
 import { AGE_DAYS, type SlotCount } from '../port/schedule.ts'
@@ -21,5 +21,12 @@ export function slotCountColumns(at: string): string {
 export function unpackSlotCount(row: readonly (number | null)[]): SlotCount {
   const [names, due, overdue, fresh, next, ...younger] = row as [number, number, number, number, Instant | null]
   const upTo = [...(younger as number[]), names - fresh]
-  return { names, due, overdue, neverProbed: fresh, next, ages: upTo.map((count, place) => count - (upTo[place - 1] ?? 0)) }
+  return {
+    names,
+    due,
+    overdue,
+    neverProbed: fresh,
+    next,
+    ages: upTo.map((count, place) => count - (upTo[place - 1] ?? 0)),
+  }
 }

@@ -4,21 +4,21 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../port/fault.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
-import { sqliteMaintenance } from './maintenance/maintenance.ts'
-import { sqliteFacts } from './facts/facts.ts'
 import { openSqliteFile } from './database/file.ts'
 import type { StoreFiles } from './database/file-paths.ts'
+import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
+import { writeAheadLogOf } from './database/write-ahead-log.ts'
+import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
-import { sqliteIndexer } from './similar/indexer.ts'
-import { sqliteJobs } from './schedule/jobs.ts'
-import { withReserve } from './ledger/writing/disk-reserve.ts'
 import { openSqliteLedger } from './ledger/ledger.ts'
 import { openLedgerAt } from './ledger/ledger-location.ts'
+import { withReserve } from './ledger/writing/disk-reserve.ts'
 import { sqliteListing } from './listing/listing.ts'
-import { writeAheadLogOf } from './database/write-ahead-log.ts'
-import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
+import { sqliteMaintenance } from './maintenance/maintenance.ts'
 import { sqliteProbe } from './probe.ts'
+import { sqliteJobs } from './schedule/jobs.ts'
 import { sqliteSchedule } from './schedule/schedule.ts'
+import { sqliteIndexer } from './similar/indexer.ts'
 import { sqliteSimilar } from './similar/similar.ts'
 
 const DEMO_STORE_MESSAGE = "the demo's made-up world: name another store with DOMAINDEX_STORE"
@@ -88,19 +88,24 @@ function createSqliteStore(
 }
 
 /** Throws StoreFault where the store is no whole one of one's own. */
-export function openFacts(path: string, { access, demo = false }: Pick<OpenStoreOptions, 'access' | 'demo'>): DatabaseSync {
+export function openFacts(
+  path: string,
+  { access, demo = false }: Pick<OpenStoreOptions, 'access' | 'demo'>,
+): DatabaseSync {
   const mark = (database: DatabaseSync): void => {
-    if (demo) database.exec(`insert or ignore into mark (name, value) values ('demo', 'yes')`)
+    if (demo) database.exec(`insert or ignore into metadata (name, value) values ('demo', 'yes')`)
   }
   const database = openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access, onMade: mark })
-  const words = (demo ? null : isMarked(database, 'demo') && DEMO_STORE_MESSAGE) || (isMarked(database, 'copy') && UNFINISHED_COPY_MESSAGE)
+  const words =
+    (demo ? null : isMarked(database, 'demo') && DEMO_STORE_MESSAGE) ||
+    (isMarked(database, 'copy') && UNFINISHED_COPY_MESSAGE)
   if (!words) return database
   database.close()
   throw new StoreFault(`${path} holds ${words}`)
 }
 
 function isMarked(database: DatabaseSync, name: string): boolean {
-  return database.prepare('select 1 from mark where name = ?').get(name) !== undefined
+  return database.prepare('select 1 from metadata where name = ?').get(name) !== undefined
 }
 
 /** What `open` opens; where it throws, the connection is closed. */

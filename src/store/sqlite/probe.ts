@@ -13,7 +13,7 @@ export function sqliteProbe(
   database: DatabaseSync,
   ledger: Pick<Ledger, 'usedUnits' | 'refundUnit'> & ProbedLedger,
 ): () => Promise<void> {
-  const facts = database.prepare('select 1 from visit v join facts f on f.id = v.id limit 1')
+  const facts = database.prepare('select 1 from crawl_state v join facts f on f.id = v.id limit 1')
   return async () => {
     facts.get()
     await ledger.usedUnits(NO_ACCOUNT, NO_DAY)

@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { connectSqlite } from './database/connection.ts'
 import type { StoreFiles } from './database/file-paths.ts'
+import { applySqliteMigrations, SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
 import { SQLITE_LEDGER_SCHEMA } from './ledger/file.ts'
 import { requireLedger } from './ledger/ledger-location.ts'
-import { SQLITE_FACTS_SCHEMA, applySqliteMigrations } from './database/migrate.ts'
 
 /**
  * Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`.

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Cursor, cursorKeys, verifyCursor, signCursor } from '../../../src/api/cursor/cursor.ts'
+import { type Cursor, cursorKeys, signCursor, verifyCursor } from '../../../src/api/cursor/cursor.ts'
 
 const DAY = 86_400
 const SECRETS = [{ number: 7, bytes: new Uint8Array(32).fill(1) }]

@@ -53,7 +53,10 @@ test('a connection is read about 32 requests ahead, then paused; all of its requ
   while (seen.asked === 0 || front.unparsedBytes === 0) await turn()
   for (let turns = 0; turns < 1_000; turns++) await turn()
   const most = MAX_PIPELINED_REQUESTS + Math.ceil(PARSE_CHUNK_BYTES / behind.length)
-  assert.ok(front.pendingRequests >= MAX_PIPELINED_REQUESTS && front.pendingRequests <= most, `${front.pendingRequests} requests`)
+  assert.ok(
+    front.pendingRequests >= MAX_PIPELINED_REQUESTS && front.pendingRequests <= most,
+    `${front.pendingRequests} requests`,
+  )
   assert.ok(front.unparsedBytes <= CHUNK, `${front.unparsedBytes} bytes`)
   assert.ok(socket.bytesWritten - socket.writableLength < first.length + behind.length * count, 'the client is held up')
   assert.equal(seen.asked, 1)

@@ -22,7 +22,10 @@ function live(purse: TokenLease, list: readonly Deed[]) {
   for (const deed of list) {
     if (deed === 'grant') {
       ledger.held += 64
-      assert.equal(purse.applyGrant({ granted: 64, used: ledger.used, leased: ledger.held, retryLater: false }), 'held')
+      assert.equal(
+        purse.applyGrant({ granted: 64, used: ledger.used, leased: ledger.held, retryLater: false }),
+        'leased',
+      )
     } else if (deed === 'take') inFlight += purse.takeIdleUnit() ? 1 : 0
     else if (deed === 'retire') purse.retire()
     else if (deed === 'round' || deed === 'fail') {
@@ -35,7 +38,7 @@ function live(purse: TokenLease, list: readonly Deed[]) {
     } else if (inFlight > 0) {
       inFlight--
       if (deed === 'spend') purse.spendUnit()
-      else purse.releaseUnit('held')
+      else purse.releaseUnit('leased')
     }
     assert.ok(ledger.held >= 0)
   }
@@ -47,9 +50,10 @@ test('what the ledger counts as held is exactly what the process can still settl
     fc.property(deeds, (list) => {
       const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
       const { held, inFlight } = live(purse, list)
-      for (let call = 0; call < inFlight; call++) purse.releaseUnit('held')
+      for (let call = 0; call < inFlight; call++) purse.releaseUnit('leased')
       let left = held
-      for (let round = purse.nextSettlement('h'); round !== null; round = purse.nextSettlement('h')) left -= round.spent + round.returned
+      for (let round = purse.nextSettlement('h'); round !== null; round = purse.nextSettlement('h'))
+        left -= round.spent + round.returned
       assert.equal(left, 0)
     }),
   )
@@ -69,7 +73,7 @@ test('the units that are left are those that nobody has', () => {
   assert.equal(purse.remaining, LIMIT - 10)
   purse.takeIdleUnit()
   assert.equal(purse.remaining, LIMIT - 11)
-  purse.releaseUnit('held')
+  purse.releaseUnit('leased')
   assert.equal(purse.remaining, LIMIT - 10)
 })
 
@@ -86,14 +90,14 @@ test('units that are left follow what calls took, through a settlement and one t
   assert.deepEqual([purse.remaining, purse.unsettled], [LIMIT - 13, 2])
   assert.equal(purse.nextSettlement('h')?.spent, 2, 'it is settled again')
   assert.equal(purse.remaining, LIMIT - 13)
-  purse.releaseUnit('spent')
+  purse.releaseUnit('charged')
   assert.equal(purse.remaining, LIMIT - 12, 'a unit that the ledger counted comes back')
   purse.applyGrant({ granted: 0, used: LIMIT, leased: 0, retryLater: false })
   assert.equal(purse.remaining, 0, 'never less than none')
 })
 
 /** A purse with three calls in flight, and what is written down of the first of them. */
-function inFlight(source: 'held' | 'spent') {
+function inFlight(source: 'leased' | 'charged') {
   const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
   purse.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
   for (let call = 0; call < 3; call++) purse.takeIdleUnit()
@@ -104,20 +108,20 @@ function inFlight(source: 'held' | 'spent') {
 }
 
 test('a unit is charged once, however often it is charged, and is not given back then', async () => {
-  for (const source of ['held', 'spent'] as const) {
+  for (const source of ['leased', 'charged'] as const) {
     const { purse, said, unit } = inFlight(source)
     for (const endpoint of ['lookup', 'redirect']) unit.charge(endpoint)
     await unit.release()
-    assert.deepEqual([said, purse.unsettled], [['noted lookup'], source === 'held' ? 1 : 0])
+    assert.deepEqual([said, purse.unsettled], [['noted lookup'], source === 'leased' ? 1 : 0])
   }
 })
 
 test('a unit is released once, however often it is released, and is not charged then', async () => {
-  for (const source of ['held', 'spent'] as const) {
+  for (const source of ['leased', 'charged'] as const) {
     const { purse, said, unit } = inFlight(source)
     for (let time = 0; time < 2; time++) await unit.release()
     unit.charge('lookup')
-    assert.deepEqual([said, purse.unsettled], [source === 'held' ? [] : ['given back'], 0])
-    assert.equal(purse.remaining, source === 'held' ? LIMIT - 2 : LIMIT - 3)
+    assert.deepEqual([said, purse.unsettled], [source === 'leased' ? [] : ['given back'], 0])
+    assert.equal(purse.remaining, source === 'leased' ? LIMIT - 2 : LIMIT - 3)
   }
 })

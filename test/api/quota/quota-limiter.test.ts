@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_PLAN_LIMITS } from '../../../src/accounts/plan.ts'
-import { newTokenRecord, makeToken } from '../../../src/accounts/token.ts'
-import { ApiError } from '../../../src/api/errors.ts'
+import { makeToken, newTokenRecord } from '../../../src/accounts/token.ts'
 import type { Caller } from '../../../src/api/auth/authenticator.ts'
+import { ApiError } from '../../../src/api/errors.ts'
 import { QuotaLimiter } from '../../../src/api/quota/quota-limiter.ts'
+import { openStore } from '../../../src/store/open.ts'
 import { StoreUnavailableFault, UncertainWriteFault } from '../../../src/store/port/fault.ts'
 import type { Ledger } from '../../../src/store/port/ledger.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { dayOf, parseInstant } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 
@@ -124,7 +124,10 @@ test('the budget is that of a UTC day: units of yesterday count nothing today', 
   assert.equal(await call(only, caller(1, NOON + 43_200), true), 'refused')
   await only.close()
   const { account, today } = caller(0)
-  assert.deepEqual([await ledger.usedUnits(account.id, today), await ledger.usedUnits(account.id, dayOf(NOON + 43_200))], [1, 1])
+  assert.deepEqual(
+    [await ledger.usedUnits(account.id, today), await ledger.usedUnits(account.id, dayOf(NOON + 43_200))],
+    [1, 1],
+  )
 })
 
 test('what was counted is noted by token, endpoint and day', async (t) => {
@@ -164,18 +167,21 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
   const { account, token, today } = caller(0)
   assert.deepEqual(await ledger.usage(account.id, today, today), [{ day: today, endpoint: 'lookup', token, calls: 1 }])
   assert.equal(await ledger.usedUnits(account.id, today), 1)
-  assert.deepEqual(await ledger.takeQuota({ account: account.id, day: today, limit: 3, requested: 1, holder: 'other' }), {
-    granted: 1,
-    used: 2,
-    held: 0,
-    wait: false,
-  })
+  assert.deepEqual(
+    await ledger.takeQuota({ account: account.id, day: today, limit: 3, requested: 1, holder: 'other' }),
+    {
+      granted: 1,
+      used: 2,
+      held: 0,
+      wait: false,
+    },
+  )
 })
 
 test('a ledger that is away is asked once for all calls that wait, not once for each', async (t) => {
   const { ledger, caller, meter } = await world(t)
   const asked: ((fault: Error) => void)[] = []
-  const away = { ...ledger, take: () => new Promise<never>((_, reject) => asked.push(reject)) }
+  const away = { ...ledger, takeQuota: () => new Promise<never>((_, reject) => asked.push(reject)) }
   const waits = meter(away)
   const calls = Array.from({ length: 5 }, () => waits.reserve(caller(25_000)))
   const outcomes = Promise.allSettled(calls)

@@ -3,23 +3,23 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { DelayQueue, type DelayedName } from '../../../src/crawler/list/delay-queue.ts'
-import { nameListFromArguments } from '../../../src/crawler/list/name-list.ts'
-import { type Politeness, targetsAfterDelay } from '../../../src/crawler/list/politeness.ts'
+import type { SelfCheckOutcome } from '../../../src/crawler/dependencies.ts'
+import { type DelayedName, DelayQueue } from '../../../src/crawler/list/delay-queue.ts'
+import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
 import { openListProgress } from '../../../src/crawler/list/list-progress.ts'
 import { createListCrawlTally } from '../../../src/crawler/list/list-tally.ts'
-import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
+import { nameListFromArguments } from '../../../src/crawler/list/name-list.ts'
+import { type Politeness, targetsAfterDelay } from '../../../src/crawler/list/politeness.ts'
+import { observe } from '../../../src/observe/observe.ts'
+import { WEB_LIMITS } from '../../../src/probe/http/limits.ts'
 import { makePolitenessLimiter, type RateLimitTargets } from '../../../src/probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../../../src/probe/probe-result.ts'
-import { WEB_LIMITS } from '../../../src/probe/http/limits.ts'
-import { observe } from '../../../src/observe/observe.ts'
-import type { SelfCheckOutcome } from '../../../src/crawler/dependencies.ts'
-import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
+import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 
 const at = (text: string): IpAddress => parseAddress(text)!
 const HOSTER = at('192.0.2.1')
-const NO_WEB = { bare: { hops: [], end: 'silent', page: null }, www: null, certificate: { kind: 'none' } } as const
+const NO_WEB = { bare: { hops: [], end: 'no_response', page: null }, www: null, certificate: { kind: 'none' } } as const
 
 /** Names whose addresses are known to the world, and a crawler that takes turns there as the web does; time passes by `pass`. */
 function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
@@ -59,7 +59,12 @@ function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
 function crawlOf(
   world: ReturnType<typeof worldOf>,
   names: readonly string[],
-  more: { known?: RateLimitTargets; signal?: AbortSignal; optOut?: (name: DomainName) => boolean; look?: () => Promise<SelfCheckOutcome> } = {},
+  more: {
+    known?: RateLimitTargets
+    signal?: AbortSignal
+    optOut?: (name: DomainName) => boolean
+    look?: () => Promise<SelfCheckOutcome>
+  } = {},
 ) {
   const { pace, clock, visit } = world
   const list = nameListFromArguments(names)
@@ -74,8 +79,8 @@ function crawlOf(
     isOwn: () => false,
   }
   const destination = {
-    targetsOf: async () => ({ places: more.known ?? {}, past: 'new' as const }),
-    outcomeHistory: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
+    targetsOf: async () => ({ targets: more.known ?? {}, prior: 'new' as const }),
+    history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
     write: async (batch: readonly unknown[]) => batch.map(() => 'applied' as const),
   }
   const work = crawlList({
@@ -117,7 +122,7 @@ test('names of one hosting company that follow each other are visited one a seco
 
 test('a name that was seen before waits where it was then, without being asked for, and has its turn when it goes', async (t) => {
   const world = worldOf(t, () => HOSTER)
-  const known = { addresses: [HOSTER], servers: 'ns.example' }
+  const known = { addresses: [HOSTER], nameServers: 'ns.example' }
   const { work } = crawlOf(world, namesOf('hosted', 30), { known })
   await world.pass(work, 60_000)
   assert.equal(await work, true)
@@ -129,7 +134,10 @@ test('a name that was held waits for its turn at the name servers that it was se
   const records = ['b.ns.example', 'a.ns.example']
   const dns = { NS: { outcome: 'records', records, aliases: [] } } as const
   const seen = observe({ domain: 'a.example' as DomainName, at: 1, dns, web: null })
-  assert.deepEqual(targetsAfterDelay(undefined, HOSTER, seen), { addresses: [HOSTER], servers: 'a.ns.example b.ns.example' })
+  assert.deepEqual(targetsAfterDelay(undefined, HOSTER, seen), {
+    addresses: [HOSTER],
+    nameServers: 'a.ns.example b.ns.example',
+  })
 })
 
 test('names that cannot be looked at are visited again at the end, three times in all; a thousand in a row pause the crawl', async (t) => {
@@ -146,17 +154,17 @@ test('names that cannot be looked at are visited again at the end, three times i
   const some = crawlWith((name) => /[02468]\./.test(name), 600)
   await world.pass(some.work, 60_000)
   assert.equal(await some.work, true)
-  assert.deepEqual([some.tally.of('unseen'), some.finished.length, some.said], [300, 300, []])
+  assert.deepEqual([some.tally.of('not_probed'), some.finished.length, some.said], [300, 300, []])
   assert.deepEqual(new Set(some.asked.values()), new Set([1, 3]))
   let isDark = true
   const all = crawlWith(() => isDark, 1_200)
   await world.pass(all.work, 1_000)
-  assert.match(all.said.join('; '), /^the crawl pauses: 1000 names in a row could not be looked at/)
+  assert.match(all.said.join('; '), /^crawl paused: 1000 names in a row could not be probed/)
   isDark = false
   await world.pass(all.work, 120_000)
   assert.equal(await all.work, true)
-  assert.deepEqual([all.tally.of('unseen'), all.tally.of('ok'), all.finished.length], [0, 1_200, 1_200])
-  assert.equal(all.said.at(-1), 'the crawl goes on')
+  assert.deepEqual([all.tally.of('not_probed'), all.tally.of('ok'), all.finished.length], [0, 1_200, 1_200])
+  assert.equal(all.said.at(-1), 'crawl resumed')
 })
 
 test('a crawl that is stopped does not wait for those beside it', async (t) => {
@@ -175,7 +183,7 @@ test('names whose servers ask to be left alone for long are left for another cra
   const { work, tally, finished } = crawlOf(world, [...namesOf('resting', 40), ...namesOf('other', 10)])
   await world.pass(work, 60_000)
   assert.equal(await work, true)
-  assert.deepEqual([tally.of('held'), tally.of('ok')], [40, 10])
+  assert.deepEqual([tally.of('rate_limited'), tally.of('ok')], [40, 10])
   assert.deepEqual(finished.toSorted(), namesOf('other', 10).toSorted())
 })
 
@@ -186,7 +194,7 @@ test('a name that is put on the opt-out list while it waits is not visited, and 
   const { work, tally, finished } = crawlOf(world, namesOf('hosted', 10), { optOut })
   await world.pass(work, 60_000)
   assert.equal(await work, true)
-  assert.deepEqual([tally.of('opted-out'), tally.of('ok'), finished.length], [2, 8, 10])
+  assert.deepEqual([tally.of('opted_out'), tally.of('ok'), finished.length], [2, 8, 10])
   assert.equal(world.asked.has('hosted-0.example' as DomainName), false)
   assert.ok(!world.visits.some(({ name }) => name === 'hosted-9.example'))
 })

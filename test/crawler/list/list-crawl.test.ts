@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type ListEntry, nameListFromArguments, openNameList } from '../../../src/crawler/list/name-list.ts'
-import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
 import { type ListProgress, openListProgress } from '../../../src/crawler/list/list-progress.ts'
 import { probeList } from '../../../src/crawler/list/list-runner.ts'
+import { type ListEntry, nameListFromArguments, openNameList } from '../../../src/crawler/list/name-list.ts'
+import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { parseObservation } from '../../../src/observe/observation-parser.ts'
 import { folderOf } from '../../cli/run.ts'
@@ -92,16 +92,16 @@ suite('the place in a list', { concurrency: 2 }, () => {
     const first = open()
     assert.deepEqual(await crawlSome(first, 4, [2]), ['a.example', 'b.example', null, 'c.example'])
     first.finish(false)
-    assert.ok(existsSync(path('list.place')))
+    assert.ok(existsSync(path('list.progress')))
     const second = open()
     assert.equal(second.resumeAfterLine, 4)
     appendFileSync(path('list'), 'e.example\n')
     assert.deepEqual(await crawlSome(second, 9), ['b.example', 'd.example', 'e.example'])
     second.finish(true)
-    assert.ok(!existsSync(path('list.place')))
+    assert.ok(!existsSync(path('list.progress')))
     const third = open()
     third.finish(false)
-    assert.ok(!existsSync(path('list.place')), 'nothing was begun')
+    assert.ok(!existsSync(path('list.progress')), 'nothing was begun')
   })
 
   test('a list that changed before it is refused, and so is another destination', async (t) => {
@@ -111,7 +111,7 @@ suite('the place in a list', { concurrency: 2 }, () => {
     const first = open()
     await crawlSome(first, 2, [1])
     first.finish(false)
-    assert.throws(() => open('there'), /into here is not finished.*remove .*list\.place/)
+    assert.throws(() => open('there'), /into here is not finished.*remove .*list\.progress/)
     for (const changed of ['a.example\nB.example\nc.example\n', 'a.example\n', 'a.example\n\nb.example\nc.example\n']) {
       writeFileSync(path('list'), changed)
       const place = open()
@@ -119,14 +119,14 @@ suite('the place in a list', { concurrency: 2 }, () => {
       const taking = async () => {
         for await (const entry of place.remainingEntries()) taken.push(entry)
       }
-      await assert.rejects(taking, /list has changed before line 2, .*remove .*list\.place/)
+      await assert.rejects(taking, /list has changed before line 2, .*remove .*list\.progress/)
       assert.deepEqual(taken, [])
     }
     const other = { line: 0, digest: 0, open: [], to: 'here', pid: process.ppid }
-    writeFileSync(path('list.place'), JSON.stringify(other))
+    writeFileSync(path('list.progress'), JSON.stringify(other))
     assert.throws(() => open(), new RegExp(`process ${process.ppid} is crawling .*list: wait until it has ended`))
-    writeFileSync(path('list.place'), 'nonsense')
-    assert.throws(() => open(), /list\.place cannot be read: remove it/)
+    writeFileSync(path('list.progress'), 'nonsense')
+    assert.throws(() => open(), /list\.progress cannot be read: remove it/)
   })
 })
 
@@ -137,7 +137,7 @@ test('standard input has no place, also where it is a file', async (t) => {
   const place = openListProgress(list, 'here')
   assert.deepEqual(await crawlSome(place, 1), ['a.example'])
   place.finish(false)
-  assert.ok(!existsSync('-.place'))
+  assert.ok(!existsSync('-.progress'))
 })
 
 suite('visits in flight', { concurrency: 2 }, () => {

@@ -6,21 +6,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { VirtualClock } from '../../../bench/simulation/clock.ts'
+import { answerAlways } from '../../../lab/answer-overrides.ts'
 import { type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
-import { answerAlways } from '../../../lab/answer-overrides.ts'
+import type { SelfCheckOutcome } from '../../../src/crawler/dependencies.ts'
 import { type Destination, storeDestination, UNKNOWN_NAME } from '../../../src/crawler/list/destination.ts'
-import { openProbeSystem } from '../../../src/crawler/probe-system.ts'
-import { nameListFromArguments } from '../../../src/crawler/list/name-list.ts'
-import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
+import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
 import { openListProgress } from '../../../src/crawler/list/list-progress.ts'
 import { createListCrawlTally } from '../../../src/crawler/list/list-tally.ts'
-import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
+import { nameListFromArguments } from '../../../src/crawler/list/name-list.ts'
+import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
+import type { CrawlClock } from '../../../src/crawler/notifier.ts'
+import { openProbeSystem } from '../../../src/crawler/probe-system.ts'
+import type { Observation } from '../../../src/observe/observation.ts'
 import { makeGuard } from '../../../src/probe/guard.ts'
 import type { ProbeResult } from '../../../src/probe/probe-result.ts'
-import type { Observation } from '../../../src/observe/observation.ts'
-import type { CrawlClock } from '../../../src/crawler/notifier.ts'
-import type { SelfCheckOutcome } from '../../../src/crawler/dependencies.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { OutcomeCount } from '../../../src/store/port/schedule.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
@@ -32,7 +32,10 @@ const TABLE: DnsTable = {
   'zone.example': { NS: ['ns.example'] },
 }
 /** A clock on which every wait is over at once, but for those that are for ever. */
-const HASTY: CrawlClock = { monotonicMs: () => performance.now(), wait: () => new Promise((done) => setImmediate(done)) }
+const HASTY: CrawlClock = {
+  monotonicMs: () => performance.now(),
+  wait: () => new Promise((done) => setImmediate(done)),
+}
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-checked-'))
@@ -63,7 +66,7 @@ async function lookingAt(t: TestContext) {
 
 type Given = Pick<Parameters<typeof crawlList>[0], 'prober' | 'runSelfCheck' | 'destination'> & {
   clock?: CrawlClock
-  say?: (news: string) => void
+  log?: (news: string) => void
 }
 
 function crawl(names: readonly string[], given: Given) {
@@ -90,18 +93,24 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
     let visits = 0
     const visit = (name: DomainName): Promise<ProbeResult> => {
       if (++visits === 6)
-        for (const server of servers) server.override(lie === 'nxdomain' ? () => ({ A: ['192.0.2.66'] }) : answerAlways(lie))
+        for (const server of servers)
+          server.override(lie === 'nxdomain' ? () => ({ A: ['192.0.2.66'] }) : answerAlways(lie))
       return eyes.probe(name)
     }
     const say = (news: string): void => {
       said.push(news)
       for (const server of servers) server.override(null)
     }
-    const { work, tally } = crawl(NAMES, { prober: { probe: visit }, runSelfCheck: eyes.runSelfCheck, destination, say })
+    const { work, tally } = crawl(NAMES, {
+      prober: { probe: visit },
+      runSelfCheck: eyes.runSelfCheck,
+      destination,
+      log: say,
+    })
     assert.equal(await work, true)
     await destination.close()
-    assert.match(said[0]!, /^the crawl pauses: resolver /)
-    assert.equal(said.at(-1), 'the crawl goes on')
+    assert.match(said[0]!, /^crawl paused: resolver /)
+    assert.equal(said.at(-1), 'crawl resumed')
     const seen = readFileSync(path, 'utf8')
       .trimEnd()
       .split('\n')
@@ -152,16 +161,16 @@ test('names that had a website and fail beyond the bands of the store are not wr
   const names = Array.from({ length: 600 }, (_, index) => `site-${index}.example`)
   const say = (news: string): void => {
     said.push(news)
-    if (news.startsWith('the crawl pauses')) isWell = true
+    if (news.startsWith('crawl paused')) isWell = true
   }
-  const { work } = crawl(names, { prober: { probe: visit }, runSelfCheck: look, destination, clock, say })
+  const { work } = crawl(names, { prober: { probe: visit }, runSelfCheck: look, destination, clock, log: say })
   await clock.run(3_600_000, () => written.length === names.length)
   await clock.hold(work)
   assert.match(
     said[0]!,
-    /^nothing is saved for now: nxdomain is 100\.0 % of the last \d+ visits \(website\), where the week had /,
+    /^anomaly alarm, results are discarded: nxdomain is 100\.0 % of the last \d+ visits \(website\), where the week had /,
   )
-  assert.match(said[1]!, /^the crawl pauses: nxdomain is /)
+  assert.match(said[1]!, /^crawl paused: nxdomain is /)
   assert.ok(written.every(({ dns }) => dns?.status === 'ok'))
   assert.deepEqual(written.map(({ domain }) => domain).toSorted(), names.map(named).toSorted())
   const outcomes = await store.schedule.outcomes(at - 3_600)
@@ -189,7 +198,7 @@ test('a crawl that is stopped while it pauses ends, and what it threw away stays
     },
     progress: { ...openListProgress(list, ''), finishEntry: ({ name }) => void finished.push(name) },
     ...{ tally, parallel: 8, signal: stop.signal, onEntry: nothing, onProbe: nothing, onFault: nothing, clock: HASTY },
-    log: (news) => (news === 'the crawl pauses: no resolver answers' ? stop.abort() : assert.fail(news)),
+    log: (news) => (news === 'crawl paused: no resolver answers' ? stop.abort() : assert.fail(news)),
   })
   assert.deepEqual([isDone, finished, tally.of('written')], [false, [], 0])
 })

@@ -112,7 +112,10 @@ test('full text: an entry is refused at the line that is wrong, and the rest of 
     ['example.org. 300 IN A 192.0.2.1', 'example.org. 192.0.2.1', 11, /^record: must be a name, a time to live/],
     ['example.org. 300 IN A 192.0.2.1', 'example.org. 300 IN A ::1', 13, /^answer: A\[0\]: must be an IPv4 address$/],
   ] as const) {
-    const { refused, observations } = read(massdnsFormat, [...good.map((each) => (each === old ? wrong : each)), ...good])
+    const { refused, observations } = read(massdnsFormat, [
+      ...good.map((each) => (each === old ? wrong : each)),
+      ...good,
+    ])
     assert.deepEqual([refused.length, refused[0]?.[0], observations.length], [1, line, 1], wrong)
     assert.match(refused[0]![1], reason)
   }
@@ -131,7 +134,10 @@ test('JSON: the question, the answer, the nanoseconds', () => {
 test('JSON: the parts of a text come joined, and are cut anew after every 255 bytes', () => {
   const [one, two] = ['ä'.repeat(127), '\\xc3\\xa4 and more']
   const line = json({ type: 'TXT', data: { answers: [record('TXT', one + two), record('TXT', '"short" text ')] } })
-  assert.deepEqual(dnsOf(massdnsFormat, line), { status: 'ok', TXT: [['"short" text '], [`${one}\\195`, '\\164 and more']] })
+  assert.deepEqual(dnsOf(massdnsFormat, line), {
+    status: 'ok',
+    TXT: [['"short" text '], [`${one}\\195`, '\\164 and more']],
+  })
 })
 
 test('JSON: a status, and what was given up', () => {
@@ -250,7 +256,10 @@ test('hostile text is refused or says nothing; it never throws', () => {
     for (const unit of ['A', '1', 'A ', ' ', '1 ', '\t'])
       read(massdnsFormat, [`${start}${unit.repeat(1_048_000 / unit.length)}!`], NOON)
   const many = Array.from({ length: 3000 }, (_, number) => `example.com. 300 IN A 192.0.2.${number % 256}`)
-  assert.match(read(massdnsFormat, full('example.com. IN A', 'NOERROR', { ANSWER: many })).refused[0]![1], /over the 2000th/)
+  assert.match(
+    read(massdnsFormat, full('example.com. IN A', 'NOERROR', { ANSWER: many })).refused[0]![1],
+    /over the 2000th/,
+  )
   const simple = many.map((_, number) => `example.com. A 192.0.${number >> 8}.${number & 255}`)
   assert.match(read(massdnsFormat, simple, NOON).refused[0]![1], /over the 2000th/)
 })
@@ -262,7 +271,7 @@ test('the outputs that its own tests expect are read', { skip: outputs === null 
   const end = lines.findIndex((line) => line.startsWith('46:'))
   const { sightings, refused } = read(massdnsFormat, lines.slice(0, end))
   assert.deepEqual(refused, [])
-  const seen = { name: 'google-public-dns-a.google.com', at: SECONDS, kind: 'asked', type: 'A' }
+  const seen = { name: 'google-public-dns-a.google.com', at: SECONDS, kind: 'queried', type: 'A' }
   const answer = { outcome: 'records', records: ['8.8.8.8'], aliases: [] }
   assert.deepEqual(
     sightings,

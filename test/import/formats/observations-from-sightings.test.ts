@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DnsAnswer } from '../../../src/probe/probe-result.ts'
 import { observationsOf } from '../../../src/import/formats/observations-from-sightings.ts'
 import type { Sighting } from '../../../src/import/formats/sighting.ts'
 import { writeObservation } from '../../../src/observe/observation-writer.ts'
+import type { DnsAnswer } from '../../../src/probe/probe-result.ts'
 import type { RecordType } from '../../../src/values/dns-record.ts'
 import { answered, name } from '../../observe/probe-results.ts'
 import { NOON } from './reading.ts'
@@ -17,7 +17,7 @@ const A2 = answered('192.0.2.2')
 const asked = (seconds: number, type: RecordType, answer: DnsAnswer, domain = 'example.com'): Sighting => ({
   name: name(domain),
   at: NOON + seconds,
-  kind: 'asked',
+  kind: 'queried',
   type,
   answer,
 })
@@ -82,7 +82,7 @@ test('of a name with any number of rows no more than a part is held', () => {
   const row = (at: number): Sighting => ({
     name: name('example.com'),
     at,
-    kind: 'held',
+    kind: 'observed',
     type: 'A',
     records: [`192.0.2.${at % 2}`],
     until: at,

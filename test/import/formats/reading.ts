@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { observationsOf } from '../../../src/import/formats/observations-from-sightings.ts'
-import type { ImportFormat, Sighting, ParsedLine } from '../../../src/import/formats/sighting.ts'
+import type { ImportFormat, ParsedLine, Sighting } from '../../../src/import/formats/sighting.ts'
 import { writeObservation } from '../../../src/observe/observation-writer.ts'
 import { parseInstant } from '../../../src/values/time.ts'
 

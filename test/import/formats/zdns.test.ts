@@ -224,7 +224,10 @@ const examples = sample('zdns/readme-examples.txt')
 test('the examples of its README are read', { skip: examples === null && NOT_HERE }, () => {
   const blocks = [...examples!.matchAll(/^\{\n.*?^\}$/gms)].map(([block]) => JSON.stringify(JSON.parse(block)))
   const lines = [...examples!.matchAll(/^\{"name".*$/gm)].map(([line]) => line.replaceAll('...', ''))
-  const { observations, refused } = read(zdnsFormat, [...blocks, ...lines.map((line) => line.replace('"additionals":,', ''))])
+  const { observations, refused } = read(zdnsFormat, [
+    ...blocks,
+    ...lines.map((line) => line.replace('"additionals":,', '')),
+  ])
   assert.deepEqual(refused, [])
   assert.deepEqual(observations, [
     {

@@ -6,7 +6,7 @@ import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:
 import fc from 'fast-check'
 import { progressLine } from '../../../src/cli/program/progress.ts'
 import { decompress } from '../../../src/import/stream/decompress.ts'
-import { MAX_LINE_BYTES, createLineSplitter, lineText } from '../../../src/import/stream/line-splitter.ts'
+import { createLineSplitter, lineText, MAX_LINE_BYTES } from '../../../src/import/stream/line-splitter.ts'
 
 const PLAIN = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index} ${Math.sin(index)}\n`).join(''))
 

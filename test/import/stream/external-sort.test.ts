@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { InputError } from '../../../src/import/stream/input-error.ts'
 import { createExternalSorter } from '../../../src/import/stream/external-sort.ts'
+import { InputError } from '../../../src/import/stream/input-error.ts'
 import { folderOf } from '../../cli/run.ts'
 
 const texts = fc.array(

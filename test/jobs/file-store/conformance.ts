@@ -4,7 +4,12 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { type FileDescription, type OpenedFile, parseFileName, type FileStore } from '../../../src/jobs/file-store/file-store.ts'
+import {
+  type FileDescription,
+  type FileStore,
+  type OpenedFile,
+  parseFileName,
+} from '../../../src/jobs/file-store/file-store.ts'
 
 export type ShelfEngine = {
   name: string

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DnsConcurrencyLimiter, INITIAL_CONCURRENCY, MIN_CONCURRENCY, type QueryTicket } from '../../../src/probe/dns/concurrency-limiter.ts'
+import {
+  DnsConcurrencyLimiter,
+  INITIAL_CONCURRENCY,
+  MIN_CONCURRENCY,
+  type QueryTicket,
+} from '../../../src/probe/dns/concurrency-limiter.ts'
 
 const ROUND_TRIP = 50
 const DAY = 86_400_000
@@ -150,7 +155,7 @@ test('who waits gets a place in the order of coming, urgent ones first, then tho
   const want = async (
     host: string,
     until: number,
-    how: { isUrgent?: boolean; isAgain?: boolean } = {},
+    how: { isUrgent?: boolean; isRetry?: boolean } = {},
   ): Promise<QueryTicket | null> => {
     const ticket = await limiter.acquire({ host, ...how }, until)
     order.push(ticket === null ? `${host} in vain` : host)
@@ -158,7 +163,7 @@ test('who waits gets a place in the order of coming, urgent ones first, then tho
     return ticket
   }
   const all = [want('b.test', DAY), want('c.test', 5), want('d.test', DAY)]
-  all.push(want('again.test', DAY, { isAgain: true }), want('control.test', DAY, { isUrgent: true }))
+  all.push(want('again.test', DAY, { isRetry: true }), want('control.test', DAY, { isUrgent: true }))
   clock.now = 10
   assert.ok(limiter.pressure > 3)
   limiter.release(first, 'lost')

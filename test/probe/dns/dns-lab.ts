@@ -6,7 +6,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type DnsHeard, type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
-import { openResolver, type ResolverOptions, type Server, type MultiServerResolver } from '../../../src/probe/dns/resolver.ts'
+import {
+  type MultiServerResolver,
+  openResolver,
+  type ResolverOptions,
+  type Server,
+} from '../../../src/probe/dns/resolver.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 
 export const LOOPBACK = '127.0.0.1' as IpAddress

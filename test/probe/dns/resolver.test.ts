@@ -160,7 +160,8 @@ test('the next server is asked where one fails, and what says most is kept', asy
   const servers = [bad.server, good.server]
   const resolver = await resolverOf(t, servers, { timeout: 500, attempts: 2 })
   for (const _ of servers) assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
-  for (const _ of servers) assert.deepEqual(await resolver.resolve('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
+  for (const _ of servers)
+    assert.deepEqual(await resolver.resolve('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
 })
 
 test('a server that does not know EDNS is asked without it', async (t) => {

@@ -12,13 +12,17 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import fc from 'fast-check'
-import { parseContentEncoding, makeBodyDecoder } from '../../../src/probe/http/body.ts'
-import { MAX_REDIRECT_HOPS, type WebProbeResult } from '../../../src/probe/probe-result.ts'
+import { makeBodyDecoder, parseContentEncoding } from '../../../src/probe/http/body.ts'
 import { WEB_LIMITS, type WebLimits } from '../../../src/probe/http/limits.ts'
+import { MAX_REDIRECT_HOPS, type WebProbeResult } from '../../../src/probe/probe-result.ts'
 import { AGENT, type Answerer, answer, endless, HOME, Internet, PAGE, page, paths } from '../internet.ts'
 
 /** The bare chain of a look at `example.com`, whose port 80 answers so and whose port 443 refuses. */
-async function look(t: TestContext, converse: Answerer, limits: Partial<WebLimits> = {}): Promise<WebProbeResult['bare']> {
+async function look(
+  t: TestContext,
+  converse: Answerer,
+  limits: Partial<WebLimits> = {},
+): Promise<WebProbeResult['bare']> {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(converse)
   await internet.refuse(443)
@@ -50,7 +54,7 @@ const WORDS = 'Words of the page.'
 const raw = (head: string, body: string | Uint8Array = '') =>
   Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body as string)])
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
-const silent = { hops: [], end: 'silent', page: null }
+const silent = { hops: [], end: 'no_response', page: null }
 
 test('the request names the host, the agent and the encodings that are spoken, and no more than that', async (t) => {
   let heard = ''

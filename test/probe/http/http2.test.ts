@@ -39,7 +39,7 @@ test('a site that speaks HTTP/2 alone is read, its robots.txt first, over one co
     seen.bare.hops.map(({ status }) => status),
     [302, 200],
   )
-  assert.deepEqual(seen.certificate, { kind: 'shown', error: null })
+  assert.deepEqual(seen.certificate, { kind: 'presented', error: null })
   assert.deepEqual(
     asked.map((each) => each.split(' ')[0]),
     ['example.com/robots.txt', 'example.com/', 'example.com/start'],
@@ -65,7 +65,7 @@ test('one that ends a connection on which HTTP/2 was not agreed, without an aler
   await internet.refuse(80)
   await internet.stand(server, 443, HOME)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.page?.text, seen?.certificate], [['Hello'], { kind: 'shown', error: null }])
+  assert.deepEqual([seen?.bare.page?.text, seen?.certificate], [['Hello'], { kind: 'presented', error: null }])
 })
 
 test('its robots.txt is obeyed, its errors and redirects are those of any site', async (t) => {
@@ -97,7 +97,7 @@ test('a head that is longer than one of HTTP/1.1 may be is no answer', async (t)
     response.end('<p>Hello')
   })
   const seen = await internet.look('example.com')
-  assert.deepEqual(seen?.bare, { hops: [], end: 'silent', page: null })
+  assert.deepEqual(seen?.bare, { hops: [], end: 'no_response', page: null })
 })
 
 /** Frames of HTTP/2 (RFC 9113, chapter 4.1). */
@@ -166,7 +166,7 @@ for (const [what, { first, again }] of Object.entries(FLOODS)) {
       wireBytes: 20_000,
     })
     assert.ok(seen === null || seen.bare.page === null || seen.bare.page.text.length === 0)
-    assert.deepEqual(seen?.certificate, { kind: 'shown', error: null })
+    assert.deepEqual(seen?.certificate, { kind: 'presented', error: null })
     await internet.idle()
     assert.ok(sent < 1024 * 1024 * 1024, `${sent} bytes were taken`)
   })

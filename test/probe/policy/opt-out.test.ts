@@ -5,8 +5,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { OptOutListError, openOptOutList } from '../../../src/probe/policy/opt-out.ts'
-import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
+import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import { folderOf } from '../../cli/run.ts'
 import { named } from '../internet.ts'
 
@@ -71,7 +71,11 @@ test('a line that is none is refused at the start with its number, and so is a f
     'a b.com',
   ]) {
     write(`example.com\n\n${line}\n`)
-    assert.throws(open, (error) => error instanceof OptOutListError && error.message.includes(`${file}, line 3: `), line)
+    assert.throws(
+      open,
+      (error) => error instanceof OptOutListError && error.message.includes(`${file}, line 3: `),
+      line,
+    )
   }
   write(`10.0.0.1\n`.repeat(10_001))
   assert.throws(open, /holds 10001 ranges, at most 10000/)
@@ -114,7 +118,7 @@ test('while the file cannot be used the list stays what it was, and that is said
   write('b.example\nnonsense\n')
   assert.deepEqual([later(), later(), later()], [['a.example'], ['a.example'], ['a.example']])
   assert.equal(said.length, 1)
-  assert.match(said[0]!, /stays what it was: .*opt-out, line 2: "nonsense" is no name/)
+  assert.match(said[0]!, /not reloaded: .*opt-out, line 2: "nonsense" is no name/)
   rmSync(file)
   assert.deepEqual([later(), later()], [['a.example'], ['a.example']])
   assert.match(said[1]!, /there is no such file/)
@@ -144,7 +148,7 @@ test('a long list is read in pieces, between which others have their turn; until
     assert.deepEqual(namesOn(list, 'b.example'), ['b.example'])
     await turn()
   }
-  assert.match(said[0]!, /stays what it was: .*line 12001: "nonsense" is no name/)
+  assert.match(said[0]!, /not reloaded: .*line 12001: "nonsense" is no name/)
 })
 
 test('once closed it reads nothing anew, nor further', async (t) => {

@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makePolitenessLimiter, type PolitenessLimiter, type RateLimitTargets, RATE_BOUNDS, FULL_CYCLE_SECONDS, probeRateFor } from '../../../src/probe/policy/politeness-limiter.ts'
+import {
+  FULL_CYCLE_SECONDS,
+  makePolitenessLimiter,
+  type PolitenessLimiter,
+  probeRateFor,
+  RATE_BOUNDS,
+  type RateLimitTargets,
+} from '../../../src/probe/policy/politeness-limiter.ts'
 import { type IpAddress, packToHex, parseAddress } from '../../../src/values/ip-address.ts'
 
 const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${text} is no address`)
@@ -13,7 +20,10 @@ const SERVERS = 'a.ns.example b.ns.example'
 /** A pace on a clock that is moved by hand. */
 function paceOf(kept?: number) {
   const clock = { now: 1_000 }
-  return { clock, pace: makePolitenessLimiter({ nowMs: () => clock.now, ...(kept === undefined ? {} : { maxTargets: kept }) }) }
+  return {
+    clock,
+    pace: makePolitenessLimiter({ nowMs: () => clock.now, ...(kept === undefined ? {} : { maxTargets: kept }) }),
+  }
 }
 
 /** The moments of so many turns that are asked for at once. */
@@ -21,13 +31,13 @@ const turnsOf = (pace: PolitenessLimiter, places: RateLimitTargets, count: numbe
   Array.from({ length: count }, () => pace.acquire(places))
 
 test('the rate grows with the names that are known there, from the least to the most', () => {
-  for (const [kind, { least, most }] of Object.entries(RATE_BOUNDS) as [
+  for (const [kind, { min, max }] of Object.entries(RATE_BOUNDS) as [
     keyof typeof RATE_BOUNDS,
-    { least: number; most: number },
+    { min: number; max: number },
   ][]) {
-    assert.equal(probeRateFor(kind, 0), least)
-    assert.equal(probeRateFor(kind, FULL_CYCLE_SECONDS * (least + most)), most)
-    const names = FULL_CYCLE_SECONDS * ((least + most) / 2)
+    assert.equal(probeRateFor(kind, 0), min)
+    assert.equal(probeRateFor(kind, FULL_CYCLE_SECONDS * (min + max)), max)
+    const names = FULL_CYCLE_SECONDS * ((min + max) / 2)
     assert.equal(names / probeRateFor(kind, names), FULL_CYCLE_SECONDS, 'all of them have their turn in ten days')
   }
 })
@@ -63,7 +73,7 @@ test('an address counts as what it comes to, however it is written', () => {
 
 test('asking takes nothing', () => {
   const { pace } = paceOf()
-  const places = { addresses: [ONE], servers: SERVERS }
+  const places = { addresses: [ONE], nameServers: SERVERS }
   assert.deepEqual([pace.wait(places), pace.wait(places), pace.acquire(places)], [0, 0, 0])
   assert.deepEqual([pace.wait(places), pace.wait(places), pace.acquire(places)], [1000, 1000, 1000])
 })
@@ -109,7 +119,8 @@ test('an address that asked to be left alone is left alone until then, and its n
 test('memory is bounded, and a network remembers no more than its addresses', () => {
   const { pace } = paceOf(6)
   pace.setNameCount({ address: ONE }, 50 * FULL_CYCLE_SECONDS)
-  for (let last = 2; last < 40; last++) pace.acquire({ addresses: [at(`198.51.${last}.1`)], nameServers: `ns${last}.example` })
+  for (let last = 2; last < 40; last++)
+    pace.acquire({ addresses: [at(`198.51.${last}.1`)], nameServers: `ns${last}.example` })
   assert.deepEqual(turnsOf(pace, { addresses: [ONE] }, 2), [0, 1000], 'what was learnt is forgotten')
   pace.setNameCount({ address: at('192.0.2.2') }, 10 * FULL_CYCLE_SECONDS)
   const servers = 'x'.repeat(10_000)
@@ -126,7 +137,7 @@ const anAddress = fc.constantFrom(
 const somePlaces: fc.Arbitrary<RateLimitTargets> = fc.record(
   {
     addresses: fc.uniqueArray(anAddress, { minLength: 1, maxLength: 3 }),
-    servers: fc.constantFrom(SERVERS, 'c.ns.example'),
+    nameServers: fc.constantFrom(SERVERS, 'c.ns.example'),
   },
   { requiredKeys: [] },
 )
@@ -189,7 +200,7 @@ test('in no window are there more visits than allowed, nobody is visited while a
 test('crawlers that divide the pace among them have the pace of the installation together', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), anAddress, (live, address) => {
-      const places = { addresses: [address], servers: SERVERS }
+      const places = { addresses: [address], nameServers: SERVERS }
       const seconds = 60
       const visits = Array.from({ length: live }, () => {
         const { pace } = paceOf()

@@ -2,16 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createProber } from '../../../src/probe/probe.ts'
 import { type Guard, makeGuard } from '../../../src/probe/guard.ts'
-import { makePolitenessLimiter, type PolitenessLimiter, type RateLimitTargets } from '../../../src/probe/policy/politeness-limiter.ts'
-import { createBackoffTracker } from '../../../src/probe/policy/backoff.ts'
-import { requestedBackoff } from '../../../src/probe/policy/retry-after.ts'
-import { ProbeRateLimiter } from '../../../src/probe/policy/probe-rate-limiter.ts'
-import { createWebProber } from '../../../src/probe/web.ts'
 import { WEB_LIMITS, type WebLimits } from '../../../src/probe/http/limits.ts'
-import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
+import { createBackoffTracker } from '../../../src/probe/policy/backoff.ts'
+import {
+  makePolitenessLimiter,
+  type PolitenessLimiter,
+  type RateLimitTargets,
+} from '../../../src/probe/policy/politeness-limiter.ts'
+import { ProbeRateLimiter } from '../../../src/probe/policy/probe-rate-limiter.ts'
+import { requestedBackoff } from '../../../src/probe/policy/retry-after.ts'
+import { createProber } from '../../../src/probe/probe.ts'
+import { createWebProber } from '../../../src/probe/web.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
+import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import { AGENT, answer, authority, certify, HOME, Internet, named, page, paths } from '../internet.ts'
 
 const at = (text: string): IpAddress => parseAddress(text)!
@@ -59,7 +63,15 @@ class Others extends Internet {
   paced(t: TestContext, limits: Partial<WebLimits> = {}) {
     const { resolver, guard, pace, optedOut } = this
     const optOut = { hasName: (name: DomainName) => optedOut.has(name) }
-    const web = createWebProber({ resolver, guard, politeness: pace, optOut, roots: [authority.cert], userAgent: AGENT, limits })
+    const web = createWebProber({
+      resolver,
+      guard,
+      politeness: pace,
+      optOut,
+      roots: [authority.cert],
+      userAgent: AGENT,
+      limits,
+    })
     t.after(() => web.close())
     const onHeld = (address: IpAddress): void => void this.held.push(address)
     const look = (host: string, addresses: string[] = [HOME], turns: string[] = []) =>
@@ -127,7 +139,11 @@ test('a visit that waited for its turn at an address that came to rest meanwhile
       return 5
     }
     const pace = { wait: () => left, acquire: take, backoffRemaining: () => left }
-    const turns = new ProbeRateLimiter({ politeness: pace, limits: { firstRateLimitWaitMs: 1_000, totalRateLimitWaitMs: 1_000 }, granted: [] })
+    const turns = new ProbeRateLimiter({
+      politeness: pace,
+      limits: { firstRateLimitWaitMs: 1_000, totalRateLimitWaitMs: 1_000 },
+      granted: [],
+    })
     const door = { address: at(HOME), port: 80 }
     assert.deepEqual([await turns.acquire(door), takes], [isOver, isOver ? 2 : 1])
   }
@@ -187,7 +203,12 @@ test("the operator's own addresses are not waited for, nor do they rest", async 
   await internet.plain((_, socket) => void socket.write(answer(429, { 'retry-after': '9' })))
   await internet.refuse(443)
   const { resolver, stands, pace } = internet
-  const web = createWebProber({ resolver, guard: makeGuard({ portMappings: stands }), politeness: pace, userAgent: AGENT })
+  const web = createWebProber({
+    resolver,
+    guard: makeGuard({ portMappings: stands }),
+    politeness: pace,
+    userAgent: AGENT,
+  })
   t.after(() => web.close())
   pace.backOff(at(HOME), 60_000)
   internet.rests.length = 0
@@ -282,7 +303,7 @@ test('a redirect to a host on the opt-out list ends there', async (t) => {
   await internet.refuse(443)
   internet.optedOut.add('other.com')
   const seen = await internet.paced(t).look('example.com')
-  assert.deepEqual([seen?.bare.hops.length, seen?.bare.end, internet.asked], [1, 'closed', []])
+  assert.deepEqual([seen?.bare.hops.length, seen?.bare.end, internet.asked], [1, 'not_allowed', []])
 })
 
 test('an address on the opt-out list is not connected to', async (t) => {

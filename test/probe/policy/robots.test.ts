@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { HttpResponse } from '../../../src/probe/http/exchange.ts'
-import { robotsAllow, createRobotsCache } from '../../../src/probe/policy/robots.ts'
 import { WEB_LIMITS, type WebLimits } from '../../../src/probe/http/limits.ts'
+import { createRobotsCache, robotsAllow } from '../../../src/probe/policy/robots.ts'
 import { AGENT, answer, authority, certify, endless, HOME, Internet, page, paths } from '../internet.ts'
 
 const ORIGIN = 'http://example.com'
@@ -195,13 +195,13 @@ test('by https robots.txt is asked first, over the connection of the page', asyn
 
 test('an answer is remembered for a day, the oldest forgotten first; what did not answer is asked again', async () => {
   let now = 0
-  const limits = { ...WEB_LIMITS, robotsKept: 2 }
+  const limits = { ...WEB_LIMITS, maxRobotsCached: 2 }
   const robots = createRobotsCache({ userAgent: AGENT, limits, now: () => now })
   const asked: string[] = []
   const ask = (origin: string, silent = false) =>
     robots.mayFetch(origin, async (url) => {
       asked.push(url.href)
-      if (silent) return 'silent'
+      if (silent) return 'no_response'
       return { status: 404, header: () => null, pause() {}, discard() {}, read: async () => 'whole' as const }
     })
   const times = async (...origins: string[]) => {

@@ -4,21 +4,21 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { answerAlways, answerShare } from '../../../lab/answer-overrides.ts'
 import { type DnsHeard, type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import { type Lab, startLab } from '../../../lab/lab.ts'
-import { answerAlways, answerShare } from '../../../lab/answer-overrides.ts'
-import { type SelfCheckPlan, DEFAULT_SELF_CHECK_PLAN, parseSelfCheckPlan } from '../../../src/probe/self-check/plan.ts'
-import { type NetworkSelfCheck, openNetworkSelfCheck } from '../../../src/probe/self-check/network-self-check.ts'
-import { createProber } from '../../../src/probe/probe.ts'
-import { openResolver } from '../../../src/probe/dns/resolver.ts'
-import { type AddressFamilies, makeFamilyGuard } from '../../../src/probe/address-families.ts'
-import { makeGuard } from '../../../src/probe/guard.ts'
-import { createWebProber } from '../../../src/probe/web.ts'
 import { observe } from '../../../src/observe/observe.ts'
-import { type IpAddress, addressFamily } from '../../../src/values/ip-address.ts'
-import { parseHostName } from '../../../src/values/host-name.ts'
+import { type AddressFamilies, makeFamilyGuard } from '../../../src/probe/address-families.ts'
+import { openResolver } from '../../../src/probe/dns/resolver.ts'
+import { makeGuard } from '../../../src/probe/guard.ts'
+import { createProber } from '../../../src/probe/probe.ts'
+import { type NetworkSelfCheck, openNetworkSelfCheck } from '../../../src/probe/self-check/network-self-check.ts'
+import { DEFAULT_SELF_CHECK_PLAN, parseSelfCheckPlan, type SelfCheckPlan } from '../../../src/probe/self-check/plan.ts'
+import { createWebProber } from '../../../src/probe/web.ts'
 import { parseName } from '../../../src/values/domain-name.ts'
+import { parseHostName } from '../../../src/values/host-name.ts'
+import { addressFamily, type IpAddress } from '../../../src/values/ip-address.ts'
 
 const SOA = {
   primary_nameserver: 'ns.test',
@@ -185,7 +185,7 @@ test('of a family one address is enough, another one each time, one connection a
   for (const _ of places) assert.equal((await controls.check()).passed, true)
   await places[2]!.refuse()
   const why = await whyNot(controls)
-  assert.match(why, /^no control address of any family can be reached: .* DOMAINDEX_CRAWL_CONTROLS to /)
+  assert.match(why, /^no control address of any family can be reached: .* DOMAINDEX_CRAWL_SELF_CHECK to /)
   for (const advice of why.matchAll(/addresses=\S*[^,\s]/g)) {
     const plan = parseSelfCheckPlan(advice[0].replace(/\[ADDRESS\]/g, '[2001:db8::1]').replace(/ADDRESS/g, '192.0.2.1'))
     assert.notEqual(plan, undefined, 'what it says may be set')

@@ -36,7 +36,7 @@ async function verdict(
   return seen?.certificate
 }
 
-const shown = (error: string | null): CertificateResult => ({ kind: 'shown', error })
+const shown = (error: string | null): CertificateResult => ({ kind: 'presented', error })
 
 test('a certificate that the system trusts for the name is valid', async (t) => {
   assert.deepEqual(await verdict(t, valid), shown(null))
@@ -75,7 +75,7 @@ test('a server that wants a certificate from us has shown its own', async (t) =>
     await internet.refuse(80)
     await internet.secure(site, { ...valid, maxVersion, requestCert: true, rejectUnauthorized: true })
     const seen = await internet.look('example.com')
-    assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)], maxVersion)
+    assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)], maxVersion)
   }
 })
 
@@ -130,7 +130,7 @@ test('a server that shows its certificate and then hangs up, resets or says noth
       await internet.refuse(80)
       await internet.stand(createServer(showing(chain, end)), 443, HOME)
       const seen = await internet.look('example.com', { handshakeMs: 300 })
-      assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)])
+      assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)])
     })
   }
 })
@@ -168,7 +168,7 @@ test('without a listener, without TLS, and where the handshake hangs or ends bef
       await internet.refuse(80)
       await internet.stand(createServer(converse), 443, HOME)
       const seen = await internet.look('example.com', { handshakeMs: 200 })
-      assert.deepEqual(seen?.bare, { hops: [], end: 'silent', page: null })
+      assert.deepEqual(seen?.bare, { hops: [], end: 'no_response', page: null })
       assert.deepEqual(seen?.certificate, { kind: 'none' })
     })
   }
@@ -185,7 +185,7 @@ test('where nothing listens at port 443 there is no certificate', async (t) => {
 test('where port 443 cannot be looked at for a reason of ours the certificate is unseen', async (t) => {
   const internet = new Internet(t).name('example.com', HOME) // whose port 443 the guard does not open
   await internet.plain(site)
-  assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'unseen' })
+  assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'unknown' })
 })
 
 test('a handshake that the end of the visit breaks off has shown nothing either way', async (t) => {
@@ -193,7 +193,7 @@ test('a handshake that the end of the visit breaks off has shown nothing either 
   await internet.plain(site)
   await internet.stand(createServer(), 443, HOME)
   const seen = await internet.look('example.com', { probeMs: 300 })
-  assert.deepEqual(seen?.certificate, { kind: 'unseen' })
+  assert.deepEqual(seen?.certificate, { kind: 'unknown' })
 })
 
 test('where a chain made no handshake with the name, one is made for the verdict alone', async (t) => {
@@ -225,7 +225,7 @@ test('a certificate that was shown once is the verdict, whatever later connectio
   once.prependListener('connection', (socket: Socket) => ++connections > 1 && socket.destroy())
   await internet.stand(once, 443, HOME)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.certificate], ['silent', shown(null)])
+  assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)])
 })
 
 test('the verdict is on the name that is served: www. where only that answers', async (t) => {
@@ -239,7 +239,7 @@ test('the verdict is on the name that is served: www. where only that answers', 
     )
   await internet.plain(site, '127.0.0.3')
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.www?.end, seen?.certificate], ['silent', 'answered', shown(null)])
+  assert.deepEqual([seen?.bare.end, seen?.www?.end, seen?.certificate], ['no_response', 'answered', shown(null)])
 })
 
 test('a certificate with thousands of names is read in no time', async (t) => {

@@ -11,9 +11,9 @@ import { getCACertificates, type TlsOptions } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { makeClock } from '../clock.ts'
 import { authority, certify, HOME, Internet, type KeyAndCertificate, page, paths } from '../internet.ts'
-import { HOST, makeCertificates } from './test-certificates.ts'
-import { askOpenssl, hasOpenssl } from './openssl.ts'
 import type { Shown } from '../shown-text.ts'
+import { askOpenssl, hasOpenssl } from './openssl.ts'
+import { HOST, makeCertificates } from './test-certificates.ts'
 
 const CERTIFICATES = fileURLToPath(new URL('../../../../shared/data/web/badssl-certs', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../shown-text.ts', import.meta.url))
@@ -127,7 +127,7 @@ async function shownBy(t: TestContext, roots: string, identity: KeyAndCertificat
   await internet.secure(paths({ '/': page() }), identity)
   const verdict = async (): Promise<string | null> => {
     const seen = await internet.look(HOST)
-    assert.ok(seen?.certificate.kind === 'shown')
+    assert.ok(seen?.certificate.kind === 'presented')
     return seen.certificate.error
   }
   return { port: internet.stands.at(-1)?.port ?? 0, verdict }

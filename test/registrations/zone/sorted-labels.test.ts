@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { dayInName, dayInSerial, dayOfFile } from '../../../src/registrations/dates.ts'
-import { LabelParts } from '../../../src/registrations/zone/label-parts.ts'
 import { labelHash, ZONE_PARTS, zoneSuffix } from '../../../src/registrations/zone/label-hash.ts'
+import { LabelParts } from '../../../src/registrations/zone/label-parts.ts'
 import { comparePart, eachLabel, type OnLabel, sortPart } from '../../../src/registrations/zone/sorted-labels.ts'
 import { parseName, slotOf } from '../../../src/values/domain-name.ts'
 import type { Day } from '../../../src/values/time.ts'
@@ -98,7 +98,8 @@ test('names lie in the part of their hash, also where they are more than are hel
   assert.deepEqual(readdirSync(folder), [])
   const read = Array.from({ length: ZONE_PARTS }, (_, number) => unpacked(parts.read(number)))
   for (const [number, part] of read.entries())
-    for (const name of part.slice(0, 20)) assert.equal(labelHash(Buffer.from(name), 0, name.length, SUFFIX) >>> 24, number)
+    for (const name of part.slice(0, 20))
+      assert.equal(labelHash(Buffer.from(name), 0, name.length, SUFFIX) >>> 24, number)
   assert.equal(read.flat().length, names.length)
   assert.equal(new Set([...names, ...read.flat()]).size, names.length)
   parts.close()

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { InputError } from '../../../src/import/stream/input-error.ts'
-import { ZoneReader } from '../../../src/registrations/zone/zone-reader.ts'
 import { MAX_RECORD_BYTES } from '../../../src/registrations/zone/tokenizer.ts'
+import { ZoneReader } from '../../../src/registrations/zone/zone-reader.ts'
 
 const GOV = fileURLToPath(new URL('../../../../shared/data/gov-zone-history/', import.meta.url))
 const SOA = 'test. IN SOA a.nic.test. mail.nic.test. 2026111901 3600 900 604800 300\n'

@@ -7,7 +7,11 @@ import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Acceptor, type AcceptorSettings, attachWorker } from '../../../src/server/connections/acceptor.ts'
-import { ConnectionBacklog, type AcceptedConnection, type ConnectionReceiver } from '../../../src/server/connections/backlog.ts'
+import {
+  type AcceptedConnection,
+  ConnectionBacklog,
+  type ConnectionReceiver,
+} from '../../../src/server/connections/backlog.ts'
 
 const NONE: AcceptorSettings = {
   host: '127.0.0.1',
@@ -178,7 +182,8 @@ test('of many connections that wait the newest is handed over first, of few the 
   const handed: number[] = []
   const backlog = new ConnectionBacklog(() => {})
   const taker: ConnectionReceiver = { send: ({ number }) => void handed.push(number) }
-  for (let number = 1; number <= 66; number++) backlog.add({ number, acceptedAt: performance.now() } as AcceptedConnection, () => {})
+  for (let number = 1; number <= 66; number++)
+    backlog.add({ number, acceptedAt: performance.now() } as AcceptedConnection, () => {})
   backlog.addFreeReceiver(taker)
   for (let count = 0; count < 3; count++) backlog.acknowledge(taker)
   assert.deepEqual(handed, [66, 65, 1, 2])

@@ -2,14 +2,21 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
-import type { SimilarReader, PostingsRead } from '../../../src/store/port/similar.ts'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import type { PostingsRead, SimilarReader } from '../../../src/store/port/similar.ts'
 import { name } from '../../store/conformance/world.ts'
 import { World } from '../world.ts'
 
 /** What a query asked of the store. */
-type Work = { calls: string[]; wanted: PostingsRead[]; rows: number; vectors: number; wordings: number; limits: number[] }
+type Work = {
+  calls: string[]
+  wanted: PostingsRead[]
+  rows: number
+  vectors: number
+  wordings: number
+  limits: number[]
+}
 
 function counted(similar: SimilarReader): { similar: SimilarReader; work: Work } {
   const work: Work = { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] }
@@ -23,7 +30,7 @@ function counted(similar: SimilarReader): { similar: SimilarReader; work: Work }
     work,
     similar: {
       page: noted('page', () => {}),
-      findDocument: noted('wordingOf', () => {}),
+      findDocument: noted('findDocument', () => {}),
       segments: noted('segments', () => {}),
       frequencies: noted('frequencies', () => {}),
       indexedUntil: noted('indexedUntil', () => {}),
@@ -84,7 +91,7 @@ async function check(limit: number): Promise<void> {
   const segments = (await world.store.similar.segments()).length
   assert.equal(times.page?.length, 1)
   assert.equal(times.postings?.length, 1)
-  assert.equal(times.wordingOf, undefined)
+  assert.equal(times.findDocument, undefined)
   assert.equal(times.frequencies, undefined)
   assert.ok((times.vectors?.length ?? 0) <= 4 && (times.names?.length ?? 0) <= 3, work.calls.join(' '))
   assert.ok(work.wanted.length <= QUERY_LIMITS.terms)

@@ -63,7 +63,7 @@ test('what is noted as gone that no segment holds any more, since the last one w
     await world.index()
     await world.say(said('new'))
     const store = watched(world.store, (_, write) => {
-      if (write === 'strike') throw new Killed()
+      if (write === 'removeTombstones') throw new Killed()
     })
     await assert.rejects(world.index(store), Killed)
     const noted = await world.store.similarIndex.tombstones(0, Number.MAX_SAFE_INTEGER, 100)
@@ -81,7 +81,7 @@ test('whoever loses the duty writes nothing more, and the next one goes on', asy
     await inWorld(async (world) => {
       await world.say(pagesFrom(0, 30))
       const other = await world.opened.another()
-      const ALL = ['page', 'reading', 'wording', 'segment', 'posting', 'frequency', 'mark']
+      const ALL = ['pending_page', 'page_document', 'document', 'segment', 'posting', 'document_frequency', 'metadata']
         .map((table) => `select '${table}', count(*) from ${table}`)
         .join(' union all ')
       let [before, hold]: [unknown[], Awaited<ReturnType<Store['jobs']['acquireLock']>>] = [[], null]

@@ -16,9 +16,14 @@ import { found, inWorld, pagesFrom, UNFINISHED } from '../internals.ts'
 import { STILL, type World } from '../world.ts'
 
 /** `work` with an indexer that has the duty. */
-async function withIndexer({ store }: Pick<World, 'store'>, work: (indexer: SimilarIndexer) => Promise<void>): Promise<void> {
+async function withIndexer(
+  { store }: Pick<World, 'store'>,
+  work: (indexer: SimilarIndexer) => Promise<void>,
+): Promise<void> {
   const parts = { jobs: store.jobs, holder: 'a test', clock: STILL }
-  assert.ok(await withNamedLock('index', parts, new AbortController().signal, (hand) => work(new SimilarIndexer(store, hand))))
+  assert.ok(
+    await withNamedLock('index', parts, new AbortController().signal, (hand) => work(new SimilarIndexer(store, hand))),
+  )
 }
 
 /** That everything that was observed before then can be found by who asks. */
@@ -27,7 +32,7 @@ async function assertFollowed(world: World, until: number, observed: ReadonlyMap
   for (const [domain, at] of observed) {
     if (at >= until) continue
     const page = await world.store.similar.page(name(domain))
-    assert.ok(page !== null && 'wording' in page, `${domain} of ${at} waits though all until ${until} is followed`)
+    assert.ok(page !== null && 'document' in page, `${domain} of ${at} waits though all until ${until} is followed`)
     const inOne = segments.some(({ first, last }) => first <= page.document! && page.document! <= last)
     assert.ok(inOne, `${domain} is in no segment`)
   }

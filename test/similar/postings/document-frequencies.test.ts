@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  emptyDocumentFrequencies,
   type DocumentFrequencies,
-  packDocumentFrequencies,
+  emptyDocumentFrequencies,
   MAX_ROW_TERMS,
+  packDocumentFrequencies,
   unpackDocumentFrequencies,
 } from '../../../src/similar/postings/document-frequencies.ts'
 import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  MAX_ROW_POSTINGS,
   type PostingBuffer,
-  readPostingsOfTerm,
   type PostingGroup,
   packPostingRow,
   postingKeyOf,
-  MAX_ROW_POSTINGS,
-  unpackPostingRow,
+  readPostingsOfTerm,
   termOfKey,
+  unpackPostingRow,
 } from '../../../src/similar/postings/postings.ts'
 import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
 import { WEIGHT_LEVELS } from '../../../src/similar/text/weights.ts'
@@ -28,7 +28,9 @@ const word = fc.oneof(fc.nat(20), fc.nat(TERM_COUNT - 1))
 
 /** The groups of a row: places ascending, wordings ascending, 128 wordings at most. */
 const row = fc
-  .array(fc.tuple(word, fc.nat(WEIGHT_LEVELS - 1), fc.uniqueArray(wording, { minLength: 1, maxLength: 40 })), { minLength: 1 })
+  .array(fc.tuple(word, fc.nat(WEIGHT_LEVELS - 1), fc.uniqueArray(wording, { minLength: 1, maxLength: 40 })), {
+    minLength: 1,
+  })
   .map((all) => {
     const byPlace = new Map(all.map(([word, level, wordings]) => [postingKeyOf(word, level), wordings]))
     let left = MAX_ROW_POSTINGS

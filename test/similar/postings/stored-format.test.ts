@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { packDocumentFrequencies } from '../../../src/similar/postings/document-frequencies.ts'
 import { packPostingRow, postingKeyOf } from '../../../src/similar/postings/postings.ts'
+import { packTermVector, termVectorOf, vectorDigest } from '../../../src/similar/text/term-vector.ts'
 import { termsOf } from '../../../src/similar/text/terms.ts'
-import { vectorDigest, packTermVector, termVectorOf } from '../../../src/similar/text/term-vector.ts'
 
 /** Of each text: digest, terms in hexadecimal with their counts, packed vector, digest of the vector. */
 const TEXTS: [text: string, digest: string, terms: string, vector: string, key: number][] = [
@@ -69,5 +69,8 @@ test('a row of postings', () => {
 
 test('a row of frequencies', () => {
   const [words, counts] = [Uint32Array.of(3, 4, 70_000, 2 ** 26 - 1), Uint32Array.of(1, 300, 2, 4096)]
-  assert.equal(hexOf(packDocumentFrequencies({ size: 4, terms: words, counts }, 0, 4)), '012e000001e00000002590222d6807f77470004000')
+  assert.equal(
+    hexOf(packDocumentFrequencies({ size: 4, terms: words, counts }, 0, 4)),
+    '012e000001e00000002590222d6807f77470004000',
+  )
 })

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { name } from '../../store/conformance/world.ts'
-import { answers } from './answers.ts'
 import { openSqliteAt, type Pages, World } from '../world.ts'
+import { answers } from './answers.ts'
 
 answers(openSqliteAt, 30)
 
@@ -46,7 +46,11 @@ test('pages that many others were closer than, which now say something else, are
     await world.index()
     await world.say(pages('moved', 200, (at) => `maps${at} of paper${at}`))
     await world.index()
-    assert.equal((await world.store.similarIndex.tombstones(0, 10_000, 10_000)).length, 200, 'whose postings are still there')
+    assert.equal(
+      (await world.store.similarIndex.tombstones(0, 10_000, 10_000)).length,
+      200,
+      'whose postings are still there',
+    )
     assert.equal((await world.names('asker.example'))?.length, 20)
   }))
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { dotProduct, vectorLength, weightDocument } from '../../../src/similar/query/cosine.ts'
-import { emptyTermVector, type TermVector, TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
+import { emptyTermVector, TERM_COUNT, type TermVector } from '../../../src/similar/text/term-vector.ts'
 import { raritiesOf } from '../sample-documents.ts'
 
 const TOTAL = 1000
@@ -40,7 +40,9 @@ test('dot products and lengths are those of maps of words', () => {
     fc.property(said, said, (one, other) => {
       const [page, candidate] = [weightDocument(vectorOf(one), rarities), vectorOf(other)]
       const [ones, others] = [weighed(one), weighed(other)]
-      assert.ok(close(dotProduct(page, candidate), sum([...ones].map(([word, weight]) => weight * (others.get(word) ?? 0)))))
+      assert.ok(
+        close(dotProduct(page, candidate), sum([...ones].map(([word, weight]) => weight * (others.get(word) ?? 0)))),
+      )
       for (const [weights, length] of [
         [ones, page.length],
         [others, vectorLength(candidate, rarities)],

@@ -3,9 +3,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import {
+  emptyDocumentFrequencies,
+  MAX_ROW_TERMS,
+  packDocumentFrequencies,
+} from '../../../src/similar/postings/document-frequencies.ts'
 import { buildIdfTable } from '../../../src/similar/query/build-idf-table.ts'
-import { MAX_SYNCHRONOUS_DOCUMENTS, createIdfCache, type CurrentIdf, type IdfCache } from '../../../src/similar/query/idf-cache.ts'
-import { emptyDocumentFrequencies, packDocumentFrequencies, MAX_ROW_TERMS } from '../../../src/similar/postings/document-frequencies.ts'
+import {
+  type CurrentIdf,
+  createIdfCache,
+  type IdfCache,
+  MAX_SYNCHRONOUS_DOCUMENTS,
+} from '../../../src/similar/query/idf-cache.ts'
 import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
 import type { FrequencyRow, Segment, SimilarReader } from '../../../src/store/port/similar.ts'
 
@@ -35,7 +44,12 @@ class Index implements Pick<SimilarReader, 'segments' | 'frequencies'> {
   }
 
   async segments(): Promise<Segment[]> {
-    return [...this.parts].map(([segment, { wordings }]) => ({ segment, first: segment, last: segment, documents: wordings }))
+    return [...this.parts].map(([segment, { wordings }]) => ({
+      segment,
+      first: segment,
+      last: segment,
+      documents: wordings,
+    }))
   }
 
   async frequencies(segment: number, after: number): Promise<FrequencyRow[]> {
@@ -111,7 +125,10 @@ test('of a small index they are those of now at every moment, however often it m
   for (let segment = 1; segment <= 20; segment++) {
     index.put(segment, MAX_SYNCHRONOUS_DOCUMENTS / 20, new Map([[1, 5]]))
     const { idfTable: rarities, isCurrent } = await (segment % 3 === 0 ? other : one).current()
-    assert.deepEqual([rarities.documents, rarities.documentFrequencyOf(1), isCurrent], [(segment * MAX_SYNCHRONOUS_DOCUMENTS) / 20, 5 * segment, true])
+    assert.deepEqual(
+      [rarities.documents, rarities.documentFrequencyOf(1), isCurrent],
+      [(segment * MAX_SYNCHRONOUS_DOCUMENTS) / 20, 5 * segment, true],
+    )
   }
 })
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { chooseQueryTerms, QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
 import { weightDocument } from '../../../src/similar/query/cosine.ts'
 import type { IdfTable } from '../../../src/similar/query/idf-table.ts'
+import { chooseQueryTerms, QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
 import type { TermVector } from '../../../src/similar/text/term-vector.ts'
 import { raritiesOf } from '../sample-documents.ts'
 

@@ -5,14 +5,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BitReader, BitWriter, bitLength, riceParameterFor } from '../../../src/similar/text/bits.ts'
 
-type Code = { code: 'plain' | 'gamma' | 'rice'; number: number; size: number }
+type Code = { code: 'bits' | 'gamma' | 'rice'; number: number; size: number }
 
 /** A number of so many bits at most: the small ones as likely as the large ones. */
 const upTo = (most: number) =>
   fc.integer({ min: 0, max: most }).chain((bits) => fc.maxSafeNat().map((number) => number % 2 ** bits))
 const plain = fc
   .tuple(upTo(48), fc.integer({ min: 0, max: 5 }))
-  .map(([number, more]): Code => ({ code: 'plain', number, size: bitLength(number) + more }))
+  .map(([number, more]): Code => ({ code: 'bits', number, size: bitLength(number) + more }))
 const gamma = upTo(48).map((number): Code => ({ code: 'gamma', number: number + 1, size: 0 }))
 /** As parameters are chosen: what is left of a number without its lowest bits is small. */
 const rice = fc
@@ -20,13 +20,24 @@ const rice = fc
   .map(([number, most]): Code => ({ code: 'rice', number, size: Math.max(0, bitLength(number) - bitLength(most)) }))
 const codes = fc.array(fc.oneof(plain, gamma, rice), { maxLength: 200 })
 
+const WRITERS: Readonly<Record<Code['code'], (writer: BitWriter, number: number, size: number) => void>> = {
+  bits: (writer, number, size) => writer.writeBits(number, size),
+  gamma: (writer, number) => writer.writeGamma(number),
+  rice: (writer, number, size) => writer.writeRice(number, size),
+}
+const READERS: Readonly<Record<Code['code'], (reader: BitReader, size: number) => number>> = {
+  bits: (reader, size) => reader.readBits(size),
+  gamma: (reader) => reader.readGamma(),
+  rice: (reader, size) => reader.readRice(size),
+}
+
 function write(writer: BitWriter, written: readonly Code[]): Uint8Array {
-  for (const { code, number, size } of written) writer[code](number, size)
+  for (const { code, number, size } of written) WRITERS[code](writer, number, size)
   return writer.take()
 }
 
 function read(reader: BitReader, { code, size }: Code): number {
-  return code === 'gamma' ? reader.readGamma() : reader[code](size)
+  return READERS[code](reader, size)
 }
 
 test('codes of any numbers, in any order, are read as they were written', () => {
@@ -106,5 +117,8 @@ test('a number has so many bits, and a parameter is the whole part of the logari
     assert.equal(riceParameterFor(2 ** bits - 1, 1), bits - 1)
   }
   assert.equal(bitLength(0), 1)
-  assert.deepEqual([riceParameterFor(10, 10), riceParameterFor(1, 10), riceParameterFor(80, 10), riceParameterFor(79, 10)], [0, 0, 3, 2])
+  assert.deepEqual(
+    [riceParameterFor(10, 10), riceParameterFor(1, 10), riceParameterFor(80, 10), riceParameterFor(79, 10)],
+    [0, 0, 3, 2],
+  )
 })

@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { termsOf } from '../../../src/similar/text/terms.ts'
 import {
-  vectorDigest,
   emptyTermVector,
   packTermVector,
-  unpackTermVector,
+  TERM_COUNT,
   type TermVector,
   termVectorOf,
-  TERM_COUNT,
+  unpackTermVector,
+  vectorDigest,
 } from '../../../src/similar/text/term-vector.ts'
+import { termsOf } from '../../../src/similar/text/terms.ts'
 
 const bytesOf = (text: string): Uint8Array => packTermVector(termVectorOf(termsOf(text).counts))
 
@@ -101,7 +101,9 @@ test('texts that say the same words the same number of times give the same bytes
 })
 
 test('a digest is a whole number of at most 52 bits, and tells vectors apart', () => {
-  const digests = Array.from({ length: 2000 }, (_, at) => vectorDigest(packTermVector(termVectorOf(Uint32Array.of(at, 1)))))
+  const digests = Array.from({ length: 2000 }, (_, at) =>
+    vectorDigest(packTermVector(termVectorOf(Uint32Array.of(at, 1)))),
+  )
   assert.ok(digests.every((digest) => Number.isInteger(digest) && digest >= 0 && digest < 2 ** 52))
   assert.ok(digests.some((digest) => digest >= 2 ** 51))
   assert.equal(new Set(digests).size, digests.length)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { countWeight, WEIGHT_LEVELS, weightLevelOf, idf, weightOfLevel } from '../../../src/similar/text/weights.ts'
+import { countWeight, idf, WEIGHT_LEVELS, weightLevelOf, weightOfLevel } from '../../../src/similar/text/weights.ts'
 
 test('a word that is said n times weighs 1 + ln n', () => {
   for (const count of [1, 2, 3, 254, 255, 256, 257, 32_767, 2 ** 31])

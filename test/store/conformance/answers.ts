@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import type { FactsReader, Lookup, RowFormat } from '../../../src/store/port/store.ts'
-import type { IpAddress } from '../../../src/values/ip-address.ts'
-import type { DomainName } from '../../../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
+import type { IpAddress } from '../../../src/values/ip-address.ts'
 import type { Model } from '../model.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
-import type { IpAddress } from '../../../src/values/ip-address.ts'
-import type { DomainName } from '../../../src/values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
+import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { address, dns, type Lists, minute, NXDOMAIN, name, SERVFAIL, soa, web } from './world.ts'
 
 /** What happens to a store: an observation comes in, or a name is forgotten. */

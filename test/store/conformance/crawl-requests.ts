@@ -1,8 +1,8 @@
 /** Sentences about what the wishes leave behind. */
 
 import assert from 'node:assert/strict'
-import { LEDGER_TABLES } from '../../../src/store/port/bulk.ts'
 import { openBulkStore } from '../../../src/store/open.ts'
+import { LEDGER_TABLES } from '../../../src/store/port/bulk.ts'
 import { addDays, type Day } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 import type { Engine, Opened } from './engine.ts'
@@ -23,7 +23,14 @@ export function wishes(engine: Engine): void {
     const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
     for (let day = 0; day < 4; day++) {
       const asked = name(`n${day}.example`)
-      assert.ok(await store.crawlRequests.requestFromLookup({ account: id, day: addDays(TODAY, day), name: asked, maxPerDay: 1 }))
+      assert.ok(
+        await store.crawlRequests.requestFromLookup({
+          account: id,
+          day: addDays(TODAY, day),
+          name: asked,
+          maxPerDay: 1,
+        }),
+      )
     }
     assert.equal(await counted(opened), 2)
     await store.ledger.as(TESTER).deleteAccount(id)
@@ -35,7 +42,12 @@ export function wishes(engine: Engine): void {
     for (let round = 0; round < 10; round++) {
       const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
       const asks = Array.from({ length: 12 }, (_, n) =>
-        other.crawlRequests.requestFromLookup({ account: id, day: TODAY, name: name(`n${round}-${n}.example`), maxPerDay: 99 }),
+        other.crawlRequests.requestFromLookup({
+          account: id,
+          day: TODAY,
+          name: name(`n${round}-${n}.example`),
+          maxPerDay: 99,
+        }),
       )
       await asks[0]
       await Promise.all([...asks, store.ledger.as(TESTER).deleteAccount(id)])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
+import { termVectorOf as ofTerms, packTermVector, vectorDigest } from '../../../src/similar/text/term-vector.ts'
 import { termsOf } from '../../../src/similar/text/terms.ts'
-import { vectorDigest, termVectorOf as ofTerms, packTermVector } from '../../../src/similar/text/term-vector.ts'
 import type { LockHold } from '../../../src/store/port/jobs.ts'
 import type { PageFiling, PendingPage } from '../../../src/store/port/similar.ts'
 import type { Store } from '../../../src/store/port/store.ts'

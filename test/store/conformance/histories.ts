@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ingest, type IngestOutcome } from '../../../src/store/ingest.ts'
+import { type IngestOutcome, ingest } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'

@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { PROCESS_DIED_MESSAGE, LOCK_SECONDS, type LockHold, type Jobs, RUN_RETENTION_SECONDS, type JobRun } from '../../../src/store/port/jobs.ts'
+import {
+  type JobRun,
+  type Jobs,
+  LOCK_SECONDS,
+  type LockHold,
+  PROCESS_DIED_MESSAGE,
+  RUN_RETENTION_SECONDS,
+} from '../../../src/store/port/jobs.ts'
 import type { Day } from '../../../src/values/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 import { NOW, testWithStore } from './world.ts'
@@ -40,11 +47,11 @@ export function jobs(engine: Engine): void {
     const other = (await opened.another()).jobs
     const daily = await store.jobs.acquireLock('daily', 'a')
     assert.equal(await other.acquireLock('daily', 'b'), null)
-    const night = await other.acquireLock('night', 'b')
-    const until = NOW + LOCK_SECONDS
+    const night = await other.acquireLock('scheduler', 'b')
+    const expiresAt = NOW + LOCK_SECONDS
     const all = [
-      { ...daily!, holder: 'a', until },
-      { ...night!, holder: 'b', until },
+      { ...daily!, holder: 'a', expiresAt },
+      { ...night!, holder: 'b', expiresAt },
     ]
     assert.deepEqual(await store.jobs.lockHolders(), all)
     await store.jobs.releaseLock(daily!)
@@ -69,10 +76,10 @@ export function jobs(engine: Engine): void {
     engine,
     'a hold that has run out may be renewed while nobody else has the duty',
     async (store, _, clock) => {
-      const hold = (await store.jobs.acquireLock('night', 'a'))!
+      const hold = (await store.jobs.acquireLock('scheduler', 'a'))!
       clock.now += 5 * LOCK_SECONDS
       assert.equal(await store.jobs.renewLock(hold), true)
-      assert.equal(await store.jobs.acquireLock('night', 'b'), null)
+      assert.equal(await store.jobs.acquireLock('scheduler', 'b'), null)
     },
   )
 
@@ -97,7 +104,7 @@ export function jobs(engine: Engine): void {
     const words = 'the disk is full: "quoted", é'
     assert.equal(await store.jobs.endRun(second, { rows: null, error: words }), true)
     const [one, two] = await (await opened.another()).jobs.runs(0)
-    assert.deepEqual(one, { ...run, ended: NOW + 7, rows: 400_000 })
+    assert.deepEqual(one, { ...run, endedAt: NOW + 7, rows: 400_000 })
     assert.deepEqual([two!.job, two!.date, two!.error], ['inbox', null, words])
     assert.ok(two!.number > one!.number)
     assert.deepEqual(
@@ -188,13 +195,13 @@ async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly R
     clock.now += seconds
   }
   clock.now += LOCK_SECONDS
-  const last = await processes[0]!.acquireLock('night', 'last')
+  const last = await processes[0]!.acquireLock('scheduler', 'last')
   assert.notEqual(last, null, 'the dead block nothing')
   await processes[0]!.releaseLock(last!)
 }
 
 async function act(jobs: Jobs, belief: Belief | null, deed: Deed): Promise<LockHold | null> {
-  if (deed === 'take') return jobs.acquireLock('night', 'one of three')
+  if (deed === 'take') return jobs.acquireLock('scheduler', 'one of three')
   if (belief === null || deed === 'nothing') return null
   if (deed === 'renew') return (await jobs.renewLock(belief.hold)) ? belief.hold : null
   await jobs.releaseLock(belief.hold)

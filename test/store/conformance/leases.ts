@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Change } from '../../../src/apply/change.ts'
-import { LEASE_SECONDS, type Lease, type Schedule, type RangeSweep } from '../../../src/store/port/schedule.ts'
+import { LEASE_SECONDS, type Lease, type RangeSweep, type Schedule } from '../../../src/store/port/schedule.ts'
 import type { Store } from '../../../src/store/port/store.ts'
-import { type DomainName, slotRangeOf, SLOT_RANGES } from '../../../src/values/domain-name.ts'
+import { type DomainName, SLOT_RANGES, slotRangeOf } from '../../../src/values/domain-name.ts'
 import type { Instant } from '../../../src/values/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 import { changesOf, dns, NOW, name, seen, testWithStore } from './world.ts'
@@ -74,7 +74,13 @@ export function leases(engine: Engine): void {
       assert.deepEqual(await store.schedule.renew([kept!, lost!]), [kept])
       await store.schedule.release([{ lease: lost!, sweep: sweepAt(NOW + 999) }])
       const state = (await other.ranges())[lost!.range]!
-      assert.deepEqual(state, { ...state, holder: 'b', until: clock.now + LEASE_SECONDS, next: 0, count: null })
+      assert.deepEqual(state, {
+        ...state,
+        holder: 'b',
+        expiresAt: clock.now + LEASE_SECONDS,
+        nextSweep: 0,
+        count: null,
+      })
     },
   )
 
@@ -84,7 +90,7 @@ export function leases(engine: Engine): void {
     const { holder, expiresAt: until } = (await store.schedule.ranges())[7]!
     assert.deepEqual([holder, until], [null, null], 'nobody holds it')
     const changes = await changesIn(store, [7])
-    assert.deepEqual(await store.observations.save(changes, [lease!]), { again: [], lost: [] })
+    assert.deepEqual(await store.observations.save(changes, [lease!]), { rejected: [], lost: [] })
     assert.deepEqual(await store.schedule.renew([lease!]), [lease])
     assert.deepEqual(await store.schedule.lease('b', 1, [7]), [])
   })
@@ -99,7 +105,7 @@ export function leases(engine: Engine): void {
     const saved = await store.observations.save(changes, ours)
     assert.deepEqual(saved, { again: [], lost: [OF_RANGE.get(4)] })
     assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
-    assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { again: [], lost: [] })
+    assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { rejected: [], lost: [] })
     assert.equal(await versionIn(store, 4), 1)
   })
 
@@ -148,7 +154,7 @@ export function leases(engine: Engine): void {
     'a range tells who holds it, when it was swept, and what was there',
     async (store, _, clock) => {
       const { schedule } = store
-      const fresh = { holder: null, until: null, next: 0, swept: null, count: null }
+      const fresh = { holder: null, expiresAt: null, nextSweep: 0, lastSweep: null, count: null }
       assert.deepEqual(
         await schedule.ranges(),
         Array.from({ length: SLOT_RANGES }, (_, range) => ({ range, ...fresh })),
@@ -162,8 +168,15 @@ export function leases(engine: Engine): void {
       ])
       await schedule.lease('b', 1, [8])
       const [eight, nine] = (await schedule.ranges()).slice(8, 10)
-      const until = clock.now + LEASE_SECONDS
-      assert.deepEqual(eight, { range: 8, holder: 'b', until, next: sweep.nextSweep, swept: clock.now, count: sweep.count })
+      const expiresAt = clock.now + LEASE_SECONDS
+      assert.deepEqual(eight, {
+        range: 8,
+        holder: 'b',
+        expiresAt,
+        nextSweep: sweep.nextSweep,
+        lastSweep: clock.now,
+        count: sweep.count,
+      })
       assert.deepEqual(nine, { range: 9, ...fresh })
     },
   )

@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { NO_FACTS } from '../../../src/apply/crawl-state.ts'
 import { followupRow } from '../../../src/jobs/followup-row.ts'
-import { BULK_TABLES } from '../../../src/store/port/bulk.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import { type ListingPage, LISTING_COLUMNS, type NameListing } from '../../../src/store/port/listing.ts'
 import { openBulkStore } from '../../../src/store/open.ts'
+import { BULK_TABLES } from '../../../src/store/port/bulk.ts'
+import { LISTING_COLUMNS, type ListingPage, type NameListing } from '../../../src/store/port/listing.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { type DomainName, slotOf } from '../../../src/values/domain-name.ts'
 import { type Event, history, NAMES } from './arbitraries.ts'
@@ -17,7 +17,7 @@ import { Writer } from './newcomers.ts'
 import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, testWithStore, web } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
-const VISIT = BULK_TABLES.find((table) => table.name === 'visit')!
+const VISIT = BULK_TABLES.find((table) => table.name === 'crawl_state')!
 /** More than a walk sorts, or hands over, at once. */
 const MANY = 101_000
 
@@ -216,7 +216,12 @@ function property(engine: Engine): void {
 }
 
 /** Lets events happen, and notes who is known and who was forgotten for good. */
-async function live(store: Store, events: readonly Event[], known: Set<DomainName>, forgotten: Set<DomainName>): Promise<void> {
+async function live(
+  store: Store,
+  events: readonly Event[],
+  known: Set<DomainName>,
+  forgotten: Set<DomainName>,
+): Promise<void> {
   for (const event of events) {
     if ('forget' in event) {
       await store.observations.forget(event.forget)

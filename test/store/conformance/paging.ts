@@ -7,13 +7,13 @@ import type {
   HistoryState,
   NeighbourPosition,
   NeighbourRow,
-  RowPage,
   RedirectRow,
   RowFormat,
+  RowPage,
 } from '../../../src/store/port/store.ts'
-import type { IpAddress } from '../../../src/values/ip-address.ts'
-import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { RecordType } from '../../../src/values/dns-record.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
+import type { IpAddress } from '../../../src/values/ip-address.ts'
 import type { Instant } from '../../../src/values/time.ts'
 
 /** The rows of a page, however they are handed over. */
@@ -50,7 +50,12 @@ async function walk<Row, Position>(
   return rows
 }
 
-export async function walkRedirects(facts: FactsReader, target: DomainName, limit: number, as: RowFormat): Promise<DomainName[]> {
+export async function walkRedirects(
+  facts: FactsReader,
+  target: DomainName,
+  limit: number,
+  as: RowFormat,
+): Promise<DomainName[]> {
   const rows = await walk<RedirectRow, DomainName>(
     limit,
     (row) => row.target,
@@ -76,7 +81,12 @@ export function walkNeighbours(
   )
 }
 
-export async function walkHistory(facts: FactsReader, name: DomainName, type: RecordType, limit: number): Promise<HistoryState[]> {
+export async function walkHistory(
+  facts: FactsReader,
+  name: DomainName,
+  type: RecordType,
+  limit: number,
+): Promise<HistoryState[]> {
   const states: HistoryState[] = []
   let before: Instant | null = null
   let more = true

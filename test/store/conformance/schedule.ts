@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Change } from '../../../src/apply/change.ts'
-import { NO_CLOCKS, OBSERVED_PARTS, type CrawlState } from '../../../src/apply/crawl-state.ts'
+import { type CrawlState, NO_CLOCKS, OBSERVED_PARTS } from '../../../src/apply/crawl-state.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import { AGE_DAYS, type SlotCount, LEASE_SECONDS, type OutcomeCount } from '../../../src/store/port/schedule.ts'
+import { AGE_DAYS, LEASE_SECONDS, type OutcomeCount, type SlotCount } from '../../../src/store/port/schedule.ts'
 import type { Store } from '../../../src/store/port/store.ts'
-import { type DomainName, RANGE_SLOTS, slotRangeOf, slotOf } from '../../../src/values/domain-name.ts'
+import { type DomainName, RANGE_SLOTS, slotOf, slotRangeOf } from '../../../src/values/domain-name.ts'
 import type { Instant } from '../../../src/values/time.ts'
 import type { Engine } from './engine.ts'
 import { address, dns, NOW, name, seen, testWithStore } from './world.ts'
@@ -18,7 +18,9 @@ const HOUR = 3600
 
 /** Names of one range, some in the same slot. */
 const RANGE = 77
-const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filter((each) => slotRangeOf(each) === RANGE)
+const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filter(
+  (each) => slotRangeOf(each) === RANGE,
+)
 
 const inOrder = (a: DomainName, b: DomainName): number => slotOf(a) - slotOf(b) || (a < b ? -1 : 1)
 
@@ -120,8 +122,8 @@ export function schedule(engine: Engine): void {
     assert.equal(await other.heartbeat('b', '{}'), 2)
     clock.now += LEASE_SECONDS - 6
     assert.equal(await other.heartbeat('b', '{"rate":2}'), 2)
-    const b = { holder: 'b', heard: clock.now, report: '{"rate":2}' }
-    assert.deepEqual(await store.schedule.crawlers(), [{ holder: 'a', heard: NOW, report: '{"rate":1}' }, b])
+    const b = { holder: 'b', heartbeatAt: clock.now, report: '{"rate":2}' }
+    assert.deepEqual(await store.schedule.crawlers(), [{ holder: 'a', heartbeatAt: NOW, report: '{"rate":1}' }, b])
     clock.now++
     assert.deepEqual(await store.schedule.crawlers(), [b], 'a was not heard of')
     assert.equal(await store.schedule.heartbeat('c', '{}'), 2)
@@ -155,7 +157,7 @@ export function schedule(engine: Engine): void {
         nxdomain: 2,
         noWebsite: 3,
       })
-      const kinds = ['due', 'fresh', 'asked']
+      const kinds = ['due', 'new', 'lookup']
       const rows = [hour - HOUR, hour].flatMap((hour) => kinds.map((kind) => one(hour, kind)))
       await Promise.all(
         Array.from({ length: 12 }, (_, n) => processes[n % 3]!.addOutcomes(n % 2 === 0 ? rows : rows.toReversed())),
@@ -179,7 +181,11 @@ export function schedule(engine: Engine): void {
   )
 }
 
-async function write(store: Store, model: Map<DomainName, CrawlState>, { place, ago, ahead, forget }: Deed): Promise<void> {
+async function write(
+  store: Store,
+  model: Map<DomainName, CrawlState>,
+  { place, ago, ahead, forget }: Deed,
+): Promise<void> {
   const name = NAMES[place]!
   const [before] = await store.observations.crawlStates([name])
   if (forget) await store.observations.forget(name)
@@ -214,6 +220,15 @@ function countOf(visits: readonly CrawlState[], at: Instant): SlotCount {
 
 /** A name that is known, and was never looked at. */
 function asNew(name: DomainName): Change {
-  const visit = { name, version: 0, clocks: NO_CLOCKS, dnsFingerprint: 0, webFingerprint: 0, due: 0, failures: 0, forgotten: false }
+  const visit = {
+    name,
+    version: 0,
+    clocks: NO_CLOCKS,
+    dnsFingerprint: 0,
+    webFingerprint: 0,
+    due: 0,
+    failures: 0,
+    forgotten: false,
+  }
   return { state: visit, facts: null }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { LOCK_SECONDS, type LockHold } from '../../../src/store/port/jobs.ts'
-import type { FrequencyRow, PostingRow, Segment, PostingsRead } from '../../../src/store/port/similar.ts'
+import type { FrequencyRow, PostingRow, PostingsRead, Segment } from '../../../src/store/port/similar.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import type { Engine } from './engine.ts'
 import { holdOf } from './filed-pages.ts'
@@ -74,7 +74,11 @@ function joined(rows: readonly PostingRow[]): Buffer {
   return Buffer.concat(rows.map(({ postings }) => postings))
 }
 
-async function rowsOf({ similarIndex: indexing }: Store, segment: number, ...page: [after: PostingRow | null, limit: number]) {
+async function rowsOf(
+  { similarIndex: indexing }: Store,
+  segment: number,
+  ...page: [after: PostingRow | null, limit: number]
+) {
   const rows = await indexing.rows(segment, ...page)
   return rows.map((each) => ({ ...each, postings: Buffer.from(each.postings) }))
 }
@@ -94,10 +98,7 @@ async function sweepAll({ similarIndex: indexing }: Store, hold: LockHold, limit
 export function segments(engine: Engine): void {
   testWithStore(engine, 'a segment answers from when it is published, whole', async (store, opened) => {
     const [hold, other] = [await holdOf(store), await opened.another()]
-    assert.deepEqual(
-      [await other.similar.segments(), await bytesOf(other, [{ key: 0, rows: 9 }])],
-      [[], [Buffer.of()]],
-    )
+    assert.deepEqual([await other.similar.segments(), await bytesOf(other, [{ key: 0, rows: 9 }])], [[], [Buffer.of()]])
     const segment = (await store.similarIndex.beginSegment(hold, 1, 20))!
     await store.similarIndex.writeRows(hold, segment, [row(3, 1)], [counted(1)])
     await store.similarIndex.writeRows(hold, segment, [row(3, 2), row(4, 1)], [])
@@ -149,7 +150,10 @@ export function segments(engine: Engine): void {
       clock.now += LOCK_SECONDS
       const other = await opened.another()
       const hold = await holdOf(other)
-      const [large, small] = [(await other.similarIndex.beginSegment(hold, 1, 10))!, (await other.similarIndex.beginSegment(hold, 11, 20))!]
+      const [large, small] = [
+        (await other.similarIndex.beginSegment(hold, 1, 10))!,
+        (await other.similarIndex.beginSegment(hold, 11, 20))!,
+      ]
       assert.ok(left < large && large < small, 'numbers ascend')
       await sweepAll(other, hold)
       assert.deepEqual(await other.similarIndex.rows(left, null, 9), [])

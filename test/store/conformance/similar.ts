@@ -24,8 +24,8 @@ export function similar(engine: Engine): void {
     assert.equal(await store.similarIndex.filePages(await holdOf(store), [filingOf(page!)]), true)
     assert.deepEqual(await store.similarIndex.pending(10), [])
     const wording = (await wordingOf(store, 'one two two'))!
-    const filed = (await store.similar.page(ONE)) as { wording: number; vector: Uint8Array }
-    assert.deepEqual([filed.wording, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
+    const filed = (await store.similar.page(ONE)) as { document: number; vector: Uint8Array }
+    assert.deepEqual([filed.document, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
     assert.equal(await store.similar.page(TWO), null)
   })
 
@@ -113,7 +113,10 @@ export function similar(engine: Engine): void {
     await other.jobs.releaseLock(hold)
     await writesNothing(store, hold, segment)
     assert.deepEqual([await store.similar.segments(), await store.similar.indexedUntil()], [[], null])
-    assert.deepEqual([await store.similarIndex.documents(0, 9), await store.similarIndex.rows(segment, null, 9)], [[], []])
+    assert.deepEqual(
+      [await store.similarIndex.documents(0, 9), await store.similarIndex.rows(segment, null, 9)],
+      [[], []],
+    )
     assert.equal((await store.similarIndex.pending(9)).length, 1)
   })
 

@@ -10,8 +10,8 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import { ADDRESSES, NAMES, observations, TARGETS } from './arbitraries.ts'
-import type { Task } from './other-process.ts'
 import type { Engine } from './engine.ts'
+import type { Task } from './other-process.ts'
 import { address, dns, NOW, name, redirecting, seen, testWithStore } from './world.ts'
 
 /** Starts a writer in a thread of its own; resolves when it begins, `done` when it has ended well. */

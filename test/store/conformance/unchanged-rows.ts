@@ -7,7 +7,11 @@ import { ADDRESSES, type Event, NAMES, TARGETS } from './arbitraries.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 
 /** One walk: how a client takes it, and the rows that it has in the model at one moment. Rows are told apart as texts. */
-type Walk = { of: string; walk: (facts: FactsReader, limit: number) => Promise<string[]>; rows: (model: Model) => string[] }
+type Walk = {
+  of: string
+  walk: (facts: FactsReader, limit: number) => Promise<string[]>
+  rows: (model: Model) => string[]
+}
 
 export const WALKS: readonly Walk[] = [
   ...[...NAMES, ...TARGETS].map((name) => ({

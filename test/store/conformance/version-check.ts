@@ -45,7 +45,11 @@ export function gate(engine: Engine): void {
       ])
       const between = on('one.example', 2, '192.0.2.3')
       await ingest(store, [between])
-      assert.deepEqual((await store.observations.save(late)).rejected, [ONE], 'the other change of the batch is written')
+      assert.deepEqual(
+        (await store.observations.save(late)).rejected,
+        [ONE],
+        'the other change of the batch is written',
+      )
       for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
       await agree(store.facts, model, QUESTION)
     },

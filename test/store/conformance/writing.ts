@@ -137,12 +137,18 @@ export function writing(engine: Engine): void {
       ] as const) {
         const frontier: Store['observations'] = {
           crawlStates: async (names) =>
-            (await store.observations.crawlStates(names)).map((visit) => ({ ...visit, dnsPrint: print, webPrint: print })),
+            (await store.observations.crawlStates(names)).map((visit) => ({
+              ...visit,
+              dnsFingerprint: print,
+              webFingerprint: print,
+            })),
           currentFacts: (names) => store.observations.currentFacts(names),
           forget: (name) => store.observations.forget(name),
           save: (changes) => store.observations.save(changes),
         }
-        assert.deepEqual(await ingest({ observations: frontier, now: () => store.now() }, [observation(at)]), ['unchanged'])
+        assert.deepEqual(await ingest({ observations: frontier, now: () => store.now() }, [observation(at)]), [
+          'unchanged',
+        ])
       }
       assert.equal((await store.facts.history(ONE, ['A'], null, 10)).A.total, 1)
     },

@@ -102,9 +102,13 @@ export function accounts(engine: LedgerEngine): void {
     const { id } = await made(ledger, { periods: [period('basic:2026-01-01..')], addons: ['export'] })
     const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     await ledger.takeQuota({ account: id, day: TODAY, limit: 100, requested: 1, holder: 'one' })
-    await ledger.recordUsage([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, lastCall: NOW }])
+    await ledger.recordUsage([
+      { account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, lastCall: NOW },
+    ])
     await ledger.as(TESTER).deleteAccount(id)
-    await ledger.recordUsage([{ account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, lastCall: NOW }])
+    await ledger.recordUsage([
+      { account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1, lastCall: NOW },
+    ])
     assert.equal(await ledger.account(ANN.email), null)
     assert.equal(await ledger.findToken(newToken('laptop', 1).hash), null)
     assert.deepEqual(await ledger.tokens(id), [])

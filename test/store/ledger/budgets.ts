@@ -1,7 +1,7 @@
 /** The daily budget: never over the limit, and none refused while a unit is unused. */
 
 import assert from 'node:assert/strict'
-import type { QuotaRequest, Ledger } from '../../../src/store/port/ledger.ts'
+import type { Ledger, QuotaRequest } from '../../../src/store/port/ledger.ts'
 import type { Day } from '../../../src/values/time.ts'
 import { type LedgerEngine, NOW, on, TODAY } from './engine.ts'
 import { Meter } from './quota-limiter.ts'
@@ -20,15 +20,15 @@ const settlement = (spent: number, returned: number, holder = 'one') => {
 
 export function budgets(engine: LedgerEngine): void {
   on(engine, 'up to 1,000 units left, every call takes its unit from the store, spent at once', async ({ ledger }) => {
-    assert.deepEqual(await ledger.takeQuota(ask(1_000, 64)), { granted: 1, used: 1, held: 0, wait: false })
-    assert.deepEqual(await ledger.takeQuota(ask(1_000, 1)), { granted: 1, used: 2, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(1_000, 64)), { granted: 1, used: 1, leased: 0, retryLater: false })
+    assert.deepEqual(await ledger.takeQuota(ask(1_000, 1)), { granted: 1, used: 2, leased: 0, retryLater: false })
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 2)
   })
 
   on(engine, 'over 1,000 units left, up to 64 are held by a process', async ({ ledger }) => {
-    assert.deepEqual(await ledger.takeQuota(ask(25_000, 500)), { granted: 64, used: 0, held: 64, wait: false })
-    assert.deepEqual(await ledger.takeQuota(ask(25_000, 10)), { granted: 10, used: 0, held: 74, wait: false })
-    assert.deepEqual(await ledger.takeQuota(ask(25_000, 1)), { granted: 1, used: 1, held: 74, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(25_000, 500)), { granted: 64, used: 0, leased: 64, retryLater: false })
+    assert.deepEqual(await ledger.takeQuota(ask(25_000, 10)), { granted: 10, used: 0, leased: 74, retryLater: false })
+    assert.deepEqual(await ledger.takeQuota(ask(25_000, 1)), { granted: 1, used: 1, leased: 74, retryLater: false })
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 1)
   })
 
@@ -57,7 +57,7 @@ export function budgets(engine: LedgerEngine): void {
 
   on(engine, 'a lower limit refuses what is over it', async ({ ledger }) => {
     for (let call = 0; call < 3; call++) await ledger.takeQuota(ask(100, 1))
-    assert.deepEqual(await ledger.takeQuota(ask(2, 1)), { granted: 0, used: 3, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(2, 1)), { granted: 0, used: 3, leased: 0, retryLater: false })
   })
 
   on(engine, 'exactly the limit is granted to 64 clients over several processes', async ({ ledger, another }) => {
@@ -93,15 +93,15 @@ function settling(engine: LedgerEngine): void {
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 10)
     await ledger.settleQuota(settlement(4, 50))
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 14)
-    assert.deepEqual(await ledger.takeQuota(ask(14, 1)), { granted: 0, used: 14, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(14, 1)), { granted: 0, used: 14, leased: 0, retryLater: false })
   })
 
   on(engine, 'whoever asks while others hold the last units is told to wait, not refused', async ({ ledger }) => {
     await ledger.takeQuota(ask(25_000, 64))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
     await ledger.settleQuota(settlement(63, 1))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 1, used: 64, held: 0, wait: false })
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 1, used: 64, leased: 0, retryLater: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
   })
 
   on(engine, 'a unit that was spent at once can come back', async ({ ledger }) => {
@@ -118,9 +118,9 @@ function dying(engine: LedgerEngine): void {
   on(engine, 'what a process held that was silent for over 2 seconds is spent', async ({ ledger, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now += 2
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
     clock.now += 1
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
     await ledger.settleQuota(settlement(10, 54))
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
   })
@@ -133,7 +133,7 @@ function dying(engine: LedgerEngine): void {
     await ledger.heartbeat('two', clock.now)
     await ledger.takeQuota(ask(25_000, 10))
     await ledger.settleQuota(settlement(50, 24))
-    assert.deepEqual(await ledger.takeQuota(ask(74, 1)), { granted: 0, used: 74, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(74, 1)), { granted: 0, used: 74, leased: 0, retryLater: false })
   })
 
   on(engine, 'a beat, a take and a settlement are signs of life', async ({ ledger, clock }) => {
@@ -183,27 +183,29 @@ function away(engine: LedgerEngine): void {
       await handle.settleQuota(settlement(5, 15, holder))
       clock.now += 1
     }
-    assert.deepEqual(await ledger.takeQuota(ask(15, 1)), { granted: 0, used: 15, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(15, 1)), { granted: 0, used: 15, leased: 0, retryLater: false })
   })
 
   on(engine, 'all come back from an outage at once, and one in vain', async ({ ledger, another, clock }) => {
     const handles = [ledger, await another(), await another(), await another()]
     for (const [place, handle] of handles.entries()) await handle.takeQuota(ask(25_000, 20, `${place}`))
     clock.now += 3
-    await Promise.all(handles.map((handle, place) => handle.settleQuota(settlement(5, place === 0 ? 0 : 15, `${place}`))))
-    assert.deepEqual(await ledger.takeQuota(ask(20, 1, 'new')), { granted: 0, used: 20, held: 15, wait: true })
+    await Promise.all(
+      handles.map((handle, place) => handle.settleQuota(settlement(5, place === 0 ? 0 : 15, `${place}`))),
+    )
+    assert.deepEqual(await ledger.takeQuota(ask(20, 1, 'new')), { granted: 0, used: 20, leased: 15, retryLater: true })
   })
 
   on(engine, 'who died in an outage has lost what it held, 2 seconds after it', async ({ ledger, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now += 3_600
     for (const seconds of [2, 1]) {
-      assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, held: 64, wait: true })
+      assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
       clock.now += seconds
     }
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
     await ledger.settleQuota(settlement(0, 64))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
   })
 
   on(engine, 'who alone does not reach the ledger has lost what it held, once', async ({ ledger, clock }) => {
@@ -215,7 +217,7 @@ function away(engine: LedgerEngine): void {
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
     await ledger.settleQuota(settlement(60, 4))
     await ledger.settleQuota(settlement(0, 64, 'two'))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, held: 0, wait: false })
+    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
   })
 }
 

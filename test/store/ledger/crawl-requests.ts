@@ -25,8 +25,10 @@ export function wishes(engine: LedgerEngine): void {
     )
     const asked = new Set((await Promise.all(asks)).filter(({ taken }) => taken).map(({ name }) => name))
     assert.equal(asked.size, 20)
-    assert.equal(await ledger.count('asked'), 20)
-    const lists = await Promise.all((await ledger.ranges('asked')).map((range) => ledger.inRange('asked', range, 100)))
+    assert.equal(await ledger.count('lookup'), 20)
+    const lists = await Promise.all(
+      (await ledger.ranges('lookup')).map((range) => ledger.inRange('lookup', range, 100)),
+    )
     assert.deepEqual(new Set(lists.flat()), asked)
   })
 
@@ -37,16 +39,17 @@ export function wishes(engine: LedgerEngine): void {
       const { ledger } = world
       const one = await made(ledger)
       const other = await made(ledger, { email: 'bob@example.com' })
-      const ask = (account: number, name: DomainName, most: number, day = TODAY) => ledger.requestFromLookup({ account, day, name, maxPerDay: most })
+      const ask = (account: number, name: DomainName, most: number, day = TODAY) =>
+        ledger.requestFromLookup({ account, day, name, maxPerDay: most })
       assert.equal(await ask(one.id, A, 1), true)
       assert.equal(await ask(one.id, B, 1), false)
       assert.equal(await ask(one.id, A, 1), true)
       assert.equal(await ask(other.id, A, 0), true, 'wanted by somebody else')
       assert.equal(await ask(other.id, B, 0), false)
-      assert.equal(await ledger.count('asked'), 1)
+      assert.equal(await ledger.count('lookup'), 1)
       await ledger.add('followup', [B])
       assert.equal(await ask(one.id, B, 1), false, 'the other kind is another wish')
-      await ledger.complete('asked', [A])
+      await ledger.complete('lookup', [A])
       assert.equal(await ask(one.id, A, 1), false, 'what was asked for stays counted')
     },
   )
@@ -66,8 +69,8 @@ export function wishes(engine: LedgerEngine): void {
     assert.equal(await ledger.requestFromLookup({ account: id, day: TODAY, name: A, maxPerDay: 5 }), true)
     await ledger.as(TESTER).deleteAccount(id)
     assert.equal(await ledger.requestFromLookup({ account: id, day: TODAY, name: B, maxPerDay: 5 }), false)
-    assert.deepEqual(await ledger.inRange('asked', slotRangeOf(A), 5), [A], 'what it asked for stays wanted')
-    assert.equal(await ledger.count('asked'), 1)
+    assert.deepEqual(await ledger.inRange('lookup', slotRangeOf(A), 5), [A], 'what it asked for stays wanted')
+    assert.equal(await ledger.count('lookup'), 1)
   })
 
   on(engine, 'wanted names are listed by range, bytewise, until they are fulfilled', async ({ ledger }) => {
@@ -88,7 +91,7 @@ export function wishes(engine: LedgerEngine): void {
       assert.deepEqual(await ledger.ranges('followup'), [])
     })
     await fc.assert(property, { numRuns: engine.runs })
-    assert.deepEqual(await ledger.ranges('asked'), [])
+    assert.deepEqual(await ledger.ranges('lookup'), [])
   })
 
   on(engine, 'processes that want and fulfil the same names at once do not stop each other', async (world) => {

@@ -1,7 +1,7 @@
 /** Files that are paid for: one unit an account, file and day, whoever asks and however often. */
 
 import assert from 'node:assert/strict'
-import type { Ledger, FilePayment, FilePurchase } from '../../../src/store/port/ledger.ts'
+import type { FilePayment, FilePurchase, Ledger } from '../../../src/store/port/ledger.ts'
 import type { Day } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 import { type LedgerEngine, made, NOW, on, TODAY } from './engine.ts'
@@ -21,9 +21,9 @@ export function downloads(engine: LedgerEngine): void {
     async ({ ledger, another }) => {
       const other = await another()
       assert.equal(await ledger.isFilePaid(ACCOUNT, TODAY, FILE), false)
-      assert.deepEqual(await ledger.payForFile(purchase()), { is: 'spent', used: 1 })
-      assert.deepEqual(await ledger.payForFile(purchase()), { is: 'paid', used: 1 })
-      assert.deepEqual(await other.payForFile(purchase({ holder: 'two' })), { is: 'paid', used: 1 })
+      assert.deepEqual(await ledger.payForFile(purchase()), { outcome: 'charged', used: 1 })
+      assert.deepEqual(await ledger.payForFile(purchase()), { outcome: 'already_paid', used: 1 })
+      assert.deepEqual(await other.payForFile(purchase({ holder: 'two' })), { outcome: 'already_paid', used: 1 })
       assert.equal(await other.isFilePaid(ACCOUNT, TODAY, FILE), true)
       assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 1)
     },
@@ -31,9 +31,12 @@ export function downloads(engine: LedgerEngine): void {
 
   on(engine, 'another file, another account and another day each cost one', async ({ ledger }) => {
     await ledger.payForFile(purchase())
-    assert.deepEqual(await ledger.payForFile(purchase({ file: 'domains-2026-11-19.txt.gz' })), { is: 'spent', used: 2 })
-    assert.deepEqual(await ledger.payForFile(purchase({ account: 8 })), { is: 'spent', used: 1 })
-    assert.deepEqual(await ledger.payForFile(purchase({ day: TOMORROW })), { is: 'spent', used: 1 })
+    assert.deepEqual(await ledger.payForFile(purchase({ file: 'domains-2026-11-19.txt.gz' })), {
+      outcome: 'charged',
+      used: 2,
+    })
+    assert.deepEqual(await ledger.payForFile(purchase({ account: 8 })), { outcome: 'charged', used: 1 })
+    assert.deepEqual(await ledger.payForFile(purchase({ day: TOMORROW })), { outcome: 'charged', used: 1 })
     assert.equal(await ledger.isFilePaid(ACCOUNT, TODAY, FILE), true)
     assert.equal(await ledger.isFilePaid(8, TOMORROW, FILE), false)
     await ledger.payForFile(purchase({ day: '2026-11-25' as Day }))
@@ -42,17 +45,20 @@ export function downloads(engine: LedgerEngine): void {
 
   on(engine, 'with nothing left a file that was paid for is still had, and no other', async ({ ledger }) => {
     await ledger.payForFile(purchase({ limit: 1 }))
-    assert.deepEqual(await ledger.payForFile(purchase({ limit: 1 })), { is: 'paid', used: 1 })
-    assert.deepEqual(await ledger.payForFile(purchase({ limit: 1, file: 'another' })), { is: 'refused', used: 1 })
+    assert.deepEqual(await ledger.payForFile(purchase({ limit: 1 })), { outcome: 'already_paid', used: 1 })
+    assert.deepEqual(await ledger.payForFile(purchase({ limit: 1, file: 'another' })), {
+      outcome: 'limit_reached',
+      used: 1,
+    })
     assert.equal(await ledger.isFilePaid(ACCOUNT, TODAY, 'another'), false)
   })
 
   on(engine, 'a file waits for units that others hold unused', async ({ ledger }) => {
     const { granted } = await ledger.takeQuota({ ...purchase({ limit: 25_000 }), requested: 64, holder: 'two' })
-    assert.deepEqual(await ledger.payForFile(purchase({ limit: granted })), { is: 'wait', used: 0 })
+    assert.deepEqual(await ledger.payForFile(purchase({ limit: granted })), { outcome: 'retry_later', used: 0 })
     const settlement = { account: ACCOUNT, day: TODAY, holder: 'two', spent: granted - 1, returned: 1 }
     await ledger.settleQuota([settlement])
-    assert.deepEqual(await ledger.payForFile(purchase({ limit: granted })), { is: 'spent', used: granted })
+    assert.deepEqual(await ledger.payForFile(purchase({ limit: granted })), { outcome: 'charged', used: granted })
   })
 
   on(
@@ -66,11 +72,11 @@ export function downloads(engine: LedgerEngine): void {
         askFor(handles[index % 3]!, files[index % 5]!, limit, index),
       )
       const outcomes = await Promise.all(asked)
-      assert.equal(outcomes.filter(({ outcome: is }) => is === 'spent').length, limit)
+      assert.equal(outcomes.filter(({ outcome: is }) => is === 'charged').length, limit)
       assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), limit)
       const paid = await Promise.all(files.map((file) => ledger.isFilePaid(ACCOUNT, TODAY, file)))
       assert.equal(paid.filter(Boolean).length, limit)
-      for (const [index, { outcome: is }] of outcomes.entries()) assert.equal(is !== 'refused', paid[index % 5])
+      for (const [index, { outcome: is }] of outcomes.entries()) assert.equal(is !== 'limit_reached', paid[index % 5])
     },
   )
 

@@ -3,8 +3,8 @@
 import { test } from 'node:test'
 import type { Account, NewAccount } from '../../../src/accounts/account.ts'
 import type { NewToken } from '../../../src/accounts/token.ts'
-import type { Ledger } from '../../../src/store/port/ledger.ts'
 import type { CrawlRequests } from '../../../src/store/port/crawl-requests.ts'
+import type { Ledger } from '../../../src/store/port/ledger.ts'
 import type { Day, Instant } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 

@@ -1,6 +1,6 @@
 /** A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises. */
 
-import type { QuotaGrant, Ledger } from '../../../src/store/port/ledger.ts'
+import type { Ledger, QuotaGrant } from '../../../src/store/port/ledger.ts'
 import { TODAY } from './engine.ts'
 
 export type Budget = { account: number; limit: number }

@@ -19,7 +19,11 @@ export function usage(engine: LedgerEngine): void {
       note(DAYS[1]!, 'lookup', 1, 2),
       note(DAYS[2]!, 'redirect', 1, 1),
     ])
-    await other.recordUsage([note(DAYS[2]!, 'lookup', 1, 3), note(DAYS[2]!, 'lookup', 2, 4), note(DAYS[2]!, 'lookup', 1, 1)])
+    await other.recordUsage([
+      note(DAYS[2]!, 'lookup', 1, 3),
+      note(DAYS[2]!, 'lookup', 2, 4),
+      note(DAYS[2]!, 'lookup', 1, 1),
+    ])
     const first = { day: DAYS[0], endpoint: 'lookup', token: 1, calls: 5 }
     const second = { day: DAYS[1], endpoint: 'lookup', token: 1, calls: 2 }
     const third = [

@@ -1,13 +1,13 @@
 /** The walk of a request for a file, from its token to its last byte. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../auth/authenticator.ts'
+import { type ApiContext, toApiError } from '../../context.ts'
+import { ApiError, overloadedError } from '../../errors.ts'
+import { type Headers, rateLimitHeaders } from '../headers.ts'
+import { acquireSlot } from '../limits/acquire-slot.ts'
 import { errorResponse, sendResponse } from '../response.ts'
 import { type FileDownload, type FileResponse, prepareFileResponse, sendFileResponse } from './file-response.ts'
-import { acquireSlot } from '../limits/acquire-slot.ts'
-import { overloadedError, ApiError } from '../../errors.ts'
-import type { Caller } from '../../auth/authenticator.ts'
-import { type Headers, rateLimitHeaders } from '../headers.ts'
-import { toApiError, type ApiContext } from '../../context.ts'
 
 /** What is asked for: `endpoint` is whose call it is, `token` reads the token, `find` checks plan, add-on, parameters and data; both throw the Refusal. */
 export type FileRequest = { endpoint: string; token: () => unknown; find: (caller: Caller) => Promise<FileDownload> }

@@ -1,11 +1,11 @@
 /** The sender of files: whole or a range, as fast as the client takes it and with one piece of it in memory. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { FileName, FileManifest, OpenedFile, FileStore } from '../../../jobs/file-store/file-store.ts'
-import { isLastResponse, type ResponseContext } from '../response.ts'
-import { evaluatePreconditions, type ByteRange, requestedRange } from './preconditions.ts'
-import { COMMON_HEADERS, type Headers, corsHeaders } from '../headers.ts'
+import type { FileManifest, FileName, FileStore, OpenedFile } from '../../../jobs/file-store/file-store.ts'
+import { COMMON_HEADERS, corsHeaders, type Headers } from '../headers.ts'
 import { formatHttpDate } from '../http-date.ts'
+import { isLastResponse, type ResponseContext } from '../response.ts'
+import { type ByteRange, evaluatePreconditions, requestedRange } from './preconditions.ts'
 
 /** The shelf, for who hands out what lies there. */
 export type ReadableFileStore = Pick<FileStore, 'open' | 'list'>
@@ -25,7 +25,10 @@ export async function openPublished(fileStore: ReadableFileStore, name: FileName
 }
 
 /** What a request gets. Conditions and ranges are those of GET; a POST gets all, whatever they say. */
-export function prepareFileResponse({ method, headers }: FastifyRequest, { file: opened, disposition }: FileDownload): FileResponse {
+export function prepareFileResponse(
+  { method, headers }: FastifyRequest,
+  { file: opened, disposition }: FileDownload,
+): FileResponse {
   const { manifest } = opened
   const size = manifest.bytes
   const validators = { etag: fileEtag(manifest), modified: manifest.generated }
@@ -33,7 +36,8 @@ export function prepareFileResponse({ method, headers }: FastifyRequest, { file:
   const judgement = method === 'POST' ? 'send' : evaluatePreconditions(headers, validators)
   if (judgement !== 'send') return { status: judgement, range: null, headers: commonHeaders }
   const requested = method === 'GET' ? requestedRange(headers, size, validators) : null
-  if (requested === 416) return { status: 416, range: null, headers: ['Content-Range', `bytes */${size}`, ...commonHeaders] }
+  if (requested === 416)
+    return { status: 416, range: null, headers: ['Content-Range', `bytes */${size}`, ...commonHeaders] }
   const { start, end } = requested ?? { start: 0, end: size }
   const sent = [...commonHeaders, 'Content-Type', 'application/gzip', 'Content-Length', String(end - start)]
   sent.push('Content-Disposition', disposition, 'Repr-Digest', reprDigest(manifest))

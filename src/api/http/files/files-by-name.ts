@@ -2,15 +2,15 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseFileName } from '../../../jobs/file-store/file-store.ts'
-import type { FileDownload, ReadableFileStore } from './file-response.ts'
-import type { EndpointName } from '../../endpoints/endpoint.ts'
-import { authorizeDaily, openDaily } from '../../endpoints/daily.ts'
-import { authorizeSnapshot, openSnapshot } from '../../endpoints/snapshot.ts'
-import { ApiError } from '../../errors.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import type { ApiContext } from '../../context.ts'
-import { handleFile } from './file-handler.ts'
+import { authorizeDaily, openDaily } from '../../endpoints/daily.ts'
+import type { EndpointName } from '../../endpoints/endpoint.ts'
+import { authorizeSnapshot, openSnapshot } from '../../endpoints/snapshot.ts'
+import { ApiError } from '../../errors.ts'
 import { readBearerToken } from '../request.ts'
+import { handleFile } from './file-handler.ts'
+import type { FileDownload, ReadableFileStore } from './file-response.ts'
 
 /** Answers a request for one file, whose token comes as a header; the call is noted as one of the endpoint that has the file. */
 export function handleFileByName(context: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -11,7 +11,10 @@ export type Validators = { etag: string; modified: Instant }
 export type PreconditionResult = 'send' | 304 | 412
 
 /** The order is that of chapter 13.2.2. */
-export function evaluatePreconditions(headers: IncomingHttpHeaders, { etag, modified }: Validators): PreconditionResult {
+export function evaluatePreconditions(
+  headers: IncomingHttpHeaders,
+  { etag, modified }: Validators,
+): PreconditionResult {
   const match = headers['if-match']
   const noneMatch = headers['if-none-match']
   if (match !== undefined) {
@@ -28,7 +31,11 @@ export type ByteRange = { start: number; end: number }
  * The part of a file of `size` bytes that a GET asks for; null for all of it. All of it is sent too where the file is not
  * the one that If-Range means, where the range cannot be read or is of another unit, and where there are several.
  */
-export function requestedRange(headers: IncomingHttpHeaders, size: number, validators: Validators): ByteRange | 416 | null {
+export function requestedRange(
+  headers: IncomingHttpHeaders,
+  size: number,
+  validators: Validators,
+): ByteRange | 416 | null {
   const { range, 'if-range': condition } = headers
   if (range === undefined || !ifRangeMatches(condition, validators)) return null
   const [, set] = /^bytes=(.*)$/i.exec(range) ?? []

@@ -1,11 +1,11 @@
 /** The entry of a call that was admitted: its turn among those of its account. */
 
 import type { FastifyReply } from 'fastify'
-import type { AccessRecord } from '../access-log.ts'
-import { overloadedError } from '../../errors.ts'
 import type { Caller } from '../../auth/authenticator.ts'
-import { rejectIfWaitedTooLong } from './overload.ts'
 import type { ApiContext } from '../../context.ts'
+import { overloadedError } from '../../errors.ts'
+import type { AccessRecord } from '../access-log.ts'
+import { rejectIfWaitedTooLong } from './overload.ts'
 
 /** Bytes of answers that wait for their clients, at most, before further calls are turned away. */
 const MAX_UNSENT_BYTES = 256 * 2 ** 20

@@ -1,7 +1,7 @@
 /** What one client address may ask of a process before its token is looked at: requests a second, and tokens that are none. */
 
 import { clientAddressKey, clientRangeMatcher } from '../../../values/client-address.ts'
-import { overloadedError, ApiError } from '../../errors.ts'
+import { ApiError, overloadedError } from '../../errors.ts'
 import type { RejectionReason } from '../../metrics.ts'
 
 /** The settings of these limits; 0 for no limit. */

@@ -32,7 +32,8 @@ export class AccountConcurrencyLimiter {
    */
   acquire(account: number): Promise<number> | null {
     const slots = this.#accounts.get(account)
-    if (slots === undefined) this.#accounts.set(account, { inFlight: 1, waiting: [], changedAt: this.#monotonicMs(), stalledMilliseconds: 0 })
+    if (slots === undefined)
+      this.#accounts.set(account, { inFlight: 1, waiting: [], changedAt: this.#monotonicMs(), stalledMilliseconds: 0 })
     else if (slots.inFlight < this.#limits.maxInFlight) slots.inFlight++
     else if (slots.waiting.length >= this.#limits.maxWaiting)
       throw overloadedError('Too many calls of this account are under way.')

@@ -1,10 +1,10 @@
 /** Which requests are refused before anything is done for them: those of a client that asks too often, and those that have waited too long. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorResponse, sendResponse } from '../response.ts'
-import { connectionOf } from '../connection.ts'
-import { type Envelope, overloadedError, ApiError } from '../../errors.ts'
 import type { ApiContext } from '../../context.ts'
+import { ApiError, type Envelope, overloadedError } from '../../errors.ts'
+import { connectionOf } from '../connection.ts'
+import { errorResponse, sendResponse } from '../response.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,12 +23,16 @@ const OVERLOAD_THRESHOLD = 100
 const MAX_WAIT_BELOW_THRESHOLD_MS = 10_000
 
 /** Throws the refusal of a request that has waited for too long; `slow`: milliseconds of that in which the store was waited for. */
-export function rejectIfWaitedTooLong(context: Pick<ApiContext, 'metrics' | 'monotonicMs'>, { raw }: FastifyRequest, storeWait = 0): void {
+export function rejectIfWaitedTooLong(
+  context: Pick<ApiContext, 'metrics' | 'monotonicMs'>,
+  { raw }: FastifyRequest,
+  storeWait = 0,
+): void {
   const connection = connectionOf(raw)
   const waited = connection === undefined ? 0 : context.monotonicMs() - connection.arrivedAt
   const isOverload = (connection?.totalPending ?? 0) > OVERLOAD_THRESHOLD && waited - storeWait > MAX_WAIT_MS
   if (!isOverload && waited <= MAX_WAIT_BELOW_THRESHOLD_MS) return
-  context.metrics.countRejection('waited')
+  context.metrics.countRejection('wait_timeout')
   throw overloadedError('The server has more requests than it can answer: try again in a second.')
 }
 

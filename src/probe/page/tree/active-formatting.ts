@@ -1,6 +1,12 @@
 /** The active formatting elements (HTML, chapter 13.2.4.3): those that go on behind an end tag of another element. */
 
-import { type OpenElement, isSpecialElement, type OpenElements, type InsertionPoint, innerVisibility } from './open-elements.ts'
+import {
+  type InsertionPoint,
+  innerVisibility,
+  isSpecialElement,
+  type OpenElement,
+  type OpenElements,
+} from './open-elements.ts'
 
 /** Older ones are forgotten, so that no page makes every paragraph open thousands anew. */
 const MAX_ACTIVE_ELEMENTS = 64
@@ -90,7 +96,11 @@ export class ActiveFormattingElements {
   }
 
   #furthestBlock(formatting: OpenElement): OpenElement | null {
-    for (let index = this.#open.indexOf(formatting) + 1; index < this.#open.depth && this.#open.spendSteps(1); index++) {
+    for (
+      let index = this.#open.indexOf(formatting) + 1;
+      index < this.#open.depth && this.#open.spendSteps(1);
+      index++
+    ) {
       const element = this.#open.at(index)!
       if (isSpecialElement(element)) return element
     }

@@ -1,8 +1,14 @@
 /** End tags in the body (HTML, chapter 13.2.6.4.7): what they end, and imply. */
 
-import type { HtmlTreeBuilder } from './tree-builder.ts'
+import {
+  BLOCK_ELEMENTS,
+  FORMATTING_ELEMENTS,
+  HEADING_ELEMENTS,
+  IMPLIED_END_TAGS_THOROUGH,
+  MARKER_ELEMENTS,
+} from './element-names.ts'
 import { isSpecialElement } from './open-elements.ts'
-import { BLOCK_ELEMENTS, FORMATTING_ELEMENTS, HEADING_ELEMENTS, IMPLIED_END_TAGS_THOROUGH, MARKER_ELEMENTS } from './element-names.ts'
+import type { HtmlTreeBuilder } from './tree-builder.ts'
 
 const HEADING_NAMES = [...HEADING_ELEMENTS]
 

@@ -1,10 +1,20 @@
 /** Start tags in the body (HTML, chapter 13.2.6.4.7): what they end and imply. */
 
 import { closeFormatting, closeParagraph } from './body-end-tags.ts'
-import type { HtmlTreeBuilder } from './tree-builder.ts'
+import {
+  BLOCK_ELEMENTS,
+  FORMATTING_ELEMENTS,
+  HEAD_ELEMENTS,
+  HEADING_ELEMENTS,
+  MARKER_ELEMENTS,
+  nameSet,
+  RAW_TEXT_ELEMENTS,
+  TABLE_PARTS,
+  VOID_ELEMENTS,
+} from './element-names.ts'
 import { isSpecialElement } from './open-elements.ts'
-import { BLOCK_ELEMENTS, FORMATTING_ELEMENTS, HEADING_ELEMENTS, HEAD_ELEMENTS, MARKER_ELEMENTS, RAW_TEXT_ELEMENTS, TABLE_PARTS, VOID_ELEMENTS, nameSet } from './element-names.ts'
 import type { TagAttributes } from './tokenizer.ts'
+import type { HtmlTreeBuilder } from './tree-builder.ts'
 
 /** They end an item of a list no further than here. */
 const ITEM_SCOPE_EXCEPTIONS = nameSet('address div p')
@@ -67,7 +77,8 @@ function startVoid(tree: HtmlTreeBuilder, name: string, attributes: TagAttribute
   if (name === 'hr') closeParagraph(tree)
   else if (!isHead && !VOID_BLOCKS.has(name)) tree.reconstruct()
   tree.insert(name, attributes)
-  const isQuiet = isHead || FRAMESET_COMPATIBLE.has(name) || (name === 'input' && attributes.type?.toLowerCase() === 'hidden')
+  const isQuiet =
+    isHead || FRAMESET_COMPATIBLE.has(name) || (name === 'input' && attributes.type?.toLowerCase() === 'hidden')
   if (!isQuiet) tree.framesetOk = false
 }
 

@@ -1,14 +1,14 @@
 /** A page as it streams by, read by the rules of the HTML standard (chapter 13.2.6): which tags are implied, which ignored. */
 
-import { handleBodyStartTag } from './body-start-tags.ts'
 import { handleBodyEndTag } from './body-end-tags.ts'
-import { HtmlTreeBuilder, type TreeObserver } from './tree-builder.ts'
-import type { OpenElement } from './open-elements.ts'
-import { isBreakoutTag, usesHtmlRules } from './foreign-content.ts'
+import { handleBodyStartTag } from './body-start-tags.ts'
 import { FOSTER_PARENTING_ELEMENTS, HEAD_ELEMENTS, RAW_TEXT_ELEMENTS } from './element-names.ts'
+import { isBreakoutTag, usesHtmlRules } from './foreign-content.ts'
+import type { OpenElement } from './open-elements.ts'
 import { isQuirksDoctype } from './quirks.ts'
 import { handleTableEndTag, handleTableStartTag } from './table.ts'
 import type { TagAttributes, TokenHandler } from './tokenizer.ts'
+import { HtmlTreeBuilder, type TreeObserver } from './tree-builder.ts'
 
 export class HtmlTreeReader implements TokenHandler {
   readonly #tree: HtmlTreeBuilder

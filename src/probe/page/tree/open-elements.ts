@@ -1,12 +1,12 @@
 /** The open elements of a page (HTML, chapter 13.2.4.2), and what each says of the text inside. */
 
-import { isIntegrationPoint, type MarkupNamespace } from './foreign-content.ts'
 import { FOSTER_PARENTING_ELEMENTS, IMPLIED_END_TAGS, SCOPES, SPECIAL_ELEMENTS } from './element-names.ts'
+import { isIntegrationPoint, type MarkupNamespace } from './foreign-content.ts'
 import type { TextFlow } from './text-flow.ts'
 import type { TagAttributes } from './tokenizer.ts'
 
 /** The state of the text at one place. `inert`: not part of the page, so that its links count as little as its text. */
-export type Visibility = 'seen' | 'hidden' | 'inert'
+export type Visibility = 'visible' | 'hidden' | 'inert'
 
 /** The insertion mode that an element gives to what stands in it (chapter 13.2.4.1). */
 export type InsertionMode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
@@ -48,7 +48,7 @@ const MAX_OPEN_ELEMENTS = 512
 /** Steps along the open elements that one page may cost, some fifty times what long pages take: then searches find nothing. */
 const MAX_SEARCH_STEPS = 5_000_000
 
-const VISIBILITY_RANK = { seen: 0, hidden: 1, inert: 2 }
+const VISIBILITY_RANK = { visible: 0, hidden: 1, inert: 2 }
 
 export class OpenElements {
   readonly #open: OpenElement[] = []
@@ -107,7 +107,10 @@ export class OpenElements {
 
   push(element: OpenElement): void {
     element.isOpen = true
-    element.mode = (element.namespace === 'html' ? INSERTION_MODES.get(element.name) : undefined) ?? this.#open.at(-1)?.mode ?? 'body'
+    element.mode =
+      (element.namespace === 'html' ? INSERTION_MODES.get(element.name) : undefined) ??
+      this.#open.at(-1)?.mode ??
+      'body'
     this.#open.push(element)
     this.#adjustCount(element.name, 1)
   }

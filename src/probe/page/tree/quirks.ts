@@ -16,5 +16,8 @@ export function isQuirksDoctype(text: string): boolean {
   const system = isPublic ? (rest[0] ?? rest[1]) : first
   if (kind !== '' && first === undefined) return true
   if (system?.toLowerCase() === QUIRKS_SYSTEM_ID) return true
-  return isPublic && (QUIRKS_PUBLIC_ID.test(first!) || (system === undefined && QUIRKS_PUBLIC_ID_WITHOUT_SYSTEM.test(first!)))
+  return (
+    isPublic &&
+    (QUIRKS_PUBLIC_ID.test(first!) || (system === undefined && QUIRKS_PUBLIC_ID_WITHOUT_SYSTEM.test(first!)))
+  )
 }

@@ -1,11 +1,11 @@
 /** Tags in a closed list, `select` (HTML, chapters 13.2.6.4.16 and 13.2.6.4.17): what they end and imply. */
 
-import type { HtmlTreeBuilder } from './tree-builder.ts'
 import { nameSet } from './element-names.ts'
 import type { TagAttributes } from './tokenizer.ts'
+import type { HtmlTreeBuilder } from './tree-builder.ts'
 
 /** `body`: the rules of the body count; `again`: the list is closed, and the rules of what is around it count. */
-export type SelectTagResult = 'done' | 'body' | 'again'
+export type SelectTagResult = 'done' | 'body' | 'reprocess'
 
 const BODY_RULES = nameSet('script template')
 const CLOSES_SELECT = nameSet('input keygen textarea')
@@ -16,7 +16,7 @@ export function startInSelect(tree: HtmlTreeBuilder, name: string, attributes: T
   if (BODY_RULES.has(name)) return 'body'
   if (name === 'select' || CLOSES_SELECT.has(name) || (CLOSES_SELECT_IN_TABLE.has(name) && isInTable(tree))) {
     open.popUntil('select')
-    return name === 'select' ? 'done' : 'again'
+    return name === 'select' ? 'done' : 'reprocess'
   }
   if (name !== 'option' && name !== 'optgroup' && name !== 'hr') return 'done'
   if (open.current.name === 'option') open.pop()
@@ -36,7 +36,7 @@ export function endInSelect(tree: HtmlTreeBuilder, name: string): SelectTagResul
   } else if (name === 'select') open.popUntil('select')
   else if (CLOSES_SELECT_IN_TABLE.has(name) && isInTable(tree) && open.isInScope('table', name)) {
     open.popUntil('select')
-    return 'again'
+    return 'reprocess'
   }
   return 'done'
 }

@@ -1,11 +1,11 @@
 /** Tags in a table (HTML, chapters 13.2.6.4.9 to 13.2.6.4.15): what they end and imply. */
 
-import { handleBodyStartTag } from './body-start-tags.ts'
 import { handleBodyEndTag } from './body-end-tags.ts'
-import type { HtmlTreeBuilder } from './tree-builder.ts'
-import { TABLE_CELLS, TABLE_PARTS, TABLE_SECTIONS, nameSet } from './element-names.ts'
+import { handleBodyStartTag } from './body-start-tags.ts'
+import { nameSet, TABLE_CELLS, TABLE_PARTS, TABLE_SECTIONS } from './element-names.ts'
 import { endInSelect, type SelectTagResult, startInSelect } from './select.ts'
 import type { TagAttributes } from './tokenizer.ts'
+import type { HtmlTreeBuilder } from './tree-builder.ts'
 
 const TABLE_CONTEXT = nameSet('table')
 const ROW_CONTEXT = nameSet('tr')
@@ -64,7 +64,7 @@ export function handleTableEndTag(tree: HtmlTreeBuilder, name: string): boolean 
 }
 
 function isHandledBySelect(result: SelectTagResult, reprocess: () => boolean): boolean {
-  return result === 'again' ? reprocess() : result === 'done'
+  return result === 'reprocess' ? reprocess() : result === 'done'
 }
 
 /** False where no cell is open. */
@@ -206,7 +206,8 @@ function endInTable(tree: HtmlTreeBuilder, name: string): boolean {
   if (name === 'table') {
     if (open.isInScope('table', 'table')) open.popUntil('table')
   } else if (name === 'template') return false
-  else if (!IGNORED_IN_TABLE.has(name) && !TABLE_PARTS.has(name)) tree.withFosterParenting(() => handleBodyEndTag(tree, name))
+  else if (!IGNORED_IN_TABLE.has(name) && !TABLE_PARTS.has(name))
+    tree.withFosterParenting(() => handleBodyEndTag(tree, name))
   return true
 }
 

@@ -1,9 +1,9 @@
 /** The tree of a page while it is built: open elements, and where text and elements go (HTML, chapter 13.2.6). */
 
-import { type OpenElement, OpenElements, type Visibility, innerVisibility } from './open-elements.ts'
-import { type MarkupNamespace, usesHtmlRules } from './foreign-content.ts'
 import { ActiveFormattingElements } from './active-formatting.ts'
 import { VOID_ELEMENTS } from './element-names.ts'
+import { type MarkupNamespace, usesHtmlRules } from './foreign-content.ts'
+import { innerVisibility, type OpenElement, OpenElements, type Visibility } from './open-elements.ts'
 import { TextFlow } from './text-flow.ts'
 import type { TagAttributes } from './tokenizer.ts'
 
@@ -65,11 +65,23 @@ export class HtmlTreeBuilder {
   /** Opens an element; one without content, and one of SVG or MathML that ends in its own start tag, ends at once. */
   insert(name: string, attributes: TagAttributes = NO_ATTRIBUTES, space: MarkupNamespace = 'html'): OpenElement {
     const { visibility: shown, textFlow: flow } =
-      this.open.depth === 0 ? { visibility: 'seen' as const, textFlow: this.#textFlow } : this.open.insertionPoint(this.#isFostering)
+      this.open.depth === 0
+        ? { visibility: 'visible' as const, textFlow: this.#textFlow }
+        : this.open.insertionPoint(this.#isFostering)
     const own = this.observer.visibilityOf(name, attributes)
     const place = name === 'table' ? flow.markPlace() : 0
     const inside = innerVisibility(shown, own)
-    const element: OpenElement = { name, namespace: space, attributes, ownVisibility: own, visibility: inside, mode: 'body', textFlow: flow, place, isOpen: false }
+    const element: OpenElement = {
+      name,
+      namespace: space,
+      attributes,
+      ownVisibility: own,
+      visibility: inside,
+      mode: 'body',
+      textFlow: flow,
+      place,
+      isOpen: false,
+    }
     if (shown !== 'inert') this.observer.onElementStart(name, attributes)
     if (!this.observer.isInline(name)) flow.break()
     if (space === 'html' ? VOID_ELEMENTS.has(name) : this.selfClosing) return element
@@ -81,7 +93,7 @@ export class HtmlTreeBuilder {
   /** Adds text where an element would be inserted. */
   addText(data: string): void {
     const { visibility: shown, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
-    if (shown === 'seen') flow.add(data)
+    if (shown === 'visible') flow.add(data)
   }
 
   /** Does something by the rules of the body whose result does not go into a table itself. */

@@ -1,7 +1,7 @@
 /** A page of XHTML as it streams by: elements end where their end tags stand, and nothing is implied. */
 
-import { HtmlTreeBuilder, type TreeObserver } from './tree-builder.ts'
 import type { TagAttributes, TokenHandler } from './tokenizer.ts'
+import { HtmlTreeBuilder, type TreeObserver } from './tree-builder.ts'
 
 export class XhtmlTreeReader implements TokenHandler {
   readonly #tree: HtmlTreeBuilder

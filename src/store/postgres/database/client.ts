@@ -53,7 +53,9 @@ export class WatchedClient extends pg.Client {
     const now = performance.now()
     const { stream } = (this as unknown as { connection: { stream: import('node:net').Socket } }).connection
     const isSilent = this.#waiting > 0 && stream.bytesRead === this.#bytes
-    this.#silentMilliseconds = isSilent ? this.#silentMilliseconds + Math.min(now - this.#checkedAt, MAX_SILENCE_STEP_MS) : 0
+    this.#silentMilliseconds = isSilent
+      ? this.#silentMilliseconds + Math.min(now - this.#checkedAt, MAX_SILENCE_STEP_MS)
+      : 0
     this.#checkedAt = now
     this.#bytes = stream.bytesRead
     const isOver = this.#silentMilliseconds >= this.maxSilence

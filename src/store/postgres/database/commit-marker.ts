@@ -1,5 +1,5 @@
 /**
- * The proof that a transaction was committed: a row that it leaves behind, for when the answer to its commit is lost.
+ * The commit marker: a row that a transaction writes, which shows that it was committed if the answer to its commit is lost.
  *
  * The server's own word, pg_xact_status, is none: after a crash a lost transaction's number is given to the next one.
  */
@@ -10,30 +10,33 @@ import type pg from 'pg'
 import { UncertainWriteFault } from '../../port/fault.ts'
 import { isConnectionLost } from './errors.ts'
 
-/** Made beside the table of migrations, because migrations are the only transactions that leave no proof. */
+/** Made beside the table of migrations, because migrations are the only transactions that leave no marker. */
 export const CREATE_COMMIT_MARKERS =
-  'create table if not exists proof (id uuid primary key, written timestamptz not null default now())'
+  'create table if not exists commit_marker (id uuid primary key, written_at timestamptz not null default now())'
 
-/** A new proof, and those of former transactions that nobody will ask for. */
+/** A new marker, and those of former transactions that nobody will ask for. */
 export type CommitMarker = { id: string; obsolete: string[] }
 
 const INSERT_COMMIT_MARKER = {
-  name: 'proof.leave',
-  text: `with spent as (delete from proof where id = any($2::uuid[])) insert into proof (id) values ($1)`,
+  name: 'commit-marker.insert',
+  text: `with spent as (delete from commit_marker where id = any($2::uuid[])) insert into commit_marker (id) values ($1)`,
 }
-const CHECK_COMMIT_MARKER = { name: 'proof.look', text: 'insert into proof (id) values ($1) on conflict do nothing' }
+const CHECK_COMMIT_MARKER = {
+  name: 'commit-marker.check',
+  text: 'insert into commit_marker (id) values ($1) on conflict do nothing',
+}
 /** Of processes that are gone too. */
-const DELETE_COMMIT_MARKERS = `delete from proof where id = any($1::uuid[]) or written < now() - interval '1 day'`
+const DELETE_COMMIT_MARKERS = `delete from commit_marker where id = any($1::uuid[]) or written_at < now() - interval '1 day'`
 
 /** How often it is looked for while the server comes and goes, and how many milliseconds lie between. */
 const MAX_MARKER_CHECKS = 20
 const MARKER_CHECK_MS = 100
-/** Milliseconds that it is looked for where the server was silent. */
+/** Milliseconds that it is looked for after the server was silent. */
 const BRIEF_CHECK_MS = 2_000
 const COMMIT_UNKNOWN_MESSAGE =
   'the connection was lost while a transaction was being committed, and it cannot be found out whether it was'
 
-/** The proofs of one process. */
+/** The commit markers of one process. */
 export class CommitMarkers {
   #obsolete: string[] = []
 
@@ -61,11 +64,15 @@ export class CommitMarkers {
  * Whether a transaction was committed whose commit was not answered; `briefly`: those who wait have waited long enough. Throws
  * DoubtFault where that cannot be found out.
  */
-export async function isCommitted(takeConnection: () => Promise<pg.PoolClient>, proof: CommitMarker, briefly = false): Promise<boolean> {
-  const looked = checkMarker(takeConnection, proof)
-  if (!briefly) return looked
-  looked.catch(() => {}) // it goes on looking for nobody
-  const found = await Promise.race([looked, sleep(BRIEF_CHECK_MS, null, { ref: false })])
+export async function isCommitted(
+  takeConnection: () => Promise<pg.PoolClient>,
+  marker: CommitMarker,
+  briefly = false,
+): Promise<boolean> {
+  const check = checkMarker(takeConnection, marker)
+  if (!briefly) return check
+  check.catch(() => {}) // it goes on looking for nobody
+  const found = await Promise.race([check, sleep(BRIEF_CHECK_MS, null, { ref: false })])
   if (found === null) throw new UncertainWriteFault(COMMIT_UNKNOWN_MESSAGE)
   return found
 }

@@ -34,12 +34,12 @@ const URL_FORMAT_HINT =
 
 /** What a client is made of. `who`: how the server lists it. Throws StoreFault, which says nothing of what the URL holds. */
 export function clientConfigOf(url: string, applicationName: string): pg.ClientConfig {
-  const place = parsePostgresUrl(url)
-  const given = place.searchParams.get('options')
+  const parsed = parsePostgresUrl(url)
+  const given = parsed.searchParams.get('options')
   const options = PLANNER_SETTINGS.map((setting) => `-c ${setting}`)
-  place.searchParams.set('options', [...options, ...(given ? [given] : [])].join(' '))
+  parsed.searchParams.set('options', [...options, ...(given ? [given] : [])].join(' '))
   return {
-    connectionString: place.href,
+    connectionString: parsed.href,
     pipeline: true,
     application_name: applicationName,
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -52,7 +52,8 @@ export function clientConfigOf(url: string, applicationName: string): pg.ClientC
 }
 
 function parsePostgresUrl(url: string): URL {
-  if (!isPostgres(url) || !URL.canParse(url)) throw new StoreFault(`the URL of the database cannot be read: ${URL_FORMAT_HINT}`)
+  if (!isPostgres(url) || !URL.canParse(url))
+    throw new StoreFault(`the URL of the database cannot be read: ${URL_FORMAT_HINT}`)
   return new URL(url)
 }
 

@@ -2,13 +2,13 @@
 
 import pg from 'pg'
 import type { Instant } from '../../../values/time.ts'
-import { WatchedClient, type ClientConfig, DEFAULT_SILENCE_MS } from './client.ts'
+import { type ClientConfig, DEFAULT_SILENCE_MS, WatchedClient } from './client.ts'
 import { serverClock } from './clock.ts'
-import { clientConfigOf } from './connection.ts'
 import { CommitMarkers } from './commit-marker.ts'
-import { type ReadStatement, PipelinedReader } from './pipelined-reader.ts'
-import { toStoreFault, connectWithRetry } from './errors.ts'
-import { runOnce, runSnapshot, runTransaction, runTrial, type RunTransaction } from './transaction.ts'
+import { clientConfigOf } from './connection.ts'
+import { connectWithRetry, toStoreFault } from './errors.ts'
+import { PipelinedReader, type ReadStatement } from './pipelined-reader.ts'
+import { type RunTransaction, runOnce, runSnapshot, runTransaction, runTrial } from './transaction.ts'
 
 export type Database = {
   /** One statement that changes nothing; tried once more where the connection is lost. */
@@ -22,7 +22,7 @@ export type Database = {
    * `work` has to bear that, and what it throws ends it with nothing written. Written once or not at all, whatever happens.
    */
   transaction: RunTransaction
-  /** Runs `work` in one transaction, once, and leaves no proof of it: for migrations. */
+  /** Runs `work` in one transaction, once, and leaves no commit marker: for migrations. */
   transactionOnce: RunTransaction
   /** Runs `work`, which writes nothing, in one transaction that could write, by a connection of those that write. */
   rolledBackTransaction: RunTransaction
@@ -52,7 +52,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
   const reader = new PipelinedReader(config, { max: readConnections - longReadConnections, depth: 8 })
   const long = longReadConnections > 0 ? new PipelinedReader(config, { max: longReadConnections, depth: 1 }) : reader
   const pool = transactionPool(config, Math.max(1, size - readConnections))
-  const proofs = new CommitMarkers()
+  const markers = new CommitMarkers()
   const take = (): Promise<pg.PoolClient> =>
     connectWithRetry(
       () => pool.connect(),
@@ -71,12 +71,12 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     read,
     readLong: (statement, values) => worded(long.read(statement, values)),
     snapshot: (work) => worded(runSnapshot(take, work)),
-    transaction: (work) => worded(runTransaction(take, proofs, work)),
+    transaction: (work) => worded(runTransaction(take, markers, work)),
     transactionOnce: (work) => worded(runOnce(take, work)),
     rolledBackTransaction: (work) => worded(runTrial(take, work)),
     now: serverClock(read),
     async close() {
-      await proofs.deleteObsolete(pool)
+      await markers.deleteObsolete(pool)
       await Promise.all([pool.end(), reader.end(), long.end()])
     },
   }

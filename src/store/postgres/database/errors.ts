@@ -1,7 +1,7 @@
 /** What can go wrong with a PostgreSQL: what is worth another try, and the words for who runs it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreUnavailableFault, StoreFault } from '../../port/fault.ts'
+import { StoreFault, StoreUnavailableFault } from '../../port/fault.ts'
 import { redactedStoreUrl } from '../../port/url.ts'
 import { SERVER_SILENT_MESSAGE } from './client.ts'
 
@@ -11,9 +11,18 @@ const CONNECT_RETRY_DELAY_MS = 100
 
 /** Ends of connections by the server, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const SHUTDOWN_CODES = ['57P01', '57P02', '57P03', '57P05', '25P03', '08000', '08003', '08006', '08001', '08004']
-const SYSTEM_ERROR_CODES = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH']
+const SYSTEM_ERROR_CODES = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+]
 /** pg's own words, which have no code. */
-const CONNECTION_LOST_PATTERN = /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/
+const CONNECTION_LOST_PATTERN =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 const IN_FAILED_TRANSACTION = '25P02'
@@ -64,7 +73,11 @@ class UnreachableError extends Error {}
 export function isConnectionLost(error: unknown): boolean {
   if (isFileError(error)) return false
   const code = errorCode(error)
-  return SHUTDOWN_CODES.includes(code) || SYSTEM_ERROR_CODES.includes(code) || CONNECTION_LOST_PATTERN.test((error as Error).message)
+  return (
+    SHUTDOWN_CODES.includes(code) ||
+    SYSTEM_ERROR_CODES.includes(code) ||
+    CONNECTION_LOST_PATTERN.test((error as Error).message)
+  )
 }
 
 /** True where the server gave up a transaction that can simply be run again. */
@@ -102,7 +115,8 @@ export function toStoreFault(error: unknown, url: string): unknown {
 }
 
 function userMessage(error: Error): string | null {
-  const words = MESSAGES_BY_CODE[errorCode(error)] ?? MESSAGES_BY_PATTERN.find(([phrase]) => phrase.test(error.message))?.[1]
+  const words =
+    MESSAGES_BY_CODE[errorCode(error)] ?? MESSAGES_BY_PATTERN.find(([phrase]) => phrase.test(error.message))?.[1]
   if (words !== undefined) return words
   if (isUnavailable(error)) return UNREACHABLE_MESSAGE
   if (isFileError(error)) return `a file that the URL names cannot be read: ${error.path}`

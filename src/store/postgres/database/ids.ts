@@ -5,7 +5,10 @@ import type { ReadStatement } from './pipelined-reader.ts'
 /** As the sequence counts. */
 export const ID_BLOCK = 1000
 
-const NEXT_ID_BLOCKS = { name: 'ids.next', text: `select nextval('name_id') as first from generate_series(1, $1::integer)` }
+const NEXT_ID_BLOCKS = {
+  name: 'ids.next',
+  text: `select nextval('name_id') as first from generate_series(1, $1::integer)`,
+}
 
 /** Hands over as many as are asked for; ids that are not used are lost. */
 export function idAllocator(read: ReadStatement): (count: number) => Promise<number[]> {

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreUnavailableFault } from '../../port/fault.ts'
 import { type Migration, migrationFault, readMigrations, unappliedMigrations } from '../../shared/migrations.ts'
-import type { Database } from './database.ts'
 import { CREATE_COMMIT_MARKERS } from './commit-marker.ts'
+import type { Database } from './database.ts'
 import { isLocked } from './errors.ts'
 
 /** What the tables are for: each has a folder of migrations of its own. */
@@ -21,37 +21,44 @@ const MIGRATION_RETRY_MS = 2_000
 const LOCKED_MESSAGE =
   'others use its tables for too long: end them (pg_stat_activity shows statements and transactions that are open for minutes)'
 
-const MIGRATION_LOCK = { name: 'migrate.lock', text: `select pg_advisory_xact_lock(hashtext('domaindex ' || current_schema()))` }
+const MIGRATION_LOCK = {
+  name: 'migrate.lock',
+  text: `select pg_advisory_xact_lock(hashtext('domaindex ' || current_schema()))`,
+}
 const CHECK_MIGRATION_TABLE = {
   name: 'migrate.there',
-  text: `select to_regclass(quote_ident(current_schema()) || '.migration') is not null as there`,
+  text: `select to_regclass(quote_ident(current_schema()) || '.migration') is not null as is_there`,
 }
 const READ_APPLIED = {
   name: 'migrate.applied',
-  text: 'select number, name, checksum from migration where part = $1 order by number',
+  text: 'select number, name, checksum from migration where schema_part = $1 order by number',
 }
 const INSERT_MIGRATION = {
   name: 'migrate.note',
-  text: `insert into migration (part, number, name, checksum, applied) values ($1, $2, $3, $4, to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS'))`,
+  text: `insert into migration (schema_part, number, name, checksum, applied_at) values ($1, $2, $3, $4, to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS'))`,
 }
 const CREATE_MIGRATION_TABLE = `create table if not exists migration (
-  part text collate "C" not null, number integer not null, name text not null, checksum text not null, applied text not null,
-  primary key (part, number));
+  schema_part text collate "C" not null, number integer not null, name text not null, checksum text not null,
+  applied_at text not null, primary key (schema_part, number));
   ${CREATE_COMMIT_MARKERS}`
 
 /** True where any migration was applied. */
 export async function hasTables({ read }: Pick<Database, 'read'>): Promise<boolean> {
-  const [row] = await read<{ there: boolean }>(CHECK_MIGRATION_TABLE)
-  return row!.there
+  const [row] = await read<{ is_there: boolean }>(CHECK_MIGRATION_TABLE)
+  return row!.is_there
 }
 
 /** Those that the database still lacks. Throws StoreFault where it is newer than this release, or has another past. */
-export async function pendingPostgresMigrations(database: Pick<Database, 'read'>, part: SchemaPart, folder: URL): Promise<Migration[]> {
+export async function pendingPostgresMigrations(
+  database: Pick<Database, 'read'>,
+  part: SchemaPart,
+  folder: URL,
+): Promise<Migration[]> {
   const applied = (await hasTables(database)) ? await database.read<Migration>(READ_APPLIED, [part]) : []
   return unappliedMigrations(readMigrations(folder), applied)
 }
 
-/** How a migration waits for locks; `tell` hears of each try that gave up. */
+/** How a migration waits for locks; `report` hears of each try that gave up. */
 type MigrationRetry = { tries: number; wait: () => Promise<unknown>; report: (message: string) => void }
 
 const DEFAULT_MIGRATION_RETRY: MigrationRetry = { tries: 150, wait: () => sleep(MIGRATION_RETRY_MS), report: () => {} }
@@ -61,10 +68,12 @@ export async function applyPostgresMigrations(
   database: Database,
   part: SchemaPart,
   folder: URL,
-  { plan = false, ...patience }: Partial<MigrationRetry> & { plan?: boolean } = {},
+  { plan = false, ...retry }: Partial<MigrationRetry> & { plan?: boolean } = {},
 ): Promise<Migration[]> {
   const todo = await pendingPostgresMigrations(database, part, folder)
-  if (!plan) for (const migration of todo) await applyWithRetry(database, part, migration, { ...DEFAULT_MIGRATION_RETRY, ...patience })
+  if (!plan)
+    for (const migration of todo)
+      await applyWithRetry(database, part, migration, { ...DEFAULT_MIGRATION_RETRY, ...retry })
   return todo
 }
 
@@ -86,7 +95,11 @@ async function applyWithRetry(
   }
 }
 
-async function applyOnce(database: Database, part: SchemaPart, { number, name, checksum, sql }: Migration): Promise<void> {
+async function applyOnce(
+  database: Database,
+  part: SchemaPart,
+  { number, name, checksum, sql }: Migration,
+): Promise<void> {
   await database.transactionOnce(async (session) => {
     await session.script(SHORT_LOCK_TIMEOUT)
     await session.rows(MIGRATION_LOCK)

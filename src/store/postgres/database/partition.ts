@@ -1,8 +1,8 @@
 /** Parts: the first of a table's key, by which it would be spread over machines. */
 
 import { hash } from 'node:crypto'
-import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 
 /** Of all rows of a name, and of those that redirect to it. */
 export function partitionOfName(name: DomainName): number {

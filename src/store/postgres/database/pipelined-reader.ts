@@ -1,9 +1,9 @@
 /** Reads share connections: each is sent at once, behind those that are not answered yet, so that none waits for a free one. */
 
 import type pg from 'pg'
-import { WatchedClient, type ClientConfig } from './client.ts'
+import { type ClientConfig, WatchedClient } from './client.ts'
 import type { Statement } from './connection.ts'
-import { isConnectionLost, isServerSilent, isUnprepared, connectWithRetry } from './errors.ts'
+import { connectWithRetry, isConnectionLost, isServerSilent, isUnprepared } from './errors.ts'
 
 /** Runs one statement; the rows are objects, or arrays where the statement says so. */
 export type ReadStatement = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>
@@ -24,9 +24,9 @@ export class PipelinedReader {
   readonly #connections: ReadConnection[] = []
   #opening: Promise<ReadConnection> | null = null
 
-  constructor(config: ClientConfig, { max: most, depth }: ReadConnectionLimits) {
+  constructor(config: ClientConfig, { max, depth }: ReadConnectionLimits) {
     this.#config = config
-    this.#max = most
+    this.#max = max
     this.#depth = depth
   }
 
@@ -111,7 +111,7 @@ export class PipelinedReader {
 
   /** Takes no more statements to a lane. */
   #removeConnection(connection: ReadConnection): void {
-    const place = this.#connections.indexOf(connection)
-    if (place >= 0) this.#connections.splice(place, 1)
+    const index = this.#connections.indexOf(connection)
+    if (index >= 0) this.#connections.splice(index, 1)
   }
 }

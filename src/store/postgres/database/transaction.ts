@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { WatchedClient } from './client.ts'
+import { type CommitMarkers, isCommitted } from './commit-marker.ts'
 import type { Statement } from './connection.ts'
-import { isCommitted, type CommitMarkers } from './commit-marker.ts'
-import { isCollision, isFollowUpError, isConnectionLost, isServerSilent } from './errors.ts'
+import { isCollision, isConnectionLost, isFollowUpError, isServerSilent } from './errors.ts'
 
 /** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
 export type Session = {
@@ -57,22 +57,29 @@ export function runTrial<Result>(takeConnection: TakeConnection, work: Transacti
   })
 }
 
-export function runTransaction<Result>(takeConnection: TakeConnection, proofs: CommitMarkers, work: TransactionWork<Result>): Promise<Result> {
+export function runTransaction<Result>(
+  takeConnection: TakeConnection,
+  markers: CommitMarkers,
+  work: TransactionWork<Result>,
+): Promise<Result> {
   return withRetries(MAX_TRANSACTION_TRIES, async () => {
     const client = await takeConnection()
-    const proof = proofs.next()
-    const started = Promise.all([client.query(BEGIN_TRANSACTION), proofs.insert(client, proof)])
+    const marker = markers.next()
+    const started = Promise.all([client.query(BEGIN_TRANSACTION), markers.insert(client, marker)])
     let done: { result: Result } | undefined
     try {
       const result = await runBetween(client, started, async (session) => {
         done = { result: await work(session) }
         return done.result
       })
-      proofs.settle(proof, true)
+      markers.settle(marker, true)
       return result
     } catch (error) {
-      const isWritten = done !== undefined && isConnectionLost(error) && (await isCommitted(takeConnection, proof, isServerSilent(error)))
-      proofs.settle(proof, isWritten)
+      const isWritten =
+        done !== undefined &&
+        isConnectionLost(error) &&
+        (await isCommitted(takeConnection, marker, isServerSilent(error)))
+      markers.settle(marker, isWritten)
       if (done && isWritten) return done.result
       throw error
     }
@@ -80,7 +87,11 @@ export function runTransaction<Result>(takeConnection: TakeConnection, proofs: C
 }
 
 /** Runs `work` between `begun` and commit; whatever is thrown, nothing is written, or its commit was not answered. */
-async function runBetween<Result>(client: pg.PoolClient, started: Promise<unknown>, work: TransactionWork<Result>): Promise<Result> {
+async function runBetween<Result>(
+  client: pg.PoolClient,
+  started: Promise<unknown>,
+  work: TransactionWork<Result>,
+): Promise<Result> {
   const failures: unknown[] = []
   const fail = (error: unknown): void => void failures.push(error)
   let isBroken = false

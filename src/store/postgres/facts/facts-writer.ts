@@ -1,73 +1,73 @@
-/** Writes the facts of names that passed the gate, and with them the rows and counters that names share. */
+/** Writes the facts of names that passed the version check, and with them the rows and counters that names share. */
 
 import type { FactChanges } from '../../../apply/change.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
-import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
 import { packFacts, packTerms } from '../../shared/columns.ts'
 import { addressArray, bytesArray, plainArray, textArray } from '../database/arrays.ts'
 import { partitionOfName } from '../database/partition.ts'
-import { PostgresSharedRows } from './shared-rows.ts'
 import type { Session } from '../database/transaction.ts'
+import { PostgresSharedRows } from './shared-rows.ts'
 
 /** What is written of a name that passed; `isNew`: it had no facts. */
 export type WrittenName = { name: DomainName; id: number; isNew: boolean; facts: FactChanges }
 
 const FACTS_ROWS = `unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[],
   $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
-  as k(part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states, redirect_host)`
+  as k(part, id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states, redirect_host)`
 const INSERT_FACTS = {
   name: 'facts.insert',
-  text: `insert into facts (part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states,
+  text: `insert into facts (part, id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states,
       redirect_host)
-    select part, id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses::bytea[], states,
+    select part, id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses::bytea[], states,
       redirect_host from ${FACTS_ROWS}`,
 }
 const UPDATE_FACTS = {
   name: 'facts.update',
   text: `update facts f set status = k.status, ip = k.ip, flags = k.flags, ssl = k.ssl, redirects_to = k.redirects_to,
-      networks = k.networks, accounts = k.accounts, digest = k.digest, addresses = k.addresses::bytea[], states = k.states,
+      social_networks = k.social_networks, social_accounts = k.social_accounts, text_digest = k.text_digest, addresses = k.addresses::bytea[], states = k.states,
       redirect_host = k.redirect_host
     from ${FACTS_ROWS} where f.part = k.part and f.id = k.id`,
 }
 const INSERT_STATES = {
-  name: 'state.insert',
-  text: `insert into state (part, id, type, first_seen, last_confirmed, records, serial, base)
+  name: 'dns-state.insert',
+  text: `insert into dns_state (part, id, type, first_seen, last_confirmed, records, serial, base_first_seen)
     select * from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[])`,
 }
 /** The first time that a name was seen on an address: kept once, never moved. */
 const INSERT_FIRST_SEEN = {
-  name: 'ever.insert',
-  text: `insert into ever (part, id, address, since) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[], $4::bigint[])
+  name: 'first-seen.insert',
+  text: `insert into address_first_seen (part, id, address, first_seen) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[], $4::bigint[])
     on conflict do nothing`,
 }
 const READ_FIRST_SEEN = {
-  name: 'ever.since',
-  text: `select e.id, encode(e.address, 'hex') as hex, e.since from unnest($1::smallint[], $2::bigint[], $3::bytea[]) as k(part, id, address)
-    join ever e on e.part = k.part and e.id = k.id and e.address = k.address`,
+  name: 'first-seen.read',
+  text: `select e.id, encode(e.address, 'hex') as hex, e.first_seen from unnest($1::smallint[], $2::bigint[], $3::bytea[]) as k(part, id, address)
+    join address_first_seen e on e.part = k.part and e.id = k.id and e.address = k.address`,
 }
 const UPSERT_PENDING_PAGE = {
-  name: 'page.keep',
-  text: `insert into page (part, id, digest, terms) select * from unnest($1::smallint[], $2::bigint[], $3::text[], $4::bytea[])
+  name: 'pending-page.upsert',
+  text: `insert into pending_page (part, id, digest, terms) select * from unnest($1::smallint[], $2::bigint[], $3::text[], $4::bytea[])
     on conflict (part, id) do update set digest = excluded.digest, terms = excluded.terms`,
 }
 const DELETE_PENDING_PAGE = {
-  name: 'page.remove',
-  text: `delete from page p using unnest($1::smallint[], $2::bigint[]) as k(part, id) where p.part = k.part and p.id = k.id`,
+  name: 'pending-page.delete',
+  text: `delete from pending_page p using unnest($1::smallint[], $2::bigint[]) as k(part, id) where p.part = k.part and p.id = k.id`,
 }
 
 /** One round for the most: what does not hang on an answer is sent at once. */
 export async function writeFacts(session: Session, names: readonly WrittenName[]): Promise<void> {
   if (names.length === 0) return
-  const kept = Promise.all([
+  const writes = Promise.all([
     runUnlessEmpty(session, INSERT_FACTS, factsColumns(names.filter(({ isNew }) => isNew))),
     runUnlessEmpty(session, UPDATE_FACTS, factsColumns(names.filter(({ isNew }) => !isNew))),
     runUnlessEmpty(session, INSERT_STATES, stateColumns(names)),
     runUnlessEmpty(session, INSERT_FIRST_SEEN, firstSeenColumns(names)),
     ...pendingPageWrites(session, names),
   ])
-  const [since] = await Promise.all([firstSeenReader(session, names), kept])
+  const [since] = await Promise.all([firstSeenReader(session, names), writes])
   const shared = new PostgresSharedRows()
   for (const { name, id, facts } of names) {
     for (const address of facts.left) shared.leave(address, name)
@@ -98,9 +98,9 @@ function factsColumns(names: readonly WrittenName[]): string[] {
     plainArray(rows.map(({ flags }) => flags)),
     plainArray(rows.map(({ ssl }) => ssl)),
     plainArray(rows.map(({ redirects_to }) => redirects_to)),
-    textArray(rows.map(({ networks }) => networks)),
-    textArray(rows.map(({ accounts }) => accounts)),
-    plainArray(rows.map(({ digest }) => digest)),
+    textArray(rows.map(({ social_networks }) => social_networks)),
+    textArray(rows.map(({ social_accounts }) => social_accounts)),
+    plainArray(rows.map(({ text_digest }) => text_digest)),
     textArray(rows.map(({ addresses }) => (addresses.length > 0 ? addressArray(addresses) : null))),
     textArray(rows.map(({ states }) => states)),
     plainArray(rows.map(({ redirect_host }) => redirect_host)),
@@ -130,14 +130,17 @@ function firstSeenColumns(names: readonly WrittenName[]): string[] {
 }
 
 function pendingPageWrites(session: Session, names: readonly WrittenName[]): Promise<void>[] {
-  const kept = names.filter(({ facts }) => facts.terms)
+  const updated = names.filter(({ facts }) => facts.terms)
   const removed = names.filter(({ facts }) => facts.terms === null)
   const columns = [
-    ...factsWriterKeys(kept),
-    plainArray(kept.map(({ facts }) => facts.terms!.digest)),
-    bytesArray(kept.map(({ facts }) => packTerms(facts.terms!.counts))),
+    ...factsWriterKeys(updated),
+    plainArray(updated.map(({ facts }) => facts.terms!.digest)),
+    bytesArray(updated.map(({ facts }) => packTerms(facts.terms!.counts))),
   ]
-  return [runUnlessEmpty(session, UPSERT_PENDING_PAGE, columns), runUnlessEmpty(session, DELETE_PENDING_PAGE, factsWriterKeys(removed))]
+  return [
+    runUnlessEmpty(session, UPSERT_PENDING_PAGE, columns),
+    runUnlessEmpty(session, DELETE_PENDING_PAGE, factsWriterKeys(removed)),
+  ]
 }
 
 /** When names were first seen on the addresses they arrive on; only of those that were there before it has to be read. */
@@ -153,8 +156,8 @@ async function firstSeenReader(
   }
   if (missing.length > 0) {
     const columns = [...factsWriterKeys(missing), addressArray(missing.map(({ address }) => address))]
-    const rows = await session.rows<{ id: number; hex: string; since: Instant }>(READ_FIRST_SEEN, columns)
-    for (const { id, hex, since } of rows) dates.set(`${id} ${hex}`, since)
+    const rows = await session.rows<{ id: number; hex: string; first_seen: Instant }>(READ_FIRST_SEEN, columns)
+    for (const { id, hex, first_seen } of rows) dates.set(`${id} ${hex}`, first_seen)
   }
   return (id, address) => dates.get(`${id} ${packToHex(address)}`)!
 }

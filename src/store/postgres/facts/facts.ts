@@ -1,29 +1,32 @@
 /** The facts on PostgreSQL: every answer is a look-up by key or a range of one key, in one statement. */
 
-import { unpackHex } from '../../../values/ip-address.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { type ClockRow, lastObservedOf, type LookupRow, unpackLookup } from '../../shared/lookup.ts'
+import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
+import { type ClockRow, type LookupRow, lastObservedOf, unpackLookup } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
+import { addressPartitionSql, partitionOfName } from '../database/partition.ts'
 import { postgresHistory } from './history.ts'
 import { postgresNeighbours, postgresRedirects } from './pages.ts'
-import { addressPartitionSql, partitionOfName } from '../database/partition.ts'
 
 const CRAWL_STATE_OF_NAME = 'v.part = $1 and v.slot = $2 and v.name = $3'
 const READ_LOOKUP = {
   name: 'facts.lookup',
   rowMode: 'array' as const,
-  text: `select v.id, v.clock, v.late, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts,
-      (select sources from target t where t.part = $1 and t.target = $3) as redirects,
+  text: `select v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
+      (select sources from redirect_count t where t.part = $1 and t.target = $3) as redirects,
       (select sum(a.names - 1)::bigint from unnest(f.addresses) x
-        join address a on a.part = ${addressPartitionSql('x')} and a.address = x) as neighbours
-    from visit v left join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
+        join address_count a on a.part = ${addressPartitionSql('x')} and a.address = x) as neighbours
+    from crawl_state v left join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
 }
-const READ_CLOCKS = { name: 'facts.clocks', text: `select clock, late from visit v where ${CRAWL_STATE_OF_NAME}` }
+const READ_CLOCKS = {
+  name: 'facts.clocks',
+  text: `select clock, other_clocks from crawl_state v where ${CRAWL_STATE_OF_NAME}`,
+}
 const READ_ADDRESSES = {
   name: 'facts.addresses',
   text: `select (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes
-    from visit v join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
+    from crawl_state v join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
 }
 
 export function postgresFacts(database: Database): FactsReader {
@@ -47,7 +50,7 @@ export function postgresFacts(database: Database): FactsReader {
   }
 }
 
-/** The key of a name's narrow row. */
+/** The key of a name's crawl state. */
 export function crawlStateKey(name: DomainName): [part: number, slot: number, name: DomainName] {
   return [partitionOfName(name), slotOf(name), name]
 }

@@ -1,20 +1,21 @@
 /** Forgetting a name: every row that is its own goes, counters follow, and a tombstone stays. */
 
 import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
-import { unpackHex } from '../../../values/ip-address.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { unpackHex } from '../../../values/ip-address.ts'
 import { packClocks, TOMBSTONE_ID } from '../../shared/columns.ts'
 import { partitionOfName } from '../database/partition.ts'
-import { PostgresSharedRows } from './shared-rows.ts'
 import type { Session } from '../database/transaction.ts'
+import { PostgresSharedRows } from './shared-rows.ts'
 
 type OwnRows = { hexes: string; redirects_to: DomainName | null }
 
 /** From here on no one else writes the name; its version is raised, so that a late write is turned away. */
 const TAKE_NAME = {
   name: 'forget.take',
-  text: `insert into visit (part, slot, name, id, version, clock, late, dns_print, web_print) values ($1, $2, $3, ${TOMBSTONE_ID}, 1, $4, null, 0, 0)
-    on conflict (part, slot, name) do update set version = visit.version + 1 returning id`,
+  text: `insert into crawl_state (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint)
+    values ($1, $2, $3, ${TOMBSTONE_ID}, 1, $4, null, 0, 0)
+    on conflict (part, slot, name) do update set version = crawl_state.version + 1 returning id`,
 }
 const READ_OWN_ROWS = {
   name: 'forget.own',
@@ -22,11 +23,12 @@ const READ_OWN_ROWS = {
     from facts where part = $1 and id = $2`,
 }
 const WRITE_TOMBSTONE = {
-  name: 'forget.bury',
-  text: `update visit set id = ${TOMBSTONE_ID}, clock = $4, late = null, dns_print = 0, web_print = 0, due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
+  name: 'forget.tombstone',
+  text: `update crawl_state set id = ${TOMBSTONE_ID}, clock = $4, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
+    due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
 }
-/** The row of reading goes with the facts, by a trigger. */
-const DELETE_OWN_ROWS = ['facts', 'state', 'ever', 'page'].map((table) => ({
+/** A trigger removes the row of page_document with the facts. */
+const DELETE_OWN_ROWS = ['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => ({
   name: `forget.${table}`,
   text: `delete from ${table} where part = $1 and id = $2`,
 }))

@@ -1,12 +1,12 @@
 /** The history on PostgreSQL: the newest states from the facts, the superseded ones as a range by time, in one statement. */
 
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
-import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { RecordType } from '../../../values/dns-record.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
+import type { FactsReader, History } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
 import { historyPageOfType, type StateRow } from '../../shared/history.ts'
-import type { FactsReader, History } from '../../port/store.ts'
 import { plainArray } from '../database/arrays.ts'
 import { partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
@@ -20,22 +20,29 @@ const AFTER_ALL_STATES: Instant = 2 ** 48
 const READ_HISTORY = {
   name: 'facts.history',
   text: `with f as materialized (
-      select f.part, f.id, f.states from visit v join facts f on f.part = v.part and f.id = v.id
+      select f.part, f.id, f.states from crawl_state v join facts f on f.part = v.part and f.id = v.id
       where v.part = $1 and v.slot = $2 and v.name = $3)
-    select null::smallint as type, null::bigint as first_seen, states as records, null::bigint as serial, null::text as whole from f
+    select null::smallint as type, null::bigint as first_seen, states as records, null::bigint as serial, null::text as "baseRecords" from f
     union all
     select s.type, s.first_seen, s.records, s.serial, b.records from f
     cross join unnest($4::smallint[]) as t(type)
     cross join lateral (
-      select * from state s where s.part = f.part and s.id = f.id and s.type = t.type and s.first_seen < $5
+      select * from dns_state s where s.part = f.part and s.id = f.id and s.type = t.type and s.first_seen < $5
       order by s.first_seen desc limit $6) s
-    left join state b on b.part = s.part and b.id = s.id and b.type = s.type and b.first_seen = s.base`,
+    left join dns_state b on b.part = s.part and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen`,
 }
 
 export function postgresHistory(read: ReadStatement): FactsReader['history'] {
   return async <T extends RecordType>(name: DomainName, types: readonly T[], before: Instant | null, limit: number) => {
     const typeNumbers = plainArray(types.map((type) => RECORD_TYPE_NUMBERS[type]))
-    const rows = await read<HistoryRow>(READ_HISTORY, [partitionOfName(name), slotOf(name), name, typeNumbers, before ?? AFTER_ALL_STATES, limit + 1])
+    const rows = await read<HistoryRow>(READ_HISTORY, [
+      partitionOfName(name),
+      slotOf(name),
+      name,
+      typeNumbers,
+      before ?? AFTER_ALL_STATES,
+      limit + 1,
+    ])
     const current = rows.find(({ type }) => type === null)
     const newest = current ? unpackStates(current.records!) : {}
     const entries = types.map((type): [T, History] => {

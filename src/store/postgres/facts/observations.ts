@@ -1,56 +1,61 @@
-/** The frontier on PostgreSQL: reads what is known of a batch of names, and writes the changes behind the version gate. */
+/** The observation store on PostgreSQL: reads the crawl states and facts of a batch, and writes changes if their version still matches. */
 
 import type { Change } from '../../../apply/change.ts'
 import { NO_FACTS } from '../../../apply/crawl-state.ts'
-import { type DomainName, slotRangeOf, slotOf } from '../../../values/domain-name.ts'
-import { type FactsRow, packClocks, unpackFacts, unpackCrawlState, type CrawlStateRow } from '../../shared/columns.ts'
+import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
+import { type CrawlStateRow, type FactsRow, packClocks, unpackCrawlState, unpackFacts } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { type WrittenName, writeFacts } from './facts-writer.ts'
-import { forgetName } from './forget.ts'
 import { idAllocator } from '../database/ids.ts'
 import type { Session } from '../database/transaction.ts'
+import { type WrittenName, writeFacts } from './facts-writer.ts'
+import { forgetName } from './forget.ts'
 
 /** The columns of `facts` that are unpacked, of a row `f`. */
-export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts, f.digest, f.states, f.redirect_host,
+export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
+  f.text_digest, f.states, f.redirect_host,
   (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
 
 const CRAWL_STATE_KEYS = 'unnest($1::integer[], $2::text[]) as k(slot, name)'
 const CRAWL_STATE_OF_KEY = 'v.part = (k.slot >> 8)::smallint and v.slot = k.slot and v.name = k.name'
 const READ_CRAWL_STATES = {
-  name: 'frontier.visits',
-  text: `select v.name, v.id, v.version, v.clock, v.late, v.dns_print, v.web_print, v.due, v.failures from ${CRAWL_STATE_KEYS} join visit v on ${CRAWL_STATE_OF_KEY}`,
+  name: 'observations.crawl-states',
+  text: `select v.name, v.id, v.version, v.clock, v.other_clocks, v.dns_fingerprint, v.web_fingerprint, v.due, v.failures
+    from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY}`,
 }
 const READ_CURRENT_FACTS = {
-  name: 'frontier.currents',
-  text: `select v.name, ${FACTS_SELECT_COLUMNS} from ${CRAWL_STATE_KEYS} join visit v on ${CRAWL_STATE_OF_KEY}
+  name: 'observations.current-facts',
+  text: `select v.name, ${FACTS_SELECT_COLUMNS} from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY}
     join facts f on f.part = v.part and f.id = v.id`,
 }
 const CRAWL_STATE_VALUES = `unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[], $8::bigint[],
     $9::bigint[], $10::smallint[])
-  with ordinality as k(slot, name, version, id, clock, late, dns_print, web_print, due, failures, place)`
+  with ordinality as k(slot, name, version, id, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, position)`
 const INSERT_CRAWL_STATES = {
-  name: 'frontier.insert',
-  text: `with made as (
-      insert into visit (part, slot, name, id, version, clock, late, dns_print, web_print, due, failures)
-      select (slot >> 8)::smallint, slot, name, id, version + 1, clock, late, dns_print, web_print, due, failures from ${CRAWL_STATE_VALUES}
+  name: 'observations.insert',
+  text: `with inserted as (
+      insert into crawl_state
+        (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)
+      select (slot >> 8)::smallint, slot, name, id, version + 1, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures
+        from ${CRAWL_STATE_VALUES}
       on conflict do nothing returning slot, name, id)
-    select name, id from made`,
+    select name, id from inserted`,
 }
 /** A name that has no id gets the one that is offered. */
 const UPDATE_CRAWL_STATES = {
-  name: 'frontier.update',
-  text: `update visit v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, late = k.late,
-      dns_print = k.dns_print, web_print = k.web_print, due = k.due, failures = k.failures
+  name: 'observations.update',
+  text: `update crawl_state v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, other_clocks = k.other_clocks,
+      dns_fingerprint = k.dns_fingerprint, web_fingerprint = k.web_fingerprint, due = k.due, failures = k.failures
     from ${CRAWL_STATE_VALUES} where ${CRAWL_STATE_OF_KEY} and v.version = k.version returning v.name, v.id`,
 }
 
 const READ_VALID_LEASES = {
-  name: 'frontier.standing',
-  text: `select l.slots from unnest($1::smallint[], $2::bigint[]) as k(slots, fence)
-    join lease l on l.slots = k.slots and l.fence = k.fence and l.holder is not null order by l.slots for key share of l`,
+  name: 'observations.leases',
+  text: `select l.slot_range from unnest($1::smallint[], $2::bigint[]) as k(slot_range, fence)
+    join slot_lease l on l.slot_range = k.slot_range and l.fence = k.fence and l.holder is not null
+    order by l.slot_range for key share of l`,
 }
 
 type RowWithName<Row> = Row & { name: DomainName }
@@ -86,32 +91,36 @@ function crawlStateKeys(names: readonly DomainName[]): string[] {
 }
 
 /** Writes each change whose lease and version still stand, and returns the names of the others. */
-async function saveChanges(session: Session, offered: readonly OfferedChange[], leases?: readonly Lease[]): Promise<SaveResult> {
+async function saveChanges(
+  session: Session,
+  offered: readonly OfferedChange[],
+  leases?: readonly Lease[],
+): Promise<SaveResult> {
   const held = leases && (await leasedRanges(session, leases))
   const lost = offered.filter(({ change }) => held && !held.has(slotRangeOf(change.state.name)))
   const offers = lost.length === 0 ? offered : offered.filter((offer) => !lost.includes(offer))
   const sorted = offers.toSorted(compareOffers)
   const passed = new Map<DomainName, number | null>()
-  const made = sorted.filter(({ change }) => change.state.version === 0)
-  const known = sorted.filter(({ change }) => change.state.version > 0)
-  for (const [statement, some] of [[INSERT_CRAWL_STATES, made] as const, [UPDATE_CRAWL_STATES, known] as const]) {
+  const added = sorted.filter(({ change }) => change.state.version === 0)
+  const updated = sorted.filter(({ change }) => change.state.version > 0)
+  for (const [statement, some] of [[INSERT_CRAWL_STATES, added] as const, [UPDATE_CRAWL_STATES, updated] as const]) {
     if (some.length === 0) continue
     const rows = await session.rows<{ name: DomainName; id: number | null }>(statement, crawlStateValues(some))
     for (const { name, id } of rows) passed.set(name, id)
   }
-  const written = sorted.flatMap(({ change: { state: visit, facts }, id: offered }): WrittenName[] => {
-    const id = passed.get(visit.name)
-    return facts && id ? [{ name: visit.name, id, isNew: id === offered, facts }] : []
+  const written = sorted.flatMap(({ change: { state, facts }, id: offered }): WrittenName[] => {
+    const id = passed.get(state.name)
+    return facts && id ? [{ name: state.name, id, isNew: id === offered, facts }] : []
   })
   await writeFacts(session, written)
-  const again = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
-  return { rejected: again, lost: lost.map(({ change }) => change.state.name) }
+  const rejected = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
+  return { rejected, lost: lost.map(({ change }) => change.state.name) }
 }
 
 /** The ranges whose leases stand; they stand until the transaction has ended. */
 async function leasedRanges(session: Session, leases: readonly Lease[]): Promise<Set<number>> {
   const values = [plainArray(leases.map(({ range }) => range)), plainArray(leases.map(({ fence }) => fence))]
-  return new Set((await session.rows<{ slots: number }>(READ_VALID_LEASES, values)).map(({ slots }) => slots))
+  return new Set((await session.rows<{ slot_range: number }>(READ_VALID_LEASES, values)).map((row) => row.slot_range))
 }
 
 /** One order for all writers, so that none waits for a name that one who waits for it has. */
@@ -120,17 +129,17 @@ function compareOffers({ change: { state: a } }: OfferedChange, { change: { stat
 }
 
 function crawlStateValues(offers: readonly OfferedChange[]): string[] {
-  const visits = offers.map(({ change }) => change.state)
-  const clocks = visits.map((visit) => packClocks(visit.clocks))
+  const states = offers.map(({ change }) => change.state)
+  const clocks = states.map((state) => packClocks(state.clocks))
   return [
-    ...crawlStateKeys(visits.map(({ name }) => name)),
-    plainArray(visits.map(({ version }) => version)),
+    ...crawlStateKeys(states.map(({ name }) => name)),
+    plainArray(states.map(({ version }) => version)),
     plainArray(offers.map(({ id }) => id)),
     plainArray(clocks.map(({ clock }) => clock)),
-    bytesArray(clocks.map(({ otherClocks: late }) => late)),
-    plainArray(visits.map(({ dnsFingerprint: dnsPrint }) => dnsPrint)),
-    plainArray(visits.map(({ webFingerprint: webPrint }) => webPrint)),
-    plainArray(visits.map(({ due }) => due)),
-    plainArray(visits.map(({ failures }) => failures)),
+    bytesArray(clocks.map(({ otherClocks }) => otherClocks)),
+    plainArray(states.map(({ dnsFingerprint }) => dnsFingerprint)),
+    plainArray(states.map(({ webFingerprint }) => webFingerprint)),
+    plainArray(states.map(({ due }) => due)),
+    plainArray(states.map(({ failures }) => failures)),
   ]
 }

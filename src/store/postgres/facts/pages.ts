@@ -1,12 +1,12 @@
 /** Pages of shared rows on PostgreSQL: ranges by key, made to JSON by the server, long ones in slices. */
 
-import { type IpAddress, compareAddresses } from '../../../values/ip-address.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
+import type { FactsReader, NeighbourPosition, PageRows, RowFormat, RowPage } from '../../port/store.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
-import type { FactsReader, NeighbourPosition, RowPage, RowFormat, PageRows } from '../../port/store.ts'
 import { addressArray, plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { partitionOfName, partitionOfAddress } from '../database/partition.ts'
+import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
 /** Rows read at once: some milliseconds of a connection that other reads share. */
@@ -33,7 +33,7 @@ const READ_NEIGHBOURS = {
 
 /** Rows as the server wrote them: from the first name to the end of the last value. All of it is ASCII. */
 type PageSlice = { count: number; text: string | null }
-/** Reads at most `most` rows after a position. */
+/** Reads at most `maxRows` rows after a position. */
 type SliceReader<Position> = (after: Position | null, maxRows: number) => Promise<PageSlice>
 
 /** Reads slices until the page is full, each with one row more than it takes, to know whether others follow. */
@@ -49,10 +49,10 @@ async function readRowPage<Row, F extends RowFormat, Position>(
   let last = from
   let more = true
   while (left > 0 && more) {
-    const most = Math.min(left, PAGE_SLICE_ROWS)
-    const { count, text } = await read(last, most + 1)
-    more = count > most
-    left -= Math.min(count, most)
+    const max = Math.min(left, PAGE_SLICE_ROWS)
+    const { count, text } = await read(last, max + 1)
+    more = count > max
+    left -= Math.min(count, max)
     if (text === null) break
     const taken = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
     last = positionOf(lastRowOf(taken))
@@ -80,8 +80,13 @@ function formatRows<Row, F extends RowFormat>(texts: readonly string[], as: F): 
 
 export function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
   return (target, after, limit, as) => {
-    const readSlice: SliceReader<DomainName> = async (from, most) => {
-      const [slice] = await readerFor(database, most)<PageSlice>(READ_REDIRECTS, [partitionOfName(target), target, from ?? '', most])
+    const readSlice: SliceReader<DomainName> = async (from, maxRows) => {
+      const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_REDIRECTS, [
+        partitionOfName(target),
+        target,
+        from ?? '',
+        maxRows,
+      ])
       return slice!
     }
     return readRowPage(readSlice, (row) => row as DomainName, after, limit, as)
@@ -90,15 +95,19 @@ export function postgresRedirects(database: PageDatabase): FactsReader['redirect
 
 export function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
   return (addresses, except, after, limit, as) => {
-    const readSlice: SliceReader<NeighbourPosition> = async (from, most) => {
-      const walk = remainingAddresses(addresses, from)
+    const readSlice: SliceReader<NeighbourPosition> = async (from, maxRows) => {
+      const remaining = remainingAddresses(addresses, from)
       const columns = [
-        plainArray(walk.map(partitionOfAddress)),
-        addressArray(walk),
-        textArray(walk.map((address) => (address === from?.address ? from.name : ''))),
-        textArray(walk.map((address) => `","ip":"${address}","since":"`)),
+        plainArray(remaining.map(partitionOfAddress)),
+        addressArray(remaining),
+        textArray(remaining.map((address) => (address === from?.address ? from.name : ''))),
+        textArray(remaining.map((address) => `","ip":"${address}","since":"`)),
       ]
-      const [slice] = await readerFor(database, most)<PageSlice>(READ_NEIGHBOURS, [...columns, except ?? '', most])
+      const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_NEIGHBOURS, [
+        ...columns,
+        except ?? '',
+        maxRows,
+      ])
       return slice!
     }
     return readRowPage(readSlice, neighbourPositionOf, after, limit, as)
@@ -111,7 +120,7 @@ function neighbourPositionOf(row: string): NeighbourPosition {
   return { address: address as IpAddress, name: name as DomainName }
 }
 
-/** The addresses that a walk still has before it; its own may be gone by now. */
+/** The addresses from the position on; the address of the position itself may be gone. */
 function remainingAddresses(addresses: readonly IpAddress[], after: NeighbourPosition | null): IpAddress[] {
   return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
 }

@@ -1,9 +1,9 @@
 /** The rows that names share, presence on addresses and redirects to targets, each list with its counter. */
 
-import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 import { addressArray, plainArray } from '../database/arrays.ts'
-import { partitionOfName, partitionOfAddress } from '../database/partition.ts'
+import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
 
 type PresenceRow = { part: number; address: IpAddress; name: DomainName; since: string; order: string }
@@ -13,38 +13,38 @@ type RedirectMove = { part: number; target: DomainName; source: DomainName; orde
 // written in the order of their keys, by every writer the same, so that none waits for one that waits for it.
 const MOVE_PRESENCE = {
   name: 'presence.move',
-  text: `with gone as (
+  text: `with leaving as (
       delete from presence p using unnest($1::smallint[], $2::bytea[], $3::text[]) as k(part, address, name)
       where p.part = k.part and p.address = k.address and p.name = k.name returning p.part, p.address),
-    come as (
+    arriving as (
       insert into presence (part, address, name, since) select * from unnest($4::smallint[], $5::bytea[], $6::text[], $7::text[])
       on conflict do nothing returning part, address),
-    moved as (select part, address, -1 as names from gone union all select part, address, 1 from come)
-    insert into address (part, address, names) select part, address, sum(names) from moved
+    moved as (select part, address, -1 as names from leaving union all select part, address, 1 from arriving)
+    insert into address_count (part, address, names) select part, address, sum(names) from moved
     group by part, address having sum(names) <> 0 order by part, address
-    on conflict (part, address) do update set names = address.names + excluded.names`,
+    on conflict (part, address) do update set names = address_count.names + excluded.names`,
 }
 const DELETE_EMPTY_ADDRESSES = {
-  name: 'address.empty',
-  text: `delete from address a using unnest($1::smallint[], $2::bytea[]) as k(part, address)
+  name: 'address-count.delete-empty',
+  text: `delete from address_count a using unnest($1::smallint[], $2::bytea[]) as k(part, address)
     where a.part = k.part and a.address = k.address and a.names = 0`,
 }
 const MOVE_REDIRECTS = {
   name: 'redirect.move',
-  text: `with gone as (
+  text: `with leaving as (
       delete from redirect r using unnest($1::smallint[], $2::text[], $3::text[]) as k(part, target, source)
       where r.part = k.part and r.target = k.target and r.source = k.source returning r.part, r.target),
-    come as (
+    arriving as (
       insert into redirect (part, target, source) select * from unnest($4::smallint[], $5::text[], $6::text[])
       on conflict do nothing returning part, target),
-    moved as (select part, target, -1 as sources from gone union all select part, target, 1 from come)
-    insert into target (part, target, sources) select part, target, sum(sources) from moved
+    moved as (select part, target, -1 as sources from leaving union all select part, target, 1 from arriving)
+    insert into redirect_count (part, target, sources) select part, target, sum(sources) from moved
     group by part, target having sum(sources) <> 0 order by part, target
-    on conflict (part, target) do update set sources = target.sources + excluded.sources`,
+    on conflict (part, target) do update set sources = redirect_count.sources + excluded.sources`,
 }
 const DELETE_EMPTY_TARGETS = {
-  name: 'target.empty',
-  text: `delete from target t using unnest($1::smallint[], $2::text[]) as k(part, target)
+  name: 'redirect-count.delete-empty',
+  text: `delete from redirect_count t using unnest($1::smallint[], $2::text[]) as k(part, target)
     where t.part = k.part and t.target = k.target and t.sources = 0`,
 }
 
@@ -73,13 +73,15 @@ export class PostgresSharedRows {
 
   async write(session: Session): Promise<void> {
     const leaving = presenceColumns(this.#leaving)
-    const come = presenceColumns(this.#arriving)
+    const arriving = presenceColumns(this.#arriving)
     const ended = redirectColumns(this.#removedRedirects)
     const added = redirectColumns(this.#addedRedirects)
     const sent: Promise<number>[] = []
-    if (this.#leaving.length + this.#arriving.length > 0) sent.push(session.run(MOVE_PRESENCE, [...leaving.slice(0, 3), ...come]))
+    if (this.#leaving.length + this.#arriving.length > 0)
+      sent.push(session.run(MOVE_PRESENCE, [...leaving.slice(0, 3), ...arriving]))
     if (this.#leaving.length > 0) sent.push(session.run(DELETE_EMPTY_ADDRESSES, leaving.slice(0, 2)))
-    if (this.#removedRedirects.length + this.#addedRedirects.length > 0) sent.push(session.run(MOVE_REDIRECTS, [...ended, ...added]))
+    if (this.#removedRedirects.length + this.#addedRedirects.length > 0)
+      sent.push(session.run(MOVE_REDIRECTS, [...ended, ...added]))
     if (this.#removedRedirects.length > 0) sent.push(session.run(DELETE_EMPTY_TARGETS, ended.slice(0, 2)))
     await Promise.all(sent)
   }

@@ -8,7 +8,7 @@ import type { Instant } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
-import { type WriteAuditEntry, auditWriterOf } from './audit.ts'
+import { auditWriterOf, type WriteAuditEntry } from './audit.ts'
 import { insertToken } from './tokens.ts'
 
 /** An account `a` as JSON, with its periods and add-ons. */
@@ -24,7 +24,10 @@ const READ_ACCOUNT_BY_EMAIL = {
   name: 'account.by_email',
   text: `select ${ACCOUNT_AS_JSON} as account from account a where lower(email) = lower($1 collate "C")`,
 }
-const READ_ACCOUNT_BY_ID = { name: 'account.by_number', text: `select ${ACCOUNT_AS_JSON} as account from account a where id = $1` }
+const READ_ACCOUNT_BY_ID = {
+  name: 'account.by_number',
+  text: `select ${ACCOUNT_AS_JSON} as account from account a where id = $1`,
+}
 const READ_ACCOUNT_PAGE = {
   name: 'account.page',
   text: `select ${ACCOUNT_AS_JSON} as account from account a where lower(email) > lower($1 collate "C") order by lower(email) limit $2`,
@@ -63,13 +66,14 @@ const ADD_ADDON = {
   text: 'insert into addon (account, addon) select id, $2 from account where id = $1 on conflict do nothing',
 }
 const REMOVE_ADDON = { name: 'addon.delete', text: 'delete from addon where account = $1 and addon = $2' }
-/** Budgets before holds, and the account before what it asked for, as everyone locks them; periods, add-ons, tokens and usage go with their account. */
+/** Budgets before token leases, and the account before its lookup requests, as every writer locks them. Periods, add-ons,
+ * tokens and usage go with their account. */
 const DELETE_ACCOUNT_ROWS = [
   'budget where account',
-  'hold where account',
-  'download where account',
+  'token_lease where account',
+  'paid_file where account',
   'account where id',
-  'asking where account',
+  'lookup_request_count where account',
 ].map((what) => ({
   name: `account.delete_${what.split(' ')[0]}`,
   text: `delete from ${what} = $1`,

@@ -26,7 +26,12 @@ const INSERT_INSTALLATION_AUDIT = {
 }
 
 /** Writes an entry of an account that is there, in the transaction of its change; without `now` at the server's time. */
-export type WriteAuditEntry = (session: Session, action: AuditAction, account: number, details: AuditDetails) => Promise<void>
+export type WriteAuditEntry = (
+  session: Session,
+  action: AuditAction,
+  account: number,
+  details: AuditDetails,
+) => Promise<void>
 
 export function auditWriterOf({ user, origin }: Actor, now: Instant | null): WriteAuditEntry {
   return async ({ run }, action, account, details) =>

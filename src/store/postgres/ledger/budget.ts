@@ -2,12 +2,12 @@
 
 import type { Day, Instant } from '../../../values/time.ts'
 import { UncertainWriteFault } from '../../port/fault.ts'
-import type { QuotaRequest, FilePurchase, Settlement } from '../../port/ledger.ts'
+import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
-import { BudgetSet, type Budget, type PaidFile, type LeaseRow, type BudgetKey, budgetName } from './budget-set.ts'
-import { readPaidFiles, insertPaidFiles } from './downloads.ts'
-import { forfeitLeases, heartbeatHolders, expireHolders } from './holders.ts'
+import { type Budget, type BudgetKey, BudgetSet, budgetName, type LeaseRow, type PaidFile } from './budget-set.ts'
+import { insertPaidFiles, readPaidFiles } from './downloads.ts'
+import { expireHolders, forfeitLeases, heartbeatHolders } from './holders.ts'
 
 /** A write to budgets that is gathered with others. */
 export type QuotaCall =
@@ -30,8 +30,8 @@ const INSERT_BUDGETS = {
   text: `insert into budget (account, day, used) select account, day, 0 from ${BUDGET_KEYS} order by 1, 2 on conflict do nothing`,
 }
 const READ_LEASES = {
-  name: 'hold.read',
-  text: `select h.account, h.day, h.holder, h.units from ${BUDGET_KEYS} join hold h on h.account = k.account and h.day = k.day`,
+  name: 'lease.read',
+  text: `select l.account, l.day, l.holder, l.units from ${BUDGET_KEYS} join token_lease l on l.account = k.account and l.day = k.day`,
 }
 const WRITE_BUDGETS = {
   name: 'budget.write',
@@ -41,9 +41,9 @@ const WRITE_BUDGETS = {
     held as materialized (
       select * from unnest($4::integer[], $5::text[], $6::text[], $7::integer[]) as n (account, day, holder, units)),
     ended as (
-      delete from hold h using held n
-      where n.units = 0 and h.account = n.account and h.day = n.day and h.holder = n.holder)
-    insert into hold (account, day, holder, units) select account, day, holder, units from held where units > 0
+      delete from token_lease l using held n
+      where n.units = 0 and l.account = n.account and l.day = n.day and l.holder = n.holder)
+    insert into token_lease (account, day, holder, units) select account, day, holder, units from held where units > 0
     on conflict (account, day, holder) do update set units = excluded.units`,
 }
 
@@ -98,12 +98,16 @@ async function tryQuotaCalls(
   const holders = [...new Set(calls.flatMap(holdersOfCall))]
   const keys = [...new Map(calls.flatMap(budgetKeysOfCall).map((key) => [budgetName(key), key])).values()]
   const wanted = calls.flatMap((call) => (call.kind === 'pay' ? [call.purchase] : []))
-  const [others, budgetSet] = await Promise.all([heartbeatHolders(session, holders, now), openBudgets(session, keys, wanted)])
+  const [others, budgetSet] = await Promise.all([
+    heartbeatHolders(session, holders, now),
+    openBudgets(session, keys, wanted),
+  ])
   if (matters && others.expired.length > 0) return { replies: null, expired: others.expired }
   const live = others.liveCount + holders.length
   const replies = calls.map((call) => applyQuotaCall(budgetSet, call, live))
-  const { budgets, holds, bought } = budgetSet.changes()
-  if (budgets.length + holds.length > 0) await session.run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(holds)])
+  const { budgets, leases, bought } = budgetSet.changes()
+  if (budgets.length + leases.length > 0)
+    await session.run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(leases)])
   await insertPaidFiles(session, bought)
   return { replies, expired: [] }
 }
@@ -117,15 +121,24 @@ function applyQuotaCall(budgetSet: BudgetSet, call: QuotaCall, live: number): un
 }
 
 /** Locks the budgets of `keys`, made where they are not there. The statements are sent at once, and see what is before them. */
-async function openBudgets(session: Session, keys: readonly BudgetKey[], wanted: readonly PaidFile[]): Promise<BudgetSet> {
+async function openBudgets(
+  session: Session,
+  keys: readonly BudgetKey[],
+  wanted: readonly PaidFile[],
+): Promise<BudgetSet> {
   const { rows, run } = session
   if (keys.length === 0) return new BudgetSet([], [], [])
   const values = budgetKeyColumns(keys)
-  const look = () => Promise.all([rows<Budget>(LOCK_BUDGETS, values), rows<LeaseRow>(READ_LEASES, values), readPaidFiles(session, wanted)])
-  const looked = await look()
-  if (looked[0].length === keys.length) return new BudgetSet(...looked)
-  const [, again] = await Promise.all([run(INSERT_BUDGETS, values), look()])
-  return new BudgetSet(...again)
+  const load = () =>
+    Promise.all([
+      rows<Budget>(LOCK_BUDGETS, values),
+      rows<LeaseRow>(READ_LEASES, values),
+      readPaidFiles(session, wanted),
+    ])
+  const loaded = await load()
+  if (loaded[0].length === keys.length) return new BudgetSet(...loaded)
+  const [, reloaded] = await Promise.all([run(INSERT_BUDGETS, values), load()])
+  return new BudgetSet(...reloaded)
 }
 
 function holdersOfCall(call: QuotaCall): string[] {
@@ -150,6 +163,6 @@ function budgetColumns(budgets: readonly Budget[]): unknown[][] {
   return [...budgetKeyColumns(budgets), budgets.map(({ used }) => used)]
 }
 
-function leaseRowColumns(holds: readonly LeaseRow[]): unknown[][] {
-  return [...budgetKeyColumns(holds), holds.map(({ holder }) => holder), holds.map(({ units }) => units)]
+function leaseRowColumns(leases: readonly LeaseRow[]): unknown[][] {
+  return [...budgetKeyColumns(leases), leases.map(({ holder }) => holder), leases.map(({ units }) => units)]
 }

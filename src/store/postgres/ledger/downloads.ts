@@ -7,16 +7,16 @@ import type { PaidFile } from './budget-set.ts'
 
 const PAID_FILE_KEYS = 'unnest($1::integer[], $2::text[], $3::text[]) as k (account, day, file)'
 const READ_PAID_FILES = {
-  name: 'download.read',
-  text: `select d.account, d.day, d.file from ${PAID_FILE_KEYS} join download d using (account, day, file)`,
+  name: 'paid-file.read',
+  text: `select p.account, p.day, p.file from ${PAID_FILE_KEYS} join paid_file p using (account, day, file)`,
 }
 const INSERT_PAID_FILES = {
-  name: 'download.write',
-  text: `insert into download (account, day, file) select account, day, file from ${PAID_FILE_KEYS} on conflict do nothing`,
+  name: 'paid-file.insert',
+  text: `insert into paid_file (account, day, file) select account, day, file from ${PAID_FILE_KEYS} on conflict do nothing`,
 }
 const DELETE_OLD_PAID_FILES = {
-  name: 'download.clear',
-  text: 'delete from download d using unnest($1::integer[], $2::text[]) as k (account, day) where d.account = k.account and d.day < k.day',
+  name: 'paid-file.delete-old',
+  text: 'delete from paid_file p using unnest($1::integer[], $2::text[]) as k (account, day) where p.account = k.account and p.day < k.day',
 }
 
 export function postgresDownloadReads({ read }: Pick<Database, 'read'>) {
@@ -38,6 +38,6 @@ export async function insertPaidFiles({ run }: Session, bought: readonly PaidFil
   await Promise.all([run(DELETE_OLD_PAID_FILES, [accounts, days]), run(INSERT_PAID_FILES, paidFileColumns(bought))])
 }
 
-function paidFileColumns(downloads: readonly PaidFile[]): unknown[][] {
-  return (['account', 'day', 'file'] as const).map((key) => downloads.map((download) => download[key]))
+function paidFileColumns(files: readonly PaidFile[]): unknown[][] {
+  return (['account', 'day', 'file'] as const).map((key) => files.map((paid) => paid[key]))
 }

@@ -1,4 +1,4 @@
-/** The pen of a process: calls that come while it writes are written together with its next transaction. */
+/** Group commit: calls that come while a process writes are written together in its next transaction. */
 
 import type { Instant } from '../../../values/time.ts'
 import { StoreFault } from '../../port/fault.ts'
@@ -33,7 +33,7 @@ export function groupCommit<Call>(write: WriteGroup<Call>) {
         taken.map(({ call }) => call),
         now,
       )
-      for (const [place, { resolve }] of taken.entries()) resolve(values[place])
+      for (const [index, { resolve }] of taken.entries()) resolve(values[index])
     } catch (error) {
       // those that came meanwhile have waited as well, and would wait as long again
       const others = error instanceof StoreFault ? waiting.splice(0) : []

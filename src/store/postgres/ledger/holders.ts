@@ -1,6 +1,11 @@
-/** The roll of the processes that take units: who was heard of, and what becomes of who was not. */
+/** The processes that take units: records their heartbeats, and expires the leases of those without one. */
 
-import { classifyHolders, type HolderStatus, LEASE_TIMEOUT_SECONDS, type HolderSilence } from '../../../accounts/quota-lease-rules.ts'
+import {
+  classifyHolders,
+  type HolderSilence,
+  type HolderStatus,
+  LEASE_TIMEOUT_SECONDS,
+} from '../../../accounts/quota-lease-rules.ts'
 import type { Instant } from '../../../values/time.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Session } from '../database/transaction.ts'
@@ -9,67 +14,81 @@ import type { Session } from '../database/transaction.ts'
 const HOLDER_CLOCK = clockTableSql('$2')
 /** One that was heard of in the future was so before the clock was set back: from now on its silence counts again. */
 const HEARTBEAT_HOLDERS = {
-  name: 'holder.hear',
+  name: 'holder.heartbeat',
   text: `with ${HOLDER_CLOCK},
-    ours as (
-      insert into holder (holder, heard) select name, now from unnest($1::text[]) as name, clock order by 1
-      on conflict (holder) do update set heard = excluded.heard
-      where holder.heard < excluded.heard or holder.heard > excluded.heard + $3::bigint),
-    early as (
-      select holder from holder, clock where heard > now + $3::bigint and holder <> all($1::text[])
-      order by 1 for update of holder skip locked),
-    reset as (update holder set heard = now from clock, early where holder.holder = early.holder)
-    select holder, now - heard as seconds from holder, clock`,
+    own as (
+      insert into lease_holder (holder, heartbeat_at) select name, now from unnest($1::text[]) as name, clock order by 1
+      on conflict (holder) do update set heartbeat_at = excluded.heartbeat_at
+      where lease_holder.heartbeat_at < excluded.heartbeat_at
+        or lease_holder.heartbeat_at > excluded.heartbeat_at + $3::bigint),
+    ahead as (
+      select holder from lease_holder, clock where heartbeat_at > now + $3::bigint and holder <> all($1::text[])
+      order by 1 for update of lease_holder skip locked),
+    reset as (update lease_holder set heartbeat_at = now from clock, ahead where lease_holder.holder = ahead.holder)
+    select holder, now - heartbeat_at as seconds from lease_holder, clock`,
 }
 /** Who is locked says something right now. Waiting for its row, while ours is locked, could end in a circle. */
 const RENEW_HOLDERS = {
-  name: 'holder.spare',
+  name: 'holder.renew',
   text: `with ${HOLDER_CLOCK},
     silent as (
-      select holder from holder, clock where holder = any($1::text[]) and now - heard > $3::bigint
-      order by 1 for update of holder skip locked)
-    update holder set heard = now from clock, silent where holder.holder = silent.holder`,
+      select holder from lease_holder, clock where holder = any($1::text[]) and now - heartbeat_at > $3::bigint
+      order by 1 for update of lease_holder skip locked)
+    update lease_holder set heartbeat_at = now from clock, silent where lease_holder.holder = silent.holder`,
 }
 const LOCK_BUDGETS_OF_HOLDERS = {
-  name: 'hold.keys',
-  text: `select b.account from (select distinct account, day from hold where holder = any($1::text[])) k
+  name: 'lease.budgets',
+  text: `select b.account from (select distinct account, day from token_lease where holder = any($1::text[])) k
     join budget b on b.account = k.account and b.day = k.day order by b.account, b.day for update of b`,
 }
 /** One that was heard of meanwhile keeps what it holds. */
 const EXPIRE_LEASES = {
-  name: 'hold.strike',
+  name: 'lease.expire',
   text: `with ${HOLDER_CLOCK},
-    struck as (
-      delete from hold using clock where holder = any($1::text[])
-        and not exists (select 1 from holder h where h.holder = hold.holder and now - h.heard <= $3::bigint)
+    expired as (
+      delete from token_lease using clock where holder = any($1::text[])
+        and not exists (select 1 from lease_holder h
+          where h.holder = token_lease.holder and now - h.heartbeat_at <= $3::bigint)
       returning account, day, units),
-    spent as (select account, day, sum(units)::integer as units from struck group by 1, 2)
+    spent as (select account, day, sum(units)::integer as units from expired group by 1, 2)
     update budget b set used = b.used + spent.units from spent where b.account = spent.account and b.day = spent.day`,
 }
 const DELETE_EXPIRED_HOLDERS = {
-  name: 'holder.remove',
+  name: 'holder.expire',
   text: `with ${HOLDER_CLOCK},
-    gone as (
-      select holder from holder, clock where holder = any($1::text[]) and now - heard > $3::bigint
-      order by 1 for update of holder skip locked)
-    delete from holder using gone where holder.holder = gone.holder`,
+    expired as (
+      select holder from lease_holder, clock where holder = any($1::text[]) and now - heartbeat_at > $3::bigint
+      order by 1 for update of lease_holder skip locked)
+    delete from lease_holder using expired where lease_holder.holder = expired.holder`,
 }
 
-const DELETE_HOLDERS = { name: 'holder.forget', text: 'delete from holder where holder = any($1::text[])' }
+const DELETE_HOLDERS = { name: 'holder.delete', text: 'delete from lease_holder where holder = any($1::text[])' }
 
 /** Marks holders as heard of, and spares others in the same transaction, so that nobody sees the one without the other. */
-export async function heartbeatHolders({ rows, run }: Session, holders: readonly string[], now: Instant | null): Promise<HolderStatus> {
+export async function heartbeatHolders(
+  { rows, run }: Session,
+  holders: readonly string[],
+  now: Instant | null,
+): Promise<HolderStatus> {
   if (holders.length === 0) return { liveCount: 0, expired: [], renewed: [] }
   const silences = await rows<HolderSilence>(HEARTBEAT_HOLDERS, [holders, now, LEASE_TIMEOUT_SECONDS])
-  const roll = classifyHolders(silences, holders)
-  if (roll.renewed.length > 0) await run(RENEW_HOLDERS, [roll.renewed, now, LEASE_TIMEOUT_SECONDS])
-  return roll
+  const status = classifyHolders(silences, holders)
+  if (status.renewed.length > 0) await run(RENEW_HOLDERS, [status.renewed, now, LEASE_TIMEOUT_SECONDS])
+  return status
 }
 
-/** What holders hold that are silent still is spent, and they are struck off the roll. */
-export async function expireHolders({ rows, run }: Session, holders: readonly string[], now: Instant | null): Promise<void> {
+/** What holders hold that are silent still is spent, and their rows are deleted. */
+export async function expireHolders(
+  { rows, run }: Session,
+  holders: readonly string[],
+  now: Instant | null,
+): Promise<void> {
   const values = [holders, now, LEASE_TIMEOUT_SECONDS]
-  await Promise.all([rows(LOCK_BUDGETS_OF_HOLDERS, [holders]), run(EXPIRE_LEASES, values), run(DELETE_EXPIRED_HOLDERS, values)])
+  await Promise.all([
+    rows(LOCK_BUDGETS_OF_HOLDERS, [holders]),
+    run(EXPIRE_LEASES, values),
+    run(DELETE_EXPIRED_HOLDERS, values),
+  ])
 }
 
 /** What holders of this process hold is spent, although they live: it is not known what the ledger knows of it. */

@@ -1,13 +1,14 @@
-/** The ledger on PostgreSQL, and the wishes beside it: every process writes for itself, exact by the locks of rows. */
+/** The ledger on PostgreSQL, and the crawl requests beside it: every process writes for itself, exact by the locks of rows. */
 
 import type { Instant } from '../../../values/time.ts'
+import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import type { Ledger } from '../../port/ledger.ts'
 import { parseGivenSecrets } from '../../shared/secrets.ts'
-import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import type { Database } from '../database/database.ts'
 import { postgresAccountReads, postgresAccountWrites } from './accounts.ts'
 import { postgresAudit } from './audit.ts'
-import { postgresBudgetReads, type QuotaCall, forfeitingWriter } from './budget.ts'
+import { forfeitingWriter, postgresBudgetReads, type QuotaCall } from './budget.ts'
+import { postgresCrawlRequests } from './crawl-requests.ts'
 import { postgresDownloadReads } from './downloads.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
@@ -15,7 +16,6 @@ import { acceptGiven, postgresSecrets, postgresSecretWrites } from './secrets.ts
 import { postgresTokenStanding } from './token-standing.ts'
 import { postgresTokens, postgresTokenWrites } from './tokens.ts'
 import { postgresUsage } from './usage.ts'
-import { postgresCrawlRequests } from './crawl-requests.ts'
 
 export const POSTGRES_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 

@@ -6,7 +6,7 @@ import type { Instant } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
-import { type WriteAuditEntry, auditWriterOf } from './audit.ts'
+import { auditWriterOf, type WriteAuditEntry } from './audit.ts'
 
 /** The columns of a token. */
 export const TOKEN_COLUMNS = 'id, name, hint, created, expires, last_used, revoked'

@@ -1,7 +1,7 @@
 /** The usage on PostgreSQL: calls by token, endpoint and day. */
 
 import type { Day } from '../../../values/time.ts'
-import type { UsageNote, UsageCount } from '../../port/ledger.ts'
+import type { UsageCount, UsageNote } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
 
 const READ_USAGE = {
@@ -11,16 +11,16 @@ const READ_USAGE = {
 }
 /** Of an account that is there no more nothing is noted. Rows are locked in key order. */
 const RECORD_USAGE = {
-  name: 'usage.note',
+  name: 'usage.record',
   text: `with known as materialized (select id from account where id = any($1) order by id for key share),
     noted as materialized (
       select n.* from unnest($1::integer[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[])
-        as n (account, day, endpoint, token, calls, last) join known on id = n.account),
+        as n (account, day, endpoint, token, calls, last_call) join known on id = n.account),
     used as materialized (
-      select t.id, n.last from (select account, token, max(last) as last from noted group by 1, 2) n
+      select t.id, n.last_call from (select account, token, max(last_call) as last_call from noted group by 1, 2) n
       join token t on t.id = n.token and t.account = n.account
-      where t.last_used is null or t.last_used < n.last order by t.id for no key update of t),
-    touched as (update token t set last_used = used.last from used where t.id = used.id)
+      where t.last_used is null or t.last_used < n.last_call order by t.id for no key update of t),
+    touched as (update token t set last_used = used.last_call from used where t.id = used.id)
     insert into usage (account, day, endpoint, token, calls)
     select account, day, endpoint, token, sum(calls) from noted group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (account, day, endpoint, token) do update set calls = usage.calls + excluded.calls`,
@@ -36,6 +36,6 @@ export function postgresUsage({ read, transaction }: Pick<Database, 'read' | 'tr
 }
 
 function usageColumns(calls: readonly UsageNote[]): unknown[][] {
-  const keys = ['account', 'day', 'endpoint', 'token', 'calls', 'last'] as const
+  const keys = ['account', 'day', 'endpoint', 'token', 'calls', 'lastCall'] as const
   return keys.map((key) => calls.map((call) => call[key]))
 }

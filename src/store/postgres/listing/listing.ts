@@ -1,7 +1,7 @@
 /** The listing on PostgreSQL: pages are ranges of an index of names, written by the server. */
 
+import type { Listing, ListingOptions, ListingPage } from '../../port/listing.ts'
 import { FACTS_FLAG, TOMBSTONE_ID } from '../../shared/columns.ts'
-import type { ListingPage, Listing, ListingOptions } from '../../port/listing.ts'
 import type { Database } from '../database/database.ts'
 
 /** Names a page, and such with facts: some tens of milliseconds. */
@@ -10,9 +10,10 @@ const ROWS_PER_PAGE = 5_000
 
 const BEGIN_LISTING = {
   name: 'listing.begin',
-  text: `select nextval('arrival') as mark, (select reltuples::bigint from pg_class where oid = to_regclass('visit')) as about`,
+  text: `select nextval('arrival_number') as last_arrival,
+    (select reltuples::bigint from pg_class where oid = to_regclass('crawl_state')) as estimate`,
 }
-const KNOWN_NAMES = `from visit where name > $1 and id is distinct from ${TOMBSTONE_ID} and coalesce(arrived, 0) <= $2 order by name`
+const KNOWN_NAMES = `from crawl_state where name > $1 and id is distinct from ${TOMBSTONE_ID} and coalesce(arrival_number, 0) <= $2 order by name`
 const PAGE_BOUNDS = 'count(*)::integer as rows, min(name) as first, max(name) as last'
 const READ_NAME_PAGE = {
   name: 'listing.names',
@@ -26,27 +27,27 @@ const CSV_FIELDS = `case when coalesce(f.flags, 0) & ${FACTS_FLAG.has_website} <
   || ',' || coalesce(f.ssl, 'nocert') || ',' || coalesce(f.ip, '')`
 const READ_ROW_PAGE = {
   name: 'listing.rows',
-  text: `select ${PAGE_BOUNDS}, string_agg(name || told, E'\\n') || E'\\n' as text from (
-    select v.name, ${CSV_FIELDS} as told from (select part, id, name ${KNOWN_NAMES} limit ${ROWS_PER_PAGE}) v
+  text: `select ${PAGE_BOUNDS}, string_agg(name || fields, E'\\n') || E'\\n' as text from (
+    select v.name, ${CSV_FIELDS} as fields from (select part, id, name ${KNOWN_NAMES} limit ${ROWS_PER_PAGE}) v
     left join facts f on f.part = v.part and f.id = v.id order by v.name) r`,
 }
 
+type ListingBeginning = { last_arrival: number; estimate: number }
 type ListingRow = Omit<ListingPage, 'text'> & { text: string }
 
 export function postgresListing({ read, readLong, now }: Pick<Database, 'read' | 'readLong' | 'now'>): Listing {
   return {
     async start({ signal }) {
       const startedAt = await now()
-      const [{ mark, about }] = (await read<{ mark: number; about: number }>(BEGIN_LISTING)) as [
-        { mark: number; about: number },
-      ]
-      const walk = (statement: typeof READ_NAME_PAGE, most: number) =>
-        listingPages((after) => readLong<ListingRow>(statement, [after, mark]), most, signal)
+      const [beginning] = await read<ListingBeginning>(BEGIN_LISTING)
+      const { last_arrival, estimate } = beginning!
+      const pages = (statement: typeof READ_NAME_PAGE, max: number) =>
+        listingPages((after) => readLong<ListingRow>(statement, [after, last_arrival]), max, signal)
       return {
         startedAt,
-        estimatedNames: about < 0 ? null : about,
-        names: () => walk(READ_NAME_PAGE, NAMES_PER_PAGE),
-        rows: () => walk(READ_ROW_PAGE, ROWS_PER_PAGE),
+        estimatedNames: estimate < 0 ? null : estimate,
+        names: () => pages(READ_NAME_PAGE, NAMES_PER_PAGE),
+        rows: () => pages(READ_ROW_PAGE, ROWS_PER_PAGE),
         close: async () => {},
       }
     },

@@ -1,46 +1,54 @@
 /** Upkeep on PostgreSQL: the check in slices, and sizes. */
 
+import type { StoreMaintenance } from '../../port/store.ts'
 import { sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
-import type { StoreMaintenance } from '../../port/store.ts'
+import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
+import { checkCrawlStatesPostgres } from './check/crawl-states.ts'
 import { checkFactsPostgres } from './check/facts.ts'
 import { checkLedgerPostgres } from './check/ledger.ts'
 import { checkSchema } from './check/schema.ts'
-import { checkAddressesPostgres, checkPresencePostgres, checkRedirectsPostgres, checkTargetsPostgres, checkDocumentsPostgres } from './check/shared.ts'
-import { checkCrawlStatesPostgres } from './check/crawl-states.ts'
-import type { Database } from '../database/database.ts'
-import type { Session } from '../database/transaction.ts'
+import {
+  checkAddressesPostgres,
+  checkDocumentsPostgres,
+  checkPresencePostgres,
+  checkRedirectsPostgres,
+  checkTargetsPostgres,
+} from './check/shared.ts'
 
 const CHECK_PARTS: readonly [string, (session: Session, after: string | null) => Promise<CheckSlice>][] = [
   ['schema', checkSchema],
-  ['visit', checkCrawlStatesPostgres],
+  ['crawl_state', checkCrawlStatesPostgres],
   ['facts', checkFactsPostgres],
   ['presence', checkPresencePostgres],
-  ['address', checkAddressesPostgres],
+  ['address_count', checkAddressesPostgres],
   ['redirect', checkRedirectsPostgres],
-  ['target', checkTargetsPostgres],
-  ['wording', checkDocumentsPostgres],
+  ['redirect_count', checkTargetsPostgres],
+  ['document', checkDocumentsPostgres],
   ['ledger', checkLedgerPostgres],
 ]
 
 /** The tables of the current schema; what was logged since the last checkpoint is not written back yet. */
 const READ_SIZES = {
-  name: 'archive.sizes',
+  name: 'maintenance.sizes',
   text: `select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c
       where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(current_schema()))) as facts,
     greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as log`,
 }
 
-const READ_PROGRESS = { name: 'archive.progress', text: 'select value from mark where name = $1' }
+const READ_PROGRESS = { name: 'maintenance.progress', text: 'select value from metadata where name = $1' }
 const SAVE_PROGRESS = {
-  name: 'archive.keep-progress',
-  text: 'insert into mark (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
+  name: 'maintenance.save-progress',
+  text: 'insert into metadata (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
 }
-const FORGET_PROGRESS = { name: 'archive.forget-progress', text: 'delete from mark where name = $1' }
+const FORGET_PROGRESS = { name: 'maintenance.delete-progress', text: 'delete from metadata where name = $1' }
 
 export function postgresMaintenance({ read, snapshot, transaction }: Database): StoreMaintenance {
   return {
-    check: sequentialCheck(CHECK_PARTS.map(([name, check]) => [name, (after) => snapshot((session) => check(session, after))])),
+    check: sequentialCheck(
+      CHECK_PARTS.map(([name, check]) => [name, (after) => snapshot((session) => check(session, after))]),
+    ),
     async progress(job) {
       const [row] = await read<{ value: string }>(READ_PROGRESS, [`job:${job}`])
       return row?.value ?? null

@@ -1,55 +1,68 @@
-/** The jobs on PostgreSQL: whoever has a duty's row locked decides whose it is. */
+/** The jobs on PostgreSQL: the transaction that has the row of a named lock locked decides who holds it. */
 
 import type { Instant } from '../../../values/time.ts'
-import { PROCESS_DIED_MESSAGE, LOCK_SECONDS, type LockHold, type LockHolder, type Jobs, RUN_RETENTION_SECONDS, type JobRun } from '../../port/jobs.ts'
+import {
+  type JobRun,
+  type Jobs,
+  LOCK_SECONDS,
+  type LockHold,
+  type LockHolder,
+  PROCESS_DIED_MESSAGE,
+  RUN_RETENTION_SECONDS,
+} from '../../port/jobs.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 
 /** `$1` the time, null for the server's. */
 const LOCK_CLOCK = clockTableSql('$1')
 /** `$2` HOLD_SECONDS. Whoever has it was heard of in time; one that ends later than any was made before the clock was set back. */
-const LOCK_IS_HELD = 'd.holder is not null and d.until > now and d.until <= now + $2::bigint'
-const HOLD_IS_VALID = 'd.holder is not null and d.duty = $2 and d.fence = $3::bigint'
+const LOCK_IS_HELD = 'l.holder is not null and l.expires_at > now and l.expires_at <= now + $2::bigint'
+const HOLD_IS_VALID = 'l.holder is not null and l.name = $2 and l.fence = $3::bigint'
 
 const TAKE_LOCK = {
-  name: 'duty.take',
-  text: `with ${LOCK_CLOCK} update duty d set holder = $4, fence = d.fence + 1, until = now + $2::bigint from clock
-    where d.duty = $3 and not coalesce(${LOCK_IS_HELD}, false) returning d.duty, d.fence`,
+  name: 'lock.take',
+  text: `with ${LOCK_CLOCK} update named_lock l set holder = $4, fence = l.fence + 1, expires_at = now + $2::bigint from clock
+    where l.name = $3 and not coalesce(${LOCK_IS_HELD}, false) returning l.name, l.fence`,
 }
 const END_DEAD_RUNS = {
-  name: 'duty.bury',
-  text: `with ${LOCK_CLOCK}, held as (select d.duty from duty d, clock where ${LOCK_IS_HELD})
-    update run set ended = now, error = $3 from clock
-    where ended is null and (run.duty = $4 or not exists (select 1 from held where held.duty = run.duty))`,
+  name: 'lock.end-dead-runs',
+  text: `with ${LOCK_CLOCK}, held as (select l.name from named_lock l, clock where ${LOCK_IS_HELD})
+    update job_run r set ended_at = now, error = $3 from clock
+    where r.ended_at is null and (r.lock_name = $4 or not exists (select 1 from held where held.name = r.lock_name))`,
 }
 const RENEW_LOCK = {
-  name: 'duty.renew',
-  text: `with ${LOCK_CLOCK} update duty d set until = now + $4::bigint from clock where ${HOLD_IS_VALID} returning d.duty`,
+  name: 'lock.renew',
+  text: `with ${LOCK_CLOCK} update named_lock l set expires_at = now + $4::bigint from clock where ${HOLD_IS_VALID} returning l.name`,
 }
 const RELEASE_LOCK = {
-  name: 'duty.release',
-  text: 'update duty set holder = null, until = null where duty = $1 and fence = $2 and holder is not null',
+  name: 'lock.release',
+  text: 'update named_lock set holder = null, expires_at = null where name = $1 and fence = $2 and holder is not null',
 }
 const READ_LOCK_HOLDERS = {
-  name: 'duty.holders',
-  text: `with ${LOCK_CLOCK} select d.duty, d.fence, d.holder, d.until from duty d, clock where ${LOCK_IS_HELD} order by d.duty`,
+  name: 'lock.holders',
+  text: `with ${LOCK_CLOCK} select l.name, l.fence, l.holder, l.expires_at as "expiresAt" from named_lock l, clock
+    where ${LOCK_IS_HELD} order by l.name`,
 }
-/** The duty's row is locked, so that nobody takes it while a run begins. */
+/** Locks the row of the named lock, so that no process takes it while a run starts. */
 const START_RUN = {
-  name: 'run.begin',
-  text: `with ${LOCK_CLOCK}, held as (select d.duty, d.holder from duty d where ${HOLD_IS_VALID} for share of d)
-    insert into run (duty, job, date, holder, began) select duty, $4, $5, holder, now from held, clock
+  name: 'job-run.start',
+  text: `with ${LOCK_CLOCK}, held as (select l.name, l.holder from named_lock l where ${HOLD_IS_VALID} for share of l)
+    insert into job_run (lock_name, job, date, holder, started_at) select name, $4, $5, holder, now from held, clock
     returning number`,
 }
-const DELETE_OLD_RUNS = { name: 'run.drop', text: `with ${LOCK_CLOCK} delete from run using clock where began < now - $2::bigint` }
+const DELETE_OLD_RUNS = {
+  name: 'job-run.delete-old',
+  text: `with ${LOCK_CLOCK} delete from job_run using clock where started_at < now - $2::bigint`,
+}
 const END_RUN = {
-  name: 'run.end',
-  text: `with ${LOCK_CLOCK} update run set ended = now, rows = $3, error = $4 from clock
-    where number = $2 and ended is null returning number`,
+  name: 'job-run.end',
+  text: `with ${LOCK_CLOCK} update job_run set ended_at = now, rows = $3, error = $4 from clock
+    where number = $2 and ended_at is null returning number`,
 }
 const READ_RUNS = {
-  name: 'run.since',
-  text: 'select number, job, date, holder, began, ended, rows, error from run where began >= $1 order by number',
+  name: 'job-run.since',
+  text: `select number, job, date, holder, started_at as "startedAt", ended_at as "endedAt", rows, error from job_run
+    where started_at >= $1 order by number`,
 }
 
 /** `now`: the server's clock by default. */

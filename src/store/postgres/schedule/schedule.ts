@@ -2,16 +2,22 @@
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
-import { unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../../shared/columns.ts'
+import {
+  type CrawlerHeartbeat,
+  LEASE_SECONDS,
+  OUTCOME_SECONDS,
+  type OutcomeCount,
+  type Schedule,
+} from '../../port/schedule.ts'
+import { CRAWL_STATE_COLUMNS, type CrawlStateRow, unpackCrawlState } from '../../shared/columns.ts'
 import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
-import { type CrawlerHeartbeat, LEASE_SECONDS, OUTCOME_SECONDS, type OutcomeCount, type Schedule } from '../../port/schedule.ts'
 import { addressArray, plainArray } from '../database/arrays.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
-import { postgresLeases } from './leases.ts'
 import { addressPartitionSql } from '../database/partition.ts'
+import { postgresLeases } from './leases.ts'
 
-const SLOTS_BETWEEN = `from visit where part between ($1::integer >> 8)::smallint and ($2::integer >> 8)::smallint
+const SLOTS_BETWEEN = `from crawl_state where part between ($1::integer >> 8)::smallint and ($2::integer >> 8)::smallint
   and (part, slot) >= (($1 >> 8)::smallint, $1) and (part, slot) <= (($2 >> 8)::smallint, $2) and id is distinct from 0`
 const READ_DUE = {
   name: 'schedule.due',
@@ -24,13 +30,13 @@ const COUNT_SLOTS = {
 } as const
 const READ_NAMES = {
   name: 'schedule.names',
-  text: `select name from visit where (part, slot, name) > (($1::integer >> 8)::smallint, $1, $2) and id is distinct from 0
+  text: `select name from crawl_state where (part, slot, name) > (($1::integer >> 8)::smallint, $1, $2) and id is distinct from 0
     order by part, slot, name limit $3`,
 }
 const READ_NAME_COUNTS = {
-  name: 'schedule.crowds',
-  text: `select coalesce(a.names, 0) as names from unnest($1::bytea[]) with ordinality k(address, place)
-    left join address a on a.part = ${addressPartitionSql('k.address')} and a.address = k.address order by k.place`,
+  name: 'schedule.name-counts',
+  text: `select coalesce(a.names, 0) as names from unnest($1::bytea[]) with ordinality k(address, position)
+    left join address_count a on a.part = ${addressPartitionSql('k.address')} and a.address = k.address order by k.position`,
 }
 
 /** `now`: the server's clock by default. */
@@ -50,7 +56,11 @@ export function postgresSchedule(database: Database, now?: () => Instant): Sched
         return { visits: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(count!) }
       }),
     async names(after, limit) {
-      const rows = await read<{ name: DomainName }>(READ_NAMES, [after === null ? -1 : slotOf(after), after ?? '', limit])
+      const rows = await read<{ name: DomainName }>(READ_NAMES, [
+        after === null ? -1 : slotOf(after),
+        after ?? '',
+        limit,
+      ])
       return rows.map(({ name }) => name)
     },
     nameCounts: async (addresses) =>
@@ -59,22 +69,23 @@ export function postgresSchedule(database: Database, now?: () => Instant): Sched
 }
 
 const CRAWLER_HEARTBEAT = {
-  name: 'crawler.hear',
-  text: `with ${clockTableSql('$1')} insert into crawler (holder, heard, report) select $2, now, $3 from clock
-    on conflict (holder) do update set heard = excluded.heard, report = excluded.report`,
+  name: 'crawler.heartbeat',
+  text: `with ${clockTableSql('$1')} insert into crawler (holder, heartbeat_at, report) select $2, now, $3 from clock
+    on conflict (holder) do update set heartbeat_at = excluded.heartbeat_at, report = excluded.report`,
 }
-const DELETE_CRAWLER = { name: 'crawler.end', text: 'delete from crawler where holder = $1' }
+const DELETE_CRAWLER = { name: 'crawler.delete', text: 'delete from crawler where holder = $1' }
 /** One that was heard of later was so before the clock was set back. */
-const CRAWLER_IS_ALIVE = 'heard > now - $2::bigint and heard <= now + $2::bigint'
+const CRAWLER_IS_ALIVE = 'heartbeat_at > now - $2::bigint and heartbeat_at <= now + $2::bigint'
 const DELETE_DEAD_CRAWLERS = {
-  name: 'crawler.drop',
+  name: 'crawler.delete-dead',
   text: `with ${clockTableSql('$1')},
-    silent as (select holder from crawler, clock where not (${CRAWLER_IS_ALIVE}) order by 1 for update of crawler skip locked)
-    delete from crawler using silent where crawler.holder = silent.holder`,
+    dead as (select holder from crawler, clock where not (${CRAWLER_IS_ALIVE}) order by 1 for update of crawler skip locked)
+    delete from crawler using dead where crawler.holder = dead.holder`,
 }
 const READ_CRAWLERS = {
   name: 'crawler.all',
-  text: `with ${clockTableSql('$1')} select holder, heard, report from crawler, clock where ${CRAWLER_IS_ALIVE} order by holder`,
+  text: `with ${clockTableSql('$1')} select holder, heartbeat_at as "heartbeatAt", report from crawler, clock
+    where ${CRAWLER_IS_ALIVE} order by holder`,
 }
 
 function postgresCrawlers({ read, transaction }: Database, now?: () => Instant) {
@@ -82,8 +93,9 @@ function postgresCrawlers({ read, transaction }: Database, now?: () => Instant) 
     async heartbeat(holder, report) {
       const key = [now?.() ?? null, LEASE_SECONDS]
       await transaction(async ({ run }) => {
-        const said = report === null ? run(DELETE_CRAWLER, [holder]) : run(CRAWLER_HEARTBEAT, [key[0], holder, report])
-        await Promise.all([said, run(DELETE_DEAD_CRAWLERS, key)])
+        const written =
+          report === null ? run(DELETE_CRAWLER, [holder]) : run(CRAWLER_HEARTBEAT, [key[0], holder, report])
+        await Promise.all([written, run(DELETE_DEAD_CRAWLERS, key)])
       })
       // counted once it is committed, so that of those that beat at the same time the last one sees all
       return (await read<CrawlerHeartbeat>(READ_CRAWLERS, key)).length
@@ -94,31 +106,34 @@ function postgresCrawlers({ read, transaction }: Database, now?: () => Instant) 
 
 /** Rows that are kept still, in one order for all crawlers. */
 const ADD_OUTCOMES = {
-  name: 'outcome.add',
+  name: 'probe-outcome.add',
   text: `with ${clockTableSql('$1')}
-    insert into outcome (hour, kind, visits, servfail, nxdomain, none)
-    select hour, kind, sum(visits), sum(servfail), sum(nxdomain), sum(none)
+    insert into probe_outcome (hour, kind, probes, servfail, nxdomain, no_website)
+    select hour, kind, sum(probes), sum(servfail), sum(nxdomain), sum(no_website)
     from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
-      k(hour, kind, visits, servfail, nxdomain, none), clock
+      k(hour, kind, probes, servfail, nxdomain, no_website), clock
     where hour >= now - $2::bigint group by 1, 2 order by 1, 2
-    on conflict (hour, kind) do update set visits = outcome.visits + excluded.visits,
-      servfail = outcome.servfail + excluded.servfail, nxdomain = outcome.nxdomain + excluded.nxdomain,
-      none = outcome.none + excluded.none`,
+    on conflict (hour, kind) do update set probes = probe_outcome.probes + excluded.probes,
+      servfail = probe_outcome.servfail + excluded.servfail, nxdomain = probe_outcome.nxdomain + excluded.nxdomain,
+      no_website = probe_outcome.no_website + excluded.no_website`,
 }
 /** Whoever is at it already leaves nothing to do for the others. */
 const DELETE_OLD_OUTCOMES = {
-  name: 'outcome.clear',
+  name: 'probe-outcome.delete-old',
   text: `with ${clockTableSql('$1')},
-    old as (select hour, kind from outcome, clock where hour < now - $2::bigint order by 1, 2 for update of outcome skip locked)
-    delete from outcome using old where outcome.hour = old.hour and outcome.kind = old.kind`,
+    old as (
+      select hour, kind from probe_outcome, clock where hour < now - $2::bigint
+      order by 1, 2 for update of probe_outcome skip locked)
+    delete from probe_outcome o using old where o.hour = old.hour and o.kind = old.kind`,
 }
 const READ_OUTCOMES = {
-  name: 'outcome.since',
-  text: 'select hour, kind, visits, servfail, nxdomain, none from outcome where hour >= $1 order by hour, kind',
+  name: 'probe-outcome.since',
+  text: `select hour, kind, probes, servfail, nxdomain, no_website as "noWebsite" from probe_outcome
+    where hour >= $1 order by hour, kind`,
 }
 
 function postgresOutcomes({ read, transaction }: Database, now?: () => Instant) {
-  const keys = ['hour', 'kind', 'visits', 'servfail', 'nxdomain', 'none'] as const
+  const keys = ['hour', 'kind', 'probes', 'servfail', 'nxdomain', 'noWebsite'] as const
   return {
     addOutcomes: (outcomes) =>
       transaction(async ({ run }) => {

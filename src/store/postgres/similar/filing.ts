@@ -1,68 +1,71 @@
-/** Filing: start pages that wait are noted under the wording that they have, and wordings that none has any more are dropped. */
+/** Files pending start pages under their documents, and deletes documents that no page has any more. */
 
 import type { PageFiling } from '../../port/similar.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import { partitionOfName } from '../database/partition.ts'
-import { documentRowSql } from './similar.ts'
 import type { Session } from '../database/transaction.ts'
+import { documentRowSql } from './similar.ts'
 
 /** Orphans that are looked at in one transaction. */
 const ORPHANS_PER_TRANSACTION = 1000
 
 /**
  * What a writer has locked waits for the next round: so nothing is waited for here, and no writer of observations waits for one
- * that waits for it. Once a row is locked, nobody takes away the reading of its page before this transaction has ended.
+ * that waits for it. Once a row is locked, nobody deletes the page's row of page_document before this transaction has ended.
  */
 const TAKE_PENDING_PAGES = {
   name: 'filing.take',
   text: `with taken as materialized (
-      select k.place, p.here from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, place)
+      select k.position, p.row_id from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, position)
       cross join lateral (
-        select ctid as here from page p where p.part = k.part and p.id = k.id and p.digest = k.digest
+        select ctid as row_id from pending_page p where p.part = k.part and p.id = k.id and p.digest = k.digest
         for update of p skip locked) p),
-    removed as (delete from page where ctid = any (array(select here from taken)))
-    select place from taken`,
+    removed as (delete from pending_page where ctid = any (array(select row_id from taken)))
+    select position from taken`,
 }
 const NUMBER_DOCUMENTS = {
   name: 'filing.number',
   text: `with found as materialized (
-      select k.*, (select w.number from wording w where w.digest = k.digest and w.vector = k.vector limit 1) as former
-      from unnest($1::bigint[], $2::bytea[]) with ordinality k(digest, vector, place)),
+      select k.*, (select d.number from document d where d.digest = k.digest and d.vector = k.vector limit 1) as former
+      from unnest($1::bigint[], $2::bytea[]) with ordinality k(digest, vector, position)),
     numbered as materialized (
-      select place, digest, vector, former, coalesce(former, nextval('wording_number')) as wording from found),
-    made as (
-      insert into wording (number, digest, part, vector)
-      select k.wording, k.digest, (k.wording & 255)::smallint, k.vector from numbered k where k.former is null)
-    select wording from numbered order by place`,
+      select position, digest, vector, former, coalesce(former, nextval('document_number')) as document from found),
+    inserted as (
+      insert into document (number, digest, part, vector)
+      select k.document, k.digest, (k.document & 255)::smallint, k.vector from numbered k where k.former is null)
+    select document from numbered order by position`,
 }
-/** Answers the wordings that pages have no more. */
+/** Returns the documents that the pages had before. */
 const UPSERT_PAGE_DOCUMENTS = {
-  name: 'filing.keep',
+  name: 'filing.upsert',
   text: `with k as materialized (
-      select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[]) k(part, id, wording, name)),
+      select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[]) k(part, id, document, name)),
     former as materialized (
-      select (select r.wording from reading r where r.part = k.part and r.id = k.id and r.wording is distinct from k.wording) as wording
+      select (select d.document from page_document d
+        where d.part = k.part and d.id = k.id and d.document is distinct from k.document) as document
       from k),
-    kept as (
-      insert into reading (part, id, wording, name) select * from k
-      on conflict (part, id) do update set wording = excluded.wording
-      where reading.wording is distinct from excluded.wording)
-    select wording from former where wording is not null`,
+    upserted as (
+      insert into page_document (part, id, document, name) select * from k
+      on conflict (part, id) do update set document = excluded.document
+      where page_document.document is distinct from excluded.document)
+    select document from former where document is not null`,
 }
 const TAKE_ORPHANS = {
-  name: 'filing.unread',
-  text: `delete from orphan where ctid = any (array(select ctid from orphan limit ${ORPHANS_PER_TRANSACTION})) returning wording`,
+  name: 'filing.orphans',
+  text: `delete from orphan_document
+    where ctid = any (array(select ctid from orphan_document limit ${ORPHANS_PER_TRANSACTION})) returning document`,
 }
 const DELETE_DOCUMENTS = {
-  name: 'filing.drop',
-  text: `with dropped as (
-      delete from wording where ctid = any (array(
-        select w.here from unnest($1::bigint[]) k(wording)
+  name: 'filing.delete-documents',
+  text: `with deleted as (
+      delete from document where ctid = any (array(
+        select d.row_id from unnest($1::bigint[]) k(document)
         cross join lateral (
-          select w.ctid as here from ${documentRowSql('k.wording')} and
-          (select r.wording from reading r where r.wording = k.wording limit 1) is null) w))
+          select d.ctid as row_id from ${documentRowSql('k.document')} and
+          (select p.document from page_document p where p.document = k.document limit 1) is null) d))
       returning number)
-    insert into gone (wording) select number from dropped where number <= (select max(last) from segment where state <> 'replaced')
+    insert into document_tombstone (document) select number from deleted
+      where number <= (select max(last_document) from segment where state <> 'replaced')
     on conflict do nothing`,
 }
 
@@ -71,8 +74,11 @@ type DocumentRows = { document: number }[]
 export async function filePendingPages(session: Session, filings: readonly PageFiling[]): Promise<void> {
   const taken = await takePendingPages(session, filings)
   const documents = await documentNumbers(session, taken)
-  const [former, unread] = await Promise.all([upsertPageDocuments(session, taken, documents), session.rows<DocumentRows[number]>(TAKE_ORPHANS)])
-  const lost = [...former, ...unread].map(({ document }) => document)
+  const [former, orphans] = await Promise.all([
+    upsertPageDocuments(session, taken, documents),
+    session.rows<DocumentRows[number]>(TAKE_ORPHANS),
+  ])
+  const lost = [...former, ...orphans].map(({ document }) => document)
   if (lost.length > 0) await session.run(DELETE_DOCUMENTS, [plainArray(lost)])
 }
 
@@ -80,27 +86,39 @@ export async function filePendingPages(session: Session, filings: readonly PageF
 async function takePendingPages(session: Session, filings: readonly PageFiling[]): Promise<PageFiling[]> {
   if (filings.length === 0) return []
   const digests = plainArray(filings.map(({ digest }) => digest))
-  const rows = await session.rows<{ place: number }>(TAKE_PENDING_PAGES, [...pageKeyColumns(filings), digests])
-  return rows.map(({ place }) => filings[place - 1]!)
+  const rows = await session.rows<{ position: number }>(TAKE_PENDING_PAGES, [...pageKeyColumns(filings), digests])
+  return rows.map(({ position }) => filings[position - 1]!)
 }
 
-/** The number of each one's wording, null without a word. Wordings that are new are numbered in the order given. */
+/** The document number of each page, null without a term. New documents are numbered in the order given. */
 async function documentNumbers(session: Session, filings: readonly PageFiling[]): Promise<(number | null)[]> {
-  const texts = filings.map(({ document: filed }) => filed && `${filed.key} ${Buffer.from(filed.vector).toString('latin1')}`)
-  const distinct = new Map(filings.flatMap(({ document: filed }, place) => (filed ? [[texts[place]!, filed] as const] : [])))
+  const texts = filings.map(
+    ({ document: filed }) => filed && `${filed.key} ${Buffer.from(filed.vector).toString('latin1')}`,
+  )
+  const distinct = new Map(
+    filings.flatMap(({ document: filed }, index) => (filed ? [[texts[index]!, filed] as const] : [])),
+  )
   if (distinct.size === 0) return filings.map(() => null)
   const rows = await session.rows<DocumentRows[number]>(NUMBER_DOCUMENTS, [
     plainArray([...distinct.values()].map(({ key }) => key)),
     bytesArray([...distinct.values()].map(({ vector }) => vector)),
   ])
-  const numbers = new Map([...distinct.keys()].map((text, place) => [text, rows[place]!.document]))
+  const numbers = new Map([...distinct.keys()].map((text, index) => [text, rows[index]!.document]))
   return texts.map((text) => (text === null ? null : numbers.get(text)!))
 }
 
-async function upsertPageDocuments(session: Session, filings: readonly PageFiling[], documents: (number | null)[]): Promise<DocumentRows> {
+async function upsertPageDocuments(
+  session: Session,
+  filings: readonly PageFiling[],
+  documents: (number | null)[],
+): Promise<DocumentRows> {
   if (filings.length === 0) return []
   const names = plainArray(filings.map(({ name }) => name))
-  return session.rows<DocumentRows[number]>(UPSERT_PAGE_DOCUMENTS, [...pageKeyColumns(filings), plainArray(documents), names])
+  return session.rows<DocumentRows[number]>(UPSERT_PAGE_DOCUMENTS, [
+    ...pageKeyColumns(filings),
+    plainArray(documents),
+    names,
+  ])
 }
 
 function pageKeyColumns(filings: readonly PageFiling[]): [string, string] {

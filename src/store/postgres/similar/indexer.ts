@@ -1,63 +1,68 @@
 /** The upkeep of the index of similar texts on PostgreSQL: every write looks at its hold in its transaction, which keeps it. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
-import { unpackTerms } from '../../shared/columns.ts'
 import type { LockHold } from '../../port/jobs.ts'
-import type { FrequencyRow, SimilarIndexStore, PostingRow, StoredDocument } from '../../port/similar.ts'
+import type { FrequencyRow, PostingRow, SimilarIndexStore, StoredDocument } from '../../port/similar.ts'
+import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
+import type { Session } from '../database/transaction.ts'
 import { filePendingPages } from './filing.ts'
 import { replacedSegmentRemover } from './replaced-segments.ts'
-import type { Session } from '../database/transaction.ts'
 
-/** Locked, so that nobody takes the duty before the transaction has ended. */
+/** Locks the row, so that no process takes the lock before the transaction has ended. */
 const CHECK_INDEX_LOCK = {
-  name: 'indexing.stands',
-  text: `select 1 from duty where duty = 'index' and fence = $1 and holder is not null for share`,
+  name: 'indexing.lock',
+  text: `select 1 from named_lock where name = 'index' and fence = $1 and holder is not null for share`,
 }
 const READ_PENDING_PAGES = {
   name: 'indexing.pending',
-  text: `select part, id, (select f.name from facts f where f.part = p.part and f.id = p.id) as name, digest, terms from page p
+  text: `select part, id, (select f.name from facts f where f.part = p.part and f.id = p.id) as name, digest, terms from pending_page p
     where (part, id) > ($1, $2) and (part, id) <= ($3, $4) order by part, id limit $5`,
 }
 const READ_DOCUMENTS = {
-  name: 'indexing.wordings',
-  text: 'select number as wording, vector from wording where number > $1 order by number limit $2',
+  name: 'indexing.documents',
+  text: 'select number as document, vector from document where number > $1 order by number limit $2',
 }
 const BEGIN_SEGMENT = {
   name: 'indexing.begin',
   text: `with ended as (update segment set state = 'replaced' where state = 'building' and fence <> $3)
-    insert into segment (first, last, wordings, state, fence) values ($1, $2, 0, 'building', $3) returning number`,
+    insert into segment (first_document, last_document, documents, state, fence) values ($1, $2, 0, 'building', $3) returning number`,
 }
 const INSERT_POSTINGS = {
   name: 'indexing.post',
-  text: `insert into posting (segment, part, place, wording, postings)
-    select $1, place >> 22, place, wording, postings from unnest($2::integer[], $3::bigint[], $4::bytea[]) k(place, wording, postings)`,
+  text: `insert into posting (segment, part, key, document, postings)
+    select $1, key >> 22, key, document, postings
+    from unnest($2::integer[], $3::bigint[], $4::bytea[]) k(key, document, postings)`,
 }
 const INSERT_FREQUENCIES = {
   name: 'indexing.count',
-  text: 'insert into frequency (segment, last, counts) select $1, * from unnest($2::integer[], $3::bytea[])',
+  text: 'insert into document_frequency (segment, last_term, counts) select $1, * from unnest($2::integer[], $3::bytea[])',
 }
 const PUBLISH_SEGMENT = {
   name: 'indexing.publish',
   text: `with published as (
-      update segment set state = 'answering', wordings = $2 where number = $1 returning first, last)
+      update segment set state = 'published', documents = $2 where number = $1 returning first_document, last_document)
     update segment s set state = 'replaced' from published p
-    where s.state = 'answering' and s.first >= p.first and s.last <= p.last and s.number <> $1`,
+    where s.state = 'published' and s.number <> $1
+      and s.first_document >= p.first_document and s.last_document <= p.last_document`,
 }
 const READ_POSTINGS = {
   name: 'indexing.rows',
-  text: `select place, wording, postings from posting where segment = $1 and (place, wording) > ($2, $3)
-    order by place, wording limit $4`,
+  text: `select key, document, postings from posting where segment = $1 and (key, document) > ($2, $3)
+    order by key, document limit $4`,
 }
 const READ_TOMBSTONES = {
-  name: 'indexing.gone',
-  text: 'select wording from gone where wording > $1 and wording <= $2 order by wording limit $3',
+  name: 'indexing.tombstones',
+  text: 'select document from document_tombstone where document > $1 and document <= $2 order by document limit $3',
 }
-const DELETE_TOMBSTONES = { name: 'indexing.strike', text: 'delete from gone where wording = any ($1::bigint[])' }
+const DELETE_TOMBSTONES = {
+  name: 'indexing.delete-tombstones',
+  text: 'delete from document_tombstone where document = any ($1::bigint[])',
+}
 const SET_INDEXED_UNTIL = {
-  name: 'indexing.follow',
-  text: `insert into mark (name, value) values ('followed', $1) on conflict (name) do update set value = excluded.value`,
+  name: 'indexing.set-indexed-until',
+  text: `insert into metadata (name, value) values ('indexed_until', $1) on conflict (name) do update set value = excluded.value`,
 }
 
 type IndexerDatabase = Pick<Database, 'readLong' | 'transaction'>
@@ -65,13 +70,15 @@ type IndexerDatabase = Pick<Database, 'readLong' | 'transaction'>
 export function postgresIndexer({ readLong, transaction }: IndexerDatabase): SimilarIndexStore {
   /** `work` where the hold stands, and `refused` where it does not. */
   const held = <Result>({ fence }: LockHold, refused: Result, work: (session: Session) => Promise<Result>) =>
-    transaction(async (session) => ((await session.rows(CHECK_INDEX_LOCK, [fence])).length === 0 ? refused : work(session)))
+    transaction(async (session) =>
+      (await session.rows(CHECK_INDEX_LOCK, [fence])).length === 0 ? refused : work(session),
+    )
   const done = (hold: LockHold, work: (session: Session) => Promise<unknown>): Promise<boolean> =>
     held(hold, false, async (session) => {
       await work(session)
       return true
     })
-  const sweep = replacedSegmentRemover()
+  const removeReplaced = replacedSegmentRemover()
   return {
     pending: pendingPageReader(readLong),
     filePages: (hold, filings) => done(hold, (session) => filePendingPages(session, filings)),
@@ -84,11 +91,11 @@ export function postgresIndexer({ readLong, transaction }: IndexerDatabase): Sim
     writeRows: (hold, segment, postings, frequencies) =>
       done(hold, (session) => insertSegmentRows(session, segment, postings, frequencies)),
     publishSegment: (hold, segment, documents) => done(hold, ({ run }) => run(PUBLISH_SEGMENT, [segment, documents])),
-    removeReplaced: (hold, limit) => sweep((work) => held(hold, null, work), limit),
+    removeReplaced: (hold, limit) => removeReplaced((work) => held(hold, null, work), limit),
     rows: (segment, after, limit) =>
       readLong<PostingRow>(READ_POSTINGS, [segment, after?.key ?? -1, after?.document ?? 0, limit]),
     tombstones: async (after, last, limit) =>
-      (await readLong<{ document: number }>(READ_TOMBSTONES, [after, last, limit])).map(({ document: wording }) => wording),
+      (await readLong<{ document: number }>(READ_TOMBSTONES, [after, last, limit])).map(({ document }) => document),
     removeTombstones: (hold, documents) => done(hold, ({ run }) => run(DELETE_TOMBSTONES, [plainArray(documents)])),
     setIndexedUntil: (hold, until) => done(hold, ({ run }) => run(SET_INDEXED_UNTIL, [String(until)])),
   }
@@ -100,7 +107,7 @@ const LAST_PAGE_KEY: PageKey = [256, 0]
 
 /**
  * Each time those behind the ones of last time, and from the first again at the end: rows that were taken away stay in the way of
- * whoever begins at the first, until they are swept.
+ * whoever begins at the first, until they are vacuumed.
  */
 function pendingPageReader(read: Database['readLong']): SimilarIndexStore['pending'] {
   type Row = { part: number; id: number; name: DomainName | null; digest: string; terms: Uint8Array }
@@ -124,11 +131,13 @@ async function insertSegmentRows(
   postings: readonly PostingRow[],
   frequencies: readonly FrequencyRow[],
 ): Promise<void> {
-  const places = plainArray(postings.map(({ key: place }) => place))
+  const keys = plainArray(postings.map(({ key }) => key))
   const documents = plainArray(postings.map(({ document }) => document))
-  const lasts = plainArray(frequencies.map(({ last }) => last))
+  const lastTerms = plainArray(frequencies.map(({ last }) => last))
   await Promise.all([
-    postings.length > 0 && run(INSERT_POSTINGS, [segment, places, documents, bytesArray(postings.map((row) => row.postings))]),
-    frequencies.length > 0 && run(INSERT_FREQUENCIES, [segment, lasts, bytesArray(frequencies.map(({ counts }) => counts))]),
+    postings.length > 0 &&
+      run(INSERT_POSTINGS, [segment, keys, documents, bytesArray(postings.map((row) => row.postings))]),
+    frequencies.length > 0 &&
+      run(INSERT_FREQUENCIES, [segment, lastTerms, bytesArray(frequencies.map(({ counts }) => counts))]),
   ])
 }

@@ -3,27 +3,27 @@
 import type { Session } from '../database/transaction.ts'
 
 const NEXT_REPLACED_SEGMENT = {
-  name: 'sweeping.next',
+  name: 'replaced-segments.next',
   text: `select number from segment where state = 'replaced' order by number limit 1`,
 }
 const DELETE_POSTINGS = {
-  name: 'sweeping.postings',
-  text: `with swept as (
+  name: 'replaced-segments.postings',
+  text: `with deleted as (
       delete from posting where ctid = any (array(
-        select ctid from posting where segment = $1 and (place, wording) > ($2, $3) order by place, wording limit $4))
-      returning place, wording)
-    select place, wording, count(*) over () as count from swept order by place desc, wording desc limit 1`,
+        select ctid from posting where segment = $1 and (key, document) > ($2, $3) order by key, document limit $4))
+      returning key, document)
+    select key, document, count(*) over () as count from deleted order by key desc, document desc limit 1`,
 }
 const DELETE_FREQUENCIES = {
-  name: 'sweeping.frequencies',
-  text: `delete from frequency where ctid = any (array(
-      select ctid from frequency where segment = $1 order by last limit $2))`,
+  name: 'replaced-segments.frequencies',
+  text: `delete from document_frequency where ctid = any (array(
+      select ctid from document_frequency where segment = $1 order by last_term limit $2))`,
 }
-const DELETE_SEGMENT = { name: 'sweeping.segment', text: 'delete from segment where number = $1' }
+const DELETE_SEGMENT = { name: 'replaced-segments.segment', text: 'delete from segment where number = $1' }
 
-/** How far a segment is swept: the rows taken away stay in the way of whoever begins at the first, until they are vacuumed. */
+/** The last removed row of a segment. Removed rows slow down a scan from the first row until they are vacuumed. */
 type RemovalPosition = { segment: number; key: number; document: number }
-type RemovalStep = { swept: RemovalPosition | null; more: boolean }
+type RemovalStep = { removed: RemovalPosition | null; more: boolean }
 
 /** `held` runs work in a transaction where the hold stands, and returns null where it does not. */
 type RunIfLockHeld = (work: (session: Session) => Promise<RemovalStep | null>) => Promise<RemovalStep | null>
@@ -32,15 +32,19 @@ export function replacedSegmentRemover(): (held: RunIfLockHeld, limit: number) =
   let before: RemovalPosition | null = null
   return async (held, limit) => {
     const step = await held((session) => removeSomeRows(session, before, limit))
-    before = step?.swept ?? null
+    before = step?.removed ?? null
     return step?.more ?? false
   }
 }
 
 /** Rows of one segment. */
-async function removeSomeRows({ rows, run }: Session, before: RemovalPosition | null, limit: number): Promise<RemovalStep> {
+async function removeSomeRows(
+  { rows, run }: Session,
+  before: RemovalPosition | null,
+  limit: number,
+): Promise<RemovalStep> {
   const [next] = await rows<{ number: number }>(NEXT_REPLACED_SEGMENT)
-  if (next === undefined) return { swept: null, more: false }
+  if (next === undefined) return { removed: null, more: false }
   const segment = next.number
   const from = before?.segment === segment ? before : { segment, key: -1, document: 0 }
   const [last] = await rows<Omit<RemovalPosition, 'segment'> & { count: number }>(DELETE_POSTINGS, [
@@ -49,9 +53,9 @@ async function removeSomeRows({ rows, run }: Session, before: RemovalPosition | 
     from.document,
     limit,
   ])
-  const swept = last ? { segment, key: last.key, document: last.document } : from
+  const removed = last ? { segment, key: last.key, document: last.document } : from
   const left = limit - (last?.count ?? 0)
-  if (left === 0 || (await run(DELETE_FREQUENCIES, [segment, left])) === left) return { swept, more: true }
+  if (left === 0 || (await run(DELETE_FREQUENCIES, [segment, left])) === left) return { removed, more: true }
   await run(DELETE_SEGMENT, [segment])
-  return { swept: null, more: (await rows(NEXT_REPLACED_SEGMENT)).length > 0 }
+  return { removed: null, more: (await rows(NEXT_REPLACED_SEGMENT)).length > 0 }
 }

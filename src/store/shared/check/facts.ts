@@ -1,15 +1,15 @@
 /** Compares a name's facts with themselves and with the rows that were derived from them. */
 
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
-import { CLOCK_INDEX, PART_NUMBERS, RECORD_TYPE_NUMBERS, recordTypeOfNumber } from '../../../apply/stored-numbers.ts'
+import { addressesOfRecords, MAX_COUNTED_STATES_STORED } from '../../../apply/dns-state.ts'
 import { dnsFingerprintOf } from '../../../apply/prepare.ts'
 import { ipStatusOf, isOnlyDns } from '../../../apply/resolution.ts'
-import { addressesOfRecords, MAX_COUNTED_STATES_STORED } from '../../../apply/dns-state.ts'
-import { type IpAddress, compareAddresses, unpackHex } from '../../../values/ip-address.ts'
-import type { DomainName } from '../../../values/domain-name.ts'
+import { CLOCK_INDEX, PART_NUMBERS, RECORD_TYPE_NUMBERS, recordTypeOfNumber } from '../../../apply/stored-numbers.ts'
 import { RECORD_TYPES } from '../../../values/dns-record.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { compareAddresses, type IpAddress, unpackHex } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
-import { type FactsRow, CLOCK_ENTRY_BYTES, unpackClocks, unpackFacts } from '../columns.ts'
+import { CLOCK_ENTRY_BYTES, type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
 import type { ReportProblem } from './slice.ts'
 
 /** What a database says for true and false. */
@@ -22,7 +22,7 @@ export type CheckedFacts = FactsRow & {
   stateId: number | null
   clock: Instant
   otherClocks: Uint8Array | null
-  dns_print: number
+  dnsFingerprint: number
   /** Whether the row is what was written; true if nothing says what that was. */
   isIntact: SqlBoolean
   superseded: string
@@ -70,14 +70,20 @@ export function checkFactsRow(row: CheckedFacts, report: ReportProblem): void {
 
 function checkDerived(current: CurrentFacts, report: ReportProblem): void {
   const { status, states, addresses, ip } = current
-  const all = [...addressesOfRecords(states.A?.records), ...addressesOfRecords(states.AAAA?.records)].sort(compareAddresses)
+  const all = [...addressesOfRecords(states.A?.records), ...addressesOfRecords(states.AAAA?.records)].sort(
+    compareAddresses,
+  )
   const present = status === 'ok' ? all : []
   if (String(present) !== String(addresses)) report('has addresses that its records do not hold')
   if (ip !== ipStatusOf(current, ip !== null)) report(`has ip ${ip} beside other records`)
   if (current.only_dns_no_web !== isOnlyDns(ip, states)) report('has a wrong only_dns_no_web')
 }
 
-function checkClocks({ clock, otherClocks: late }: CheckedFacts, states: CurrentFacts['states'], report: ReportProblem): void {
+function checkClocks(
+  { clock, otherClocks: late }: CheckedFacts,
+  states: CurrentFacts['states'],
+  report: ReportProblem,
+): void {
   const clocks = unpackClocks(clock, late)
   for (const type of RECORD_TYPES)
     if ((states[type]?.first_seen ?? 0) > clocks[CLOCK_INDEX[type]]!)
@@ -88,12 +94,18 @@ function checkClocks({ clock, otherClocks: late }: CheckedFacts, states: Current
 }
 
 /** The fingerprint is that of the last dns part, if that was applied whole: of the types that were observed when the status was. */
-function checkFingerprint({ clock, otherClocks: late, dns_print }: CheckedFacts, { status, states }: CurrentFacts, report: ReportProblem): void {
-  if (dns_print === 0 || status === null) return
+function checkFingerprint(
+  { clock, otherClocks: late, dnsFingerprint }: CheckedFacts,
+  { status, states }: CurrentFacts,
+  report: ReportProblem,
+): void {
+  if (dnsFingerprint === 0 || status === null) return
   const clocks = unpackClocks(clock, late)
-  const queried = RECORD_TYPES.filter((type) => status === 'ok' && clocks[CLOCK_INDEX[type]] === clocks[CLOCK_INDEX.status])
+  const queried = RECORD_TYPES.filter(
+    (type) => status === 'ok' && clocks[CLOCK_INDEX[type]] === clocks[CLOCK_INDEX.status],
+  )
   const texts = Object.fromEntries(queried.map((type) => [type, states[type]?.records ?? '[]']))
-  if (dns_print !== dnsFingerprintOf({ status, texts })) report('has another fingerprint than its records')
+  if (dnsFingerprint !== dnsFingerprintOf({ status, texts })) report('has another fingerprint than its records')
 }
 
 /** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */
@@ -132,7 +144,12 @@ function checkFirstSeen(
 }
 
 /** `present`: since when it is listed on each address, null where it is not. */
-function checkPresenceOf(addresses: readonly IpAddress[], present: (string | null)[], since: FirstSeenByAddress, report: ReportProblem): void {
+function checkPresenceOf(
+  addresses: readonly IpAddress[],
+  present: (string | null)[],
+  since: FirstSeenByAddress,
+  report: ReportProblem,
+): void {
   for (const [place, address] of addresses.entries()) {
     const listed = present[place]
     const first = since.get(address)
@@ -142,10 +159,20 @@ function checkPresenceOf(addresses: readonly IpAddress[], present: (string | nul
 }
 
 /** A start page waits for the index with the text that it has now; otherwise the index has it just where there is a text. */
-function checkPage({ name, digest, pendingDigest: page, documentName: reading, document, hasDocument: worded }: CheckedFacts, report: ReportProblem): void {
+function checkPage(
+  {
+    name,
+    text_digest: digest,
+    pendingDigest: page,
+    documentName: reading,
+    document,
+    hasDocument: worded,
+  }: CheckedFacts,
+  report: ReportProblem,
+): void {
   if (page !== null && page !== digest) report('has terms of another text')
   if (page === null && digest !== null && reading === null) report('has a start page without terms')
   if (page === null && digest === null && reading !== null) report('has terms without a start page')
   if (reading !== null && reading !== name) report(`has the terms of ${reading}`)
-  if (document !== null && !worded) report(`has lost wording ${document}`)
+  if (document !== null && !worded) report(`has lost document ${document}`)
 }

@@ -35,16 +35,16 @@ const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
     problem: 'has less than nothing spent',
     text: 'select account as place from budget where used < 0',
   },
-  { table: 'hold', problem: 'holds no unit', text: 'select account as place from hold where units <= 0' },
+  { table: 'token_lease', problem: 'holds no unit', text: 'select account as place from token_lease where units <= 0' },
   {
-    table: 'hold',
+    table: 'token_lease',
     problem: 'is of a process that is not known, and would never end',
-    text: `select account as place from hold t where not exists (select 1 from holder h where h.holder = t.holder)`,
+    text: `select account as place from token_lease t where not exists (select 1 from lease_holder h where h.holder = t.holder)`,
   },
   {
     table: 'secret',
     problem: 'is in force beside another one',
-    text: `select number as place from secret where replaced is null and (select count(*) from secret where replaced is null) > 1`,
+    text: `select number as place from secret where replaced_at is null and (select count(*) from secret where replaced_at is null) > 1`,
   },
 ]
 
@@ -64,11 +64,11 @@ export const LEDGER_ROWS = {
     'addon',
     'token',
     'budget',
-    'hold',
-    'holder',
+    'token_lease',
+    'lease_holder',
     'usage',
     'secret',
-    'download',
+    'paid_file',
     'audit',
   ]
     .map((table) => `(select count(*) from "${table}")`)

@@ -1,11 +1,11 @@
 /** What the check says of the rows that an engine has read: narrow rows, what names share, and the counters. */
 
-import { vectorDigest, emptyTermVector, unpackTermVector } from '../../../similar/text/term-vector.ts'
-import { unpackAddress } from '../../../values/ip-address.ts'
+import { emptyTermVector, unpackTermVector, vectorDigest } from '../../../similar/text/term-vector.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { unpackAddress } from '../../../values/ip-address.ts'
 import type { CheckFault } from '../../port/store.ts'
 import { type CheckedFacts, checkFactsRow } from './facts.ts'
-import { type ReportProblem, reportIfUnreadable, problemReporter, type CheckSlice, checkSlice } from './slice.ts'
+import { type CheckSlice, checkSlice, problemReporter, type ReportProblem, reportIfUnreadable } from './slice.ts'
 
 /** What a database says for true and false. */
 type DatabaseBoolean = boolean | number
@@ -13,35 +13,59 @@ type DatabaseBoolean = boolean | number
 /** Where a row lies: the part of its table, in an engine that has parts, and the one that its key belongs to. */
 type PartitionedRow = { part?: number; rightPart?: number }
 /** `id` is null before the first fact, 0 for a tombstone; `owner` is whose facts lie under it. */
-export type CheckedCrawlState = PartitionedRow & { slot: number; name: DomainName; id: number | null; owner: DomainName | null }
+export type CheckedCrawlState = PartitionedRow & {
+  slot: number
+  name: DomainName
+  id: number | null
+  owner: DomainName | null
+}
 /** `owned`: its name is there and on that address; `counted`: the address has a counter. */
-export type CheckedPresence = PartitionedRow & { address: Uint8Array; name: DomainName; owned: DatabaseBoolean; counted: DatabaseBoolean }
+export type CheckedPresence = PartitionedRow & {
+  address: Uint8Array
+  name: DomainName
+  owned: DatabaseBoolean
+  counted: DatabaseBoolean
+}
 /** `owned`: its source is there and redirects to that target; `counted`: the target has a counter. */
-export type CheckedRedirect = PartitionedRow & { target: DomainName; source: DomainName; owned: DatabaseBoolean; counted: DatabaseBoolean }
+export type CheckedRedirect = PartitionedRow & {
+  target: DomainName
+  source: DomainName
+  owned: DatabaseBoolean
+  counted: DatabaseBoolean
+}
 /** A counter, and how many rows there are to be counted. */
 type CheckedCounter = PartitionedRow & { counter: number; rows: number }
 export type CheckedAddress = CheckedCounter & { address: Uint8Array }
 export type CheckedTarget = CheckedCounter & { target: DomainName }
 /** `digest`: of `vector`; `read`: a start page has it, or it is noted that none may have it any more. */
-export type CheckedDocument = PartitionedRow & { document: number; isUsed: DatabaseBoolean; digest: number; vector: Uint8Array }
+export type CheckedDocument = PartitionedRow & {
+  document: number
+  isUsed: DatabaseBoolean
+  digest: number
+  vector: Uint8Array
+}
 
 /** Each lies in its slot, and its id is that of the facts of its name. */
 export function checkCrawlStateRows(rows: readonly CheckedCrawlState[]): CheckSlice {
   const key = ({ slot, name }: CheckedCrawlState) => [slot, name]
-  return checkRows('visit', rows, key, ({ slot, name, id, owner }, report) => {
+  return checkRows('crawl_state', rows, key, ({ slot, name, id, owner }, report) => {
     if (slot !== slotOf(name)) report(`is filed in slot ${slot}`)
     if (id && owner !== name) report(owner === null ? 'has lost its facts' : `has the facts of ${owner}`)
   })
 }
 
 /** `ids`: those that any table has rows of, up to the key `last`; `rows`: the facts under them. */
-export function checkFactsRows(ids: readonly number[], last: string | undefined, rows: Iterable<CheckedFacts>): CheckSlice {
+export function checkFactsRows(
+  ids: readonly number[],
+  last: string | undefined,
+  rows: Iterable<CheckedFacts>,
+): CheckSlice {
   const faults: CheckFault[] = []
   const owned = new Set<number>()
   for (const row of rows) {
     if (row.stateId !== row.id) continue
     owned.add(row.id)
-    const report = problemReporter(faults, 'visit', row.name)
+    const report = problemReporter(faults, 'crawl_state', row.name)
     reportIfUnreadable(report, () => checkFactsRow(row, report))
   }
   for (const id of ids) if (!owned.has(id)) problemReporter(faults, 'facts', String(id))('belongs to no name')
@@ -60,7 +84,7 @@ export function checkPresenceRows(rows: readonly CheckedPresence[]): CheckSlice 
 /** Counters of addresses. */
 export function checkAddressRows(rows: readonly CheckedAddress[]): CheckSlice {
   const key = ({ address }: CheckedAddress) => [hexOf(address)]
-  return checkRows('address', rows, key, (row, report) => {
+  return checkRows('address_count', rows, key, (row, report) => {
     reportIfUnreadable(report, () => unpackAddress(row.address))
     checkCounter(row, report)
   })
@@ -77,13 +101,13 @@ export function checkRedirectRows(rows: readonly CheckedRedirect[]): CheckSlice 
 
 /** Counters of targets. */
 export function checkTargetRows(rows: readonly CheckedTarget[]): CheckSlice {
-  return checkRows('target', rows, ({ target }) => [target], checkCounter)
+  return checkRows('redirect_count', rows, ({ target }) => [target], checkCounter)
 }
 
 /** Wordings: a start page has each. */
 export function checkDocumentRows(rows: readonly CheckedDocument[]): CheckSlice {
   return checkRows(
-    'wording',
+    'document',
     rows,
     ({ document }) => [document],
     ({ isUsed: read, digest, vector }, report) => {

@@ -4,10 +4,10 @@ import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreFault } from '../../port/fault.ts'
-import type { CopyTask } from './backup-thread.ts'
 import type { StoreFiles } from '../database/file-paths.ts'
 import { createFolder, OWNER_ONLY_MODE } from '../database/folder.ts'
-import { type BackupFile, BACKUP_FILES, BACKUP_MANIFEST_FILE, type BackupManifest, syncToDisk } from './manifest.ts'
+import type { CopyTask } from './backup-thread.ts'
+import { BACKUP_FILES, BACKUP_MANIFEST_FILE, type BackupFile, type BackupManifest, syncToDisk } from './manifest.ts'
 
 /** Is told what share of the work is done, 0 to 1. */
 export type OnProgress = (share: number) => void

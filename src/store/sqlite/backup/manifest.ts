@@ -28,7 +28,9 @@ function parseBackupManifest(folder: string): BackupManifest {
   try {
     return JSON.parse(readFileSync(join(folder, BACKUP_MANIFEST_FILE), 'utf8'))
   } catch (error) {
-    throw new StoreFault(`${folder} is no backup: its ${BACKUP_MANIFEST_FILE} cannot be read (${(error as Error).message})`)
+    throw new StoreFault(
+      `${folder} is no backup: its ${BACKUP_MANIFEST_FILE} cannot be read (${(error as Error).message})`,
+    )
   }
 }
 

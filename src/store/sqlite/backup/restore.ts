@@ -4,13 +4,13 @@ import { chmodSync, constants, existsSync, renameSync, rmSync, statSync } from '
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StoreFault } from '../../port/fault.ts'
-import type { OnProgress } from './backup.ts'
 import { connectSqlite } from '../database/connection.ts'
 import type { StoreFiles } from '../database/file-paths.ts'
 import { createFolder, OWNER_ONLY_MODE } from '../database/folder.ts'
+import { pendingSqliteMigrations, SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import { SQLITE_LEDGER_SCHEMA } from '../ledger/file.ts'
-import { type BackupFile, fileDigest, BACKUP_FILES, readBackupManifest, syncToDisk } from './manifest.ts'
-import { SQLITE_FACTS_SCHEMA, pendingSqliteMigrations } from '../database/migrate.ts'
+import type { OnProgress } from './backup.ts'
+import { BACKUP_FILES, type BackupFile, fileDigest, readBackupManifest, syncToDisk } from './manifest.ts'
 
 /**
  * Makes a store out of the backup in `from`. Refuses where a store is, where a file of the backup is not what its

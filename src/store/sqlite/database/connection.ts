@@ -22,7 +22,9 @@ export function connectSqlite(path: string, options: { readOnly?: boolean; durab
   if (readOnly) database.exec(`pragma mmap_size = ${fitsInMemory(path) ? MAX_MAPPED_BYTES : 0}`)
   else {
     database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
-    database.exec(`pragma wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; pragma journal_size_limit = ${WAL_CHECKPOINT_PAGES * 4096}`)
+    database.exec(
+      `pragma wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; pragma journal_size_limit = ${WAL_CHECKPOINT_PAGES * 4096}`,
+    )
   }
   return database
 }

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { DiskFault, StoreFault, userMessageOf } from '../../port/fault.ts'
 import { toDiskFault } from '../../shared/disk.ts'
-import { DiskFault, userMessageOf, StoreFault } from '../../port/fault.ts'
 import { connectSqlite } from './connection.ts'
 import { createEmptyFile, createFolder } from './folder.ts'
 import { applySqliteMigrations, pendingSqliteMigrations } from './migrate.ts'
@@ -17,7 +17,11 @@ type OpenFileOptions = {
 }
 
 /** A connection to a file that has this release's schema. Throws StoreFault. */
-export function openSqliteFile(path: string, schema: URL, { access, durable = false, onMade }: OpenFileOptions): DatabaseSync {
+export function openSqliteFile(
+  path: string,
+  schema: URL,
+  { access, durable = false, onMade }: OpenFileOptions,
+): DatabaseSync {
   try {
     if (!existsSync(path)) createFile(path)
     const database = connectSqlite(path, { durable })

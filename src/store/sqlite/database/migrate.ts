@@ -21,7 +21,12 @@ export function applySqliteMigrations(database: DatabaseSync, folder: URL, plan 
     try {
       applyMigration(database, migration)
     } catch (error) {
-      throw migrationFault(basename(folder.pathname), migration, userMessageOf(error) ?? (error as Error).message, error)
+      throw migrationFault(
+        basename(folder.pathname),
+        migration,
+        userMessageOf(error) ?? (error as Error).message,
+        error,
+      )
     }
   }
   return todo
@@ -36,14 +41,14 @@ export function hasLaterMigration(database: DatabaseSync, folder: URL): boolean 
 function applyMigration(database: DatabaseSync, migration: Migration): void {
   writeTransaction(database, () => {
     database.exec(
-      'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied text not null) strict',
+      'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied_at text not null) strict',
     )
     const done = database.prepare('select 1 from migration where number = ?').get(migration.number)
     if (done) return
     database.exec(migration.sql)
     database
       .prepare(
-        `insert into migration (number, name, checksum, applied) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
+        `insert into migration (number, name, checksum, applied_at) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
       )
       .run(migration.number, migration.name, migration.checksum)
   })

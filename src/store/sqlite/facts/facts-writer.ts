@@ -4,8 +4,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { FactChanges, SupersededState } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
-import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
 import { FACTS_COLUMN_NAMES, packFacts, packTerms } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
@@ -51,7 +51,12 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
   }
 }
 
-function queueSharedRows(shared: SqliteSharedRows, name: DomainName, facts: FactChanges, since: (address: IpAddress) => string): void {
+function queueSharedRows(
+  shared: SqliteSharedRows,
+  name: DomainName,
+  facts: FactChanges,
+  since: (address: IpAddress) => string,
+): void {
   for (const address of facts.left) shared.leave(address, name)
   for (const address of facts.arrived) shared.arrive(address, name, since(address))
   if (facts.redirectBefore === facts.redirectAfter) return
@@ -61,14 +66,14 @@ function queueSharedRows(shared: SqliteSharedRows, name: DomainName, facts: Fact
 
 /** Writes the current facts and returns the id of the name, which gets one with its first fact. */
 function currentWriter(database: DatabaseSync) {
-  const idOf = database.prepare('select id from visit where slot = ? and name = ?')
-  const setId = database.prepare('update visit set id = ? where slot = ? and name = ?')
+  const idOf = database.prepare('select id from crawl_state where slot = ? and name = ?')
+  const setId = database.prepare('update crawl_state set id = ? where slot = ? and name = ?')
   const insert = database.prepare(
-    `insert into facts (id, name, status, ip, flags, ssl, redirects_to, networks, accounts, digest, addresses, states,
+    `insert into facts (id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states,
        redirect_host, checksum) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = database.prepare(
-    `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, networks = ?, accounts = ?, digest = ?,
+    `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, social_networks = ?, social_accounts = ?, text_digest = ?,
        addresses = ?, states = ?, redirect_host = ?, checksum = ? where id = ?`,
   )
   const insertAs = (id: number, name: DomainName, current: CurrentFacts): number => {
@@ -99,7 +104,7 @@ function factsValues(id: number, name: DomainName, current: CurrentFacts): (stri
 
 function stateWriter(database: DatabaseSync): (id: number, state: SupersededState) => void {
   const insert = database.prepare(
-    `insert into state (id, type, first_seen, last_confirmed, records, serial, base, checksum)
+    `insert into dns_state (id, type, first_seen, last_confirmed, records, serial, base_first_seen, checksum)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
@@ -109,8 +114,8 @@ function stateWriter(database: DatabaseSync): (id: number, state: SupersededStat
 }
 
 function termsWriter(database: DatabaseSync): (id: number, terms: FactChanges['terms']) => void {
-  const keep = database.prepare('insert or replace into page (id, digest, terms) values (?, ?, ?)')
-  const remove = database.prepare('delete from page where id = ?')
+  const keep = database.prepare('insert or replace into pending_page (id, digest, terms) values (?, ?, ?)')
+  const remove = database.prepare('delete from pending_page where id = ?')
   return (id, terms) => {
     if (terms) keep.run(id, terms.digest, packTerms(terms.counts))
     else remove.run(id)
@@ -119,10 +124,12 @@ function termsWriter(database: DatabaseSync): (id: number, terms: FactChanges['t
 
 /** The first time a name was seen on an address: kept once, never moved. */
 function sinceWriter(database: DatabaseSync) {
-  const keep = database.prepare('insert into ever (id, address, since) values (?, ?, ?) on conflict do nothing')
-  const first = database.prepare('select since from ever where id = ? and address = ?')
+  const keep = database.prepare(
+    'insert into address_first_seen (id, address, first_seen) values (?, ?, ?) on conflict do nothing',
+  )
+  const first = database.prepare('select first_seen from address_first_seen where id = ? and address = ?')
   const read = (id: number, address: IpAddress): Instant =>
-    (first.get(id, packAddress(address)) as { since: Instant }).since
+    (first.get(id, packAddress(address)) as { first_seen: Instant }).first_seen
   return {
     /** Returns the date that stands. */
     keep: (id: number, address: IpAddress, since: Instant): Instant =>

@@ -1,24 +1,24 @@
 /** The facts on SQLite: every answer is a look-up by key or a range of one key. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { unpackHex } from '../../../values/ip-address.ts'
 import { slotOf } from '../../../values/domain-name.ts'
-import { type ClockRow, lastObservedOf, type LookupRow, unpackLookup } from '../../shared/lookup.ts'
+import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
+import { type ClockRow, type LookupRow, lastObservedOf, unpackLookup } from '../../shared/lookup.ts'
 import { sqliteHistory } from './history.ts'
 import { sqliteNeighbours, sqliteRedirects } from './pages.ts'
 
 export function sqliteFacts(database: DatabaseSync): FactsReader {
   const lookup = database.prepare(
-    `select v.id, v.clock, v.late, f.ip, f.flags, f.ssl, f.redirects_to, f.networks, f.accounts,
-       (select sources from target where target = ?2) as redirects,
-       (select sum(a.names - 1) from json_each(f.addresses) j join address a on a.address = unhex(j.value)) as neighbours
-     from visit v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
+    `select v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
+       (select sources from redirect_count where target = ?2) as redirects,
+       (select sum(a.names - 1) from json_each(f.addresses) j join address_count a on a.address = unhex(j.value)) as neighbours
+     from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
   )
   lookup.setReturnArrays(true)
-  const clocks = database.prepare('select clock, late from visit where slot = ? and name = ?')
+  const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
   const addresses = database.prepare(
-    'select f.addresses from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    'select f.addresses from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   return {
     async lookup(name) {

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
-import { unpackHex } from '../../../values/ip-address.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { unpackHex } from '../../../values/ip-address.ts'
 import { packClocks } from '../../shared/columns.ts'
 import { sharedRowWriter } from './shared-rows.ts'
 
@@ -12,18 +12,18 @@ type OwnRow = { id: number | null; addresses: string | null; redirects_to: Domai
 /** True where something besides a tombstone was there. The version is raised, so that a late write is turned away. */
 export function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
-    'select v.id, f.addresses, f.redirects_to from visit v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    'select v.id, f.addresses, f.redirects_to from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const bury = database.prepare(
-    `insert into visit (slot, name, id, version, clock, late, dns_print, web_print) values (?, ?, 0, 1, ?, null, 0, 0)
-     on conflict do update set id = 0, version = version + 1, clock = excluded.clock, late = null, dns_print = 0, web_print = 0,
+    `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, 0, 1, ?, null, 0, 0)
+     on conflict do update set id = 0, version = version + 1, clock = excluded.clock, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
        due = 0, failures = 0`,
   )
   const removals = [
     'delete from facts where id = ?',
-    'delete from state where id = ?',
-    'delete from ever where id = ?',
-    'delete from page where id = ?',
+    'delete from dns_state where id = ?',
+    'delete from address_first_seen where id = ?',
+    'delete from pending_page where id = ?',
   ].map((sql) => database.prepare(sql))
   const gather = sharedRowWriter(database)
   return (name) => {

@@ -4,18 +4,18 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { slotOf } from '../../../values/domain-name.ts'
+import type { FactsReader, History } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
 import { historyPageOfType, type StateRow } from '../../shared/history.ts'
-import type { FactsReader, History } from '../../port/store.ts'
 import { readTransaction } from '../database/connection.ts'
 
 export function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
   const facts = database.prepare(
-    'select f.id, f.states from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    'select f.id, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const states = database.prepare(
-    `select s.first_seen, s.records, s.serial, b.records as whole
-     from state s left join state b on b.id = s.id and b.type = s.type and b.first_seen = s.base
+    `select s.first_seen, s.records, s.serial, b.records as baseRecords
+     from dns_state s left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
      where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
   )
   return async (name, types, before, limit) =>

@@ -2,25 +2,34 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../../apply/change.ts'
-import { type CurrentFacts, NO_FACTS, type CrawlState } from '../../../apply/crawl-state.ts'
-import { type DomainName, slotRangeOf, slotOf } from '../../../values/domain-name.ts'
-import { type FactsRow, packClocks, unpackFacts, unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../../shared/columns.ts'
+import { type CrawlState, type CurrentFacts, NO_FACTS } from '../../../apply/crawl-state.ts'
+import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
+import {
+  CRAWL_STATE_COLUMNS,
+  type CrawlStateRow,
+  type FactsRow,
+  packClocks,
+  unpackCrawlState,
+  unpackFacts,
+} from '../../shared/columns.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
+import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { factsWriter } from './facts-writer.ts'
 import { nameForgetter } from './forget.ts'
-import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 
 export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): ObservationStore {
-  const visit = database.prepare(`select ${CRAWL_STATE_COLUMNS} from visit where slot = ? and name = ?`)
+  const visit = database.prepare(`select ${CRAWL_STATE_COLUMNS} from crawl_state where slot = ? and name = ?`)
   const current = database.prepare(
-    'select f.* from visit v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    'select f.* from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const save = changeSaver(database)
   const forget = nameForgetter(database)
-  const readVisit = (name: DomainName): CrawlState => unpackCrawlState(name, visit.get(slotOf(name), name) as CrawlStateRow | undefined)
-  const readCurrent = (name: DomainName): CurrentFacts => currentFactsOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
+  const readVisit = (name: DomainName): CrawlState =>
+    unpackCrawlState(name, visit.get(slotOf(name), name) as CrawlStateRow | undefined)
+  const readCurrent = (name: DomainName): CurrentFacts =>
+    currentFactsOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
   // One transaction a batch: the locks of a read cost as much as reading a narrow row.
   return {
     crawlStates: async (names) => readTransaction(database, () => names.map(readVisit)),
@@ -37,11 +46,11 @@ function currentFactsOf(name: DomainName, row: FactsRow | undefined): CurrentFac
 /** The version gate: writes a narrow row where its version still stands. */
 function versionCheck(database: DatabaseSync): (visit: CrawlState, id: number | null) => boolean {
   const insert = database.prepare(
-    `insert into visit (slot, name, id, version, clock, late, dns_print, web_print, due, failures)
+    `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)
      values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   )
   const update = database.prepare(
-    `update visit set version = version + 1, clock = ?, late = ?, dns_print = ?, web_print = ?, due = ?, failures = ?
+    `update crawl_state set version = version + 1, clock = ?, other_clocks = ?, dns_fingerprint = ?, web_fingerprint = ?, due = ?, failures = ?
      where slot = ? and name = ? and version = ?`,
   )
   return ({ name, version, clocks, dnsFingerprint: dnsPrint, webFingerprint: webPrint, due, failures }, id) => {
@@ -57,7 +66,7 @@ function versionCheck(database: DatabaseSync): (visit: CrawlState, id: number | 
 /** Writes each change whose lease and version still stand, and returns the names of the others. */
 function changeSaver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => SaveResult {
   const passes = versionCheck(database)
-  const stands = database.prepare('select 1 from lease where slots = ? and fence = ? and holder is not null')
+  const stands = database.prepare('select 1 from slot_lease where slot_range = ? and fence = ? and holder is not null')
   const beginFacts = factsWriter(database)
   return (changes, leases) => {
     const held = leases?.filter(({ range, fence }) => stands.get(range, fence) !== undefined)

@@ -1,11 +1,11 @@
 /** Pages of shared rows on SQLite: ranges by key, read in slices so that a long page never holds up its process. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type IpAddress, compareAddresses, packAddress } from '../../../values/ip-address.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
-import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
-import type { FactsReader, NeighbourPosition, RowPage, RowFormat, PageRows } from '../../port/store.ts'
+import { compareAddresses, type IpAddress, packAddress } from '../../../values/ip-address.ts'
+import type { FactsReader, NeighbourPosition, PageRows, RowFormat, RowPage } from '../../port/store.ts'
 import { yieldToEventLoop } from '../../shared/event-loop.ts'
+import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 
 /** Rows read at once; between two slices other requests have their turn. */
 const ROWS_PER_SLICE = 1000

@@ -1,8 +1,8 @@
 /** The rows that names share, presence on addresses and redirects to targets, each list with its counter. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type IpAddress, packAddress, packToHex } from '../../../values/ip-address.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { type IpAddress, packAddress, packToHex } from '../../../values/ip-address.ts'
 
 export type SqliteSharedRows = {
   arrive(address: IpAddress, name: DomainName, since: string): void
@@ -19,8 +19,8 @@ type CounterStatements = { add: StatementSync; drop: StatementSync }
 
 /** Prepares the statements once; each call of what it returns gathers for one transaction. */
 export function sharedRowWriter(database: DatabaseSync): () => SqliteSharedRows {
-  const addresses = counterStatements(database, 'address', 'address', 'names')
-  const targets = counterStatements(database, 'target', 'target', 'sources')
+  const addresses = counterStatements(database, 'address_count', 'address', 'names')
+  const targets = counterStatements(database, 'redirect_count', 'target', 'sources')
   const arrive = database.prepare('insert or ignore into presence (address, name, since) values (?, ?, ?)')
   const leave = database.prepare('delete from presence where address = ? and name = ?')
   const begin = database.prepare('insert or ignore into redirect (target, source) values (?, ?)')

@@ -148,9 +148,16 @@ function addonWrites(database: DatabaseSync) {
 }
 
 function accountDeletion(database: DatabaseSync) {
-  const deletions = ['period', 'addon', 'token', 'budget', 'hold', 'usage', 'asking', 'download'].map((table) =>
-    database.prepare(`delete from ${table} where account = ?`),
-  )
+  const deletions = [
+    'period',
+    'addon',
+    'token',
+    'budget',
+    'token_lease',
+    'usage',
+    'lookup_request_count',
+    'paid_file',
+  ].map((table) => database.prepare(`delete from ${table} where account = ?`))
   const remove = database.prepare('delete from account where id = ?')
   const { ofAccount } = auditWrites(database)
   return (now: Instant, actor: Actor, account: number): void => {

@@ -14,7 +14,10 @@ export function auditReads(database: DatabaseSync) {
   )
   return {
     audit: ({ email, from, to }: AuditFilter, after: number, limit: number): AuditEntry[] =>
-      (read.all(after, email, from, to, limit) as AuditEntryRow[]).map((row) => ({ ...row, details: JSON.parse(row.details) })),
+      (read.all(after, email, from, to, limit) as AuditEntryRow[]).map((row) => ({
+        ...row,
+        details: JSON.parse(row.details),
+      })),
   }
 }
 

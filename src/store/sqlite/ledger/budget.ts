@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { classifyHolders, LEASE_TIMEOUT_SECONDS, leaseSize } from '../../../accounts/quota-lease-rules.ts'
 import type { Day, Instant } from '../../../values/time.ts'
-import type { QuotaRequest, QuotaGrant, Settlement } from '../../port/ledger.ts'
+import type { QuotaGrant, QuotaRequest, Settlement } from '../../port/ledger.ts'
 import { sqliteDownloadWrites } from './downloads.ts'
 
 /** Marks a process as heard of; returns how many live, itself included. */
@@ -22,28 +22,28 @@ export function sqliteBudgetReads(database: DatabaseSync) {
 export function sqliteBudgetWrites(database: DatabaseSync) {
   const hear = heartbeatRecorder(database)
   const spend = usedAdder(database)
-  const giveBack = database.prepare('update budget set used = used - 1 where account = ? and day = ? and used > 0')
+  const refund = database.prepare('update budget set used = used - 1 where account = ? and day = ? and used > 0')
   const settle = leaseSettler(database, spend)
-  const take = quotaGranter(database, hear, spend)
+  const takeQuota = quotaGranter(database, hear, spend)
   return {
-    take,
-    ...sqliteDownloadWrites(database, take),
-    settle(now: Instant, settlements: readonly Settlement[]): void {
+    takeQuota,
+    ...sqliteDownloadWrites(database, takeQuota),
+    settleQuota(now: Instant, settlements: readonly Settlement[]): void {
       for (const holder of new Set(settlements.map((settlement) => settlement.holder))) hear(now, holder)
       for (const settlement of settlements) settle(settlement)
     },
-    giveBack: (_now: Instant, account: number, day: Day): void => void giveBack.run(account, day),
-    beat: hear,
+    refundUnit: (_now: Instant, account: number, day: Day): void => void refund.run(account, day),
+    heartbeat: hear,
   }
 }
 
 function quotaGranter(database: DatabaseSync, recordHeartbeat: RecordHeartbeat, spend: AddUsed) {
   const read = database.prepare(
     `select coalesce((select used from budget where account = ?1 and day = ?2), 0) as used,
-       coalesce((select sum(units) from hold where account = ?1 and day = ?2), 0) as held`,
+       coalesce((select sum(units) from token_lease where account = ?1 and day = ?2), 0) as held`,
   )
   const hold = database.prepare(
-    'insert into hold (account, day, holder, units) values (?, ?, ?, ?) on conflict do update set units = units + excluded.units',
+    'insert into token_lease (account, day, holder, units) values (?, ?, ?, ?) on conflict do update set units = units + excluded.units',
   )
   return (now: Instant, { account, day, limit, requested: want, holder }: QuotaRequest): QuotaGrant => {
     const live = recordHeartbeat(now, holder)
@@ -62,9 +62,11 @@ function quotaGranter(database: DatabaseSync, recordHeartbeat: RecordHeartbeat, 
 
 /** A holder that was silent too long has no hold any more: what it held is spent already, and settling it changes nothing. */
 function leaseSettler(database: DatabaseSync, spend: AddUsed) {
-  const read = database.prepare('select units from hold where account = ? and day = ? and holder = ?')
-  const lower = database.prepare('update hold set units = units - ? where account = ? and day = ? and holder = ?')
-  const end = database.prepare('delete from hold where account = ? and day = ? and holder = ?')
+  const read = database.prepare('select units from token_lease where account = ? and day = ? and holder = ?')
+  const lower = database.prepare(
+    'update token_lease set units = units - ? where account = ? and day = ? and holder = ?',
+  )
+  const end = database.prepare('delete from token_lease where account = ? and day = ? and holder = ?')
   return ({ account, day, holder, spent, returned }: Settlement): void => {
     const row = read.get(account, day, holder) as { units: number } | undefined
     if (row === undefined) return
@@ -84,14 +86,14 @@ function usedAdder(database: DatabaseSync): AddUsed {
 
 /** Who is gone is struck off the roll, and what it held is spent. */
 function heartbeatRecorder(database: DatabaseSync): RecordHeartbeat {
-  const read = database.prepare('select holder, heard from holder')
+  const read = database.prepare('select holder, heartbeat_at from lease_holder')
   const set = database.prepare(
-    'insert into holder (holder, heard) values (?, ?) on conflict do update set heard = excluded.heard',
+    'insert into lease_holder (holder, heartbeat_at) values (?, ?) on conflict do update set heartbeat_at = excluded.heartbeat_at',
   )
   const strike = holderExpirer(database)
   return (now, holder) => {
-    const rows = read.all() as { holder: string; heard: Instant }[]
-    const silences = rows.map((row) => ({ holder: row.holder, seconds: now - row.heard }))
+    const rows = read.all() as { holder: string; heartbeat_at: Instant }[]
+    const silences = rows.map((row) => ({ holder: row.holder, seconds: now - row.heartbeat_at }))
     const { liveCount: live, expired, renewed: spared } = classifyHolders(silences, [holder])
     for (const each of expired) strike(each)
     for (const each of spared) set.run(each, now)
@@ -104,11 +106,11 @@ function heartbeatRecorder(database: DatabaseSync): RecordHeartbeat {
 
 function holderExpirer(database: DatabaseSync): (holder: string) => void {
   const spend = database.prepare(
-    `insert into budget (account, day, used) select account, day, units from hold where holder = ?
+    `insert into budget (account, day, used) select account, day, units from token_lease where holder = ?
      on conflict do update set used = used + excluded.used`,
   )
-  const end = database.prepare('delete from hold where holder = ?')
-  const remove = database.prepare('delete from holder where holder = ?')
+  const end = database.prepare('delete from token_lease where holder = ?')
+  const remove = database.prepare('delete from lease_holder where holder = ?')
   return (holder) => {
     for (const statement of [spend, end, remove]) statement.run(holder)
   }

@@ -20,6 +20,6 @@ export function openLedgerFile(path: string, access: 'read' | 'write'): Database
 /** A write that always changes a page, and nothing that anybody reads. */
 export function probeWrite(database: DatabaseSync) {
   return {
-    prove: (now: Instant): void => database.exec(`pragma user_version = ${now % 2 ** 31}`),
+    probe: (now: Instant): void => database.exec(`pragma user_version = ${now % 2 ** 31}`),
   }
 }

@@ -7,7 +7,11 @@ import { connectSqlite } from '../database/connection.ts'
 import { defaultLedgerPath, type StoreFiles } from '../database/file-paths.ts'
 
 /** Opens the ledger of a store, and notes where it lies. Throws StoreFault if it is not there and lies elsewhere. `database`: the facts. */
-export function openLedgerAt<Opened>(database: DatabaseSync, files: StoreFiles, open: (path: string) => Opened): Opened {
+export function openLedgerAt<Opened>(
+  database: DatabaseSync,
+  files: StoreFiles,
+  open: (path: string) => Opened,
+): Opened {
   requireLedger(database, files)
   const opened = open(files.ledger)
   recordLedgerPath(database, files)
@@ -32,15 +36,15 @@ function recordLedgerPath(database: DatabaseSync, { facts, ledger }: StoreFiles)
   if (recordedLedgerPath(database) === noted) return
   const writing = connectSqlite(facts)
   try {
-    if (noted === null) writing.exec(`delete from mark where name = 'ledger'`)
-    else writing.prepare(`insert or replace into mark (name, value) values ('ledger', ?)`).run(noted)
+    if (noted === null) writing.exec(`delete from metadata where name = 'ledger'`)
+    else writing.prepare(`insert or replace into metadata (name, value) values ('ledger', ?)`).run(noted)
   } finally {
     writing.close()
   }
 }
 
 function recordedLedgerPath(database: DatabaseSync): string | null {
-  if (!database.prepare(`select 1 from sqlite_schema where name = 'mark'`).get()) return null // a file that was just made
-  const row = database.prepare(`select value from mark where name = 'ledger'`).get()
+  if (!database.prepare(`select 1 from sqlite_schema where name = 'metadata'`).get()) return null // a file that was just made
+  const row = database.prepare(`select value from metadata where name = 'ledger'`).get()
   return (row?.value ?? null) as string | null
 }

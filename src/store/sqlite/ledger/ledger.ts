@@ -6,23 +6,23 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
-import { STORE_ACTOR } from '../../shared/actor.ts'
-import { StoreFault } from '../../port/fault.ts'
-import type { LedgerChanges, Ledger, Secret } from '../../port/ledger.ts'
-import { GIVEN_SECRET_MESSAGE, parseGivenSecrets } from '../../shared/secrets.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
+import { StoreFault } from '../../port/fault.ts'
+import type { Ledger, LedgerChanges, Secret } from '../../port/ledger.ts'
+import { STORE_ACTOR } from '../../shared/actor.ts'
+import { GIVEN_SECRET_MESSAGE, parseGivenSecrets } from '../../shared/secrets.ts'
 import { sqliteAccountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { sqliteBudgetReads } from './budget.ts'
-import { batchPerTick, type LedgerWrite, type LedgerWriter } from './writing/calls.ts'
+import { crawlRequestReads } from './crawl-requests.ts'
 import { sqliteDownloadReads } from './downloads.ts'
 import { openLedgerFile } from './file.ts'
-import { writeProbe, type ProbedLedger } from './writing/write-probe.ts'
 import { secretReads } from './secrets.ts'
 import { tokenStandingReads } from './token-standing.ts'
 import { type StoredNewToken, tokenReads } from './tokens.ts'
 import { usageReads } from './usage.ts'
-import { crawlRequestReads } from './crawl-requests.ts'
+import { batchPerTick, type LedgerWrite, type LedgerWriter } from './writing/calls.ts'
+import { type ProbedLedger, writeProbe } from './writing/write-probe.ts'
 import { inlineLedgerWriter, primaryLedgerWriter, threadLedgerWriter } from './writing/writers.ts'
 
 export type SqliteLedgerOptions = {
@@ -90,7 +90,8 @@ function ledgerReads(database: DatabaseSync) {
 
 function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): LedgerChanges {
   return {
-    createAccount: (account, now, token) => write('createAccount', [actor, account, token ? storedToken(token) : null], now),
+    createAccount: (account, now, token) =>
+      write('createAccount', [actor, account, token ? storedToken(token) : null], now),
     setPlan: (account, plan) => write('setPlan', [actor, account, plan]),
     setRole: (account, role) => write('setRole', [actor, account, role]),
     addPeriod: (account, period) => write('addPeriod', [actor, account, period]),
@@ -110,24 +111,24 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): Le
 
 function ledgerWrites(write: LedgerWrite) {
   return {
-    takeQuota: (ask) => write('take', [ask]),
-    payForFile: (purchase) => write('pay', [purchase]),
-    settleQuota: (settlements) => write('settle', [settlements]),
-    refundUnit: (account, day) => write('giveBack', [account, day]),
-    recordUsage: (calls) => write('note', [calls]),
-    heartbeat: (holder, now) => write('beat', [holder], now),
+    takeQuota: (ask) => write('takeQuota', [ask]),
+    payForFile: (purchase) => write('payForFile', [purchase]),
+    settleQuota: (settlements) => write('settleQuota', [settlements]),
+    refundUnit: (account, day) => write('refundUnit', [account, day]),
+    recordUsage: (calls) => write('recordUsage', [calls]),
+    heartbeat: (holder, now) => write('heartbeat', [holder], now),
   } satisfies Partial<Ledger>
 }
 
 function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlRequests {
   const { ranges, wanted, count } = crawlRequestReads(database)
   return {
-    requestFromLookup: (question) => write('ask', [question]),
-    add: (kind, names) => write('want', [kind, names]),
+    requestFromLookup: (question) => write('requestFromLookup', [question]),
+    add: (kind, names) => write('add', [kind, names]),
     ranges: async (kind) => ranges(kind),
     inRange: async (kind, range, limit) => wanted(kind, range, limit),
     count: async (kind) => count(kind),
-    complete: (kind, names) => write('fulfil', [kind, names]),
+    complete: (kind, names) => write('complete', [kind, names]),
   }
 }
 

@@ -10,8 +10,8 @@ import { auditWrites } from './audit.ts'
 /** Those that the store made and that still count, the one to sign with first. */
 export function secretReads(database: DatabaseSync) {
   const read = database.prepare(
-    `select number, bytes from secret where replaced is null or replaced > ?
-     order by coalesce(replaced > ?, 0) desc, coalesce(replaced, 9e15) desc, number`,
+    `select number, bytes from secret where replaced_at is null or replaced_at > ?
+     order by coalesce(replaced_at > ?, 0) desc, coalesce(replaced_at, 9e15) desc, number`,
   )
   return {
     secrets: (now: Instant): Secret[] =>
@@ -21,10 +21,10 @@ export function secretReads(database: DatabaseSync) {
 
 export function sqliteSecretWrites(database: DatabaseSync) {
   const insert = database.prepare(
-    `insert into secret (number, bytes) select ?, ? where not exists (select 1 from secret where replaced is null)`,
+    `insert into secret (number, bytes) select ?, ? where not exists (select 1 from secret where replaced_at is null)`,
   )
-  const replace = database.prepare('update secret set replaced = ? where replaced is null')
-  const remove = database.prepare('delete from secret where replaced <= ?')
+  const replace = database.prepare('update secret set replaced_at = ? where replaced_at is null')
+  const remove = database.prepare('delete from secret where replaced_at <= ?')
   const { ofInstallation } = auditWrites(database)
   /** Makes one where there is none. */
   const addSecret = (now: Instant, actor: Actor, action: 'secret.create' | 'secret.rotate'): void => {

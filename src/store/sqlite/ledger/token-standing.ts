@@ -10,7 +10,7 @@ type TokenStandingRow = AccountRow & Omit<Token, 'id' | 'created'> & { token: nu
 
 export function tokenStandingReads(database: DatabaseSync) {
   const read = database.prepare(
-    `select ${ACCOUNT_COLUMNS}, t.id as token, t.name, t.hint, t.created as made, t.expires, t.last_used, t.revoked
+    `select ${ACCOUNT_COLUMNS}, t.id as token, t.name, t.hint, t.created as tokenCreated, t.expires, t.last_used, t.revoked
      from token t join account a on a.id = t.account where t.hash = ?`,
   )
   return {

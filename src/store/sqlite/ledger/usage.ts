@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Day, Instant } from '../../../values/time.ts'
-import type { UsageNote, UsageCount } from '../../port/ledger.ts'
+import type { UsageCount, UsageNote } from '../../port/ledger.ts'
 
 export function usageReads(database: DatabaseSync) {
   const read = database.prepare(
@@ -24,7 +24,7 @@ export function usageWrites(database: DatabaseSync) {
     'update token set last_used = ?1 where id = ?2 and account = ?3 and (last_used is null or last_used < ?1)',
   )
   return {
-    note(_now: Instant, notes: readonly UsageNote[]): void {
+    recordUsage(_now: Instant, notes: readonly UsageNote[]): void {
       for (const { account, token, endpoint, day, calls, lastCall: last } of notes) {
         add.run(account, day, endpoint, token, calls)
         touch.run(last, token, account)

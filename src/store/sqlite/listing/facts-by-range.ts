@@ -7,9 +7,9 @@ import { rmSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
-import { FACTS_FLAG } from '../../shared/columns.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { ListingOptions } from '../../port/listing.ts'
+import { FACTS_FLAG } from '../../shared/columns.ts'
 import { createEmptyFile } from '../database/folder.ts'
 
 /** Names of a range, at least: they are sorted in memory. */
@@ -31,27 +31,31 @@ const CSV_FIELDS = `iif(f.flags & ${FACTS_FLAG.has_website}, ',yes,', ',no,')
 export const EMPTY_CSV_FIELDS = ',no,no,,no,,nocert,'
 
 export function temporaryPath(path: string): string {
-  return `${path}-aside`
+  return `${path}-temporary`
 }
 
 /** Attaches the file beside the store at `path` that facts are put aside in; one that a killed walk left is made anew. */
 export function attachTemporaryFile(database: DatabaseSync, path: string): void {
   for (const end of ['', '-journal']) rmSync(temporaryPath(path) + end, { force: true })
   createEmptyFile(temporaryPath(path))
-  database.prepare('attach ? as aside').run(temporaryPath(path))
-  database.exec(`pragma aside.page_size = 8192; pragma aside.journal_mode = off; pragma aside.synchronous = off;
-    pragma aside.locking_mode = exclusive; pragma aside.cache_size = -10240;
-    create table aside.line (range integer, id integer, name text, told text, primary key (range, id)) without rowid;
-    create temp table bound (name text primary key, range integer) without rowid;
-    create temp table sorted (name text primary key, told text) without rowid`)
+  database.prepare('attach ? as temporary').run(temporaryPath(path))
+  database.exec(`pragma temporary.page_size = 8192; pragma temporary.journal_mode = off; pragma temporary.synchronous = off;
+    pragma temporary.locking_mode = exclusive; pragma temporary.cache_size = -10240;
+    create table temporary.line (range integer, id integer, name text, fields text, primary key (range, id)) without rowid;
+    create temp table range_start (name text primary key, range integer) without rowid;
+    create temp table sorted_line (name text primary key, fields text) without rowid`)
 }
 
 /** Puts all facts aside; how many ranges there are. */
-export async function collectFactsByRange(database: DatabaseSync, about: number, { signal, onStage }: ListingOptions): Promise<number> {
+export async function collectFactsByRange(
+  database: DatabaseSync,
+  about: number,
+  { signal, onStage }: ListingOptions,
+): Promise<number> {
   const ranges = createRangeBounds(database, Math.max(MIN_NAMES_PER_RANGE, Math.ceil(about / MAX_RANGES)))
   const put = database.prepare(
-    `insert into aside.line (range, id, name, told)
-     select (select range from bound b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${CSV_FIELDS}
+    `insert into temporary.line (range, id, name, fields)
+     select (select range from range_start b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${CSV_FIELDS}
      from facts f where f.id > ? and f.id <= ? order by 1, 2`,
   )
   const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
@@ -66,8 +70,8 @@ export async function collectFactsByRange(database: DatabaseSync, about: number,
 
 /** Notes the first name of each range of so many names; how many ranges there are. */
 function createRangeBounds(database: DatabaseSync, size: number): number {
-  const next = database.prepare(`select name from listed where name > ? order by name limit 1 offset ${size - 1}`)
-  const set = database.prepare('insert into bound (name, range) values (?, ?)')
+  const next = database.prepare(`select name from sorted_name where name > ? order by name limit 1 offset ${size - 1}`)
+  const set = database.prepare('insert into range_start (name, range) values (?, ?)')
   let ranges = 0
   for (let name: string | undefined = ''; name !== undefined; ranges++) {
     set.run(name, ranges)
@@ -79,11 +83,11 @@ function createRangeBounds(database: DatabaseSync, size: number): number {
 /** Makes the range the one that `sorted` has; the first name behind it, null for the last one. */
 export function rangeSorter(database: DatabaseSync): (range: number) => string | null {
   const sort = database.prepare(
-    'insert into sorted (name, told) select name, told from aside.line where range = ? order by name',
+    'insert into sorted_line (name, fields) select name, fields from temporary.line where range = ? order by name',
   )
-  const end = database.prepare('select name from bound where range = ?')
+  const end = database.prepare('select name from range_start where range = ?')
   return (range) => {
-    database.exec('delete from sorted')
+    database.exec('delete from sorted_line')
     sort.run(range)
     return (end.get(range + 1) as { name: string } | undefined)?.name ?? null
   }

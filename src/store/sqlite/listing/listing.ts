@@ -1,13 +1,20 @@
-/** The listing on SQLite: names that came are brought in order, then pages are ranges of `listed`, written by SQLite itself. */
+/** The listing on SQLite: names that came are brought in order, then pages are ranges of `sorted_name`, written by SQLite itself. */
 
 import { rmSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Instant } from '../../../values/time.ts'
-import type { ListingPage, Listing, NameListing, ListingOptions } from '../../port/listing.ts'
-import { mergePendingNames } from './pending-names.ts'
+import type { Listing, ListingOptions, ListingPage, NameListing } from '../../port/listing.ts'
 import { connectSqlite } from '../database/connection.ts'
-import { temporaryPath, attachTemporaryFile, requireTemporarySpace, collectFactsByRange, EMPTY_CSV_FIELDS, rangeSorter } from './facts-by-range.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
+import {
+  attachTemporaryFile,
+  collectFactsByRange,
+  EMPTY_CSV_FIELDS,
+  rangeSorter,
+  requireTemporarySpace,
+  temporaryPath,
+} from './facts-by-range.ts'
+import { mergePendingNames } from './pending-names.ts'
 
 /** Names a page: some 20 milliseconds with facts. Larger ones cost memory, and gain nothing. */
 const LISTING_PAGE_NAMES = 10000
@@ -15,12 +22,12 @@ const LISTING_PAGE_NAMES = 10000
 const LISTING_CACHE_KIBIBYTES = 4_096
 
 const READ_NAMES_PAGE = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
-  from (select name from listed where name > ? order by name limit ${LISTING_PAGE_NAMES})`
+  from (select name from sorted_name where name > ? order by name limit ${LISTING_PAGE_NAMES})`
 /** Of the range that is sorted, up to the first name behind it. */
 const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
-    cast(group_concat(name || coalesce(told, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
-  from (select l.name, s.told from (select name from listed where name > ? and (?2 is null or name < ?2) order by name limit ${LISTING_PAGE_NAMES}) l
-    left join sorted s on s.name = l.name order by l.name)`
+    cast(group_concat(name || coalesce(fields, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
+  from (select l.name, s.fields from (select name from sorted_name where name > ? and (?2 is null or name < ?2) order by name limit ${LISTING_PAGE_NAMES}) l
+    left join sorted_line s on s.name = l.name order by l.name)`
 
 export function sqliteListing(path: string, now: () => Instant): Listing {
   return {
@@ -40,7 +47,9 @@ export function sqliteListing(path: string, now: () => Instant): Listing {
 }
 
 function nameListingOf(database: DatabaseSync, path: string, startedAt: Instant, options: ListingOptions): NameListing {
-  const row = database.prepare(`select value from mark where name = 'listed'`).get() as { value: string } | undefined
+  const row = database.prepare(`select value from metadata where name = 'sorted_names'`).get() as
+    | { value: string }
+    | undefined
   const about = Number(row?.value ?? 0)
   let gathered: Promise<number> | null = null
   const ranges = (): Promise<number> => {

@@ -1,4 +1,4 @@
-/** Brings the names that came since the last walk into `listed`: sorted, so that neighbours share a page, in short transactions. */
+/** Brings the names that came since the last walk into `sorted_name`: sorted, so that neighbours share a page, in short transactions. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,14 +16,18 @@ const FIRST_TRANSACTION_NAMES = 1000
 const MAX_TRANSACTION_NAMES = 100_000
 
 /** Brings in all that are there when it is called, and no later ones. `database` is a connection of its own. */
-export async function mergePendingNames(database: DatabaseSync, log: WriteAheadLog, options: ListingOptions): Promise<void> {
+export async function mergePendingNames(
+  database: DatabaseSync,
+  log: WriteAheadLog,
+  options: ListingOptions,
+): Promise<void> {
   const { signal, onStage } = options
-  const { mark } = database.prepare('select max(place) as mark from arrival').get() as { mark: number | null }
+  const { mark } = database.prepare('select max(position) as mark from pending_name').get() as { mark: number | null }
   if (mark === null) return
-  const { first } = database.prepare('select min(place) as first from arrival').get() as { first: number }
-  database.exec('create temp table coming (number integer primary key, name text not null)')
+  const { first } = database.prepare('select min(position) as first from pending_name').get() as { first: number }
+  database.exec('create temp table sorted_batch (number integer primary key, name text not null)')
   const sort = database.prepare(
-    'insert into coming (name) select name from arrival where place > ? and place <= ? order by name',
+    'insert into sorted_batch (name) select name from pending_name where position > ? and position <= ? order by name',
   )
   try {
     for (let place = first - 1; place < mark; place += NAMES_PER_SORT) {
@@ -31,11 +35,11 @@ export async function mergePendingNames(database: DatabaseSync, log: WriteAheadL
       const rows = Number(sort.run(place, end).changes)
       await insertSortedNames(database, log, { rows, position: place, end }, signal)
       await removePendingNames(database, log, place, end)
-      database.exec('delete from coming')
+      database.exec('delete from sorted_batch')
       onStage?.('names', end - first + 1, mark - first + 1)
     }
   } finally {
-    database.exec('drop table coming')
+    database.exec('drop table sorted_batch')
   }
 }
 
@@ -53,25 +57,29 @@ async function insertSortedNames(
   signal: AbortSignal,
 ): Promise<void> {
   const insert = database.prepare(
-    `insert or ignore into listed (name) select name from coming c where number between ? and ?
-       and exists (select 1 from arrival where place > ? and place <= ?)
-       and not exists (select 1 from departure d where d.name = c.name)`,
+    `insert or ignore into sorted_name (name) select name from sorted_batch c where number between ? and ?
+       and exists (select 1 from pending_name where position > ? and position <= ?)
+       and not exists (select 1 from pending_removal d where d.name = c.name)`,
   )
   const count = sortedNameCounter(database)
   let size = FIRST_TRANSACTION_NAMES
   for (let done = 0; done < rows; ) {
     signal.throwIfAborted()
     const from = done
-    const took = await timedTransaction(log, database, () => count(Number(insert.run(from + 1, from + size, place, end).changes)))
+    const took = await timedTransaction(log, database, () =>
+      count(Number(insert.run(from + 1, from + size, place, end).changes)),
+    )
     done += size
-    size = Math.round(Math.min(MAX_TRANSACTION_NAMES, size * Math.min(2, Math.max(0.2, TRANSACTION_TARGET_MS / took))) + 1)
+    size = Math.round(
+      Math.min(MAX_TRANSACTION_NAMES, size * Math.min(2, Math.max(0.2, TRANSACTION_TARGET_MS / took))) + 1,
+    )
   }
 }
 
-/** How many names are in `listed`, kept beside it so that nobody has to count them. */
+/** How many names are in `sorted_name`, kept beside it so that nobody has to count them. */
 function sortedNameCounter(database: DatabaseSync): (more: number) => void {
   const add = database.prepare(
-    `insert into mark (name, value) values ('listed', cast(?1 as integer))
+    `insert into metadata (name, value) values ('sorted_names', cast(?1 as integer))
      on conflict do update set value = cast(value as integer) + excluded.value`,
   )
   return (more) => {
@@ -81,8 +89,8 @@ function sortedNameCounter(database: DatabaseSync): (more: number) => void {
 
 /** A departure stands until nothing that came before it is left. */
 async function removePendingNames(database: DatabaseSync, log: WriteAheadLog, from: number, to: number): Promise<void> {
-  const arrivals = database.prepare('delete from arrival where place <= ?')
-  const departures = database.prepare('delete from departure where place <= ?')
+  const arrivals = database.prepare('delete from pending_name where position <= ?')
+  const departures = database.prepare('delete from pending_removal where position <= ?')
   for (let place = from; place < to; ) {
     place = Math.min(place + REMOVED_PER_TRANSACTION, to)
     const upTo = place

@@ -3,22 +3,22 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
-  type BulkStore,
   type BulkRow,
+  type BulkStore,
+  type BulkTable,
   COPY_CONDITIONS,
-  LEDGER_TABLES,
   type LastNumbers,
+  LEDGER_TABLES,
   rowFromJson,
   rowToJson,
-  type BulkTable,
 } from '../../port/bulk.ts'
 import { StoreFault } from '../../port/fault.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { openSqliteFile } from '../database/file.ts'
 import type { StoreFiles } from '../database/file-paths.ts'
+import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import { openLedgerFile } from '../ledger/file.ts'
 import { openLedgerAt } from '../ledger/ledger-location.ts'
-import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import { openFacts } from '../open.ts'
 
 /** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
@@ -39,11 +39,11 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
       if (databaseOf(table) === ledger) writeTransaction(ledger, () => insertTableRows(ledger, table, rows))
       writeTransaction(facts, () => {
         if (databaseOf(table) === facts) insertTableRows(facts, table, rows)
-        facts.prepare(`insert or replace into mark (name, value) values ('copy', ?)`).run(mark)
+        facts.prepare(`insert or replace into metadata (name, value) values ('copy', ?)`).run(mark)
       })
     },
     progress: async () =>
-      (facts.prepare(`select value from mark where name = 'copy'`).get()?.value ?? null) as string | null,
+      (facts.prepare(`select value from metadata where name = 'copy'`).get()?.value ?? null) as string | null,
     lastNumbers: async () => ({
       account: lastNumberOf(ledger, 'account'),
       token: lastNumberOf(ledger, 'token'),
@@ -51,9 +51,9 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
       document: lastNumberOf(facts, 'document'),
     }),
     async finish({ document, ...ofLedger }) {
-      setLastNumber(facts, 'wording', document)
+      setLastNumber(facts, 'document', document)
       for (const [table, number] of Object.entries(ofLedger)) setLastNumber(ledger, table, number)
-      facts.exec(`delete from mark where name = 'copy'`)
+      facts.exec(`delete from metadata where name = 'copy'`)
     },
     async close() {
       if (access === 'write') for (const each of [facts, ledger]) each.exec('pragma wal_checkpoint(truncate)')

@@ -3,23 +3,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../values/time.ts'
 import {
-  PROCESS_DIED_MESSAGE,
-  type LockName,
-  type RunResult,
+  type Job,
+  type JobRun,
+  type Jobs,
   LOCK_SECONDS,
   type LockHold,
   type LockHolder,
-  type Job,
-  type Jobs,
+  type LockName,
+  PROCESS_DIED_MESSAGE,
   RUN_RETENTION_SECONDS,
-  type JobRun,
+  type RunResult,
 } from '../../port/jobs.ts'
 import { writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 
 /** Whoever has it was heard of in time; one that ends later than any was made before the clock was set back. */
-const LOCK_HELD_CONDITION = 'holder is not null and until > ?1 and until <= ?1 + ?2'
-const HOLD_VALID_CONDITION = 'duty = ? and fence = ? and holder is not null'
+const LOCK_HELD_CONDITION = 'holder is not null and expires_at > ?1 and expires_at <= ?1 + ?2'
+const HOLD_VALID_CONDITION = 'name = ? and fence = ? and holder is not null'
 
 export function sqliteJobs(database: DatabaseSync, log: WriteAheadLog, now: () => Instant): Jobs {
   const { take, renew, release, holders } = lockStatements(database)
@@ -39,15 +39,19 @@ export function sqliteJobs(database: DatabaseSync, log: WriteAheadLog, now: () =
 
 function lockStatements(database: DatabaseSync) {
   const take = database.prepare(
-    `update duty set holder = ?3, fence = fence + 1, until = ?1 + ?2 where duty = ?4 and not (${LOCK_HELD_CONDITION}) returning duty, fence`,
+    `update named_lock set holder = ?3, fence = fence + 1, expires_at = ?1 + ?2 where name = ?4 and not (${LOCK_HELD_CONDITION}) returning name, fence`,
   )
   const bury = database.prepare(
-    `update run set ended = ?1, error = ?3 where ended is null
-       and (duty = ?4 or duty not in (select duty from duty where ${LOCK_HELD_CONDITION}))`,
+    `update job_run set ended_at = ?1, error = ?3 where ended_at is null
+       and (lock_name = ?4 or lock_name not in (select name from named_lock where ${LOCK_HELD_CONDITION}))`,
   )
-  const prolong = database.prepare(`update duty set until = ? where ${HOLD_VALID_CONDITION}`)
-  const release = database.prepare(`update duty set holder = null, until = null where ${HOLD_VALID_CONDITION}`)
-  const all = database.prepare(`select duty, fence, holder, until from duty where ${LOCK_HELD_CONDITION} order by duty`)
+  const prolong = database.prepare(`update named_lock set expires_at = ? where ${HOLD_VALID_CONDITION}`)
+  const release = database.prepare(
+    `update named_lock set holder = null, expires_at = null where ${HOLD_VALID_CONDITION}`,
+  )
+  const all = database.prepare(
+    `select name, fence, holder, expires_at as expiresAt from named_lock where ${LOCK_HELD_CONDITION} order by name`,
+  )
   return {
     take(now: Instant, name: LockName, holder: string): LockHold | null {
       const taken = take.get(now, LOCK_SECONDS, holder, name) as LockHold | undefined
@@ -55,7 +59,8 @@ function lockStatements(database: DatabaseSync) {
       bury.run(now, LOCK_SECONDS, PROCESS_DIED_MESSAGE, name)
       return { ...taken }
     },
-    renew: (now: Instant, { name, fence }: LockHold): boolean => prolong.run(now + LOCK_SECONDS, name, fence).changes === 1,
+    renew: (now: Instant, { name, fence }: LockHold): boolean =>
+      prolong.run(now + LOCK_SECONDS, name, fence).changes === 1,
     release: ({ name, fence }: LockHold): void => void release.run(name, fence),
     holders: (now: Instant): LockHolder[] => (all.all(now, LOCK_SECONDS) as LockHolder[]).map((row) => ({ ...row })),
   }
@@ -63,13 +68,16 @@ function lockStatements(database: DatabaseSync) {
 
 function runStatements(database: DatabaseSync) {
   const insert = database.prepare(
-    `insert into run (duty, job, date, holder, began)
-     select duty, ?, ?, holder, ? from duty where ${HOLD_VALID_CONDITION} returning number`,
+    `insert into job_run (lock_name, job, date, holder, started_at)
+     select name, ?, ?, holder, ? from named_lock where ${HOLD_VALID_CONDITION} returning number`,
   )
-  const drop = database.prepare('delete from run where began < ?')
-  const end = database.prepare('update run set ended = ?, rows = ?, error = ? where number = ? and ended is null')
+  const drop = database.prepare('delete from job_run where started_at < ?')
+  const end = database.prepare(
+    'update job_run set ended_at = ?, rows = ?, error = ? where number = ? and ended_at is null',
+  )
   const since = database.prepare(
-    'select number, job, date, holder, began, ended, rows, error from run where began >= ? order by number',
+    `select number, job, date, holder, started_at as startedAt, ended_at as endedAt, rows, error
+     from job_run where started_at >= ? order by number`,
   )
   return {
     begin(now: Instant, { name, fence }: LockHold, job: Job, date: JobRun['date']): number | null {

@@ -5,28 +5,30 @@ import type { Instant } from '../../../values/time.ts'
 import { LEASE_SECONDS, type Lease, type RangeState, type RangeSweep } from '../../port/schedule.ts'
 
 /** Nobody has it, or whoever has it was silent too long; one that ends later than any was made before the clock was set back. */
-const RANGE_FREE_CONDITION = '(holder is null or until <= ?1 or until > ?1 + ?2)'
-const LEASE_VALID_CONDITION = 'slots = ? and fence = ? and holder is not null'
+const RANGE_FREE_CONDITION = '(holder is null or expires_at <= ?1 or expires_at > ?1 + ?2)'
+const LEASE_VALID_CONDITION = 'slot_range = ? and fence = ? and holder is not null'
 
 export function leaseWrites(database: DatabaseSync) {
-  const due = database.prepare(`select slots from lease where ${RANGE_FREE_CONDITION} and next <= ?1 order by next, slots limit +?3`)
+  const due = database.prepare(
+    `select slot_range from slot_lease where ${RANGE_FREE_CONDITION} and next_sweep <= ?1 order by next_sweep, slot_range limit +?3`,
+  )
   const among = database.prepare(
-    `select slots from lease where ${RANGE_FREE_CONDITION} and slots in (select value from json_each(?4)) order by next, slots limit +?3`,
+    `select slot_range from slot_lease where ${RANGE_FREE_CONDITION} and slot_range in (select value from json_each(?4)) order by next_sweep, slot_range limit +?3`,
   )
   const take = database.prepare(
-    'update lease set holder = ?, fence = fence + 1, until = ? where slots = ? returning slots as range, fence',
+    'update slot_lease set holder = ?, fence = fence + 1, expires_at = ? where slot_range = ? returning slot_range as range, fence',
   )
-  const prolong = database.prepare(`update lease set until = ? where ${LEASE_VALID_CONDITION}`)
-  const end = database.prepare(`update lease set holder = null, until = null where ${LEASE_VALID_CONDITION}`)
+  const prolong = database.prepare(`update slot_lease set expires_at = ? where ${LEASE_VALID_CONDITION}`)
+  const end = database.prepare(`update slot_lease set holder = null, expires_at = null where ${LEASE_VALID_CONDITION}`)
   const sweep = database.prepare(
-    `update lease set holder = null, until = null, next = ?, swept = ?, count = ? where ${LEASE_VALID_CONDITION}`,
+    `update slot_lease set holder = null, expires_at = null, next_sweep = ?, last_sweep = ?, counts = ? where ${LEASE_VALID_CONDITION}`,
   )
   return {
     lease(now: Instant, holder: string, most: number, ranges?: readonly number[]): Lease[] {
       const key = [now, LEASE_SECONDS, most] as const
       const free = ranges ? among.all(...key, JSON.stringify(ranges)) : due.all(...key)
-      return (free as { slots: number }[]).map(({ slots }) => ({
-        ...(take.get(holder, now + LEASE_SECONDS, slots) as Lease),
+      return (free as { slot_range: number }[]).map(({ slot_range }) => ({
+        ...(take.get(holder, now + LEASE_SECONDS, slot_range) as Lease),
       }))
     },
     renew: (now: Instant, leases: readonly Lease[]): Lease[] =>
@@ -45,11 +47,15 @@ type LeaseStateRow = Omit<RangeState, 'count'> & { count: string | null }
 
 export function rangeReads(database: DatabaseSync) {
   const all = database.prepare(
-    `select slots as range, iif(${RANGE_FREE_CONDITION}, null, holder) as holder, iif(${RANGE_FREE_CONDITION}, null, until) as until, next, swept, count
-     from lease order by slots`,
+    `select slot_range as range, iif(${RANGE_FREE_CONDITION}, null, holder) as holder,
+       iif(${RANGE_FREE_CONDITION}, null, expires_at) as expiresAt, next_sweep as nextSweep, last_sweep as lastSweep, counts as count
+     from slot_lease order by slot_range`,
   )
   return {
     ranges: (now: Instant): RangeState[] =>
-      (all.all(now, LEASE_SECONDS) as LeaseStateRow[]).map((row) => ({ ...row, count: row.count && JSON.parse(row.count) })),
+      (all.all(now, LEASE_SECONDS) as LeaseStateRow[]).map((row) => ({
+        ...row,
+        count: row.count && JSON.parse(row.count),
+      })),
   }
 }

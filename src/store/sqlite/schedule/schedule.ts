@@ -1,15 +1,21 @@
 /** The schedule on SQLite: who has which range of slots, which names are due, and who crawls. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { packAddress } from '../../../values/ip-address.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { packAddress } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
-import { unpackCrawlState, CRAWL_STATE_COLUMNS, type CrawlStateRow } from '../../shared/columns.ts'
+import {
+  type CrawlerHeartbeat,
+  LEASE_SECONDS,
+  OUTCOME_SECONDS,
+  type OutcomeCount,
+  type Schedule,
+} from '../../port/schedule.ts'
+import { CRAWL_STATE_COLUMNS, type CrawlStateRow, unpackCrawlState } from '../../shared/columns.ts'
 import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
-import { type CrawlerHeartbeat, LEASE_SECONDS, OUTCOME_SECONDS, type OutcomeCount, type Schedule } from '../../port/schedule.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
-import { leaseWrites, rangeReads } from './leases.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
+import { leaseWrites, rangeReads } from './leases.ts'
 
 export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: () => Instant): Schedule {
   const { lease, renew, release } = leaseWrites(database)
@@ -35,21 +41,25 @@ export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: 
 }
 
 function nameReads(database: DatabaseSync) {
-  const some = 'from visit where slot between ?1 and ?2 and id is not 0'
+  const some = 'from crawl_state where slot between ?1 and ?2 and id is not 0'
   const due = database.prepare(`select name, ${CRAWL_STATE_COLUMNS} ${some} and due <= ?3 order by slot, name`)
   const count = database.prepare(`select ${slotCountColumns('?3')} ${some}`)
   count.setReturnArrays(true)
   const names = database.prepare(
-    'select name from visit where (slot, name) > (?, ?) and id is not 0 order by slot, name limit +?',
+    'select name from crawl_state where (slot, name) > (?, ?) and id is not 0 order by slot, name limit +?',
   )
-  const crowd = database.prepare('select names from address where address = ?')
+  const crowd = database.prepare('select names from address_count where address = ?')
   return {
     due: (from: number, to: number, at: Instant) => ({
-      visits: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) => unpackCrawlState(row.name, row)),
+      visits: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) =>
+        unpackCrawlState(row.name, row),
+      ),
       count: unpackSlotCount(count.get(from, to, at) as unknown as number[]),
     }),
     names: (after: DomainName | null, limit: number): DomainName[] =>
-      (names.all(after === null ? -1 : slotOf(after), after ?? '', limit) as { name: DomainName }[]).map(({ name }) => name),
+      (names.all(after === null ? -1 : slotOf(after), after ?? '', limit) as { name: DomainName }[]).map(
+        ({ name }) => name,
+      ),
     crowds: (addresses: Parameters<Schedule['nameCounts']>[0]): number[] =>
       addresses.map((address) => (crowd.get(packAddress(address)) as { names: number } | undefined)?.names ?? 0),
   }
@@ -57,14 +67,16 @@ function nameReads(database: DatabaseSync) {
 
 function crawlerStatements(database: DatabaseSync) {
   const hear = database.prepare(
-    `insert into crawler (holder, heard, report) values (?, ?, ?)
-     on conflict do update set heard = excluded.heard, report = excluded.report`,
+    `insert into crawler (holder, heartbeat_at, report) values (?, ?, ?)
+     on conflict do update set heartbeat_at = excluded.heartbeat_at, report = excluded.report`,
   )
   const end = database.prepare('delete from crawler where holder = ?')
-  const alive = 'heard > ?1 - ?2 and heard <= ?1 + ?2' // one that was heard of later was so before the clock was set back
+  const alive = 'heartbeat_at > ?1 - ?2 and heartbeat_at <= ?1 + ?2' // one that was heard of later was so before the clock was set back
   const drop = database.prepare(`delete from crawler where not (${alive})`)
   const count = database.prepare('select count(*) as live from crawler')
-  const all = database.prepare(`select holder, heard, report from crawler where ${alive} order by holder`)
+  const all = database.prepare(
+    `select holder, heartbeat_at as heartbeatAt, report from crawler where ${alive} order by holder`,
+  )
   return {
     beat(now: Instant, holder: string, report: string | null): number {
       if (report === null) end.run(holder)
@@ -72,19 +84,20 @@ function crawlerStatements(database: DatabaseSync) {
       drop.run(now, LEASE_SECONDS)
       return (count.get() as { live: number }).live
     },
-    crawlers: (now: Instant): CrawlerHeartbeat[] => (all.all(now, LEASE_SECONDS) as CrawlerHeartbeat[]).map((row) => ({ ...row })),
+    crawlers: (now: Instant): CrawlerHeartbeat[] =>
+      (all.all(now, LEASE_SECONDS) as CrawlerHeartbeat[]).map((row) => ({ ...row })),
   }
 }
 
 function outcomeStatements(database: DatabaseSync) {
   const add = database.prepare(
-    `insert into outcome (hour, kind, visits, servfail, nxdomain, none) values (?, ?, ?, ?, ?, ?)
-     on conflict do update set visits = visits + excluded.visits, servfail = servfail + excluded.servfail,
-       nxdomain = nxdomain + excluded.nxdomain, none = none + excluded.none`,
+    `insert into probe_outcome (hour, kind, probes, servfail, nxdomain, no_website) values (?, ?, ?, ?, ?, ?)
+     on conflict do update set probes = probes + excluded.probes, servfail = servfail + excluded.servfail,
+       nxdomain = nxdomain + excluded.nxdomain, no_website = no_website + excluded.no_website`,
   )
-  const drop = database.prepare('delete from outcome where hour < ?')
+  const drop = database.prepare('delete from probe_outcome where hour < ?')
   const since = database.prepare(
-    'select hour, kind, visits, servfail, nxdomain, none from outcome where hour >= ? order by hour, kind',
+    'select hour, kind, probes, servfail, nxdomain, no_website as noWebsite from probe_outcome where hour >= ? order by hour, kind',
   )
   return {
     add(now: Instant, outcomes: readonly OutcomeCount[]): void {

@@ -1,28 +1,28 @@
 /** The upkeep of the index of similar texts on SQLite: every write looks at its hold in its transaction. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { unpackTerms } from '../../shared/columns.ts'
 import type { LockHold } from '../../port/jobs.ts'
-import type { FrequencyRow, SimilarIndexStore, PendingPage, PostingRow, StoredDocument } from '../../port/similar.ts'
+import type { FrequencyRow, PendingPage, PostingRow, SimilarIndexStore, StoredDocument } from '../../port/similar.ts'
+import { unpackTerms } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { writeTransaction } from '../database/connection.ts'
-import { pageFiler } from './filing.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
+import { pageFiler } from './filing.ts'
 
 type PendingPageRow = Omit<PendingPage, 'terms'> & { terms: Uint8Array }
 
 export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): SimilarIndexStore {
-  const stands = database.prepare(`select 1 from duty where duty = 'index' and fence = ? and holder is not null`)
+  const stands = database.prepare(`select 1 from named_lock where name = 'index' and fence = ? and holder is not null`)
   const pending = database.prepare(
-    'select p.id, f.name, p.digest, p.terms from page p join facts f on f.id = p.id order by p.id limit ?',
+    'select p.id, f.name, p.digest, p.terms from pending_page p join facts f on f.id = p.id order by p.id limit ?',
   )
   const documents = database.prepare(
-    'select number as wording, vector from wording where number > ? order by number limit ?',
+    'select number as document, vector from document where number > ? order by number limit ?',
   )
-  const follow = database.prepare(`insert or replace into mark (name, value) values ('followed', ?)`)
+  const follow = database.prepare(`insert or replace into metadata (name, value) values ('indexed_until', ?)`)
   const file = pageFiler(database)
   const { begin, write, publish, rows } = segmentStatements(database)
-  const { gone: tombstones, strike } = tombstoneStatements(database)
+  const { tombstones, strike } = tombstoneStatements(database)
   const sweep = replacedSegmentDeleter(database)
   /** `work` where the hold stands, and `refused` where it does not. */
   const held = <Result>({ fence }: LockHold, refused: Result, work: () => Result): Promise<Result> =>
@@ -51,21 +51,23 @@ export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): Simil
 function segmentStatements(database: DatabaseSync) {
   const end = database.prepare(`update segment set state = 'replaced' where state = 'building' and fence <> ?`)
   const begin = database.prepare(
-    `insert into segment (first, last, wordings, state, fence) values (?, ?, 0, 'building', ?) returning number`,
+    `insert into segment (first_document, last_document, documents, state, fence) values (?, ?, 0, 'building', ?) returning number`,
   )
   const post = database.prepare(
-    'insert into posting (segment, place, wording, postings, checksum) values (?, ?, ?, ?, ?)',
+    'insert into posting (segment, key, document, postings, checksum) values (?, ?, ?, ?, ?)',
   )
-  const count = database.prepare('insert into frequency (segment, last, counts, checksum) values (?, ?, ?, ?)')
+  const count = database.prepare(
+    'insert into document_frequency (segment, last_term, counts, checksum) values (?, ?, ?, ?)',
+  )
   const answer = database.prepare(
-    `update segment set state = 'answering', wordings = ? where number = ? returning first, last`,
+    `update segment set state = 'published', documents = ? where number = ? returning first_document as first, last_document as last`,
   )
   const replace = database.prepare(
-    `update segment set state = 'replaced' where state = 'answering' and first >= ? and last <= ? and number <> ?`,
+    `update segment set state = 'replaced' where state = 'published' and first_document >= ? and last_document <= ? and number <> ?`,
   )
   const rows = database.prepare(
-    `select place, wording, postings from posting where segment = ? and (place, wording) > (?, ?)
-     order by place, wording limit ?`,
+    `select key, document, postings from posting where segment = ? and (key, document) > (?, ?)
+     order by key, document limit ?`,
   )
   return {
     begin({ fence }: LockHold, first: number, last: number): number {
@@ -73,25 +75,27 @@ function segmentStatements(database: DatabaseSync) {
       return begin.get(first, last, fence)!.number as number
     },
     write(segment: number, postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]): void {
-      for (const { key: place, document, postings: bytes } of postings)
-        post.run(segment, place, document, bytes, checksumOf([segment, place, document, bytes]))
+      for (const { key, document, postings: bytes } of postings)
+        post.run(segment, key, document, bytes, checksumOf([segment, key, document, bytes]))
       for (const { last, counts } of frequencies) count.run(segment, last, counts, checksumOf([segment, last, counts]))
     },
     publish(segment: number, documents: number): void {
       const { first, last } = answer.get(documents, segment) as { first: number; last: number }
       replace.run(first, last, segment)
     },
-    rows: (segment: number, after: { place: number; document: number } | null, limit: number): PostingRow[] =>
-      (rows.all(segment, after?.place ?? -1, after?.document ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
+    rows: (segment: number, after: { key: number; document: number } | null, limit: number): PostingRow[] =>
+      (rows.all(segment, after?.key ?? -1, after?.document ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
   }
 }
 
 function tombstoneStatements(database: DatabaseSync) {
-  const tombstones = database.prepare('select wording from gone where wording > ? and wording <= ? order by wording limit ?')
-  const strike = database.prepare('delete from gone where wording = ?')
+  const read = database.prepare(
+    'select document from document_tombstone where document > ? and document <= ? order by document limit ?',
+  )
+  const strike = database.prepare('delete from document_tombstone where document = ?')
   return {
-    gone: (after: number, last: number, limit: number): number[] =>
-      (tombstones.all(after, last, limit) as { document: number }[]).map(({ document: wording }) => wording),
+    tombstones: (after: number, last: number, limit: number): number[] =>
+      (read.all(after, last, limit) as { document: number }[]).map(({ document }) => document),
     strike(documents: readonly number[]): void {
       for (const document of documents) strike.run(document)
     },
@@ -102,9 +106,9 @@ function tombstoneStatements(database: DatabaseSync) {
 function replacedSegmentDeleter(database: DatabaseSync): (limit: number) => boolean {
   const next = database.prepare(`select number from segment where state = 'replaced' order by number limit 1`)
   const removals = [
-    `delete from posting where segment = ?1 and (place, wording) in
-       (select place, wording from posting where segment = ?1 order by place, wording limit ?2)`,
-    'delete from frequency where segment = ?1 and last in (select last from frequency where segment = ?1 order by last limit ?2)',
+    `delete from posting where segment = ?1 and (key, document) in
+       (select key, document from posting where segment = ?1 order by key, document limit ?2)`,
+    'delete from document_frequency where segment = ?1 and last_term in (select last_term from document_frequency where segment = ?1 order by last_term limit ?2)',
     'delete from segment where number = ?1 and ?2 > 0',
   ].map((sql) => database.prepare(sql))
   return (limit) => {

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import type { FrequencyRow, PageOfName, PostingsRead, Segment, SimilarReader } from '../../port/similar.ts'
 import { unpackTerms } from '../../shared/columns.ts'
-import type { FrequencyRow, PageOfName, Segment, SimilarReader, PostingsRead } from '../../port/similar.ts'
 import { readTransaction } from '../database/connection.ts'
 
 /** `digest`: of a page that waits; `name`: of one that is followed. */
@@ -15,26 +15,30 @@ type PageOfNameRow = {
   vector: Uint8Array | null
 }
 
-const READ_ANSWERING_SEGMENTS = `select number as segment, first, last, wordings from segment where state = 'answering' order by first`
+const READ_PUBLISHED_SEGMENTS = `select number as segment, first_document as first, last_document as last, documents
+  from segment where state = 'published' order by first_document`
 
 export function sqliteSimilar(database: DatabaseSync): SimilarReader {
   const page = database.prepare(
-    `select p.digest, p.terms, r.name, r.wording, w.vector from visit v left join page p on p.id = v.id
-     left join reading r on r.id = v.id left join wording w on w.number = r.wording where v.slot = ? and v.name = ?`,
+    `select p.digest, p.terms, r.name, r.document, w.vector from crawl_state v left join pending_page p on p.id = v.id
+     left join page_document r on r.id = v.id left join document w on w.number = r.document where v.slot = ? and v.name = ?`,
   )
-  const findDocument = database.prepare('select number from wording where digest = ? and vector = ?')
-  const vectors = arrayStatement(database, 'select j.key, w.vector from json_each(?) j join wording w on w.number = j.value')
+  const findDocument = database.prepare('select number from document where digest = ? and vector = ?')
+  const vectors = arrayStatement(
+    database,
+    'select j.key, w.vector from json_each(?) j join document w on w.number = j.value',
+  )
   const names = arrayStatement(
     database,
     `select j.key, (select json_group_array(name)
-       from (select name from reading where wording = j.value order by name limit ?2)) from json_each(?1) j`,
+       from (select name from page_document where document = j.value order by name limit ?2)) from json_each(?1) j`,
   )
-  const segments = database.prepare(READ_ANSWERING_SEGMENTS)
+  const segments = database.prepare(READ_PUBLISHED_SEGMENTS)
   const frequencies = database.prepare(
-    `select last, counts from frequency f where segment = ? and last > ?
-       and exists (select 1 from segment s where s.number = f.segment and s.state = 'answering') order by last limit ?`,
+    `select last_term as last, counts from document_frequency f where segment = ? and last_term > ?
+       and exists (select 1 from segment s where s.number = f.segment and s.state = 'published') order by last_term limit ?`,
   )
-  const followed = database.prepare(`select cast(value as integer) as until from mark where name = 'followed'`)
+  const followed = database.prepare(`select cast(value as integer) as until from metadata where name = 'indexed_until'`)
   const postings = postingReader(database)
   return {
     page: async (name) => pageOfNameRow(page.get(slotOf(name), name) as PageOfNameRow | undefined),
@@ -58,19 +62,21 @@ function pageOfNameRow(row: PageOfNameRow | undefined): PageOfName | null {
 
 /** Each read goes through all segments in their order; a statement takes those that read as many rows of a segment. */
 function postingReader(database: DatabaseSync): (wanted: readonly PostingsRead[]) => Uint8Array[] {
-  const segments = database.prepare(READ_ANSWERING_SEGMENTS)
+  const segments = database.prepare(READ_PUBLISHED_SEGMENTS)
   // Joined by SQLite: a third of the time that a row a call takes.
   const read = arrayStatement(
     database,
     `select j.key, (select cast(group_concat(postings, '') as blob) from (select postings from posting
-       where segment = ?2 and place >= j.value order by place, wording limit ?3)) from json_each(?1) j`,
+       where segment = ?2 and key >= j.value order by key, document limit ?3)) from json_each(?1) j`,
   )
   return (wanted) => {
     const pieces: Uint8Array[][] = wanted.map(() => [])
     const answering = segments.all() as Segment[]
     const all = answering.reduce((sum, { documents }) => sum + documents, 0)
     for (const { segment, documents } of answering)
-      for (const [limit, reads] of Map.groupBy(wanted.keys(), (read) => segmentRowLimit(wanted[read]!.rows, documents, all))) {
+      for (const [limit, reads] of Map.groupBy(wanted.keys(), (read) =>
+        segmentRowLimit(wanted[read]!.rows, documents, all),
+      )) {
         const places = reads.map((place) => wanted[place]!.key)
         const rows = read.all(JSON.stringify(places), segment, limit) as unknown as [number, Uint8Array | null][]
         for (const [key, bytes] of rows) if (bytes) pieces[reads[key]!]!.push(bytes)

@@ -50,7 +50,7 @@ test('requests a second of a client address are bounded, documents included, hea
   assert.equal((await ask('/healthz', '192.0.2.1')).status, 200)
   assert.equal((await ask('/crawler', '192.0.2.2')).status, 200)
   for (let count = 0; count < 5; count++) assert.equal((await ask('/crawler', '192.0.2.9')).status, 200)
-  assert.match(await metrics.registry.metrics(), /^domaindex_refused_total\{reason="client_requests"\} 4$/m)
+  assert.match(await metrics.registry.metrics(), /^domaindex_requests_rejected_total\{reason="client_requests"\} 4$/m)
   clock.ticks = 1_000
   assert.equal((await ask('/crawler', '192.0.2.1')).status, 200)
 })
@@ -78,7 +78,7 @@ test('after too many failed authentications only tokens that were used just befo
   clock.ticks = 30_000
   assert.equal((await lookup(token)).status, 404, 'also when it has to be asked for again')
   assert.equal((await ask(`/v1.0/lookup?token=${other.token}&query=a.example`, '192.0.2.2')).status, 404)
-  assert.match(await metrics.registry.metrics(), /^domaindex_refused_total\{reason="client_failures"\} 3$/m)
+  assert.match(await metrics.registry.metrics(), /^domaindex_requests_rejected_total\{reason="client_failures"\} 3$/m)
   clock.ticks = 60_000
   assert.equal((await lookup('nonsense')).status, 401)
 })

@@ -1,4 +1,4 @@
-/** The check of the narrow rows: each lies in its slot and part, and its id is that of the facts of its name. */
+/** The check of the crawl states: each lies in its slot and part, and its id is that of the facts of its name. */
 
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'
@@ -6,8 +6,8 @@ import { CHECK_SLICE_ROWS, type CheckSlice } from '../../../shared/check/slice.t
 import type { Session } from '../../database/transaction.ts'
 
 const CHECK_CRAWL_STATES = {
-  name: 'check.visits',
-  text: `select v.part, v.slot, v.name, v.id, f.name as owner from visit v left join facts f on f.part = v.part and f.id = v.id
+  name: 'check.crawl-states',
+  text: `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f on f.part = v.part and f.id = v.id
     where (v.part, v.slot, v.name) > ($1, $2, $3) order by v.part, v.slot, v.name limit ${CHECK_SLICE_ROWS}`,
 }
 

@@ -6,9 +6,9 @@ import type { CheckedFacts } from '../../../shared/check/facts.ts'
 import { checkFactsRows } from '../../../shared/check/rows.ts'
 import { CHECK_SLICE_ROWS, type CheckSlice } from '../../../shared/check/slice.ts'
 import { plainArray } from '../../database/arrays.ts'
-import { FACTS_SELECT_COLUMNS } from '../../facts/observations.ts'
 import { addressPartitionSql, partitionOfName } from '../../database/partition.ts'
 import type { Session } from '../../database/transaction.ts'
+import { FACTS_SELECT_COLUMNS } from '../../facts/observations.ts'
 
 type FactsKey = { part: number; id: number }
 type FactsOwner = FactsKey & { name: DomainName; redirects_to: DomainName | null }
@@ -18,33 +18,36 @@ const nextKeysSql = (table: string): string =>
 /** What any table has rows of. */
 const CHECK_IDS = {
   name: 'check.ids',
-  text: `${['facts', 'state', 'ever', 'page', 'reading'].map(nextKeysSql).join(' union ')} order by part, id limit ${CHECK_SLICE_ROWS}`,
+  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(nextKeysSql).join(' union ')} order by part, id limit ${CHECK_SLICE_ROWS}`,
 }
 const CHECK_OWNERS = {
   name: 'check.owners',
   text: `select f.part, f.id, f.name, f.redirects_to from unnest($1::smallint[], $2::bigint[]) as k(part, id)
     join facts f on f.part = k.part and f.id = k.id`,
 }
-/** Each row with its name's narrow row, found by the slot that the name has. */
+/** Each row with its name's crawl state, found by the slot that the name has. */
 const CHECK_FACTS = {
   name: 'check.facts',
-  text: `select f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as visit, v.clock, v.late, v.dns_print, true as whole,
+  text: `select f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks", v.dns_fingerprint as "dnsFingerprint",
+      true as "isIntact",
       coalesce((select json_agg(json_build_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
-          'serial', serial, 'base', base, 'whole', (records is not null)::integer,
+          'serial', serial, 'base', base_first_seen, 'isFull', (records is not null)::integer,
           'addresses', case when type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}) then records end))
-        from state s where s.part = f.part and s.id = f.id), '[]')::text as superseded,
-      coalesce((select json_agg(json_build_array(encode(address, 'hex'), since)) from ever e
-        where e.part = f.part and e.id = f.id), '[]')::text as ever,
+        from dns_state s where s.part = f.part and s.id = f.id), '[]')::text as superseded,
+      coalesce((select json_agg(json_build_array(encode(address, 'hex'), first_seen)) from address_first_seen e
+        where e.part = f.part and e.id = f.id), '[]')::text as "firstSeen",
       coalesce((select json_agg(p.since) from unnest(f.addresses) a
-        left join presence p on p.part = ${addressPartitionSql('a')} and p.address = a and p.name = f.name), '[]')::text as present,
-      (select digest from page g where g.part = f.part and g.id = f.id) as page, t.name as reading, t.wording,
-      exists (select 1 from wording w where w.part = (t.wording & 255)::smallint and w.number = t.wording) as worded,
-      exists (select 1 from redirect r where r.part = k.target_part and r.target = f.redirects_to and r.source = f.name) as sourced
+        left join presence p on p.part = ${addressPartitionSql('a')} and p.address = a and p.name = f.name), '[]')::text as "presenceSince",
+      (select digest from pending_page g where g.part = f.part and g.id = f.id) as "pendingDigest",
+      t.name as "documentName", t.document,
+      exists (select 1 from document d where d.part = (t.document & 255)::smallint and d.number = t.document) as "hasDocument",
+      exists (select 1 from redirect r where r.part = k.target_part and r.target = f.redirects_to and r.source = f.name)
+        as "hasRedirect"
     from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[], $5::smallint[])
       as k(part, id, name_part, slot, target_part)
     join facts f on f.part = k.part and f.id = k.id
-    left join visit v on v.part = k.name_part and v.slot = k.slot and v.name = f.name
-    left join reading t on t.part = f.part and t.id = f.id`,
+    left join crawl_state v on v.part = k.name_part and v.slot = k.slot and v.name = f.name
+    left join page_document t on t.part = f.part and t.id = f.id`,
 }
 
 export async function checkFactsPostgres(session: Session, after: string | null): Promise<CheckSlice> {

@@ -1,8 +1,8 @@
 /** The check of the database's schema: each table, column, index, trigger and function of this release is there and works. */
 
-import { problemReporter, type CheckSlice } from '../../../shared/check/slice.ts'
-import { readMigrations } from '../../../shared/migrations.ts'
 import type { CheckFault } from '../../../port/store.ts'
+import { type CheckSlice, problemReporter } from '../../../shared/check/slice.ts'
+import { readMigrations } from '../../../shared/migrations.ts'
 import { SCHEMA_PARTS } from '../../database/migrate.ts'
 import type { Session } from '../../database/transaction.ts'
 
@@ -26,12 +26,15 @@ type PresentObject = { key: string; works: boolean; body: string | null }
 
 const HAS_LATER_MIGRATION = {
   name: 'check.schema-later',
-  text: 'select part, max(number)::integer as last from migration group by part',
+  text: 'select schema_part as part, max(number)::integer as last from migration group by schema_part',
 }
 
 /** What a later release has made anew only has to be there. */
 export async function checkSchema({ rows }: Session): Promise<CheckSlice> {
-  const [found, applied] = await Promise.all([rows<PresentObject>(LIST_SCHEMA_OBJECTS), rows<{ part: string; last: number }>(HAS_LATER_MIGRATION)])
+  const [found, applied] = await Promise.all([
+    rows<PresentObject>(LIST_SCHEMA_OBJECTS),
+    rows<{ part: string; last: number }>(HAS_LATER_MIGRATION),
+  ])
   const there = new Map(found.map((each) => [each.key, each]))
   const faults: CheckFault[] = []
   for (const [part, folder] of SCHEMA_PARTS) {

@@ -3,15 +3,15 @@
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
   type CheckedAddress,
+  type CheckedDocument,
   type CheckedPresence,
   type CheckedRedirect,
   type CheckedTarget,
-  type CheckedDocument,
   checkAddressRows,
+  checkDocumentRows,
   checkPresenceRows,
   checkRedirectRows,
   checkTargetRows,
-  checkDocumentRows,
 } from '../../../shared/check/rows.ts'
 import { CHECK_SLICE_ROWS, type CheckSlice } from '../../../shared/check/slice.ts'
 import { bytesArray, plainArray } from '../../database/arrays.ts'
@@ -21,47 +21,48 @@ import type { Session } from '../../database/transaction.ts'
 const CHECK_PRESENCE = {
   name: 'check.presence',
   text: `select p.part, p.address, p.name, a.names is not null as counted
-    from presence p left join address a on a.part = p.part and a.address = p.address
+    from presence p left join address_count a on a.part = p.part and a.address = p.address
     where (p.part, p.address, p.name) > ($1, $2, $3) order by p.part, p.address, p.name limit ${CHECK_SLICE_ROWS}`,
 }
 const NAME_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]'
-const JOIN_FACTS = `join visit v on v.part = k.part and v.slot = k.slot and v.name = k.name
+const JOIN_FACTS = `join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name
   join facts f on f.part = v.part and f.id = v.id`
-/** The places of those whose name is on the address. */
+/** The positions of those whose name is on the address. */
 const CHECK_NAMES_ON_ADDRESS = {
   name: 'check.on',
-  text: `select k.place from ${NAME_KEYS}, $4::bytea[]) with ordinality as k(part, slot, name, address, place) ${JOIN_FACTS}
+  text: `select k.position from ${NAME_KEYS}, $4::bytea[]) with ordinality as k(part, slot, name, address, position) ${JOIN_FACTS}
     where k.address = any (f.addresses)`,
 }
 const CHECK_ADDRESSES = {
   name: 'check.addresses',
   text: `select part, address, names as counter,
       (select count(*) from presence p where p.part = a.part and p.address = a.address) as rows
-    from address a where (part, address) > ($1, $2) order by part, address limit ${CHECK_SLICE_ROWS}`,
+    from address_count a where (part, address) > ($1, $2) order by part, address limit ${CHECK_SLICE_ROWS}`,
 }
 const CHECK_REDIRECTS = {
   name: 'check.redirects',
   text: `select r.part, r.target, r.source, t.sources is not null as counted
-    from redirect r left join target t on t.part = r.part and t.target = r.target
+    from redirect r left join redirect_count t on t.part = r.part and t.target = r.target
     where (r.part, r.target, r.source) > ($1, $2, $3) order by r.part, r.target, r.source limit ${CHECK_SLICE_ROWS}`,
 }
-/** The places of those that redirect to the target. */
+/** The positions of those that redirect to the target. */
 const CHECK_NAMES_TO_TARGET = {
   name: 'check.to',
-  text: `select k.place from ${NAME_KEYS}, $4::text[]) with ordinality as k(part, slot, name, target, place) ${JOIN_FACTS}
+  text: `select k.position from ${NAME_KEYS}, $4::text[]) with ordinality as k(part, slot, name, target, position) ${JOIN_FACTS}
     where f.redirects_to = k.target`,
 }
 const CHECK_TARGETS = {
   name: 'check.targets',
   text: `select part, target, sources as counter,
       (select count(*) from redirect r where r.part = t.part and r.target = t.target) as rows
-    from target t where (part, target) > ($1, $2) order by part, target limit ${CHECK_SLICE_ROWS}`,
+    from redirect_count t where (part, target) > ($1, $2) order by part, target limit ${CHECK_SLICE_ROWS}`,
 }
 const CHECK_DOCUMENTS = {
-  name: 'check.wordings',
-  text: `select part, number as wording, digest, vector, exists (select 1 from reading r where r.wording = w.number)
-      or exists (select 1 from orphan o where o.wording = w.number) as read
-    from wording w where number > $1 order by number limit ${CHECK_SLICE_ROWS}`,
+  name: 'check.documents',
+  text: `select part, number as document, digest, vector,
+      exists (select 1 from page_document p where p.document = d.number)
+      or exists (select 1 from orphan_document o where o.document = d.number) as "isUsed"
+    from document d where number > $1 order by number limit ${CHECK_SLICE_ROWS}`,
 }
 
 /** Rows of presence: their name is there, and on that address. */
@@ -69,9 +70,18 @@ export async function checkPresencePostgres(session: Session, after: string | nu
   const [hex, name, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [string, DomainName, number])
   const rows = await session.rows<CheckedPresence>(CHECK_PRESENCE, [part, Buffer.from(hex, 'hex'), name])
   const names = rows.map((row) => row.name)
-  const owned = await matchingPlaces(session, CHECK_NAMES_ON_ADDRESS, names, bytesArray(rows.map(({ address }) => address)))
+  const owned = await matchingPositions(
+    session,
+    CHECK_NAMES_ON_ADDRESS,
+    names,
+    bytesArray(rows.map(({ address }) => address)),
+  )
   return checkPresenceRows(
-    rows.map((row, place) => ({ ...row, owned: owned.has(place + 1), rightPart: partitionOfPackedAddress(row.address) })),
+    rows.map((row, index) => ({
+      ...row,
+      owned: owned.has(index + 1),
+      rightPart: partitionOfPackedAddress(row.address),
+    })),
   )
 }
 
@@ -87,9 +97,14 @@ export async function checkRedirectsPostgres(session: Session, after: string | n
   const [target, source, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [DomainName, DomainName, number])
   const rows = await session.rows<CheckedRedirect>(CHECK_REDIRECTS, [part, target, source])
   const names = rows.map((row) => row.source)
-  const owned = await matchingPlaces(session, CHECK_NAMES_TO_TARGET, names, plainArray(rows.map((row) => row.target)))
+  const owned = await matchingPositions(
+    session,
+    CHECK_NAMES_TO_TARGET,
+    names,
+    plainArray(rows.map((row) => row.target)),
+  )
   return checkRedirectRows(
-    rows.map((row, place) => ({ ...row, owned: owned.has(place + 1), rightPart: partitionOfName(row.target) })),
+    rows.map((row, index) => ({ ...row, owned: owned.has(index + 1), rightPart: partitionOfName(row.target) })),
   )
 }
 
@@ -100,21 +115,21 @@ export async function checkTargetsPostgres(session: Session, after: string | nul
   return checkTargetRows(rows.map((row) => ({ ...row, rightPart: partitionOfName(row.target) })))
 }
 
-/** Wordings: a start page has each, unless who keeps the index has yet to look. */
+/** Documents: a start page has each, unless the indexer has yet to check. */
 export async function checkDocumentsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
   const [document] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = await session.rows<CheckedDocument>(CHECK_DOCUMENTS, [document])
   return checkDocumentRows(rows.map((row) => ({ ...row, rightPart: row.document & 255 })))
 }
 
-/** The places, from 1 on, of the names of which the statement finds what it looks for. */
-async function matchingPlaces(
+/** The positions, from 1 on, of the names of which the statement finds what it looks for. */
+async function matchingPositions(
   session: Session,
   statement: typeof CHECK_NAMES_ON_ADDRESS,
   names: readonly DomainName[],
   others: string,
 ): Promise<Set<number>> {
   const columns = [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf)), plainArray(names), others]
-  const rows = await session.rows<{ place: number }>(statement, columns)
-  return new Set(rows.map(({ place }) => place))
+  const rows = await session.rows<{ position: number }>(statement, columns)
+  return new Set(rows.map(({ position }) => position))
 }

@@ -1,29 +1,33 @@
--- Every table that would be spread over machines begins its key with part, 0 to 255: of a name's rows that of its slot
--- (slot >> 8), of redirect and target that of the target's slot, of presence and address the first byte of the SHA-256 of
--- the address. Text keys are compared byte by byte, whatever the database's collation.
+-- The crawl states, the facts, and the rows that names share.
+--
+-- Every table that Citus would distribute has `part`, 0 to 255, as the first column of its key. The rows of a name
+-- have the part of its slot (slot >> 8). Rows of redirect and redirect_count have the part of the target's slot. Rows
+-- of presence and address_count have the first byte of the SHA-256 of the address. Text keys are compared byte by
+-- byte, whatever the collation of the database.
 
--- Ids of names, taken a thousand at a time; 0 is a tombstone.
+-- Ids of names; a process takes a thousand at a time. 0 is a tombstone.
 create sequence name_id minvalue 1000 increment by 1000;
 
--- The narrow row of a name: all that an unchanged observation reads and writes, in the order of the slots.
--- id: its rows in facts, state, ever and page; null before the first fact, 0 once the name was forgotten (a tombstone).
--- clock: the newest of the nine clocks; late: the clocks that differ from it, five bytes each (part, seconds), null for none.
--- Half of each page is left free: a crawl writes all rows of a page anew, and where the new versions fit beside the old ones no
--- index is written, and the table does not grow.
-create table visit (
+-- The crawl state of a name: all that an unchanged observation reads and writes, in the order of the slots.
+-- id: the id of the name's rows in the other tables; null before the first fact, 0 for a tombstone.
+-- clock: the newest of the nine clocks. other_clocks: the clocks that differ from it, five bytes each (number of the
+-- observed part, seconds); null for none.
+-- Half of each page stays free. A crawl writes all rows of a page anew; if the new versions fit beside the old ones,
+-- PostgreSQL writes no index, and the table does not grow.
+create table crawl_state (
   part smallint not null,
   slot integer not null,
   name text collate "C" not null,
   id bigint,
   version bigint not null,
   clock bigint not null,
-  late bytea,
-  dns_print bigint not null,
-  web_print bigint not null,
+  other_clocks bytea,
+  dns_fingerprint bigint not null,
+  web_fingerprint bigint not null,
   primary key (part, slot, name)
 ) with (fillfactor = 50);
 
--- The current facts, written only when one changes. flags: see facts columns in columns.ts.
+-- The current facts, written only if one changes. flags: see FACTS_FLAG in columns.ts.
 -- addresses: packed, in the order of answers. states: JSON object, record type -> [first_seen, count, base, records].
 create table facts (
   part smallint not null,
@@ -34,37 +38,38 @@ create table facts (
   flags integer not null,
   ssl text,
   redirects_to text collate "C",
-  networks text,
-  accounts text,
-  digest text,
+  social_networks text,
+  social_accounts text,
+  text_digest text,
   addresses bytea[],
   states text not null,
   primary key (part, id)
 );
 
--- A superseded state. An SOA that differs from the one at base in its serial alone keeps the serial alone.
-create table state (
+-- A superseded DNS state. If an SOA differs from the one at base_first_seen in its serial alone, the row holds the
+-- serial alone.
+create table dns_state (
   part smallint not null,
   type smallint not null,
   id bigint not null,
   first_seen bigint not null,
   last_confirmed bigint not null,
   serial bigint,
-  base bigint,
+  base_first_seen bigint,
   records text,
   primary key (part, id, type, first_seen)
 );
 
--- The first time a name was seen on an address.
-create table ever (
+-- The time at which a name was first seen on an address.
+create table address_first_seen (
   part smallint not null,
   id bigint not null,
-  since bigint not null,
+  first_seen bigint not null,
   address bytea not null,
   primary key (part, id, address)
 );
 
--- Who is on an address now, and how many they are. since: as it is answered.
+-- The names that are on an address now. since: as the API answers it.
 create table presence (
   part smallint not null,
   address bytea not null,
@@ -73,14 +78,15 @@ create table presence (
   primary key (part, address, name)
 );
 
-create table address (
+-- The number of names on each address.
+create table address_count (
   part smallint not null,
   address bytea not null,
   names bigint not null,
   primary key (part, address)
 ) with (fillfactor = 60);
 
--- Who redirects to a domain, and how many they are.
+-- The names that redirect to a domain.
 create table redirect (
   part smallint not null,
   target text collate "C" not null,
@@ -88,7 +94,8 @@ create table redirect (
   primary key (part, target, source)
 );
 
-create table target (
+-- The number of names that redirect to each domain.
+create table redirect_count (
   part smallint not null,
   target text collate "C" not null,
   sources bigint not null,
@@ -96,7 +103,7 @@ create table target (
 ) with (fillfactor = 60);
 
 -- The terms of a start page: pairs of 32-bit numbers (hash, count), ascending by hash.
-create table page (
+create table pending_page (
   part smallint not null,
   id bigint not null,
   digest text not null,
@@ -104,8 +111,8 @@ create table page (
   primary key (part, id)
 );
 
--- What kind of store this is.
-create table mark (
+-- Values that describe the store as a whole.
+create table metadata (
   name text collate "C" primary key,
   value text not null
 );

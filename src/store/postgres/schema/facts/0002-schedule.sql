@@ -1,34 +1,35 @@
--- When a name is due for its next visit (0: as soon as may be), and how often in a row it was nxdomain or servfail.
-alter table visit add column due bigint not null default 0;
-alter table visit add column failures smallint not null default 0;
+-- When a name is due for its next probe (0: at once), and how often in a row it was nxdomain or servfail.
+alter table crawl_state add column due bigint not null default 0;
+alter table crawl_state add column failures smallint not null default 0;
 
--- Who has which range of slots: a lease stands until `until`, and only with the newest fence. count: JSON, of the last sweep.
-create table lease (
-  slots smallint primary key,
+-- The lease of each range of slots. A lease is valid until expires_at, and only with the newest fence.
+-- counts: JSON, of the last sweep.
+create table slot_lease (
+  slot_range smallint primary key,
   holder text collate "C",
   fence bigint not null,
-  until bigint,
-  next bigint not null,
-  swept bigint,
-  count text
+  expires_at bigint,
+  next_sweep bigint not null,
+  last_sweep bigint,
+  counts text
 ) with (fillfactor = 50);
 
-insert into lease (slots, fence, next) select slots, 0, 0 from generate_series(0, 255) slots;
+insert into slot_lease (slot_range, fence, next_sweep) select slot_range, 0, 0 from generate_series(0, 255) slot_range;
 
--- Crawlers that were heard of, each with its report (JSON).
+-- The crawlers that sent a heartbeat, each with its report (JSON).
 create table crawler (
   holder text collate "C" primary key,
-  heard bigint not null,
+  heartbeat_at bigint not null,
   report text not null
 );
 
--- Visits that ended in an hour, by the kind of turn that they had.
-create table outcome (
+-- Probes that ended in an hour, by what was known of the names before.
+create table probe_outcome (
   hour bigint not null,
   kind text collate "C" not null,
-  visits bigint not null,
+  probes bigint not null,
   servfail bigint not null,
   nxdomain bigint not null,
-  none bigint not null,
+  no_website bigint not null,
   primary key (hour, kind)
 );

@@ -1,7 +1,8 @@
--- The order in which names became known; null for those from before it was kept. A walk leaves out what came after it began.
-create sequence arrival;
-alter table visit add column arrived bigint;
-alter table visit alter column arrived set default nextval('arrival');
+-- The order in which names became known; null for names that are older than this column. A listing leaves out names
+-- that came after it started.
+create sequence arrival_number;
+alter table crawl_state add column arrival_number bigint;
+alter table crawl_state alter column arrival_number set default nextval('arrival_number');
 
--- Every name that is known, in byte order: what the nightly files walk along.
-create index visit_name on visit (name) where id is distinct from 0;
+-- Every known name, in byte order. The daily files read the names in this order.
+create index crawl_state_name on crawl_state (name) where id is distinct from 0;

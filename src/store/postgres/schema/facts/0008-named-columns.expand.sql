@@ -1,7 +1,7 @@
--- The trigger function of 0005 anew, with the column named: a later release may give its table more columns.
-create or replace function unread() returns trigger language plpgsql as $$
+-- Replaces the trigger function of 0005 by one that names the column: a later release may add columns to its table.
+create or replace function record_orphan_document() returns trigger language plpgsql as $$
 begin
-  with unread as (delete from reading where part = old.part and id = old.id returning wording)
-  insert into orphan (wording) select wording from unread where wording is not null;
+  with removed as (delete from page_document where part = old.part and id = old.id returning document)
+  insert into orphan_document (document) select document from removed where document is not null;
   return null;
 end $$;

@@ -1,15 +1,15 @@
--- Names that somebody wants to be visited soon, by the range of their slot.
-create table wish (
+-- Requests to probe a name soon, by the range of its slot.
+create table crawl_request (
   kind text collate "C" not null,
-  slots smallint not null,
+  slot_range smallint not null,
   name text collate "C" not null,
-  primary key (kind, slots, name)
+  primary key (kind, slot_range, name)
 );
 
--- How many names an account asked for on a day.
-create table asking (
+-- The number of new names that an account requested by lookups on a day.
+create table lookup_request_count (
   account bigint not null,
   day text collate "C" not null,
-  names bigint not null,
+  requests bigint not null,
   primary key (account, day)
 );

@@ -1,5 +1,5 @@
--- The files that an account has paid for on a day. Whoever adds one has the row of that day's budget locked.
-create table download (
+-- The files that an account has paid for on a day. A transaction that adds one locks the row of that day's budget.
+create table paid_file (
   account integer not null,
   day text collate "C" not null,
   file text collate "C" not null,

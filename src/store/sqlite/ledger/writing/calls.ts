@@ -6,12 +6,12 @@ import { isDiskError } from '../../../port/fault.ts'
 import { writeTransaction } from '../../database/connection.ts'
 import { sqliteAccountWrites } from '../accounts.ts'
 import { sqliteBudgetWrites } from '../budget.ts'
+import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
-import { writeWithReserve } from './disk-reserve.ts'
 import { sqliteSecretWrites } from '../secrets.ts'
 import { sqliteTokenWrites } from '../tokens.ts'
 import { usageWrites } from '../usage.ts'
-import { crawlRequestWrites } from '../crawl-requests.ts'
+import { writeWithReserve } from './disk-reserve.ts'
 
 const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...sqliteAccountWrites(database),
@@ -48,11 +48,20 @@ export type LedgerCallResult = { value: unknown } | { fault: SerializedFault }
 type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
 
 /** Where calls go: replies come in their order, once what they wrote is durable. */
-export type LedgerWriter = { send(calls: readonly LedgerCall[]): Promise<readonly LedgerCallResult[]>; close(): Promise<void> }
+export type LedgerWriter = {
+  send(calls: readonly LedgerCall[]): Promise<readonly LedgerCallResult[]>
+  close(): Promise<void>
+}
 
 /** `path`: that of the ledger. Runs calls in one transaction; a call that fails takes nothing but itself back. Throws where nothing was written. */
-export function ledgerExecutor(database: DatabaseSync, path: string): (calls: readonly LedgerCall[]) => LedgerCallResult[] {
-  const writes = ledgerWriteMethods(database) as Record<string, (now: Instant, ...values: readonly unknown[]) => unknown>
+export function ledgerExecutor(
+  database: DatabaseSync,
+  path: string,
+): (calls: readonly LedgerCall[]) => LedgerCallResult[] {
+  const writes = ledgerWriteMethods(database) as Record<
+    string,
+    (now: Instant, ...values: readonly unknown[]) => unknown
+  >
   const [begin, undo, end] = ['savepoint call', 'rollback to call', 'release call'].map((sql) => database.prepare(sql))
   const run = ({ method, values, now }: LedgerCall): LedgerCallResult => {
     begin!.run()
@@ -71,7 +80,10 @@ export function ledgerExecutor(database: DatabaseSync, path: string): (calls: re
 }
 
 /** The replies of calls; where the whole transaction failed, that is each one's fault. */
-export function executeAll(execute: (calls: readonly LedgerCall[]) => LedgerCallResult[], calls: readonly LedgerCall[]): LedgerCallResult[] {
+export function executeAll(
+  execute: (calls: readonly LedgerCall[]) => LedgerCallResult[],
+  calls: readonly LedgerCall[],
+): LedgerCallResult[] {
   try {
     return execute(calls)
   } catch (error) {

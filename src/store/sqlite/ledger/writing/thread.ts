@@ -1,9 +1,9 @@
 /** The thread that has the pen: all calls that wait are written in one transaction, and answered once it is durable. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { ledgerExecutor, executeAll } from './calls.ts'
-import type { ChannelReply, ChannelRequest } from './channel.ts'
 import { openLedgerFile } from '../file.ts'
+import { executeAll, ledgerExecutor } from './calls.ts'
+import type { ChannelReply, ChannelRequest } from './channel.ts'
 import { createReserve } from './disk-reserve.ts'
 
 const ledgerThreadPort = parentPort!

@@ -1,7 +1,7 @@
 /** Whether the ledger can be written, which every call of the API needs: known from the writes, and tried where there is doubt. */
 
-import { writeFailureCause } from '../../../shared/disk.ts'
 import { isDiskError } from '../../../port/fault.ts'
+import { writeFailureCause } from '../../../shared/disk.ts'
 import type { LedgerWrite } from './calls.ts'
 
 export type ProbedLedger = {
@@ -25,7 +25,7 @@ export function writeProbe(path: string, write: LedgerWrite): { write: LedgerWri
   return {
     write: watched,
     async requireWritable() {
-      if (isDoubtful || writeFailureCause(path) !== null) await watched('prove', [])
+      if (isDoubtful || writeFailureCause(path) !== null) await watched('probe', [])
     },
   }
 }

@@ -4,8 +4,8 @@ import cluster, { type Worker as ClusterWorker } from 'node:cluster'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { Instant } from '../../../../values/time.ts'
-import { ledgerExecutor, serializeFault, executeAll, withTimestamps, type LedgerWriter } from './calls.ts'
-import { type ChannelReply, createRequestChannel, type ChannelRequest } from './channel.ts'
+import { executeAll, type LedgerWriter, ledgerExecutor, serializeFault, withTimestamps } from './calls.ts'
+import { type ChannelReply, type ChannelRequest, createRequestChannel } from './channel.ts'
 
 /** What a worker of the cluster and its primary send each other; `ledger` is the path of the file. */
 type WorkerRequest = ChannelRequest & { ledger: string }
@@ -47,7 +47,12 @@ export function threadLedgerWriter(path: string, now: () => Instant): LedgerWrit
 /** Writes through the primary of the cluster, which must have the same ledger open through its thread. */
 export function primaryLedgerWriter(path: string): LedgerWriter {
   const lost = `the primary process is gone, and the ledger ${path} cannot be written without it`
-  const { request: ask, receive: answer, fail: lose, idle } = createRequestChannel((question) => {
+  const {
+    request: ask,
+    receive: answer,
+    fail: lose,
+    idle,
+  } = createRequestChannel((question) => {
     const request: WorkerRequest = { ledger: path, ...question }
     if (!process.connected) throw new Error(lost)
     process.send!(request, undefined, undefined, (error) => error && lose(lost))

@@ -1,10 +1,20 @@
 /** The check of rows that nothing but their checksum speaks for: superseded states, and the rows of the index of /similar. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { emptyDocumentFrequencies, MAX_ROW_TERMS, unpackDocumentFrequencies } from '../../../../similar/postings/document-frequencies.ts'
+import {
+  emptyDocumentFrequencies,
+  MAX_ROW_TERMS,
+  unpackDocumentFrequencies,
+} from '../../../../similar/postings/document-frequencies.ts'
 import { unpackPostingRow } from '../../../../similar/postings/postings.ts'
-import { type ReportProblem, reportIfUnreadable, problemReporter, type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import type { CheckFault } from '../../../port/store.ts'
+import {
+  type CheckSlice,
+  checkSlice,
+  problemReporter,
+  type ReportProblem,
+  reportIfUnreadable,
+} from '../../../shared/check/slice.ts'
 import { matchesChecksum } from '../../database/checksum.ts'
 
 type ChecksummedValue = string | number | null | Uint8Array
@@ -19,20 +29,20 @@ type ChecksummedTable = {
 }
 
 const STATE_TABLE: ChecksummedTable = {
-  table: 'state',
-  columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base'],
+  table: 'dns_state',
+  columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base_first_seen'],
   key: 3,
   read: ({ records }) => void (records !== null && JSON.parse(records as string)),
 }
 const POSTING_TABLE: ChecksummedTable = {
   table: 'posting',
-  columns: ['segment', 'place', 'wording', 'postings'],
+  columns: ['segment', 'key', 'document', 'postings'],
   key: 3,
   read: ({ postings }) => void unpackPostingRow(postings as Uint8Array),
 }
 const FREQUENCY_TABLE: ChecksummedTable = {
-  table: 'frequency',
-  columns: ['segment', 'last', 'counts'],
+  table: 'document_frequency',
+  columns: ['segment', 'last_term', 'counts'],
   key: 2,
   read: ({ counts }) => unpackDocumentFrequencies(counts as Uint8Array, emptyDocumentFrequencies(MAX_ROW_TERMS)),
 }

@@ -8,7 +8,7 @@ export function checkCrawlStatesSqlite(database: DatabaseSync, after: string | n
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const rows = database
     .prepare(
-      `select v.slot, v.name, v.id, f.name as owner from visit v left join facts f on f.id = v.id
+      `select v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f on f.id = v.id
        where (v.slot, v.name) > (?, ?) order by v.slot, v.name limit ?`,
     )
     .all(slot, name, limit)

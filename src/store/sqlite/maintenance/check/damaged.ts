@@ -57,7 +57,12 @@ function valuesOf(key: string): unknown[] {
 }
 
 /** The next row that can be read, with what was passed over. */
-function nextReadableRow(part: SqliteCheckPart, after: string | null, damage: Error, read: (after: string, limit: number) => CheckSlice): CheckSlice {
+function nextReadableRow(
+  part: SqliteCheckPart,
+  after: string | null,
+  damage: Error,
+  read: (after: string, limit: number) => CheckSlice,
+): CheckSlice {
   const key = after ?? 'its beginning'
   for (let n = 0; ; n++) {
     const from = part.keyBeyond(after, n)

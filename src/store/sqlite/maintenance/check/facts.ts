@@ -20,25 +20,27 @@ function idsAfter(database: DatabaseSync, after: number, limit: number): number[
   const some = (table: string): string =>
     `select * from (select distinct id from ${table} where id > ?1 order by id limit ?2)`
   const rows = database
-    .prepare(`${['facts', 'state', 'ever', 'page', 'reading'].map(some).join(' union ')} order by id limit ?2`)
+    .prepare(
+      `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(some).join(' union ')} order by id limit ?2`,
+    )
     .all(after, limit) as { id: number }[]
   return rows.map(({ id }) => id)
 }
 
 function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
   const statement = database.prepare(
-    `select f.*, v.id as visit, v.clock, v.late, v.dns_print,
+    `select f.*, v.id as stateId, v.clock, v.other_clocks as otherClocks, v.dns_fingerprint as dnsFingerprint,
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
-          'serial', serial, 'base', base, 'whole', records is not null, 'addresses', iif(type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}), records, null)))
-        from state s where s.id = f.id) as superseded,
-       (select json_group_array(json_array(hex(address), since)) from ever e where e.id = f.id) as ever,
+          'serial', serial, 'base', base_first_seen, 'isFull', records is not null, 'addresses', iif(type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}), records, null)))
+        from dns_state s where s.id = f.id) as superseded,
+       (select json_group_array(json_array(hex(address), first_seen)) from address_first_seen e where e.id = f.id) as firstSeen,
        iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
-          left join presence p on p.address = unhex(j.value) and p.name = f.name), null) as present,
-       (select digest from page g where g.id = f.id) as page,
-       t.name as reading, t.wording, exists (select 1 from wording w where w.number = t.wording) and exists (select 1 from reading x indexed by reading_wording
-         where x.wording = t.wording and x.name = t.name and x.id = t.id) as worded,
-       exists (select 1 from redirect r where r.target = f.redirects_to and r.source = f.name) as sourced
-     from facts f left join visit v on v.slot = slot(f.name) and v.name = f.name left join reading t on t.id = f.id
+          left join presence p on p.address = unhex(j.value) and p.name = f.name), null) as presenceSince,
+       (select digest from pending_page g where g.id = f.id) as pendingDigest,
+       t.name as documentName, t.document, exists (select 1 from document w where w.number = t.document) and exists (select 1 from page_document x indexed by page_document_document
+         where x.document = t.document and x.name = t.name and x.id = t.id) as hasDocument,
+       exists (select 1 from redirect r where r.target = f.redirects_to and r.source = f.name) as hasRedirect
+     from facts f left join crawl_state v on v.slot = slot(f.name) and v.name = f.name left join page_document t on t.id = f.id
      where f.id between ? and ? order by f.id`,
   )
   for (const row of statement.iterate(first, last) as Iterable<FactsWithChecksum>)

@@ -1,10 +1,10 @@
 /** The check of the ledger's file: its schema, its pages and its rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { CheckFault } from '../../../port/store.ts'
 import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import type { CheckPart } from '../../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
-import type { CheckFault } from '../../../port/store.ts'
 import { connectSqlite } from '../../database/connection.ts'
 import { SQLITE_LEDGER_SCHEMA } from '../../ledger/file.ts'
 import { requireDamage } from './damaged.ts'

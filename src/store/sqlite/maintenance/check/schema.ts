@@ -1,9 +1,9 @@
 /** The check of a file's schema: each table, column, index and trigger of this release is there, and is this release's. */
 
 import { DatabaseSync } from 'node:sqlite'
-import { problemReporter } from '../../../shared/check/slice.ts'
 import type { CheckFault } from '../../../port/store.ts'
-import { hasLaterMigration, applySqliteMigrations } from '../../database/migrate.ts'
+import { problemReporter } from '../../../shared/check/slice.ts'
+import { applySqliteMigrations, hasLaterMigration } from '../../database/migrate.ts'
 
 /** Compares with a new file in memory. A later release may have added to it, or made triggers anew: those only have to be there. */
 export function schemaFaults(database: DatabaseSync, schema: URL, table: string): CheckFault[] {

@@ -3,15 +3,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
   type CheckedAddress,
+  type CheckedDocument,
   type CheckedPresence,
   type CheckedRedirect,
   type CheckedTarget,
-  type CheckedDocument,
   checkAddressRows,
+  checkDocumentRows,
   checkPresenceRows,
   checkRedirectRows,
   checkTargetRows,
-  checkDocumentRows,
 } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 
@@ -21,9 +21,9 @@ export function checkPresenceSqlite(database: DatabaseSync, after: string | null
   const rows = database
     .prepare(
       `select p.address, p.name, a.names is not null as counted,
-         coalesce((select instr(f.addresses, '"' || lower(hex(p.address)) || '"') from visit v join facts f on f.id = v.id
+         coalesce((select instr(f.addresses, '"' || lower(hex(p.address)) || '"') from crawl_state v join facts f on f.id = v.id
            where v.slot = slot(p.name) and v.name = p.name), 0) as owned
-       from presence p left join address a on a.address = p.address
+       from presence p left join address_count a on a.address = p.address
        where (p.address, p.name) > (?, ?) order by p.address, p.name limit ?`,
     )
     .all(Buffer.from(hex, 'hex'), name, limit)
@@ -36,7 +36,7 @@ export function checkAddressesSqlite(database: DatabaseSync, after: string | nul
   const rows = database
     .prepare(
       `select address, names as counter, (select count(*) from presence p where p.address = a.address) as rows
-       from address a where address > ? order by address limit ?`,
+       from address_count a where address > ? order by address limit ?`,
     )
     .all(Buffer.from(hex, 'hex'), limit)
   return checkAddressRows(rows as CheckedAddress[])
@@ -48,9 +48,9 @@ export function checkRedirectsSqlite(database: DatabaseSync, after: string | nul
   const rows = database
     .prepare(
       `select r.target, r.source, t.sources is not null as counted,
-         exists (select 1 from visit v join facts f on f.id = v.id
+         exists (select 1 from crawl_state v join facts f on f.id = v.id
            where v.slot = slot(r.source) and v.name = r.source and f.redirects_to = r.target) as owned
-       from redirect r left join target t on t.target = r.target
+       from redirect r left join redirect_count t on t.target = r.target
        where (r.target, r.source) > (?, ?) order by r.target, r.source limit ?`,
     )
     .all(target, source, limit)
@@ -63,7 +63,7 @@ export function checkTargetsSqlite(database: DatabaseSync, after: string | null,
   const rows = database
     .prepare(
       `select target, sources as counter, (select count(*) from redirect r where r.target = t.target) as rows
-       from target t where target > ? order by target limit ?`,
+       from redirect_count t where target > ? order by target limit ?`,
     )
     .all(target, limit)
   return checkTargetRows(rows as CheckedTarget[])
@@ -74,9 +74,9 @@ export function checkDocumentsSqlite(database: DatabaseSync, after: string | nul
   const [document] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = database
     .prepare(
-      `select number as wording, digest, vector, exists (select 1 from reading r where r.wording = w.number)
-         or exists (select 1 from orphan o where o.wording = w.number) as read
-       from wording w where number > ? order by number limit ?`,
+      `select number as document, digest, vector, exists (select 1 from page_document r where r.document = w.number)
+         or exists (select 1 from orphan_document o where o.document = w.number) as isUsed
+       from document w where number > ? order by number limit ?`,
     )
     .all(document, limit)
   return checkDocumentRows(rows as CheckedDocument[])

@@ -1,36 +1,37 @@
--- When a name is due for its next visit (0: as soon as may be), and how often in a row it was nxdomain or servfail.
-alter table visit add column due integer not null default 0;
-alter table visit add column failures integer not null default 0;
+-- When a name is due for its next probe (0: at once), and how often in a row it was nxdomain or servfail.
+alter table crawl_state add column due integer not null default 0;
+alter table crawl_state add column failures integer not null default 0;
 
--- Who has which range of slots: a lease stands until `until`, and only with the newest fence. count: JSON, of the last sweep.
-create table lease (
-  slots integer primary key,
+-- The lease of each range of slots. A lease is valid until expires_at, and only with the newest fence.
+-- counts: JSON, of the last sweep.
+create table slot_lease (
+  slot_range integer primary key,
   holder text,
   fence integer not null,
-  until integer,
-  next integer not null,
-  swept integer,
-  count text
+  expires_at integer,
+  next_sweep integer not null,
+  last_sweep integer,
+  counts text
 ) strict;
 
-insert into lease (slots, fence, next)
-with recursive range(slots) as (select 0 union all select slots + 1 from range where slots < 255)
-select slots, 0, 0 from range;
+insert into slot_lease (slot_range, fence, next_sweep)
+with recursive range(number) as (select 0 union all select number + 1 from range where number < 255)
+select number, 0, 0 from range;
 
--- Crawlers that were heard of, each with its report (JSON).
+-- The crawlers that sent a heartbeat, each with its report (JSON).
 create table crawler (
   holder text primary key,
-  heard integer not null,
+  heartbeat_at integer not null,
   report text not null
 ) strict, without rowid;
 
--- Visits that ended in an hour, by the kind of turn that they had.
-create table outcome (
+-- Probes that ended in an hour, by what was known of the names before.
+create table probe_outcome (
   hour integer not null,
   kind text not null,
-  visits integer not null,
+  probes integer not null,
   servfail integer not null,
   nxdomain integer not null,
-  none integer not null,
+  no_website integer not null,
   primary key (hour, kind)
 ) strict, without rowid;

@@ -1,33 +1,34 @@
--- Every name that is known, in byte order: what the nightly files walk along.
-create table listed (
+-- Every known name, in byte order. The daily files read the names in this order.
+create table sorted_name (
   name text primary key
 ) strict, without rowid;
 
--- Names that became known and are not in listed yet, in the order of coming: appended, so that a new name costs no place of its own.
--- No place comes again: a walk that was held up may remove those that it knew.
-create table arrival (
-  place integer primary key autoincrement,
+-- Names that became known and are not in sorted_name yet, in the order in which they came. A new name is appended, so
+-- it costs no page of its own. A position is never given twice: a listing that was interrupted removes only the
+-- positions that it read.
+create table pending_name (
+  position integer primary key autoincrement,
   name text not null
 ) strict;
 
--- Names that were forgotten while arrival may hold them, at that place or before it.
-create table departure (
+-- Names that were forgotten while pending_name may hold them, at that position or before it.
+create table pending_removal (
   name text primary key,
-  place integer not null
+  position integer not null
 ) strict, without rowid;
 
-insert into arrival (name) select name from visit where id is not 0;
+insert into pending_name (name) select name from crawl_state where id is not 0;
 
--- Triggers, so that it also holds for what the release before this one writes while it goes on running.
-create trigger arrive after insert on visit when new.id is not 0 begin
-  insert into arrival (name) values (new.name);
+-- Triggers do this, so that it also holds for writes of the previous release while that still runs.
+create trigger add_pending_name after insert on crawl_state when new.id is not 0 begin
+  insert into pending_name (name) values (new.name);
 end;
 
--- mark: how many names listed has, as the merges count them.
-create trigger depart after update of id on visit when new.id is 0 and old.id is not 0 begin
-  update mark set value = cast(value as integer) - 1
-    where name = 'listed' and exists (select 1 from listed where name = new.name);
-  delete from listed where name = new.name;
-  insert into departure select new.name, max(place) from arrival where true having max(place) is not null
-    on conflict do update set place = excluded.place;
+-- metadata: how many names sorted_name has, as the merges count them.
+create trigger add_pending_removal after update of id on crawl_state when new.id is 0 and old.id is not 0 begin
+  update metadata set value = cast(value as integer) - 1
+    where name = 'sorted_names' and exists (select 1 from sorted_name where name = new.name);
+  delete from sorted_name where name = new.name;
+  insert into pending_removal select new.name, max(position) from pending_name where true having max(position) is not null
+    on conflict do update set position = excluded.position;
 end;

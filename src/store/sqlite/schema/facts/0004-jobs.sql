@@ -1,22 +1,22 @@
--- Who has which duty of the night: a hold stands until `until`, and only with the newest fence.
-create table duty (
-  duty text primary key,
+-- The holder of each named lock. A hold is valid until expires_at, and only with the newest fence.
+create table named_lock (
+  name text primary key,
   holder text,
   fence integer not null,
-  until integer
+  expires_at integer
 ) strict, without rowid;
 
-insert into duty (duty, fence) values ('night', 0), ('inbox', 0), ('daily', 0), ('followup', 0), ('snapshot', 0);
+insert into named_lock (name, fence) values ('scheduler', 0), ('inbox', 0), ('daily', 0), ('followup', 0), ('snapshot', 0);
 
--- Every run of a job; ended is null while it runs, error where it went well.
-create table run (
+-- Every run of a job. ended_at is null while it runs; error is null if it succeeded.
+create table job_run (
   number integer primary key autoincrement,
-  duty text not null,
+  lock_name text not null,
   job text not null,
   date text,
   holder text not null,
-  began integer not null,
-  ended integer,
+  started_at integer not null,
+  ended_at integer,
   rows integer,
   error text
 ) strict;

@@ -1,71 +1,73 @@
--- What start pages say, each once: a packed vector of words. digest: of the vector; two may share one. No number comes again.
-create table wording (
+-- What start pages say, each text once, as a packed term vector. digest: of the vector; two documents may share one.
+-- A number is never given twice.
+create table document (
   number integer primary key autoincrement,
   digest integer not null,
   vector blob not null
 ) strict;
 
-create index wording_digest on wording (digest);
+create index document_digest on document (digest);
 
--- Which wording a start page has that the index follows; null for one without a word. What it does not follow yet waits in page.
-create table reading (
+-- The document of each indexed start page; null for a page without a term. Other pages are in pending_page.
+create table page_document (
   id integer primary key,
-  wording integer,
+  document integer,
   name text not null
 ) strict;
 
-create index reading_wording on reading (wording, name);
+create index page_document_document on page_document (document, name);
 
--- Wordings that a start page had that was taken away: who keeps the index looks whether another one has them.
-create table orphan (
-  wording integer primary key
+-- Documents that lost a page. The indexer checks whether another page still has them.
+create table orphan_document (
+  document integer primary key
 ) strict;
 
--- Wordings that no page has any more and that segments may still hold.
-create table gone (
-  wording integer primary key
+-- Documents that no page has any more and that segments may still hold.
+create table document_tombstone (
+  document integer primary key
 ) strict;
 
--- A part of the index, which holds the wordings from first to last. state: building, answering or replaced.
--- fence: of the hold under which it was begun. No number comes again.
+-- A segment of the index, with the documents from first_document to last_document. state: building, published or
+-- replaced. fence: of the lock hold under which the indexer began it. A number is never given twice.
 create table segment (
   number integer primary key autoincrement,
-  first integer not null,
-  last integer not null,
-  wordings integer not null,
+  first_document integer not null,
+  last_document integer not null,
+  documents integer not null,
   state text not null,
   fence integer not null
 ) strict;
 
--- Some hundred postings, keyed by the last of them. place: the word, and how much it matters.
+-- Some hundred postings, by the key and document of the last one. key: the term and its weight.
 create table posting (
   segment integer not null,
-  place integer not null,
-  wording integer not null,
+  key integer not null,
+  document integer not null,
   postings blob not null,
-  primary key (segment, place, wording)
+  primary key (segment, key, document)
 ) strict, without rowid;
 
--- How many wordings of a segment have each word, for the words up to last.
-create table frequency (
+-- The number of documents in a segment that have each term, for the terms up to last_term.
+create table document_frequency (
   segment integer not null,
-  last integer not null,
+  last_term integer not null,
   counts blob not null,
-  primary key (segment, last)
+  primary key (segment, last_term)
 ) strict, without rowid;
 
--- A page whose text is gone, and a name that was forgotten, are in no answer from then on. Triggers, so that it also holds for
--- what the release before this one writes while it goes on running.
-create trigger unread after delete on reading when old.wording is not null begin
-  insert or ignore into orphan values (old.wording);
+-- No answer contains a page whose text is gone, or a forgotten name. Triggers do this, so that it also holds for
+-- writes of the previous release while that still runs.
+create trigger record_orphan_document after delete on page_document when old.document is not null begin
+  insert or ignore into orphan_document values (old.document);
 end;
 
-create trigger fall_silent after update of digest on facts when new.digest is null and old.digest is not null begin
-  delete from reading where id = new.id;
+create trigger remove_document_of_empty_page after update of text_digest on facts
+when new.text_digest is null and old.text_digest is not null begin
+  delete from page_document where id = new.id;
 end;
 
-create trigger unfile after delete on facts begin
-  delete from reading where id = old.id;
+create trigger remove_document_of_deleted_page after delete on facts begin
+  delete from page_document where id = old.id;
 end;
 
-insert into duty (duty, fence) values ('index', 0);
+insert into named_lock (name, fence) values ('index', 0);

@@ -1,3 +1,3 @@
--- The host at which a redirect ended, by which redirects_to is worked out anew once the public suffix list has changed.
--- null: it ended at the name itself or its www., or the row is of an older release.
+-- The host at which a redirect ended. From it, redirects_to is recomputed after a change of the public suffix list.
+-- null: the redirect ended at the name itself or its www., or an older release wrote the row.
 alter table facts add column redirect_host text;

@@ -1,15 +1,15 @@
--- The triggers of 0003 and 0005 anew, with the columns named: a later release may give their tables more columns.
-drop trigger depart;
-create trigger depart after update of id on visit when new.id is 0 and old.id is not 0 begin
-  update mark set value = cast(value as integer) - 1
-    where name = 'listed' and exists (select 1 from listed where name = new.name);
-  delete from listed where name = new.name;
-  insert into departure (name, place)
-    select new.name, max(place) from arrival where true having max(place) is not null
-    on conflict do update set place = excluded.place;
+-- Replaces the triggers of 0003 and 0005 by ones that name the columns: a later release may add columns to their tables.
+drop trigger add_pending_removal;
+create trigger add_pending_removal after update of id on crawl_state when new.id is 0 and old.id is not 0 begin
+  update metadata set value = cast(value as integer) - 1
+    where name = 'sorted_names' and exists (select 1 from sorted_name where name = new.name);
+  delete from sorted_name where name = new.name;
+  insert into pending_removal (name, position)
+    select new.name, max(position) from pending_name where true having max(position) is not null
+    on conflict do update set position = excluded.position;
 end;
 
-drop trigger unread;
-create trigger unread after delete on reading when old.wording is not null begin
-  insert or ignore into orphan (wording) values (old.wording);
+drop trigger record_orphan_document;
+create trigger record_orphan_document after delete on page_document when old.document is not null begin
+  insert or ignore into orphan_document (document) values (old.document);
 end;

@@ -1,4 +1,4 @@
--- An account. Its number is never given again, so that what comes late for a deleted one meets nobody else's rows.
+-- An account. Its number is never given again, so that a late write for a deleted account reaches no other account.
 create table account (
   id integer primary key autoincrement,
   email text not null collate nocase unique,
@@ -7,7 +7,8 @@ create table account (
   created integer not null
 ) strict;
 
--- Subscription periods, which never overlap within an account. Days as YYYY-MM-DD, both inside; last is null while open.
+-- Subscription periods, which never overlap within an account. Days as YYYY-MM-DD, both included; last is null while
+-- the period is open.
 create table period (
   account integer not null,
   first text not null,
@@ -22,7 +23,7 @@ create table addon (
   primary key (account, addon)
 ) strict, without rowid;
 
--- A token is known by its SHA-256 alone. Instants are whole Unix seconds.
+-- Only the SHA-256 of a token is stored. Instants are whole Unix seconds.
 create table token (
   id integer primary key autoincrement,
   account integer not null,
@@ -37,7 +38,7 @@ create table token (
 
 create index token_account on token (account);
 
--- What is spent of an account's budget of one UTC day.
+-- The units of an account's budget of one UTC day that are spent.
 create table budget (
   account integer not null,
   day text not null,
@@ -45,8 +46,8 @@ create table budget (
   primary key (account, day)
 ) strict, without rowid;
 
--- Units that a process took and has neither spent nor given back.
-create table hold (
+-- Units that a process has taken and has neither spent nor returned.
+create table token_lease (
   account integer not null,
   day text not null,
   holder text not null,
@@ -54,10 +55,10 @@ create table hold (
   primary key (account, day, holder)
 ) strict, without rowid;
 
--- The processes that take units, and when each was last heard of.
-create table holder (
+-- The processes that take units, each with the time of its last heartbeat.
+create table lease_holder (
   holder text primary key,
-  heard integer not null
+  heartbeat_at integer not null
 ) strict, without rowid;
 
 -- Calls by token, endpoint and day.
@@ -70,9 +71,9 @@ create table usage (
   primary key (account, day, endpoint, token)
 ) strict, without rowid;
 
--- The secrets that the installation made for itself; the one in force is not replaced yet.
+-- The secrets that the installation generated; the one in force is not replaced yet.
 create table secret (
   number integer primary key,
   bytes blob not null,
-  replaced integer
+  replaced_at integer
 ) strict;

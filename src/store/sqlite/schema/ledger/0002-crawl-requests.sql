@@ -1,15 +1,15 @@
--- Names that somebody wants to be visited soon, by the range of their slot.
-create table wish (
+-- Requests to probe a name soon, by the range of its slot.
+create table crawl_request (
   kind text not null,
-  slots integer not null,
+  slot_range integer not null,
   name text not null,
-  primary key (kind, slots, name)
+  primary key (kind, slot_range, name)
 ) strict, without rowid;
 
--- How many names an account asked for on a day.
-create table asking (
+-- The number of new names that an account requested by lookups on a day.
+create table lookup_request_count (
   account integer not null,
   day text not null,
-  names integer not null,
+  requests integer not null,
   primary key (account, day)
 ) strict, without rowid;

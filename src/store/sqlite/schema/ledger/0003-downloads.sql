@@ -1,5 +1,5 @@
 -- The files that an account has paid for on a day.
-create table download (
+create table paid_file (
   account integer not null,
   day text not null,
   file text not null,

@@ -1,7 +1,8 @@
--- Since when an account is suspended; null while it is active.
+-- The time from which an account is suspended; null while it is active.
 alter table account add column suspended integer;
 
--- The audit log: who changed what of accounts, tokens and secrets, and when. `account` and `email` are null for the installation's own secrets. Rows stay when their account is deleted.
+-- The audit log: who changed which account, token or secret, and when. `account` and `email` are null for the
+-- installation's own secrets. Rows stay if their account is deleted.
 create table audit (
   id integer primary key autoincrement,
   time integer not null,
