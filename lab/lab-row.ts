@@ -20,7 +20,7 @@ export type LabRow = {
 /** What the world says of the domain in one state of the lab, hosts whole, and what a visit must give. */
 export type LabState = { zone: DnsTable; sites: Readonly<Record<string, Site>>; expected: ExpectedObservation }
 
-/** An observation as files write it (docs/observation.md), without its domain and time. */
+/** An observation as files write it (docs/data-sources.md), without its domain and time. */
 export type ExpectedObservation = { dns: ExpectedDns; web?: ExpectedWeb; ssl?: ExpectedWeb['ssl'] }
 export type ExpectedDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<
   Record<RecordType, readonly ObservedRecord[]>

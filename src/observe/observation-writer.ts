@@ -15,7 +15,7 @@ const RECORD_WRITERS: { [T in RecordType]: (record: RecordsByType[T][number]) =>
   CNAME: ({ target }) => target,
 }
 
-/** The observation as one line of JSON without its end, in the format of docs/observation.md. */
+/** The observation as one line of JSON without its end, in the format of docs/data-sources.md. */
 export function writeObservation({ domain, observed_at, dns, web }: Observation): string {
   return JSON.stringify({
     domain,

@@ -11,7 +11,7 @@ import { type StoreFiles, sqliteFilesOf } from './sqlite/database/file-paths.ts'
 import { openSqlite } from './sqlite/open.ts'
 
 const POSTGRES_BACKUP_MESSAGE =
-  'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/operating.md says'
+  'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/postgresql.md says'
 
 /** Throws StoreFault where the store cannot be opened, with what to do about it. */
 export async function openStore(location: StoreLocation, options: OpenStoreOptions): Promise<Store> {

@@ -40,7 +40,7 @@ const MARK_SECRET_REPLACED = {
 }
 const DELETE_OLD_SECRETS = { name: 'secret.delete-old', text: 'delete from secret where replaced_at <= $1' }
 
-const SECRET_DOC_HINT = 'docs/operating.md says how to change over'
+const SECRET_DOC_HINT = 'docs/postgresql.md says how to replace it'
 const WRONG_SECRET_MESSAGE = `DOMAINDEX_SECRET is not the secret of this installation: give every process the same one (${SECRET_DOC_HINT})`
 const STORE_SECRET_MESSAGE = `this installation has made a secret for itself, and DOMAINDEX_SECRET gives another one: unset it (${SECRET_DOC_HINT})`
 const SECRET_UNSET_MESSAGE =
