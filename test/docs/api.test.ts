@@ -67,7 +67,7 @@ for (const name of names) {
 
   test(`/${name}: its errors and those that every endpoint has`, () => {
     const list = /^Errors.*?: (.*?)\.$/ms.exec(section())?.[1] ?? ''
-    const common = /Every endpoint can also answer with (.*)\./.exec(page)?.[1] ?? ''
+    const common = /Every endpoint can also return (.*?)\.$/ms.exec(page)?.[1] ?? ''
     assert.deepEqual(new Set([...codes(list), ...codes(common)]), new Set(errorsOf(responses)))
     assert.equal(/^Errors, nested inside `result`/m.test(section()), ['lookup', 'redirect', 'reverseip'].includes(name))
   })

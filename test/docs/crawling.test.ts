@@ -1,4 +1,4 @@
-/** docs/crawling.md names the bounds that are in force, the options that there are, and what the lab is. */
+/** docs/crawling.md names the bounds in force, the options of `crawl` and the domain of the demo. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,10 +33,10 @@ test('the bounds are those in force', () => {
     robotsBytes,
   } = WEB_LIMITS
   const expected: Record<string, string[]> = {
-    'a whole visit': [seconds(PROBE_TIMEOUT_MS), seconds(WEB_LIMITS.probeMs)],
+    'a whole probe': [seconds(PROBE_TIMEOUT_MS), seconds(WEB_LIMITS.probeMs)],
     'a TCP connection': [seconds(connect)],
     'a TLS handshake': [seconds(handshake)],
-    'the head of an answer': [seconds(head), size(headBytes)],
+    'the head of a response': [seconds(head), size(headBytes)],
     'the body of the start page': [
       seconds(body),
       size(wireBytes),
@@ -45,22 +45,22 @@ test('the bounds are those in force', () => {
       size(ratioFrom),
     ],
     'robots.txt': [seconds(robots), size(robotsBytes)],
-    'addresses tried of a host': [String(WEB_LIMITS.maxAddresses)],
-    'a turn at an address': [seconds(WEB_LIMITS.firstRateLimitWaitMs), seconds(WEB_LIMITS.totalRateLimitWaitMs)],
-    'visits in flight': [`\`--parallel\`, ${command.opts().parallel}`],
+    'addresses tried per host': [String(WEB_LIMITS.maxAddresses)],
+    'wait for the rate limit of an address': [
+      seconds(WEB_LIMITS.firstRateLimitWaitMs),
+      seconds(WEB_LIMITS.totalRateLimitWaitMs),
+    ],
+    'probes in flight': [`\`--parallel\`, ${command.opts().parallel}`],
   }
   const documented = new Map(boundsOf())
   for (const [what, bounds] of Object.entries(expected)) {
     for (const bound of bounds) assert.ok(documented.get(what)?.includes(bound), `${what}: ${bound}`)
   }
-  assert.match(page, new RegExp(`are followed, ${MAX_REDIRECT_HOPS} at most`))
+  assert.match(page.replaceAll(/\s+/g, ' '), new RegExp(`follows at most ${MAX_REDIRECT_HOPS} redirects`))
 })
 
-test('the pace is the one in force', () => {
-  const rows = tableOf(page.replaceAll(/^ {2}\|/gm, '|'), 'place').map(([, least, most]) => [
-    Number(least),
-    Number(most),
-  ])
+test('the rate limits are those in force', () => {
+  const rows = tableOf(page, 'target').map(([, least, most]) => [Number(least), Number(most)])
   assert.deepEqual(
     rows,
     [RATE_BOUNDS.address, RATE_BOUNDS.network, RATE_BOUNDS.servers].map(({ min: least, max: most }) => [least, most]),
@@ -74,7 +74,7 @@ function boundsOf(): [string, string][] {
 
 test('every option is in the docs, and every option in them is one', () => {
   const options = command.options.map(({ long }) => long!)
-  const text = `${page}${readPage('operating.md').split('## Importing')[0]}`.replaceAll('serve --crawl', 'serve')
+  const text = page.replaceAll('serve --crawl', 'serve')
   const named = new Set([...text.matchAll(/(?<![\w-])--[a-z]+/g)].map(([option]) => option))
   assert.deepEqual([...named].toSorted(), options.toSorted())
 })

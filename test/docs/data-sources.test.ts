@@ -1,4 +1,4 @@
-/** docs/formats.md names the formats that there are, and what it says of options, bounds and states is so. */
+/** docs/data-sources.md names the formats and options of `import`, and its examples are true. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { read } from '../import/formats/reading.ts'
 import { codes, readPage, sections, tableOf } from './markdown.ts'
 
-const page = readPage('formats.md')
+const page = readPage('data-sources.md')
 const command = new Command('import')
 defineImport(command)
 
@@ -23,20 +23,19 @@ test('every format is in the table, with an example that uses it', () => {
   for (const [format, , example] of rows.slice(1))
     assert.match(example!, new RegExp(`^\`domaindex import --format ${codes(format!)[0]} \\S+\`$`))
   assert.deepEqual(
-    tableOf(sections(page, 2).get('What each gives')!, 'format').map(([format]) => codes(format!)[0]),
+    tableOf(sections(page, 3).get('What each format provides')!, 'format').map(([format]) => codes(format!)[0]),
     Object.keys(IMPORT_FORMATS),
   )
 })
 
 test('every option of import is in the docs, and every option in them is one', () => {
-  const importing = sections(readPage('operating.md'), 2).get('Importing')!
-  const named = new Set([...(page + importing).matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))
+  const named = new Set([...page.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))
   named.delete('--result-verbosity') // of zdns
   assert.deepEqual([...named].toSorted(), command.options.map(({ long }) => long!).toSorted())
 })
 
 test('the modules of zdns that are kept are those that it names', () => {
-  const [, kept = ''] = tableOf(sections(page, 2).get('What each gives')!, 'format')[0]!
+  const [, kept = ''] = tableOf(sections(page, 3).get('What each format provides')!, 'format')[0]!
   const modules = codes(kept).filter((word) => /^[A-Z]+$/.test(word))
   assert.deepEqual(modules.toSorted(), [...RECORD_TYPES, 'ALOOKUP', 'MXLOOKUP', 'NSLOOKUP'].toSorted())
   const data = { answers: [], exchanges: [], servers: [], ipv4_addresses: [], authorities: [{ type: 'SOA' }] }
