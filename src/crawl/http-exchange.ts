@@ -81,18 +81,29 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
 
   /**
    * Called when the connection is there, again where another one has to be made. Of HTTP/2 frames that are for no request
-   * nobody hears anything, so that what was read is looked at from time to time.
+   * nobody hears anything, so that what was read is looked at from time to time. So is the connection: undici loses the
+   * request of one that ends at an unlucky moment among frames of GOAWAY, and reports nothing.
    */
   begin(socket: Socket, reused: boolean): void {
     this.#stopWatching()
     if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
-      const timer = setInterval(() => this.watch(), WATCH_MILLISECONDS).unref()
+      let wasDestroyed = false
+      const timer = setInterval(() => {
+        if (wasDestroyed) this.#lose()
+        wasDestroyed = socket.destroyed
+        this.watch()
+      }, WATCH_MILLISECONDS).unref()
       this.#stopWatching = () => clearInterval(timer)
     }
     this.#socket = socket
     this.#start = socket.bytesRead
     this.#reused = reused
     this.#allow(this.#limits.headBytes)
+  }
+
+  /** Called when another connection is about to be made for the request. */
+  reconnect(): void {
+    this.#stopWatching()
   }
 
   /** Called before the connection reads on: counts also what the parser skips. */
@@ -138,10 +149,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
 
   onResponseError(_: unknown, error: Error): void {
     if (error instanceof Missed) this.#answered(error.miss)
-    else if (this.#ended === null) {
-      this.lost = this.#reused && this.#socket?.bytesRead === this.#start
-      this.broken = this.#mode === 'head'
-    }
+    else this.#lose()
     this.#end('cut')
   }
 
@@ -179,6 +187,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Reply {
     this.#mode = 'dropped'
     this.#early = []
     this.#resume()
+  }
+
+  /** The connection ended before the answer had come whole. */
+  #lose(): void {
+    if (this.#ended !== null) return
+    this.lost = this.#reused && this.#socket?.bytesRead === this.#start
+    this.broken = this.#mode === 'head'
+    this.#end('cut')
+    this.#controller?.abort(CUT)
   }
 
   #take(chunk: Uint8Array): void {

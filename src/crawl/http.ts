@@ -130,6 +130,7 @@ class Line {
       headersTimeout: 0, // timers of our own, which nothing that the server sends sets back
       bodyTimeout: 0,
       connect: (_, callback) => {
+        this.#exchange?.reconnect()
         connect(this.#manner).then(({ socket: made, door }) => {
           this.door = door
           const socket = typeof made === 'object' && this.#manner === 'http2' ? ofHttp2(made) : made
