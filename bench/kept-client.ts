@@ -8,6 +8,8 @@ export type Outcomes = {
   reset: number
   cut: number
   refused: number
+  /** Open connections that have had an answer below 400. */
+  answered: number
   times: number[]
 }
 
@@ -26,7 +28,7 @@ export type KeptOptions = {
 }
 
 export function noOutcomes(): Outcomes {
-  return { statuses: {}, reset: 0, cut: 0, refused: 0, times: [] }
+  return { statuses: {}, reset: 0, cut: 0, refused: 0, answered: 0, times: [] }
 }
 
 /** Asks until it is told to stop, or nobody listens any more. */
@@ -41,6 +43,7 @@ function connection(options: KeptOptions): Promise<boolean> {
     const sent: number[] = []
     let isConnected = false
     let isLast = false
+    let isAnswered = false
     const socket: Socket = connect({ port, host, noDelay: true })
     const send = (): void => {
       sent.push(performance.now())
@@ -50,6 +53,8 @@ function connection(options: KeptOptions): Promise<boolean> {
       outcomes.statuses[status] = (outcomes.statuses[status] ?? 0) + 1
       const began = sent.shift() ?? 0
       if (options.isMeasured() && status < 400) outcomes.times.push(performance.now() - began)
+      if (status < 400 && !isAnswered) outcomes.answered++
+      isAnswered ||= status < 400
       isLast ||= closes
       if (isLast) socket.end()
       else if (goesOn()) send()
@@ -66,6 +71,7 @@ function connection(options: KeptOptions): Promise<boolean> {
       sent.length = 0
     })
     socket.on('close', () => {
+      if (isAnswered) outcomes.answered--
       if (!isLast && sent.length > 0) outcomes.cut++
       resolve(isConnected)
     })

@@ -6,12 +6,16 @@ import { keptClient, noOutcomes } from './kept-client.ts'
 import { quantile } from './measure.ts'
 import { processorSeconds } from './processor-time.ts'
 
-/** `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count. `watched`: processes whose processor time is measured. */
+/**
+ * `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count, nor those after it until every connection has
+ * had an answer, `settle` at most. `watched`: processes whose processor time is measured.
+ */
 export type KeptLoad = {
   port: number
   connections: number
   depth: number
   warm: number
+  settle?: number
   seconds: number
   asks: readonly string[]
   watched?: readonly number[]
@@ -30,6 +34,9 @@ export type KeptFigures = {
   own: number
   watched: number[]
   refusals: number
+  /** Seconds until every connection had an answer, null if not all did; requests refused until then. */
+  settled: number | null
+  refusedBefore: number
 }
 
 const load = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as KeptLoad
@@ -50,7 +57,14 @@ const clients = Array.from({ length: connections }, () =>
   }),
 )
 const all = Promise.all(clients)
+const started = performance.now()
+let settled: number | null = null
+const watch = setInterval(() => {
+  if (outcomes.answered === connections) settled ??= (performance.now() - started) / 1_000
+}, 10)
 await Promise.race([sleep(load.warm * 1_000), all])
+while (settled === null && performance.now() - started < (load.settle ?? 0) * 1_000) await sleep(10)
+clearInterval(watch)
 isMeasured = true
 const began = performance.now()
 const before = [process.pid, ...(load.watched ?? [])].map(processorSeconds)
@@ -68,6 +82,7 @@ await Promise.race([all, sleep(20_000)])
 const { statuses, reset, cut, refused } = outcomes
 const quantiles = { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }
 const most = sorted.reduce((max, time) => Math.max(max, time), 0)
-const figures: KeptFigures = { statuses, reset, cut, refused, rate, ...quantiles, most, own, watched, refusals }
+const rest = { own, watched, refusals, settled, refusedBefore }
+const figures: KeptFigures = { statuses, reset, cut, refused, rate, ...quantiles, most, ...rest }
 console.log(JSON.stringify(figures))
 process.exit(0)

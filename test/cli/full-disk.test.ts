@@ -29,7 +29,7 @@ function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> 
 
 suite('disks without room', { concurrency: 2 }, () => {
   for (const [size, free, why] of [
-    ['8m', '50%', 'before its disk is full'],
+    ['6m', '50%', 'before its disk is full'],
     ['3m', '1M', 'also where one transaction takes more than that'],
   ] as const)
     test(`an import pauses where ${free} is to stay free, ${why}, says so, and goes on by itself`, async (t) => {

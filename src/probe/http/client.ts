@@ -148,6 +148,7 @@ class OriginConnection {
       headersTimeout: 0, // timers of our own, which nothing that the server sends sets back
       bodyTimeout: 0,
       connect: (_, callback) => {
+        this.#exchange?.detach()
         connect(this.#tlsProfile).then(({ socket: made, endpoint: door }) => {
           this.endpoint = door
           const socket = typeof made === 'object' && this.#tlsProfile === 'http2' ? requireHttp2(made) : made

@@ -80,19 +80,30 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
   }
 
   /**
-   * Called when the connection is there, again where another one has to be made. Of HTTP/2 frames that are for no request
-   * nobody hears anything, so that what was read is looked at from time to time.
+   * Called when the connection is made, and again if another one replaces it. undici reports no HTTP/2 frame that belongs
+   * to no request, so a timer checks the bytes read. It also checks whether the connection has ended: undici can lose the
+   * request of a connection that ends while GOAWAY frames arrive, and reports nothing.
    */
   attach(socket: Socket, isReused: boolean): void {
     this.#stopByteCheck()
     if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
-      const timer = setInterval(() => this.checkBytesRead(), BYTE_CHECK_INTERVAL_MS).unref()
+      let wasDestroyed = false
+      const timer = setInterval(() => {
+        if (wasDestroyed) this.#loseConnection()
+        wasDestroyed = socket.destroyed
+        this.checkBytesRead()
+      }, BYTE_CHECK_INTERVAL_MS).unref()
       this.#stopByteCheck = () => clearInterval(timer)
     }
     this.#socket = socket
     this.#startBytes = socket.bytesRead
     this.#isReused = isReused
     this.#setByteLimit(this.#limits.headBytes)
+  }
+
+  /** Called before another connection is made for the request. */
+  detach(): void {
+    this.#stopByteCheck()
   }
 
   /** Called before the connection reads on: counts also what the parser skips. */
@@ -138,11 +149,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
 
   onResponseError(_: unknown, error: Error): void {
     if (error instanceof ConnectFailedError) this.#resolveResponse(error.failure)
-    else if (this.#ended === null) {
-      this.isLost = this.#isReused && this.#socket?.bytesRead === this.#startBytes
-      this.isBroken = this.#mode === 'head'
-    }
+    else this.#loseConnection()
     this.#end('cut')
+  }
+
+  /** Ends the exchange because its connection ended before the response was complete. */
+  #loseConnection(): void {
+    if (this.#ended !== null) return
+    this.isLost = this.#isReused && this.#socket?.bytesRead === this.#startBytes
+    this.isBroken = this.#mode === 'head'
+    this.#end('cut')
+    this.#controller?.abort(ABORT_ERROR)
   }
 
   header(name: string): string | null {

@@ -171,3 +171,19 @@ for (const [what, { first, again }] of Object.entries(FLOODS)) {
     assert.ok(sent < 1024 * 1024 * 1024, `${sent} bytes were taken`)
   })
 }
+
+test('a server that says GOAWAY before each request is given up after a few connections', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME)
+  await internet.refuse(80)
+  let connections = 0
+  const server = createTlsServer({ ...valid, ALPNProtocols: ['h2'] }, (socket) => {
+    connections++
+    socket.on('error', () => {})
+    socket.write(Buffer.concat([SETTINGS, FLOODS.GOAWAY!.again]))
+  })
+  server.on('tlsClientError', () => {})
+  await internet.stand(server, 443, HOME)
+  const seen = await internet.look('example.com', { head: 600_000, visit: 600_000 })
+  assert.equal(seen?.bare.page ?? null, null)
+  assert.ok(connections < 10, `${connections} connections`)
+})
