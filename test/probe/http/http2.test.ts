@@ -183,7 +183,7 @@ test('a server that says GOAWAY before each request is given up after a few conn
   })
   server.on('tlsClientError', () => {})
   await internet.stand(server, 443, HOME)
-  const seen = await internet.look('example.com', { head: 600_000, visit: 600_000 })
+  const seen = await internet.look('example.com', { headMs: 600_000, probeMs: 600_000 })
   assert.equal(seen?.bare.page ?? null, null)
   assert.ok(connections < 10, `${connections} connections`)
 })
