@@ -114,7 +114,7 @@ export async function timed(
 ): Promise<{ said: string; seconds: number; used: Used }> {
   const folder = temporary()
   const WITNESS = join(folder, 'used.json')
-  const NODE_OPTIONS = `--import ${new URL('./witness.ts', import.meta.url).href}`
+  const NODE_OPTIONS = `--import ${new URL('./reference-tool.ts', import.meta.url).href}`
   const begun = performance.now()
   try {
     const said = await run(domaindex(...words), { ...manner, env: { ...manner.env, WITNESS, NODE_OPTIONS } }, well)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Running } from '../../bench/simulation/crawler.ts'
+import type { Running } from '../../bench/crawl-simulation/crawler.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { CRAWL_TIMINGS, type SelfCheckOutcome } from '../../src/crawler/dependencies.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'

@@ -1,11 +1,11 @@
-/** The crawl over days that pass in seconds: the small version of `npm run bench:simulate`. */
+/** The crawl over days that pass in seconds: the small version of `npm run bench:crawl-simulation`. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { simulate } from '../../bench/simulation/simulation.ts'
+import { simulate } from '../../bench/crawl-simulation/simulation.ts'
 
 const DAY = 86_400
 /** A month of the usual rhythm in six days. */

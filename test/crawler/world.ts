@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { VirtualClock } from '../../bench/simulation/clock.ts'
-import { type CrawlerOptions, type Running, startCrawler } from '../../bench/simulation/crawler.ts'
+import { VirtualClock } from '../../bench/crawl-simulation/clock.ts'
+import { type CrawlerOptions, type Running, startCrawler } from '../../bench/crawl-simulation/crawler.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
 import type { DnsPart, Observation } from '../../src/observe/observation.ts'
@@ -68,7 +68,7 @@ export async function makeWorld(test: TestContext) {
     /** Names that two crawlers visited at once. */
     together,
     close,
-    /** Starts a crawler; whatever is not said is as in `bench/simulation`. */
+    /** Starts a crawler; whatever is not said is as in `bench/crawl-simulation`. */
     start(holder: string, options: Partial<CrawlerOptions> = {}): Running {
       return startCrawler({
         holder,
