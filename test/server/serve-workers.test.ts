@@ -69,7 +69,7 @@ suite('workers', { concurrency: 3 }, () => {
     assert.match(stopped, /^domaindex_store_bytes\{file="facts"\} \d+$/m)
     assert.equal(Number(counted.exec(stopped)![1]), before, 'what it has counted stands')
     await until(() => said(server, 'worker heartbeat timed out, killing it'))
-    const { pid, seconds } = server.log().find(({ msg }) => msg === 'worker heartbeat timed out, killing it')!
+    const { childPid: pid, seconds } = server.log().find(({ msg }) => msg === 'worker heartbeat timed out, killing it')!
     assert.deepEqual([pid, seconds], [victim, 10])
     await until(async () => /^domaindex_workers_ready 2$/m.test(await metrics()))
     assert.ok(said(server, 'worker died, replacing it'))
