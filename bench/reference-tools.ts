@@ -1,4 +1,4 @@
-/** `npm run bench:reference-tools`: 1,000 visits of the lab, and what dig, curl and openssl say of the same names. */
+/** `npm run bench:reference-tools`: compares 1,000 probes of the lab with dig, curl and openssl. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -6,10 +6,10 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, type TestContext, test } from 'node:test'
-import { fileOf, nameOf } from '../commands/lines.ts'
 import { mountSmall, NO_MOUNT, type SmallDisk } from '../small-disk.ts'
 import { TOKEN } from './account/account.ts'
 import { answersOf } from './answers.ts'
+import { fileOf, nameOf } from './lines.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 const NAMES = 9000
@@ -67,7 +67,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     child.kill('SIGINT')
     const { signal, stderr } = await outcome
     assert.equal(signal, 'SIGINT')
-    assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to go on/)
+    assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to continue/)
   })
 
   test('a snapshot is built when there is room', async (t) => {

@@ -23,7 +23,7 @@ test('serve keeps the index beside its workers: it follows an import, is started
     log,
     outcome,
   } = await serve({ DOMAINDEX_INDEX: 'on', DOMAINDEX_LOG_LEVEL: 'debug' })
-  const port = log().find(({ msg }) => msg === 'the admin listener is up')!.port
+  const port = log().find(({ msg }) => msg === 'admin listener started')!.port
   const metric = async (name: string) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const value = new RegExp(`^domaindex_similar_${name} (\\d+)$`, 'm').exec(text)?.[1]
@@ -60,7 +60,7 @@ test('serve keeps the index beside its workers: it follows an import, is started
     [1, true],
     stderr,
   )
-  assert.match((await run(['jobs'])).stdout, new RegExp(`^the index of /similar is kept by: ${holder}$`, 'm'))
+  assert.match((await run(['jobs'])).stdout, new RegExp(`^the /similar index is maintained by: ${holder}$`, 'm'))
 
   process.kill(pid, 'SIGKILL')
   await until(() => indexers().length === 2)

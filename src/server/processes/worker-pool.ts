@@ -206,7 +206,7 @@ export class WorkerPool {
       const seat = this.#slots.find(({ worker: serving }) => serving === worker)
       const { pid } = worker.process
       this.#log.error(
-        { worker: seat?.number, pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
+        { worker: seat?.number, childPid: pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
         'worker heartbeat timed out, killing it',
       )
       worker.process.kill('SIGKILL')
