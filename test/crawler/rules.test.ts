@@ -264,11 +264,11 @@ test('a crawler tells its rate of the last minute, its lags and why it pauses', 
   figures.resume()
   assert.equal(figures.notReadyReason, null)
   figures.pauseFor('self_check', 'no resolver answers', 100_000)
-  figures.pauseFor('store', 'the store fails', 110_000)
+  figures.pauseFor('store', 'the store failed', 110_000)
   const { rate, probes: visits, lags, pause } = figures.report(120_000)
   assert.ok(Math.abs(rate - 1) < 0.1, `${rate}`)
   assert.deepEqual([visits, lags[0], lags[LAG_BOUNDS_SECONDS.length]], [120, 1, 1])
-  assert.deepEqual(pause, { reason: 'store', message: 'the store fails', seconds: 20 })
+  assert.deepEqual(pause, { reason: 'store', message: 'the store failed', seconds: 20 })
 })
 
 test('the names of a set of name servers are counted, and count half after a round', () => {
