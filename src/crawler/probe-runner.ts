@@ -96,11 +96,11 @@ async function observeProbe(probing: Promise<ProbeResult>): Promise<ObservedProb
   return { result, observation: observe(result) }
 }
 
-function compareRepeated(repeated: { made: number; differed: number }, one: Observation, other: Observation): void {
+function compareRepeated(repeated: { total: number; differed: number }, one: Observation, other: Observation): void {
   if (one.dns === null || other.dns === null) return
   const [a, b] = [prepareObservation(one), prepareObservation(other)]
   const haveBothWeb = one.web !== null && other.web !== null
-  repeated.made++
+  repeated.total++
   if (a.dnsFingerprint !== b.dnsFingerprint || (haveBothWeb && a.webFingerprint !== b.webFingerprint))
     repeated.differed++
 }
@@ -125,7 +125,7 @@ function keepForBatch(
   const { clock, stats } = session.dependencies
   const deferredAt = probed?.result.deferredAt ?? null
   const isRetried = probed === null || outcome === 'notProbed' || deferredAt !== null
-  const isKept =
+  const isSaved =
     probed !== null &&
     outcome !== 'notProbed' &&
     (deferredAt === null || candidate.kind === 'new' || candidate.kind === 'lookup')
@@ -134,7 +134,7 @@ function keepForBatch(
   const finishedProbe: FinishedProbe = {
     candidate,
     at,
-    observation: isKept ? probed.observation : null,
+    observation: isSaved ? probed.observation : null,
     outcome,
     isRetried,
     deferredAt,

@@ -147,9 +147,9 @@ export class CrawlSession {
     const done = [...this.heldRanges.values()].filter(isReleasable)
     for (const { lease } of done) this.heldRanges.delete(lease.range)
     await store.schedule.release(
-      done.map((held) => ({
-        lease: held.lease,
-        sweep: isRangeDone(held) ? finishedSweep(held, now, timings.sweepSeconds) : null,
+      done.map((heldRange) => ({
+        lease: heldRange.lease,
+        sweep: isRangeDone(heldRange) ? finishedSweep(heldRange, now, timings.sweepSeconds) : null,
       })),
     )
   }

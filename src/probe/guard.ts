@@ -184,11 +184,11 @@ function unmapped(address: IpAddress): IpAddress {
 function embeddedIpv4(address: IpAddress): IpAddress[] {
   if (addressFamily(address) === 4 || address === LOOPBACK) return []
   const bytes = packAddress(address).subarray(1)
-  const places = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap(
+  const offsets = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap(
     (wrapping) => wrapping.offsets,
   )
-  if (ISATAP_PREFIXES.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) places.push({ at: 12, mask: 0 })
-  return places.map(({ at, mask }) =>
+  if (ISATAP_PREFIXES.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) offsets.push({ at: 12, mask: 0 })
+  return offsets.map(({ at, mask }) =>
     unpackAddress(Uint8Array.of(4, ...bytes.subarray(at, at + 4).map((byte) => byte ^ mask))),
   )
 }
@@ -197,9 +197,9 @@ function mappedEndpoint(address: IpAddress, { port, connectTo: at }: PortMapping
   return at === undefined ? { address, port, isOwn: true } : { address, port, isOwn: true, connectTo: at }
 }
 
-function publicPortOf({ publicPort: standsFor }: PortMapping): number {
-  if (!WEB_PORTS.has(standsFor)) throw new RangeError(`public port ${standsFor} is not a web port: use 80 or 443`)
-  return standsFor
+function publicPortOf({ publicPort }: PortMapping): number {
+  if (!WEB_PORTS.has(publicPort)) throw new RangeError(`public port ${publicPort} is not a web port: use 80 or 443`)
+  return publicPort
 }
 
 function endpointKey(address: IpAddress, port: number): string {

@@ -57,8 +57,8 @@ const SWEEP_TIME_SHARE = 100
 /**
  * Starts at slot `first`, 0 to 255. It differs each time, so that a lack of time does not always delay the same names.
  */
-export function startSweep(held: HeldRange, first: number): void {
-  held.sweep = { first, slotsRead: 0, tookMs: 0, count: EMPTY_SWEEP_COUNT, hasReturned: false }
+export function startSweep(heldRange: HeldRange, first: number): void {
+  heldRange.sweep = { first, slotsRead: 0, tookMs: 0, count: EMPTY_SWEEP_COUNT, hasReturned: false }
 }
 
 /** The next slots to read, inclusive, at most `maxSlots` of them. Returns null if all were read. */

@@ -42,7 +42,7 @@ export class CrawlStats {
   readonly probes: Record<ProbeKind, Record<ProbeOutcome, number>> = zeroByKind()
   readonly batches = { saved: 0, discarded: 0 }
   /** Probes that ran twice at once, and those with different results. */
-  readonly repeated = { made: 0, differed: 0 }
+  readonly repeated = { total: 0, differed: 0 }
   #hasPassedSelfCheck = false
   #pause: (CrawlPause & { since: number }) | null = null
   #lags: number[] = LAG_BOUNDS_SECONDS.map(() => 0).concat(0)

@@ -53,7 +53,7 @@ export class DnsConcurrencyLimiter {
   readonly #isFixed: boolean
   readonly #evidence = new OverloadEvidence()
   /** In the order of their priority. */
-  readonly #queues = { urgent: new WaitingQueue(), again: new WaitingQueue(), first: new WaitingQueue() }
+  readonly #queues = { urgent: new WaitingQueue(), retry: new WaitingQueue(), first: new WaitingQueue() }
   #limit: number
   #target = Number.POSITIVE_INFINITY
   #inFlight = 0
@@ -84,8 +84,8 @@ export class DnsConcurrencyLimiter {
 
   /** Waiting queries per allowed query in flight. 0 if the next query need not wait. */
   get pressure(): number {
-    const { urgent, again, first } = this.#queues
-    const waiting = urgent.length + again.length + first.length
+    const { urgent, retry, first } = this.#queues
+    const waiting = urgent.length + retry.length + first.length
     return waiting === 0 && this.#inFlight < this.limit ? 0 : (waiting + 1) / this.limit
   }
 
@@ -95,8 +95,8 @@ export class DnsConcurrencyLimiter {
    */
   acquire(request: QueryTicketRequest, deadline: number): QueryTicket | Promise<QueryTicket | null> {
     if (this.pressure === 0) return this.#admit(request)
-    const { urgent, again, first } = this.#queues
-    const queue = request.isUrgent ? urgent : request.isRetry ? again : first
+    const { urgent, retry, first } = this.#queues
+    const queue = request.isUrgent ? urgent : request.isRetry ? retry : first
     return new Promise((grant) => queue.push({ request, deadline, grant }))
   }
 
@@ -159,8 +159,8 @@ export class DnsConcurrencyLimiter {
   }
 
   #next(): WaitingQuery | undefined {
-    const { urgent, again, first } = this.#queues
-    return urgent.shift() ?? again.shift() ?? first.shift()
+    const { urgent, retry, first } = this.#queues
+    return urgent.shift() ?? retry.shift() ?? first.shift()
   }
 
   #recordOutcome({ host, endedAt }: QueryTicket, hasFailed: boolean): void {

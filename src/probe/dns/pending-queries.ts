@@ -79,7 +79,7 @@ export class PendingQueries {
     const now = stallAdjustedNow()
     for (const [id, query] of [...this.#queries]) if (query.deadline <= now) this.#settle(id, query, 'timeout')
     let next = Number.POSITIVE_INFINITY
-    for (const { deadline: until } of this.#queries.values()) next = Math.min(next, until)
+    for (const { deadline } of this.#queries.values()) next = Math.min(next, deadline)
     this.#setTimer(next)
   }
 }

@@ -7,8 +7,6 @@ import type { DnsFailure, ObservedRecord } from '../probe-result.ts'
 import { CLASS_IN, DNS_TYPE_CODES, type DnsQuery, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE } from './query.ts'
 import { DnsMessageReader, MalformedMessage } from './wire-name.ts'
 
-export { MAX_CNAME_LINKS as MOST_ALIASES } from '../../values/cname-chain.ts'
-
 /**
  * `records`: the records at the end of the alias chain. `isWhole`: the server declared the answer complete instead of
  * stopping at an alias. `unknown`: the server does not support the query or its EDNS. `cut`: truncated, to be repeated

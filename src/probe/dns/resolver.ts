@@ -1,9 +1,9 @@
 /** The resolver of a probe: answers one query with the combined result of the operator's resolvers. */
 
+import { MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsAnswer } from '../probe-result.ts'
 import { NxdomainConfirmation } from './nxdomain-confirmation.ts'
-import { MOST_ALIASES } from './reply.ts'
 import type { DnsServer } from './server.ts'
 import { DnsServerPaths } from './server-path.ts'
 import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
@@ -14,7 +14,7 @@ export type Resolver = {
   /**
    * Queries one type of a host in presentation form. It may wait, because each server has a concurrency limit. Never
    * rejects. Returns null if the query failed for a local reason, such as no route, overload, closed, or text that is
-   * not a host name. Also returns null if nothing answers any query, the alias chain is longer than MOST_ALIASES, or
+   * not a host name. Also returns null if nothing answers any query, the alias chain is longer than MAX_CNAME_LINKS, or
    * the servers disagree.
    */
   resolve(host: string, type: RecordType): Promise<DnsAnswer | null>
@@ -79,23 +79,23 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
 
 /** If a server stopped at an alias, addresses are queried at its target. The name itself has no other records. */
 async function resolveHost(
-  { servers: lines, confirmation: opinions, addressQueries: leads }: ResolverState,
+  { servers, confirmation, addressQueries }: ResolverState,
   host: string,
   type: RecordType,
 ): Promise<DnsAnswer | null> {
-  const deadline = lines.deadline()
+  const deadline = servers.deadline()
   const isAddress = type === 'A' || type === 'AAAA'
-  const isWorth = isAddress ? undefined : () => leads.isAlive(host)
+  const isWorth = isAddress ? undefined : () => addressQueries.isAlive(host)
   const aliases: string[] = []
   for (let at = host; ; at = aliases.at(-1)!) {
-    const reply = await queryConfirmed(lines, opinions, at, type, { deadline, ...(isWorth && { isWorth }) })
-    if (reply === null || lines.isClosed) return null
+    const reply = await queryConfirmed(servers, confirmation, at, type, { deadline, ...(isWorth && { isWorth }) })
+    if (reply === null || servers.isClosed) return null
     if (reply.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
     if (reply.outcome !== 'records') return reply
     aliases.push(...reply.aliases)
     if (!isAddress) return { outcome: 'records', records: reply.records, aliases }
     if (new Set([host, ...aliases]).size <= aliases.length) return { outcome: 'failed', why: 'malformed' }
-    if (aliases.length > MOST_ALIASES) return null
+    if (aliases.length > MAX_CNAME_LINKS) return null
     if (reply.isWhole) return { outcome: 'records', records: reply.records, aliases }
   }
 }

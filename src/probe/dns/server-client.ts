@@ -94,12 +94,12 @@ export class DnsServerClient {
 
   /** Queries the root, one query at a time, and ahead of others. Behind all waiting queries it would come too late. */
   async #queryRoot(): Promise<void> {
-    const until = performance.now() + 2 * this.#options.timeout
+    const deadline = performance.now() + 2 * this.#options.timeout
     const root = {
       host: '.',
       type: 'NS',
       socket: random16(),
-      deadline: until,
+      deadline,
       isRetry: false,
       attempt: 0,
       hasTimedOut: false,

@@ -135,7 +135,7 @@ export class DnsServerPool {
     servers: readonly DnsServerClient[],
     first: number,
   ): Promise<ServerAnswer | ServerFailures> {
-    const { host, type, deadline: until } = question
+    const { host, type, deadline } = question
     const failures: FailuresByServer = new Map()
     if (encodeQuery(host, type, true) === null) return { failures }
     const unreachable = new Set<DnsServerClient>()
@@ -150,7 +150,7 @@ export class DnsServerPool {
       const hasTimedOut = earlierAttempts.some(({ why }) => why === 'timeout')
       const attemptOptions = { isRetry: earlierAttempts.length > 0, attempt, hasTimedOut, isLast: attemptsLeft === 1 }
       const socket = first + attempt
-      const { reply, ticket } = await server.query({ host, type, socket, deadline: until, ...attemptOptions })
+      const { reply, ticket } = await server.query({ host, type, socket, deadline, ...attemptOptions })
       if (reply.outcome === 'unreachable' || ticket === null) unreachable.add(server)
       else if (reply.outcome !== 'failed') return this.#recordAnswer(failures, { reply, server, socket })
       else failures.set(server, [...earlierAttempts, { why: reply.why, ticket }])

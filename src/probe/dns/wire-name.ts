@@ -81,9 +81,9 @@ export class DnsMessageReader {
   take(length: number): Uint8Array {
     const end = this.offset + length
     if (end > this.bytes.length) throw new MalformedMessage('unexpected end of message')
-    const taken = this.bytes.subarray(this.offset, end)
+    const bytes = this.bytes.subarray(this.offset, end)
     this.offset = end
-    return taken
+    return bytes
   }
 
   /** Reads a host in the form of parseHost. A pointer must lead to an earlier offset, so every name ends. */

@@ -104,10 +104,16 @@ export class PageExtractor implements TreeObserver {
 
   /** Adds a link without repeats, so that a repeated menu does not displace the footer. */
   #addLink(from: StartPageLink['from'], name = '', target = ''): void {
-    const bare = target.trim()
-    if (bare === '' || bare.startsWith('#') || bare.length > MAX_TARGET_UNITS || this.#links.length >= MAX_LINKS) return
-    const link = { from, name: name.trim().toLowerCase().slice(0, MAX_NAME_UNITS), target: bare }
-    const key = `${from} ${link.name} ${bare}`
+    const trimmed = target.trim()
+    if (
+      trimmed === '' ||
+      trimmed.startsWith('#') ||
+      trimmed.length > MAX_TARGET_UNITS ||
+      this.#links.length >= MAX_LINKS
+    )
+      return
+    const link = { from, name: name.trim().toLowerCase().slice(0, MAX_NAME_UNITS), target: trimmed }
+    const key = `${from} ${link.name} ${trimmed}`
     if (!this.#seenLinks.has(key)) this.#links.push(link)
     this.#seenLinks.add(key)
   }

@@ -13,7 +13,7 @@ const MAX_JSON_VALUES = 20_000
 export function jsonLdLinks(block: string): { name: string; target: string }[] {
   const links: { name: string; target: string }[] = []
   const pending: { name: string; value: unknown }[] = [{ name: '', value: parseJsonLd(block) }]
-  for (let seen = 0; seen < MAX_JSON_VALUES; seen++) {
+  for (let count = 0; count < MAX_JSON_VALUES; count++) {
     const next = pending.pop()
     if (next === undefined) break
     const { name, value } = next

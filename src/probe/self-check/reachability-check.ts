@@ -20,8 +20,8 @@ export class ReachabilityCheck {
   #reached = true
 
   /** Uses only the endpoints of this family. */
-  constructor(endpoints: readonly ControlEndpoint[], wantedFamily: 4 | 6) {
-    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === wantedFamily)
+  constructor(endpoints: readonly ControlEndpoint[], family: 4 | 6) {
+    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === family)
   }
 
   /**

@@ -106,9 +106,9 @@ export function certificateAfterHandshake(socket: TLSSocket, profile: TlsProfile
 
 /** The verdict after a failed handshake. The server may have sent its certificate before the failure. */
 export function certificateAfterFailure(socket: TLSSocket, host: string, profile: TlsProfile): CertificateResult {
-  const shown = peerCertificate(socket)
-  if (shown === undefined) return { kind: 'none' }
-  const error = verifyError(socket) ?? nameError(shown, host)
+  const certificate = peerCertificate(socket)
+  if (certificate === undefined) return { kind: 'none' }
+  const error = verifyError(socket) ?? nameError(certificate, host)
   return { kind: 'presented', error: error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error) }
 }
 
@@ -121,9 +121,9 @@ function weaknessUnderProfile(socket: TLSSocket, profile: TlsProfile): string | 
  * Compares as RFC 6125: the names of the certificate, or its subject if it has none. A `*` is a whole label. Names that
  * OpenSSL cannot read, so that it throws, do not match.
  */
-function nameError(shown: X509Certificate | null | undefined, host: string): Error | undefined {
+function nameError(certificate: X509Certificate | null | undefined, host: string): Error | undefined {
   try {
-    return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME_ERROR : undefined
+    return certificate?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME_ERROR : undefined
   } catch {
     return WRONG_NAME_ERROR
   }

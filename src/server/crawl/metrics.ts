@@ -57,7 +57,7 @@ function processMetrics(registry: Registry) {
       for (const [outcome, count] of Object.entries(outcomes)) probes.inc({ kind, outcome }, count)
     }
     for (const [result, count] of Object.entries(stats.batches)) batches.inc({ result }, count)
-    repeated.inc({ result: 'same' }, stats.repeated.made - stats.repeated.differed)
+    repeated.inc({ result: 'same' }, stats.repeated.total - stats.repeated.differed)
     repeated.inc({ result: 'different' }, stats.repeated.differed)
     disagreements.inc(probeSystem.disagreements())
     for (const [what, count] of Object.entries(probeSystem.exclusions())) excluded.set({ what }, count)

@@ -45,9 +45,9 @@ export class HtmlTreeBuilder {
   constructor(observer: TreeObserver) {
     this.observer = observer
     this.open = new OpenElements((element) => this.#onPopped(element))
-    this.active = new ActiveFormattingElements(this.open, (element, { visibility: shown, textFlow: flow }) => ({
+    this.active = new ActiveFormattingElements(this.open, (element, { visibility, textFlow: flow }) => ({
       ...element,
-      visibility: innerVisibility(shown, element.ownVisibility),
+      visibility: innerVisibility(visibility, element.ownVisibility),
       textFlow: flow,
     }))
     this.insert('html')
@@ -66,13 +66,13 @@ export class HtmlTreeBuilder {
 
   /** Opens an element. A void element, and a self-closing one of SVG or MathML, ends at once. */
   insert(name: string, attributes: TagAttributes = NO_ATTRIBUTES, space: MarkupNamespace = 'html'): OpenElement {
-    const { visibility: shown, textFlow: flow } =
+    const { visibility, textFlow: flow } =
       this.open.depth === 0
         ? { visibility: 'visible' as const, textFlow: this.#textFlow }
         : this.open.insertionPoint(this.#isFostering)
     const own = this.observer.visibilityOf(name, attributes)
     const place = name === 'table' ? flow.markPlace() : 0
-    const inside = innerVisibility(shown, own)
+    const inside = innerVisibility(visibility, own)
     const element: OpenElement = {
       name,
       namespace: space,
@@ -84,7 +84,7 @@ export class HtmlTreeBuilder {
       place,
       isOpen: false,
     }
-    if (shown !== 'inert') this.observer.onElementStart(name, attributes)
+    if (visibility !== 'inert') this.observer.onElementStart(name, attributes)
     if (!this.observer.isInline(name)) flow.break()
     if (space === 'html' ? VOID_ELEMENTS.has(name) : this.selfClosing) return element
     if (this.open.isFull) this.open.pushBeyondLimit()
@@ -94,8 +94,8 @@ export class HtmlTreeBuilder {
 
   /** Adds text at the insertion point of elements. */
   addText(data: string): void {
-    const { visibility: shown, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
-    if (shown === 'visible') flow.add(data)
+    const { visibility, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
+    if (visibility === 'visible') flow.add(data)
   }
 
   /** Runs an action by the rules of the body, with its insertions in front of a table instead of in it. */
