@@ -17,7 +17,7 @@ export type Notifier = {
 }
 
 /** A constant abort reason, because creating an error with its stack takes longer than all the rest. */
-const NOTIFIED = 'rung'
+const NOTIFIED = 'notified'
 
 export function createNotifier(clock: CrawlClock): Notifier {
   let abortWait: AbortController | null = null

@@ -45,11 +45,12 @@ type ProbeSystemOptions = CrawlAccess & {
   /** PEM, trusted in addition to Node's roots. */
   roots?: readonly string[]
   limits?: Partial<WebLimits>
-  /** Milliseconds per attempt of a query, for probes and for the self-check. */
+  /** Milliseconds per attempt of a query of a probe. */
   timeout?: number
   /** Milliseconds before a failed server is queried again. */
   pause?: number
-  patience?: number
+  /** Milliseconds per attempt of a control question. */
+  controlTimeoutMs?: number
 }
 
 const HTTPS = 443
@@ -60,12 +61,15 @@ const EDNS_ADVICE =
 const monotonicMs = (): number => performance.now()
 
 export async function openProbeSystem(options: ProbeSystemOptions): Promise<ProbeSystem> {
-  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, patience, log } = options
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, controlTimeoutMs, log } = options
   const paths = new DnsServerPaths()
   const resolver = await openResolver({ servers, paths, ...(timeout && { timeout }), ...(pause && { pause }) })
   const guard = makeFamilyGuard(options.guard)
   const selfCheckOptions = { servers, plan, resolver, guard, paths }
-  const networkSelfCheck = openNetworkSelfCheck({ ...selfCheckOptions, ...(patience !== undefined && { patience }) })
+  const networkSelfCheck = openNetworkSelfCheck({
+    ...selfCheckOptions,
+    ...(controlTimeoutMs !== undefined && { controlTimeoutMs }),
+  })
   const politeness = makePolitenessLimiter({ nowMs: monotonicMs })
   const webOptions = { resolver, guard, politeness, optOut, userAgent }
   const web = createWebProber({ ...webOptions, ...(roots && { roots }), ...(limits && { limits }) })

@@ -24,7 +24,7 @@ export type DnsFailure = 'servfail' | 'refused' | 'lame' | 'timeout' | 'malforme
 
 /**
  * The answer of the resolver. `records`: those at the end of the alias chain, in the observation format
- * (docs/observation.md), unsorted and with repeats. An empty list means that the type is absent. `aliases`: the targets
+ * (docs/data-sources.md), unsorted and with repeats. An empty list means that the type is absent. `aliases`: the targets
  * of the followed CNAME records, in order. `nxdomain` concerns the name itself. An alias with a missing target is an
  * answer without records.
  */

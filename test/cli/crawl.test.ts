@@ -197,7 +197,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
       [['--file', 'none'], /^domaindex: none cannot be read: no such file or directory\n$/, CONTACT],
       [['--file', 'list', '--out', 'list'], /^domaindex: list is the list itself: .*\n$/, CONTACT],
       [['--file', 'list', '--allow', '10.0.0.1/8'], /It must be an address or a range such as/, CONTACT],
-      [['--file', 'list', '--allow', '169.254.0.0/16'], /--allow 169\.254\.0\.0\/16 opens nothing/, CONTACT],
+      [['--file', 'list', '--allow', '169.254.0.0/16'], /--allow 169\.254\.0\.0\/16 has no effect/, CONTACT],
       [
         ['--file', 'list', '--allow', '0.0.0.0/0'],
         /0\/0 contains public addresses: set DOMAINDEX_CRAWL_CONTACT to/,

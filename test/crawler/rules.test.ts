@@ -260,7 +260,7 @@ test('a crawler tells its rate of the last minute, its lags and why it pauses', 
   for (let second = 0; second < 120; second++) figures.countProbe('due', 'ok', second * 1000)
   figures.recordLag(5)
   figures.recordLag(1e9)
-  assert.match(figures.notReadyReason!, /^no control question/)
+  assert.match(figures.notReadyReason!, /^no self-check/)
   figures.resume()
   assert.equal(figures.notReadyReason, null)
   figures.pauseFor('self_check', 'no resolver answers', 100_000)

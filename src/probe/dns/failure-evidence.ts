@@ -4,7 +4,6 @@ import type { DnsFailure } from '../probe-result.ts'
 import type { QueryTicket } from './concurrency-limiter.ts'
 import type { DnsServerClient } from './server-client.ts'
 
-/** An attempt that failed. */
 export type FailedAttempt = { why: DnsFailure; ticket: QueryTicket }
 export type FailuresByServer = Map<DnsServerClient, FailedAttempt[]>
 

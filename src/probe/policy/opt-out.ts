@@ -30,7 +30,7 @@ type ReadHandler = (read: OptOutMatcher | Error | null) => boolean
 
 /** The file cannot be read or a line is invalid. The message says why, with the line number. */
 export class OptOutListError extends Error {
-  override name = 'OptOutFault'
+  override name = 'OptOutListError'
 }
 
 /** `nowMs`: milliseconds of a monotonic clock. `log` receives one message when the file becomes invalid. */

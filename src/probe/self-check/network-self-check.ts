@@ -37,7 +37,7 @@ export type SelfCheckOptions = {
    * Milliseconds after which a query attempt times out. A check takes four times that, and at least 4.5 s if no address
    * is reached.
    */
-  patience?: number
+  controlTimeoutMs?: number
   /** The paths of the resolver, so that one limiter counts the queries of both. */
   paths?: DnsServerPaths
 }
@@ -50,8 +50,9 @@ const NO_FAMILY_REACHABLE =
   'no control address of any family can be reached: allow TCP from this machine to port 53 of the root servers, or set DOMAINDEX_CRAWL_SELF_CHECK to addresses that always accept TCP connections, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to skip this check'
 
 export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfCheck {
-  const { servers, plan, resolver, guard, patience = CONTROL_QUERY_TIMEOUT_MS, paths = new DnsServerPaths() } = options
-  const resolverChecks = servers.map((server) => new ResolverCheck(server, plan, patience, paths))
+  const { servers, plan, resolver, guard, paths = new DnsServerPaths() } = options
+  const { controlTimeoutMs = CONTROL_QUERY_TIMEOUT_MS } = options
+  const resolverChecks = servers.map((server) => new ResolverCheck(server, plan, controlTimeoutMs, paths))
   const reachabilityChecks = {
     4: new ReachabilityCheck(plan.addresses, 4),
     6: new ReachabilityCheck(plan.addresses, 6),

@@ -80,7 +80,7 @@ test('a line that is none is refused at the start with its number, and so is a f
   write(`10.0.0.1\n`.repeat(10_001))
   assert.throws(open, /has 10001 ranges: the maximum is 10000/)
   write('a'.repeat(9 * 1024 * 1024))
-  assert.throws(open, /over 8 MiB/)
+  assert.throws(open, /larger than 8 MiB/)
   rmSync(file)
   assert.throws(open, /opt-out cannot be read: the file does not exist/)
 })
