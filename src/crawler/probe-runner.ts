@@ -41,8 +41,8 @@ function startReadyProbes(session: CrawlSession): number {
 }
 
 /**
- * False while a probe of an earlier session is in flight, or if the lease ends so soon that another crawler may start a
- * probe too.
+ * False while a probe of an earlier session is in flight, or if the lease ends so soon that another crawler may probe
+ * too.
  */
 function mayStartProbe(
   { dependencies: crawl, memory }: CrawlSession,

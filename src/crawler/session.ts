@@ -60,8 +60,8 @@ export class CrawlSession {
   oldestFinishedAt = 0
   lastVerifiedAt: number
   /**
-   * Notified when a probe may start, when names are needed, when probes are done, when crawl requests should be read,
-   * and when leases are due for renewal.
+   * Notified when a probe may start, when names are needed, and when probes are done. The others: when crawl requests
+   * should be read, and when leases are due for renewal.
    */
   readonly mayProbe: Notifier
   readonly namesNeeded: Notifier

@@ -1,6 +1,6 @@
 /**
- * Address ranges that the crawler must not probe: the IANA special-purpose address registries of IPv4 and IPv6 as of
- * 2025-10-09, and what the IANA address space registries exclude from global unicast.
+ * Address ranges that the crawler must not probe. They are the IANA special-purpose address registries of IPv4 and IPv6
+ * as of 2025-10-09, and what the IANA address space registries exclude from global unicast.
  */
 
 /**
@@ -48,8 +48,8 @@ export const SPECIAL_IPV6_RANGES = [
 
 /**
  * Ranges that no setting allows: link-local, the metadata addresses of clouds (AWS, Google, Alibaba, Azure), this
- * network, the unspecified addresses, which mean the machine itself, multicast and broadcast. Also the operator's NAT64
- * (RFC 8215), which can embed an address at several offsets.
+ * network, multicast and broadcast. Also the unspecified addresses, which mean the machine itself, and the operator's
+ * NAT64 (RFC 8215), which can embed an address at several offsets.
  */
 export const NEVER_ALLOWED_RANGES = [
   '0.0.0.0/8',

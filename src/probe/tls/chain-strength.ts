@@ -35,7 +35,7 @@ function isKeyTooShort({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): 
 
 /**
  * The bits of security of an RSA key as OpenSSL computes them: the estimate of NIST SP 800-56B, appendix D, rounded to
- * a multiple of eight. So a key slightly shorter than 2,048 bits has 112 as well.
+ * eight. So a key slightly shorter than 2,048 bits has 112 as well.
  */
 function rsaSecurityBits(modulusLength: number): number {
   const digits = modulusLength * Math.LN2
