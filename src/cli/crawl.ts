@@ -1,4 +1,4 @@
-/** `domaindex crawl`: visits domains, and brings what it sees into the store or into a file. */
+/** `domaindex crawl`: probes domains and saves the observations in the store or in a file. */
 
 import type { Command } from 'commander'
 import { CommandFault, UsageFault } from '../config/command-fault.ts'
@@ -37,28 +37,29 @@ type Options = {
 }
 
 const CRAWL_HELP = `
-LIST holds one name per line, plain or compressed by gzip or zstd. Empty lines and comments that start with # are ignored.
-A probe queries the seven record types and requests http and https of the name, and of www. if the name does not respond.
-DOMAINDEX_CRAWL_CONTACT names you in every request; without it, the crawler connects only to ranges of --allow.
+LIST holds one name per line, plain or compressed by gzip or zstd. Empty lines and comments that start with # are
+ignored. A probe queries the seven record types and requests http and https of the name, and of www. if the name does
+not respond.
 
---allow opens ranges of your own, as in --allow 127.0.0.0/8, on ports 80 and 443, for this crawl only. Link-local
-addresses, cloud metadata, the resolvers and domaindex's own listeners stay closed.
+DOMAINDEX_CRAWL_CONTACT identifies you in every request. Without it, the crawler connects only to ranges of --allow.
+--allow permits a range of your own, as in --allow 127.0.0.0/8, on ports 80 and 443, for this crawl only. Link-local
+addresses, cloud metadata, the resolvers and domaindex's own listeners stay blocked.
 
-Ctrl-C finishes the probes in flight, within 15 seconds. LIST.progress holds the position in LIST: the same command resumes
-there, and deletes the file at the end. --out appends, and removes a partial last line.
+Ctrl-C finishes the probes in flight within 15 seconds. LIST.progress stores the position in LIST: the same command
+resumes there, and deletes the file at the end. --out appends, and removes a partial last line.
 
---loop probes the due names of the store until Ctrl-C; it logs JSON lines to standard error. The settings of the crawl, such as
-DOMAINDEX_CRAWL_RATE, control it; DOMAINDEX_CRAWL_ADMIN serves its metrics. Several crawlers may run on one store.
+--loop probes the due names of the store until Ctrl-C and logs JSON lines to standard error. Settings such as
+DOMAINDEX_CRAWL_RATE control it, and DOMAINDEX_CRAWL_ADMIN serves its metrics. Several crawlers can use one store.
 
-Exit codes: 0 every name was probed, 1 the crawl failed, or names could not be probed or were rate limited, 2 wrong usage, 3
-invalid lines.`
+Exit codes: 0 every name was probed; 1 the crawl failed, or names could not be probed or were rate limited; 2 wrong
+usage; 3 invalid lines.`
 
 export function defineCrawl(command: Command): void {
   command
     .argument('[name...]', 'the names, or - for a list on standard input')
     .option('--file <list>', 'a file of names; - is standard input')
     .option('--resolver <address[:port]>', "query this resolver, not the system's; may be repeated", collectServer, [])
-    .option('--allow <range>', 'open a range of your own, such as 127.0.0.0/8; may be repeated', collectRange, [])
+    .option('--allow <range>', 'allow a range of your own, such as 127.0.0.0/8; may be repeated', collectRange, [])
     .option('--out <file>', 'append the observations to a file instead of the store; - is standard output')
     .option('--parallel <probes>', 'concurrent probes', parseParallel, 256)
     .option('--loop', 'probe the due names continuously, instead of a list')
@@ -74,7 +75,7 @@ async function runCrawlCommand(names: string[], options: Options): Promise<void>
   if ((loop || status) && isList)
     throw new UsageFault('--loop and --status take no names, and neither --file nor --out')
   if (loop && status) throw new UsageFault('give either --loop or --status, not both')
-  if (json && loop) throw new UsageFault('--loop prints no result, so --json does not go with it: it logs JSON lines')
+  if (json && loop) throw new UsageFault('--loop prints no result, so --json is not valid with it: it logs JSON lines')
   if (status) return printCrawlStatus(json === true)
   if (loop) return runLoopCommand(options)
   requireNames(names, file)
@@ -97,8 +98,8 @@ async function runListCommand(names: string[], options: Options): Promise<void> 
   const settings = loadSettings()
   const stop = listenForStop()
   try {
-    const optOut = openConfiguredOptOut(settings, (words) => console.error(`domaindex: ${words}`))
-    const reach = {
+    const optOut = openConfiguredOptOut(settings, (message) => console.error(`domaindex: ${message}`))
+    const access = {
       ...crawlAccessOf(settings, options.resolver, options.allow, optOut.hasAddress),
       plan: selfCheckPlanOf(settings),
       optOut,
@@ -108,7 +109,7 @@ async function runListCommand(names: string[], options: Options): Promise<void> 
     const opened = out === undefined ? await openStoreDestination(settings) : openObservationFile(out, list.stats)
     const destination = waitingDestination(opened, settings, stop.signal)
     try {
-      await crawlIntoDestination(destination, list, reach, options, stop.signal)
+      await crawlIntoDestination(destination, list, access, options, stop.signal)
     } finally {
       await destination.close()
     }
@@ -126,8 +127,8 @@ async function crawlIntoDestination(
   { parallel, out, json }: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  let log = (news: string): void => console.error(`domaindex: ${news}`)
-  const probeSystem = await openListProbeSystem(access, (news) => log(news))
+  let log = (message: string): void => console.error(`domaindex: ${message}`)
+  const probeSystem = await openListProbeSystem(access, (message) => log(message))
   const { probe, runSelfCheck, politeness: limiter, isOwn } = probeSystem
   const politeness = { limiter, isOwn, optOut: access.optOut, nowMs: () => performance.now() }
   const progress = startProgress('probes')
@@ -154,21 +155,21 @@ async function crawlIntoDestination(
   }
 }
 
-/** Throws CommandFault where no resolver answers, whatever its answer. */
-async function openListProbeSystem(access: ListCrawlAccess, log: (news: string) => void): Promise<ProbeSystem> {
+/** Throws CommandFault if no resolver answers. */
+async function openListProbeSystem(access: ListCrawlAccess, log: (message: string) => void): Promise<ProbeSystem> {
   const { servers } = access
   const probeSystem = await openProbeSystem({ ...access, now: () => Math.floor(Date.now() / 1000), log })
   if (!(await probeSystem.isAnyResolverUp())) {
     await probeSystem.close()
     const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
-    throw new CommandFault(`no resolver answers (${where}): name one that does with --resolver`)
+    throw new CommandFault(`no resolver answers (${where}): set another one with --resolver`)
   }
   const advice = resolverWarning(servers)
   if (advice !== null) console.error(advice)
   return probeSystem
 }
 
-/** Throws UsageFault where there are no names, or names and a file. */
+/** Throws UsageFault if there are no names, or both names and a file. */
 function requireNames(names: string[], file: string | undefined): void {
   if (file !== undefined && names.length > 0) throw new UsageFault('give either names or --file LIST, not both')
   if (file === undefined && names.length === 0)

@@ -1,4 +1,4 @@
-/** The memory of a crawl: what outlasts its spans. */
+/** The state of a crawl that outlives its sessions. */
 
 import { LruMap } from '../probe/lru-map.ts'
 import type { Lease } from '../store/port/schedule.ts'
@@ -10,21 +10,21 @@ import { createProbeRateLimit, type ProbeRateLimit } from './queue/probe-rate-li
 
 export type CrawlMemory = {
   rate: ProbeRateLimit
-  /** Names that are being visited, whichever span wanted that. */
+  /** Names with a probe in flight, from any session. */
   inFlight: Set<DomainName>
-  /** Wanted names that cannot be visited now: until when they are passed over, in milliseconds. */
+  /** Requested names that cannot be probed now: until when they are skipped, in milliseconds. */
   backedOff: LruMap<DomainName, number>
-  /** Since when names that a caller asked for are wanted in vain, and when they last were, in milliseconds. */
+  /** Lookup requests without a probe: since when, and the latest attempt, in milliseconds. */
   lookupRequests: LruMap<DomainName, { since: number; latest: number }>
-  /** How often in a row names could not be looked at. */
+  /** How often in a row each name could not be probed. */
   failuresInRow: LruMap<DomainName, number>
-  /** Leases that could not be given back. */
+  /** Leases that could not be released. */
   unreleasedLeases: Lease[]
   anomalyState: AnomalyState
   nameServerCounts: NameServerCounts
 }
 
-/** How many names are remembered. */
+/** The number of remembered names. */
 const MAX_BACKED_OFF_NAMES = 10_000
 const MAX_FAILING_NAMES = 100_000
 

@@ -1,4 +1,4 @@
-/** What a crawl is made of: everything that its loop is given. */
+/** The dependencies of a continuous crawl. */
 
 import type { ProbeIntervals } from '../apply/next-probe.ts'
 import type { PolitenessLimiter } from '../probe/policy/politeness-limiter.ts'
@@ -11,16 +11,16 @@ import type { SweepInterval } from './queue/held-range.ts'
 import type { KindShares } from './queue/kind-selector.ts'
 import type { CrawlStats } from './status/stats.ts'
 
-/** What the control questions came to; `why` is a sentence. */
+/** The outcome of the self-check. `reason` is a sentence. */
 export type SelfCheckOutcome = { passed: true } | { passed: false; reason: string }
 
-/** Looks and beats, in milliseconds; sweeps in seconds. */
+/** In milliseconds, except for sweeps in seconds. */
 export type CrawlTimings = {
-  /** Between two looks for wishes, and for ranges where none was due. */
+  /** Between two polls for crawl requests, and for due ranges if none was due. */
   pollMs: number
-  /** Between two beats. */
+  /** Between two heartbeats. */
   heartbeatMs: number
-  /** What a visit brought waits for so long for others to be trusted and saved with, and control questions are asked as often. */
+  /** How long results wait to be verified and saved as one batch. The self-check runs at this interval as well. */
   batchMs: number
   sweepSeconds: SweepInterval
 }
@@ -34,32 +34,31 @@ export const CRAWL_TIMINGS: CrawlTimings = {
 
 export type CrawlerDependencies = {
   store: Pick<Store, 'observations' | 'schedule' | 'crawlRequests' | 'now'>
-  /** Who this crawler is: no other one has the same. */
+  /** The unique ID of this crawler. */
   holder: string
-  /** `turns`: addresses where it has its turn already. */
+  /** `granted`: addresses at which the rate limiter already granted the probe. */
   probe(name: DomainName, granted?: readonly IpAddress[]): Promise<ProbeResult>
   politeness: PolitenessLimiter
-  /** Whether the owner of a name wants no visits; asked each time. */
+  /** Whether the owner of a name opted out. Called each time. */
   optOut: { hasName(name: DomainName): boolean }
-  /** Whether an address is the operator's own, where nobody has to wait. */
+  /** Whether an address is the operator's own, without rate limits. */
   isOwn(address: IpAddress): boolean
-  /** Why the disk of the store has too little room, a sentence; null if it has enough. */
+  /** Describes the shortage of disk space of the store in a sentence. Returns null if there is enough. */
   diskShortage?(): Promise<string | null>
-  /** Asks the control questions. */
   runSelfCheck(): Promise<SelfCheckOutcome>
   intervals: ProbeIntervals
   shares: KindShares
-  /** Visits a second of all crawlers of the installation; null for as many as may be. */
+  /** Probes per second of all crawlers of the installation. Null for no limit. */
   rate: number | null
-  /** Visits in flight at once, at most. */
+  /** Maximum of probes in flight. */
   parallel: number
   timings: CrawlTimings
   clock: CrawlClock
   /** From 0 to below 1. */
   random(): number
   stats: CrawlStats
-  /** A fault of the program or of the store; the crawl goes on. */
+  /** A program or store error. The crawl continues. */
   onFault(error: unknown): void
-  /** What an operator is to be told. */
+  /** Logs a message for the operator. */
   log(message: string): void
 }

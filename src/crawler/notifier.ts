@@ -1,20 +1,23 @@
-/** A bell: who waits at it goes on when it rings, or when the time is over. */
+/** A notifier wakes the waiting task, at the latest after a timeout. */
 
-/** `wait` resolves after so many milliseconds or when the signal comes, and never rejects. */
+/** `wait` resolves after the given milliseconds or with the signal, and never rejects. */
 export type CrawlClock = {
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs(): number
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
 export type Notifier = {
   notify(): void
-  /** Resolves when it rings, at the latest after so many milliseconds. A ring that nobody waited for counts for who waits next. */
+  /**
+   * Resolves at the next notification, or after the given milliseconds. A notification without a waiting task wakes the
+   * next one.
+   */
   wait(milliseconds: number): Promise<void>
 }
 
-/** A reason, because to make one, with its stack, takes longer than all the rest. */
-const NOTIFIED = 'rung'
+/** A constant abort reason, because creating an error with its stack takes longer than all the rest. */
+const NOTIFIED = 'notified'
 
 export function createNotifier(clock: CrawlClock): Notifier {
   let abortWait: AbortController | null = null

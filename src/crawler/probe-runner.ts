@@ -1,4 +1,4 @@
-/** Begins visits, as many as the rate and the parallel ones allow, and takes what they saw. */
+/** Starts probes up to the rate and concurrency limits, and collects their results. */
 
 import { prepareObservation } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
@@ -8,13 +8,13 @@ import type { Candidate } from './queue/held-range.ts'
 import type { CrawlSession, FinishedProbe } from './session.ts'
 import type { ProbeOutcome } from './status/stats.ts'
 
-/** Visits that wait to be trusted and saved, at most, before none is begun any more. */
+/** Maximum of unsaved results. No probe starts beyond it. */
 const MAX_UNSAVED_PROBES = 2_000
-/** Of so many visits one is made twice at once. */
+/** One in this many probes runs twice at once. */
 const REPEAT_ONE_IN = 1_000
-/** Milliseconds that a lease must still stand for a visit to begin. */
+/** Milliseconds that a lease must have left when a probe starts. */
 const MIN_LEASE_LEFT_MS = 20_000
-/** Milliseconds until it is looked again, where nothing else comes first. */
+/** The longest wait in milliseconds between two checks. */
 const MAX_WAIT_MS = 60_000
 
 export async function startProbes(session: CrawlSession): Promise<void> {
@@ -24,7 +24,7 @@ export async function startProbes(session: CrawlSession): Promise<void> {
   }
 }
 
-/** Milliseconds until another one may begin. */
+/** Starts all probes that may start now. Returns the milliseconds until the next one may. */
 function startReadyProbes(session: CrawlSession): number {
   const { dependencies: crawl, memory, queue } = session
   while (!session.isEnding) {
@@ -40,7 +40,10 @@ function startReadyProbes(session: CrawlSession): number {
   return 0
 }
 
-/** Not while an earlier span's visit of it is not over, nor so late that another crawler may begin one too. */
+/**
+ * False while a probe of an earlier session is in flight, or if the lease ends so soon that another crawler may probe
+ * too.
+ */
 function mayStartProbe(
   { dependencies: crawl, memory }: CrawlSession,
   { name, heldRange: range }: Candidate,
@@ -66,12 +69,12 @@ function startProbe(session: CrawlSession, candidate: Candidate, now: number): v
   })
 }
 
-/** Visits that are trusted and saved together, at most. */
+/** Maximum of results in a batch. */
 export const MAX_BATCH_PROBES = 500
 
 type ObservedProbe = { result: ProbeResult; observation: Observation }
 
-/** Null for a fault of the program. The turns that were waited for in the room are those of one visit. */
+/** Returns null for a program error. The targets that the ready queue acquired cover only one probe. */
 async function probeCandidate(
   { dependencies: crawl }: CrawlSession,
   { name, targets }: Candidate,
@@ -93,16 +96,16 @@ async function observeProbe(probing: Promise<ProbeResult>): Promise<ObservedProb
   return { result, observation: observe(result) }
 }
 
-function compareRepeated(repeated: { made: number; differed: number }, one: Observation, other: Observation): void {
+function compareRepeated(repeated: { total: number; differed: number }, one: Observation, other: Observation): void {
   if (one.dns === null || other.dns === null) return
   const [a, b] = [prepareObservation(one), prepareObservation(other)]
   const haveBothWeb = one.web !== null && other.web !== null
-  repeated.made++
+  repeated.total++
   if (a.dnsFingerprint !== b.dnsFingerprint || (haveBothWeb && a.webFingerprint !== b.webFingerprint))
     repeated.differed++
 }
 
-/** How a visit ended that saw this. */
+/** The outcome of a probe by its observation. */
 export function probeOutcomeOf({ dns, web }: Observation): ProbeOutcome {
   if (dns === null) return 'notProbed'
   if (dns.status !== 'ok') return dns.status
@@ -110,8 +113,8 @@ export function probeOutcomeOf({ dns, web }: Observation): ProbeOutcome {
 }
 
 /**
- * Keeps what was seen for its slice. A web that had no turn in time is looked at soon again; of a name that was never visited
- * what DNS said is kept all the same, so that it is known next time where its turn is to be waited for.
+ * Adds a result to the batch. A name with a deferred web part is probed again soon. For a new name, the DNS part is
+ * saved anyway, so that its targets are known next time.
  */
 function keepForBatch(
   session: CrawlSession,
@@ -122,7 +125,7 @@ function keepForBatch(
   const { clock, stats } = session.dependencies
   const deferredAt = probed?.result.deferredAt ?? null
   const isRetried = probed === null || outcome === 'notProbed' || deferredAt !== null
-  const isKept =
+  const isSaved =
     probed !== null &&
     outcome !== 'notProbed' &&
     (deferredAt === null || candidate.kind === 'new' || candidate.kind === 'lookup')
@@ -131,7 +134,7 @@ function keepForBatch(
   const finishedProbe: FinishedProbe = {
     candidate,
     at,
-    observation: isKept ? probed.observation : null,
+    observation: isSaved ? probed.observation : null,
     outcome,
     isRetried,
     deferredAt,

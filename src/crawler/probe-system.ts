@@ -22,10 +22,9 @@ export type CrawlAccess = { servers: readonly Server[]; guard: Guard; userAgent:
 export type ProbeSystem = {
   probe: Prober['probe']
   isOwn(address: IpAddress): boolean
-  /** Asks the control questions. */
   runSelfCheck(): Promise<SelfCheckOutcome>
   politeness: PolitenessLimiter
-  /** Whether any resolver answers a question, whatever it says. */
+  /** Whether any resolver answers a query, whatever its answer. */
   isAnyResolverUp(): Promise<boolean>
   /** How often resolvers disagreed. */
   disagreements(): number
@@ -33,30 +32,30 @@ export type ProbeSystem = {
   close(): Promise<void>
 }
 
-/** How many resolvers are not asked, and 1 for a family of addresses that is not connected to, as of the last look. */
+/** The number of excluded resolvers, and 1 for an excluded address family, as of the last self-check. */
 export type SelfCheckExclusions = Readonly<Record<'resolvers' | 'ipv4' | 'ipv6', number>>
 
 type ProbeSystemOptions = CrawlAccess & {
   plan: SelfCheckPlan
   optOut: Pick<OptOutList, 'hasName'>
-  /** The time that visits carry. */
+  /** The time of a probe result. */
   now: () => Instant
-  /** Told of what is looked at without, whenever that changes. */
+  /** Receives a message whenever the exclusions change. */
   log?: (message: string) => void
-  /** PEM, trusted beside Node's own. */
+  /** PEM, trusted in addition to Node's roots. */
   roots?: readonly string[]
   limits?: Partial<WebLimits>
-  /** Milliseconds until a question of a visit, and one of the controls, is given up. */
+  /** Milliseconds per attempt of a query of a probe. */
   timeout?: number
-  /** Milliseconds before a server is asked again that failed. */
+  /** Milliseconds before a failed server is queried again. */
   pause?: number
   selfCheckTimeoutMs?: number
 }
 
 const HTTPS = 443
-const EDNS_DROPPED = 'questions with EDNS get no answer from'
+const EDNS_DROPPED = 'queries with EDNS get no answer from'
 const EDNS_ADVICE =
-  'they are asked without it, and long answers come over TCP; let UDP packets with EDNS (RFC 6891) through, or name another resolver'
+  'queries go without it, and long answers come over TCP; let UDP packets with EDNS (RFC 6891) through, or configure another resolver'
 
 const monotonicMs = (): number => performance.now()
 
@@ -103,13 +102,13 @@ async function isAnyResolverUp(resolver: Resolver): Promise<boolean> {
   return answer !== null && !(answer.outcome === 'failed' && answer.why === 'timeout')
 }
 
-/** Tells what is left out, and to whom EDNS does not get through, whenever that changes. */
-function createExclusionLogger(log: ((news: string) => void) | undefined) {
+/** Logs changes of the exclusions, and of the resolvers that queries with EDNS do not reach. */
+function createExclusionLogger(log: ((message: string) => void) | undefined) {
   let [lastLogged, withoutEdns] = ['', '']
   return (result: SelfCheckResult & { passed: true }, servers: readonly Server[]): void => {
     const description = describeExclusions(result)
     if (description !== lastLogged)
-      log?.(description === '' ? 'no resolver or address family is excluded any more' : `excluded: ${description}`)
+      log?.(description === '' ? 'all resolvers and address families are in use again' : `excluded: ${description}`)
     lastLogged = description
     const dropped = servers.map(formatServer).join(' and ')
     if (dropped !== '' && dropped !== withoutEdns) log?.(`${EDNS_DROPPED} resolver ${dropped}: ${EDNS_ADVICE}`)
@@ -117,8 +116,8 @@ function createExclusionLogger(log: ((news: string) => void) | undefined) {
   }
 }
 
-/** '' where nothing is left out. */
-function describeExclusions({ excluded: without, families }: SelfCheckResult & { passed: true }): string {
+/** Returns '' if nothing is excluded. */
+function describeExclusions({ excluded, families }: SelfCheckResult & { passed: true }): string {
   const closed = ([4, 6] as const).filter((family) => !families[family])
-  return [...without, ...closed.map((family) => `no control address can be reached over IPv${family}`)].join('; ')
+  return [...excluded, ...closed.map((family) => `no control address can be reached over IPv${family}`)].join('; ')
 }

@@ -1,4 +1,6 @@
-/** Saves a slice: observations, wishes that are fulfilled, outcomes, and the times of names that could not be looked at. */
+/**
+ * Saves a batch: observations, fulfilled crawl requests, outcomes, and the next time of names that could not be probed.
+ */
 
 import { postponedChange } from '../apply/apply.ts'
 import { ingest } from '../store/ingest.ts'
@@ -9,15 +11,17 @@ import { observedNameServers, updateNameCounts } from './queue/admission.ts'
 import { CrawlPauseError, type CrawlSession, type FinishedProbe, REQUEST_BACKOFF_MS } from './session.ts'
 import { countAfterProbe } from './status/sweep-count.ts'
 
-/** Seconds after which a name is visited again that could not be looked at, at first and at most. */
+/** Seconds until a name that could not be probed is probed again, at first and at most. */
 const MIN_RETRY_SECONDS = 300
 const MAX_RETRY_SECONDS = 86_400
-/** A name that a caller asked for and that could not be looked at so often is wanted no more. */
+/** After this many failed attempts, a lookup request is dropped. */
 const MAX_LOOKUP_ATTEMPTS = 3
 
-const CLOCK_AHEAD_MESSAGE = 'the clock of this machine is more than 5 minutes ahead of that of the store: set it right'
+const CLOCK_AHEAD_MESSAGE = "the clock of this machine is more than 5 minutes ahead of the store's: correct it"
 
-/** What belongs to a range that was lost meanwhile is left out. Throws Trouble where the store refuses this machine's times. */
+/**
+ * Drops results of ranges lost in the meantime. Throws CrawlPauseError if the store rejects the times of this machine.
+ */
 export async function saveBatch(session: CrawlSession, batch: readonly FinishedProbe[]): Promise<void> {
   const stillHeld = batch.filter(({ candidate }) => session.has(candidate))
   for (const { candidate } of await writeObservations(session, stillHeld)) session.dropRange(candidate.heldRange)
@@ -33,17 +37,21 @@ export async function saveBatch(session: CrawlSession, batch: readonly FinishedP
   }
 }
 
-/** Writes the observations; returns those whose range is another crawler's now. */
+/** Writes the observations. Returns those whose range another crawler now holds. */
 async function writeObservations(session: CrawlSession, probes: readonly FinishedProbe[]): Promise<FinishedProbe[]> {
-  const { store, intervals: rhythm } = session.dependencies
+  const { store, intervals } = session.dependencies
   const observed = probes.filter(({ observation }) => observation !== null)
   const batch = observed.map(({ observation }) => observation!)
-  const outcomes = await ingest(store, batch, { intervals: rhythm, leases: session.leases() })
+  const outcomes = await ingest(store, batch, { intervals, leases: session.leases() })
   if (outcomes.includes('ahead')) throw new CrawlPauseError('clock', CLOCK_AHEAD_MESSAGE)
   return observed.filter((_, place) => outcomes[place] === 'lost')
 }
 
-/** Wanted names rest in memory besides: a first time for a turn that is known of by now, and that will be waited for, only shortly. One that another writer was faster with is left as that made it. */
+/**
+ * Postpones names that could not be probed, and backs off their crawl requests in memory. After a first deferral, the
+ * backoff is short, because the wait is now known. If another writer was faster, the state stays as that writer saved
+ * it.
+ */
 async function postponeRetried(session: CrawlSession, probes: readonly FinishedProbe[]): Promise<void> {
   if (probes.length === 0) return
   const { store } = session.dependencies
@@ -51,7 +59,8 @@ async function postponeRetried(session: CrawlSession, probes: readonly FinishedP
   const now = await store.now()
   const changes = states.flatMap((state, place) => {
     const probe = probes[place]!
-    const wait = probe.deferredAt === null ? 0 : session.dependencies.politeness.wait({ addresses: [probe.deferredAt] }) // long where it asked for that
+    // long if the address requested a backoff
+    const wait = probe.deferredAt === null ? 0 : session.dependencies.politeness.wait({ addresses: [probe.deferredAt] })
     const isFirstDeferral = probe.deferredAt !== null && session.memory.failuresInRow.get(state.name) === undefined
     const pause = Math.max(retryDelaySeconds(session, probe), Math.ceil(wait / 1000))
     if (probe.candidate.requests.size > 0)
@@ -63,7 +72,7 @@ async function postponeRetried(session: CrawlSession, probes: readonly FinishedP
   await dropLookupRequests(session, probes)
 }
 
-/** Whoever asked may ask again. */
+/** Drops lookup requests after too many attempts. Another lookup may request the name again. */
 async function dropLookupRequests(
   { dependencies: crawl, memory }: CrawlSession,
   probes: readonly FinishedProbe[],
@@ -76,13 +85,13 @@ async function dropLookupRequests(
   if (dropped.length > 0) await crawl.store.crawlRequests.complete('lookup', dropped)
 }
 
-/** Seconds: each further time in a row that a name could not be looked at, twice as long. */
+/** Seconds until the next attempt, doubled after each failure in a row. */
 function retryDelaySeconds(
-  { memory: { failuresInRow: unseen } }: CrawlSession,
+  { memory: { failuresInRow } }: CrawlSession,
   { candidate: { name } }: FinishedProbe,
 ): number {
-  const failures = unseen.get(name) ?? 0
-  unseen.set(name, failures + 1)
+  const failures = failuresInRow.get(name) ?? 0
+  failuresInRow.set(name, failures + 1)
   return Math.min(MIN_RETRY_SECONDS * 2 ** failures, MAX_RETRY_SECONDS)
 }
 
@@ -98,22 +107,22 @@ function observedAddresses({ observation }: FinishedProbe): IpAddress[] {
   return [...A.map(({ ipv4_address }) => ipv4_address), ...AAAA.map(({ ipv6_address }) => ipv6_address)]
 }
 
-/** Counts the name for its name servers, whose pace grows with their names. */
+/** Counts the name for its name servers, because their rate limit grows with their names. */
 function countForNameServers({ dependencies: crawl, memory }: CrawlSession, { observation }: FinishedProbe): void {
   const nameServers = observation === null ? '' : observedNameServers(observation)
   if (nameServers !== '')
     crawl.politeness.setNameCount({ nameServers }, memory.nameServerCounts.add(nameServers, crawl.clock.monotonicMs()))
 }
 
-/** It is due no more, and in hand no more. */
-function finishCandidate(session: CrawlSession, { candidate, isRetried: again }: FinishedProbe): void {
-  const { name, heldRange: range, state, readAt: read } = candidate
-  if (!again) {
+/** Completes a candidate and updates the count of its sweep. */
+function finishCandidate(session: CrawlSession, { candidate, isRetried }: FinishedProbe): void {
+  const { name, heldRange: range, state, readAt } = candidate
+  if (!isRetried) {
     session.memory.failuresInRow.delete(name)
     session.memory.lookupRequests.delete(name)
   }
-  const wasDue = candidate.state.due <= read && range.sweep !== null
-  if (wasDue && !again)
-    range.sweep!.count = countAfterProbe(range.sweep!.count, state, read, read + session.dependencies.intervals.min)
+  const wasDue = candidate.state.due <= readAt && range.sweep !== null
+  if (wasDue && !isRetried)
+    range.sweep!.count = countAfterProbe(range.sweep!.count, state, readAt, readAt + session.dependencies.intervals.min)
   session.forget(candidate)
 }

@@ -1,4 +1,4 @@
-/** The loop of a crawl: spans of visits, one after another, with a pause wherever the crawl cannot trust its eyes or its store. */
+/** The crawl scheduler: runs one session after another, and pauses if the self-check or the store fails. */
 
 import { type CrawlMemory, createCrawlMemory } from './crawl-memory.ts'
 import type { CrawlerDependencies } from './dependencies.ts'
@@ -8,19 +8,19 @@ import { readSlots } from './queue/slot-reader.ts'
 import { CrawlPauseError, CrawlSession } from './session.ts'
 import { requireHealthy, verifyAndSave, verifyBatches } from './verified-batches.ts'
 
-/** Milliseconds until a crawl that pauses looks again, at first and at most. */
+/** Milliseconds until a paused crawl retries, at first and at most. */
 const MIN_RETRY_DELAY_MS = 2_000
 const MAX_RETRY_DELAY_MS = 60_000
-/** Milliseconds that visits in flight have after the crawl was asked to end. */
+/** Milliseconds for probes in flight after the crawl was stopped. */
 const SHUTDOWN_GRACE_MS = 15_000
-/** Milliseconds that they have where it goes on: longer than any visit takes. */
+/** Milliseconds for probes in flight if the crawl continues. Longer than any probe takes. */
 const PROBE_DRAIN_MS = 75_000
-/** Milliseconds until a crawler hears of those that were started together with it. */
+/** Milliseconds until the second heartbeat, which counts crawlers that started at the same time. */
 const SECOND_HEARTBEAT_MS = 2_000
 
 /**
- * Crawls until the signal comes: visits in flight are then finished, what they saw is saved, every range given back. Never
- * rejects; what fails is told, and tried again.
+ * Crawls until the signal. Then it finishes the probes in flight, saves their results and releases every range. Never
+ * rejects. It reports failures and retries.
  */
 export async function runCrawlScheduler(crawl: CrawlerDependencies, signal: AbortSignal): Promise<void> {
   const memory = createCrawlMemory(crawl)
@@ -40,7 +40,7 @@ export async function runCrawlScheduler(crawl: CrawlerDependencies, signal: Abor
   await heartbeats
 }
 
-/** One span, from the first good look to its end; what it was given up for, or null where the signal came. */
+/** Runs one session, from its first self-check to its end. Returns why it was paused, or null after the signal. */
 async function runSession(
   crawl: CrawlerDependencies,
   memory: CrawlMemory,
@@ -64,7 +64,7 @@ async function runSession(
   return session.pause
 }
 
-/** Nothing is visited before eyes and store were found good. */
+/** Starts no probe before the self-check and the store are healthy. */
 async function openSession(session: CrawlSession): Promise<void> {
   const { dependencies: crawl, memory } = session
   if (memory.unreleasedLeases.length > 0)
@@ -75,7 +75,7 @@ async function openSession(session: CrawlSession): Promise<void> {
   crawl.stats.resume()
 }
 
-/** The leases of a store that fails are given back when it is there again. */
+/** Releases the leases. If the store fails, the next session releases them. */
 async function closeSession(session: CrawlSession): Promise<void> {
   const leases = session.leases()
   try {
@@ -86,7 +86,7 @@ async function closeSession(session: CrawlSession): Promise<void> {
   }
 }
 
-/** Until none is in flight any more, or time is up; one that comes later is dropped. */
+/** Waits until no probe is in flight or the time is up. Later results are dropped. */
 async function awaitProbes(session: CrawlSession, signal: AbortSignal): Promise<void> {
   const { clock } = session.dependencies
   const startedAt = clock.monotonicMs()
@@ -98,7 +98,9 @@ async function awaitProbes(session: CrawlSession, signal: AbortSignal): Promise<
   }
 }
 
-/** Renews the leases until the span is finished, also where the store was away: visits in flight may outlast that. */
+/**
+ * Renews the leases until the session is finished, even after a store failure, because probes in flight may outlast it.
+ */
 async function renewLeases(session: CrawlSession): Promise<void> {
   while (!session.isFinished) {
     await session.renewalDue.wait(session.dependencies.timings.heartbeatMs)
@@ -107,7 +109,7 @@ async function renewLeases(session: CrawlSession): Promise<void> {
   }
 }
 
-/** Beats until the signal comes, soon for the first time, and then says that this crawler has ended. */
+/** Sends heartbeats until the signal, the first one early, and then reports that this crawler ended. */
 async function sendHeartbeats(crawl: CrawlerDependencies, memory: CrawlMemory, signal: AbortSignal): Promise<void> {
   let wait = Math.min(SECOND_HEARTBEAT_MS, crawl.timings.heartbeatMs)
   while (!signal.aborted) {
@@ -118,7 +120,7 @@ async function sendHeartbeats(crawl: CrawlerDependencies, memory: CrawlMemory, s
   await crawl.store.schedule.heartbeat(crawl.holder, null).catch(crawl.onFault)
 }
 
-/** Says that this crawler lives, and takes its part of the installation's rate and pace. */
+/** Reports that this crawler is alive, and updates its share of the installation's rate limits. */
 async function sendHeartbeat(
   { store, holder, stats, clock, rate, politeness, onFault }: CrawlerDependencies,
   memory: CrawlMemory,
@@ -132,16 +134,18 @@ async function sendHeartbeat(
   }
 }
 
-/** It is told once, however often it is tried again. */
+/** Pauses the session. Logs each reason once, even if retries fail. */
 function pauseSession(session: CrawlSession, pause: CrawlPauseError): void {
   const { stats, log } = session.dependencies
   if (stats.pause?.message !== pause.message) log(`crawl paused: ${pause.message}`)
   session.end(pause)
 }
 
-/** Whatever else fails is the store, or a fault of the program: both are told whole, and tried again. */
+/**
+ * Turns any other error into a pause. It is a store failure or a program error. Both are reported in full and retried.
+ */
 function pauseErrorOf({ onFault }: CrawlerDependencies, error: unknown): CrawlPauseError {
   if (error instanceof CrawlPauseError) return error
   onFault(error)
-  return new CrawlPauseError('store', 'the store fails')
+  return new CrawlPauseError('store', 'the store failed')
 }

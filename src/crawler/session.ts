@@ -1,4 +1,7 @@
-/** A span of a crawl: all that it has in hand while it trusts its eyes and its store, and is given up as a whole where it does not. */
+/**
+ * A crawl session: everything that a crawler holds between two successful self-checks. It is discarded as a whole if
+ * one fails.
+ */
 
 import type { Observation } from '../observe/observation.ts'
 import { LEASE_SECONDS, type Lease } from '../store/port/schedule.ts'
@@ -13,7 +16,7 @@ import { createKindSelector } from './queue/kind-selector.ts'
 import { ReadyQueue } from './queue/ready-queue.ts'
 import type { CrawlPause, ProbeOutcome } from './status/stats.ts'
 
-/** Why a span is given up. `rest`: milliseconds until another one is tried, at least. */
+/** Why a session is paused. `retryAfterMs`: the minimum of milliseconds until the next one. */
 export class CrawlPauseError extends Error {
   readonly reason: CrawlPause['reason']
   readonly retryAfterMs: number
@@ -26,8 +29,8 @@ export class CrawlPauseError extends Error {
 }
 
 /**
- * A visit that is over. `observation` is null where there is nothing to be written; `again`: it is visited again soon; `held`:
- * the address where it had no turn in time, or null.
+ * A finished probe. `observation` is null if there is nothing to write. `isRetried`: the name is probed again soon.
+ * `deferredAt`: the address with a wait that was too long, or null.
  */
 export type FinishedProbe = {
   candidate: Candidate
@@ -39,7 +42,7 @@ export type FinishedProbe = {
 }
 
 const LEASE_MS = LEASE_SECONDS * 1000
-/** Milliseconds for which a wanted name rests that has no turn. */
+/** Milliseconds for which a requested name is skipped if its wait is too long. */
 export const REQUEST_BACKOFF_MS = 60_000
 
 export class CrawlSession {
@@ -48,15 +51,18 @@ export class CrawlSession {
   readonly heldRanges = new Map<number, HeldRange>()
   readonly candidates = new Map<DomainName, Candidate>()
   readonly queue: ReadyQueue
-  /** Visits begun, and names that found no turn at their place, since names were read last. */
+  /** Started probes, and names rejected because of their wait, since the last read of names. */
   readonly sinceLastRead = { started: 0, rejected: 0 }
-  /** Begun and not over, by this span. */
+  /** Probes in flight of this session. */
   probesInFlight = 0
   finished: FinishedProbe[] = []
-  /** When the oldest of `seen` came, and when eyes were last found good, in milliseconds. */
+  /** The time of the oldest result in `finished`, and of the last successful self-check, in milliseconds. */
   oldestFinishedAt = 0
   lastVerifiedAt: number
-  /** Rung when a visit may begin; when names are wanted; when visits are over. */
+  /**
+   * Notified when a probe may start, when names are needed, and when probes are done. The others: when crawl requests
+   * should be read, and when leases are due for renewal.
+   */
   readonly mayProbe: Notifier
   readonly namesNeeded: Notifier
   readonly probesDone: Notifier
@@ -84,7 +90,7 @@ export class CrawlSession {
     this.renewalDue = createNotifier(clock)
   }
 
-  /** Begins nothing more. With a trouble nothing that was seen is kept. */
+  /** Ends the session: no probe starts. With `pause`, its results are discarded. */
   end(pause: CrawlPauseError | null): void {
     if (pause !== null && this.pause === null) {
       this.pause = pause
@@ -95,13 +101,13 @@ export class CrawlSession {
     for (const notifier of [this.mayProbe, this.namesNeeded, this.probesDone, this.requestsWanted]) notifier.notify()
   }
 
-  /** Every range was given back. */
+  /** Called after every range was released. */
   finish(): void {
     this.isFinished = true
     this.renewalDue.notify()
   }
 
-  /** Leases ranges; without `ranges` those whose sweep is due. */
+  /** Leases ranges. Without `ranges`, those whose sweep is due. */
   async lease(maxRanges: number, ranges?: readonly number[]): Promise<HeldRange[]> {
     const { store, holder, clock } = this.dependencies
     const leasedUntil = clock.monotonicMs() + LEASE_MS
@@ -113,7 +119,7 @@ export class CrawlSession {
     })
   }
 
-  /** Prolongs all leases; what belongs to one that is lost is thrown away. */
+  /** Renews all leases and drops the names of lost ones. */
   async renew(): Promise<void> {
     const all = [...this.heldRanges.values()]
     if (all.length === 0) return
@@ -131,18 +137,19 @@ export class CrawlSession {
     for (const candidate of [...heldRange.openCandidates]) this.forget(candidate)
   }
 
-  /** Gives back the ranges in which nothing is left to be done; with `all`, every one. */
+  /** Releases the ranges without open work, or all of them with `all`. */
   async release(all = false): Promise<void> {
-    const { store, timings: times } = this.dependencies
+    const { store, timings } = this.dependencies
     const isReleasable = (heldRange: HeldRange): boolean => all || (!heldRange.isReading && isRangeDone(heldRange))
     if (![...this.heldRanges.values()].some(isReleasable)) return
     const now = await store.now()
-    const done = [...this.heldRanges.values()].filter(isReleasable) // names may have come in meanwhile; from here on none does
+    // names may have been admitted in the meantime, but none from here on
+    const done = [...this.heldRanges.values()].filter(isReleasable)
     for (const { lease } of done) this.heldRanges.delete(lease.range)
     await store.schedule.release(
-      done.map((held) => ({
-        lease: held.lease,
-        sweep: isRangeDone(held) ? finishedSweep(held, now, times.sweepSeconds) : null,
+      done.map((heldRange) => ({
+        lease: heldRange.lease,
+        sweep: isRangeDone(heldRange) ? finishedSweep(heldRange, now, timings.sweepSeconds) : null,
       })),
     )
   }
@@ -157,7 +164,7 @@ export class CrawlSession {
     this.queue.add(candidate)
   }
 
-  /** True while nobody has taken it away. */
+  /** False if the candidate was dropped or replaced. */
   has(candidate: Candidate): boolean {
     return this.candidates.get(candidate.name) === candidate
   }
@@ -168,18 +175,18 @@ export class CrawlSession {
     if (candidate.requests.size > 0) this.backOff(candidate.name, REQUEST_BACKOFF_MS)
   }
 
-  /** A wanted name is passed over for a while. */
+  /** Skips a requested name for a while. */
   backOff(name: DomainName, milliseconds: number): void {
     this.memory.backedOff.set(name, this.dependencies.clock.monotonicMs() + milliseconds)
   }
 
-  /** It goes back to its slot. */
+  /** Returns a name to its slot. */
   returnToSlot(candidate: Candidate): void {
     if (candidate.heldRange.sweep !== null) candidate.heldRange.sweep.hasReturned = true
     this.forget(candidate)
   }
 
-  /** It is in hand no more. */
+  /** Removes a candidate from the session. */
   forget(candidate: Candidate): void {
     if (this.has(candidate)) this.candidates.delete(candidate.name)
     candidate.heldRange.openCandidates.delete(candidate)

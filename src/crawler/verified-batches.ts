@@ -1,4 +1,4 @@
-/** Slices of what visits saw: held back until the crawl has found its eyes good after them, then saved, or thrown away. */
+/** Batches of results: held until the next verification, then saved or discarded. */
 
 import { type BatchVerification, requireNoAnomaly, requireSelfCheck } from './anomaly/batch-verification.ts'
 import { countOutcomes } from './anomaly/outcome-counts.ts'
@@ -6,10 +6,10 @@ import { MAX_BATCH_PROBES } from './probe-runner.ts'
 import { saveBatch } from './save-batch.ts'
 import { CrawlPauseError, type CrawlSession } from './session.ts'
 
-/** Milliseconds after which the visits are saved when no other one is under way. */
+/** Milliseconds after which results are saved if no probe is in flight. */
 const IDLE_BATCH_DELAY_MS = 1_000
 
-/** Trusts and saves until the span ends. Throws Trouble where eyes are not good. */
+/** Verifies and saves batches until the session ends. Throws CrawlPauseError if a verification fails. */
 export async function verifyBatches(session: CrawlSession): Promise<void> {
   while (!session.isEnding) {
     await session.probesDone.wait(untilBatchDue(session))
@@ -17,25 +17,25 @@ export async function verifyBatches(session: CrawlSession): Promise<void> {
   }
 }
 
-/** Milliseconds until the slice is cut off, or, where nothing was seen, control questions are asked again. */
+/** Milliseconds until the next batch is due, or the next self-check if there are no results. */
 function untilBatchDue({
   dependencies: crawl,
   finished,
-  oldestFinishedAt: oldest,
+  oldestFinishedAt,
   lastVerifiedAt,
   probesInFlight,
 }: CrawlSession): number {
   if (finished.length >= MAX_BATCH_PROBES) return 0
-  const { clock, timings: times } = crawl
-  const startedAt = finished.length === 0 ? lastVerifiedAt : oldest
+  const { clock, timings } = crawl
+  const startedAt = finished.length === 0 ? lastVerifiedAt : oldestFinishedAt
   return (
     startedAt +
-    (probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, times.batchMs) : times.batchMs) -
+    (probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, timings.batchMs) : timings.batchMs) -
     clock.monotonicMs()
   )
 }
 
-/** What was seen until now is saved, if control questions that are asked now are answered as they must be. */
+/** Saves the results so far if the self-check passes now. */
 export async function verifyAndSave(session: CrawlSession): Promise<void> {
   const { dependencies: crawl } = session
   const batch = session.finished
@@ -55,7 +55,7 @@ export async function verifyAndSave(session: CrawlSession): Promise<void> {
   await session.release()
 }
 
-/** Throws Trouble where control questions are not answered as they must be, and where nothing could be saved. */
+/** Throws CrawlPauseError if the self-check fails or the disk lacks space. */
 export async function requireHealthy({ dependencies: crawl }: CrawlSession): Promise<void> {
   const shortage = (await crawl.diskShortage?.()) ?? null
   if (shortage !== null) throw new CrawlPauseError('disk', shortage)
@@ -63,10 +63,10 @@ export async function requireHealthy({ dependencies: crawl }: CrawlSession): Pro
 }
 
 function verificationOf({ dependencies: crawl, memory }: CrawlSession): BatchVerification {
-  const { runSelfCheck: look, log: say, store } = crawl
+  const { runSelfCheck, log, store } = crawl
   return {
-    runSelfCheck: look,
-    log: say,
+    runSelfCheck,
+    log,
     memory,
     outcomeHistory: (since) => store.schedule.outcomes(since),
     now: () => store.now(),

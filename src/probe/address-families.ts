@@ -1,17 +1,19 @@
-/** The families of addresses that are open to the crawler: one that goes away is closed, and nothing is said of what has no other. */
+/**
+ * The usable address families. The guard rejects addresses of a closed family, so that a probe says nothing about hosts
+ * without another family.
+ */
 
 import { addressFamily } from '../values/ip-address.ts'
 import type { Guard } from './guard.ts'
 
-/** By family of addresses. */
 export type AddressFamilies = Readonly<Record<4 | 6, boolean>>
 
 export type FamilyGuard = Guard & {
-  /** What is vetted from now on passes in these families alone. */
+  /** From now on, the guard accepts only addresses of these families. */
   setOpenFamilies(families: AddressFamilies): void
 }
 
-/** A guard whose families can be closed; both are open at first. */
+/** Adds closable families to a guard. Both are open at first. */
 export function makeFamilyGuard(guard: Guard): FamilyGuard {
   let families: AddressFamilies = { 4: true, 6: true }
   return {

@@ -1,34 +1,38 @@
-/** The guard: decides where the crawler may connect to. */
+/** The guard: decides whether the crawler may connect to an address. */
 
 import { BlockList } from 'node:net'
 import { addressFamily, type IpAddress, packAddress, parseAddress, unpackAddress } from '../values/ip-address.ts'
 import type { VettedEndpoint } from './probe-result.ts'
 import { NEVER_ALLOWED_RANGES, SPECIAL_IPV4_RANGES, SPECIAL_IPV6_RANGES } from './special-ranges.ts'
 
-/** `bits` leading bits of `base` are the same in all addresses of the range; those behind them are zero in `base`. */
+/** The leading `bits` bits of `base` are the same in all addresses of the range. The other bits of `base` are zero. */
 export type AddressRange = { base: IpAddress; bits: number }
 
-/** A door of the lab: connections to `address` at `standsFor`, 80 or 443, go to `port` there, or of the address `at`. */
+/**
+ * An endpoint of the lab: connections to `address` at `publicPort`, 80 or 443, go to `port` there, or at `connectTo`.
+ */
 export type PortMapping = { address: IpAddress; port: number; publicPort: number; connectTo?: IpAddress }
 
 export type Guard = {
-  /** Where to connect to for this address and this port of the web, or null where we do not. */
+  /** The endpoint for this address and web port. Returns null if the crawler must not connect. */
   vet(address: IpAddress, port: number): VettedEndpoint | null
 }
 
 type GuardOptions = {
   portMappings?: readonly PortMapping[]
-  /** The operator's own ranges, opened on ports 80 and 443. */
+  /** The operator's own ranges, allowed on ports 80 and 443. */
   allowed?: readonly AddressRange[]
-  /** Nothing but those ranges and the doors of the lab. */
+  /** Allows only those ranges and the port mappings. */
   onlyAllowed?: boolean
-  /** Never connected to, whatever is opened; 0.0.0.0 and :: stand for every address that is opened. */
+  /** Never allowed, whatever `allowed` contains. 0.0.0.0 and :: mapping for every allowed address. */
   blocked?: readonly { address: IpAddress; port: number }[]
-  /** Whether the owner of an address wants no visits; asked each time. */
+  /** Whether the owner of an address opted out. Called each time. */
   isOptedOut?: (address: IpAddress) => boolean
 }
 
-/** A form of IPv6 addresses with IPv4 addresses inside: from which byte on, and what their bits are inverted with. */
+/**
+ * A format of IPv6 addresses with embedded IPv4 addresses: their byte offsets, and the mask that inverts their bits.
+ */
 type EmbeddedIpv4Format = { range: BlockLists; offsets: readonly { at: number; mask: number }[] }
 
 const WEB_PORTS = new Set([80, 443])
@@ -40,7 +44,10 @@ const neverRanges = toBlockLists(NEVER_ALLOWED_RANGES.map(requireRange))
 
 const nat64Range = toBlockLists([requireRange('64:ff9b::/96')])
 
-/** Every address inside must pass as well. All but NAT64 are special themselves, so that it counts where they are opened. */
+/**
+ * Every embedded address must pass as well. All formats except NAT64 are special ranges, so this matters if they are
+ * allowed.
+ */
 const EMBEDDED_IPV4_FORMATS: readonly EmbeddedIpv4Format[] = [
   { range: nat64Range, offsets: [{ at: 12, mask: 0 }] }, // RFC 6052
   { range: toBlockLists([requireRange('2002::/16')]), offsets: [{ at: 2, mask: 0 }] }, // 6to4, RFC 3056
@@ -55,16 +62,19 @@ const EMBEDDED_IPV4_FORMATS: readonly EmbeddedIpv4Format[] = [
   { range: toBlockLists([requireRange('::ffff:0:0:0/96')]), offsets: [{ at: 12, mask: 0 }] }, // translated, RFC 2765
 ]
 
-/** How the interface identifier begins behind which ISATAP (RFC 5214) keeps an IPv4 address, in whatever network. */
+/** The start of an ISATAP interface identifier (RFC 5214), which an IPv4 address follows, in any network. */
 const ISATAP_PREFIXES = new Set(['00005efe', '02005efe'])
 
 /**
- * A guard that lets through what is neither special (src/probe/special-ranges.ts) nor closed, on ports 80 and 443. A mapped address
- * is the IPv4 address. Throws RangeError for a stand that stands for another port.
+ * A guard that allows ports 80 and 443 of addresses that are neither special (src/probe/special-ranges.ts) nor blocked.
+ * A mapped address counts as its IPv4 address. Throws RangeError for a port mapping with another public port.
  */
 export function makeGuard(options: GuardOptions = {}): Guard {
   const mappings = new Map(
-    (options.portMappings ?? []).map((stand) => [endpointKey(unmapped(stand.address), publicPortOf(stand)), stand]),
+    (options.portMappings ?? []).map((mapping) => [
+      endpointKey(unmapped(mapping.address), publicPortOf(mapping)),
+      mapping,
+    ]),
   )
   const allowed = toBlockLists(options.allowed ?? [])
   const blocked = new Set((options.blocked ?? []).map(({ address, port }) => endpointKey(unmapped(address), port)))
@@ -77,17 +87,17 @@ export function makeGuard(options: GuardOptions = {}): Guard {
 
   const passes = (address: IpAddress, port: number): boolean => {
     if (isBlocked(address, port)) return false
-    const inside = embeddedIpv4(address)
-    if (!inside.every((inner) => passes(inner, port))) return false
+    const embedded = embeddedIpv4(address)
+    if (!embedded.every((inner) => passes(inner, port))) return false
     if (contains(allowed, address)) return !blockedPorts.has(port)
     if (options.onlyAllowed) return false
-    return !contains(specialRanges, address) || (inside.length > 0 && contains(nat64Range, address))
+    return !contains(specialRanges, address) || (embedded.length > 0 && contains(nat64Range, address))
   }
 
   return {
-    vet(given, port) {
+    vet(original, port) {
       if (!WEB_PORTS.has(port)) return null
-      const address = unmapped(given)
+      const address = unmapped(original)
       const mapping = mappings.get(endpointKey(address, port))
       if (mapping !== undefined)
         return isBlocked(address, mapping.port) || isBlocked(mapping.connectTo ?? address, mapping.port)
@@ -99,21 +109,24 @@ export function makeGuard(options: GuardOptions = {}): Guard {
   }
 }
 
-/** The address that a connection comes to: the IPv4 address for a mapped one and for one behind NAT64 (RFC 6052). */
-export function effectiveAddress(given: IpAddress): IpAddress {
-  const address = unmapped(given)
+/**
+ * The address that a connection reaches. For a mapped address and for one behind NAT64 (RFC 6052), it is the IPv4
+ * address.
+ */
+export function effectiveAddress(original: IpAddress): IpAddress {
+  const address = unmapped(original)
   return addressFamily(address) === 6 && contains(nat64Range, address) ? embeddedIpv4(address)[0]! : address
 }
 
-/** Whether one of the ranges holds an address. */
+/** Returns a function that checks whether one of the ranges contains an address. */
 export function rangeMatcher(ranges: readonly AddressRange[]): (address: IpAddress) => boolean {
   const lists = toBlockLists(ranges)
   return (address) => contains(lists, unmapped(address))
 }
 
 /**
- * A range as `127.0.0.0/8` or `::1/128` or one address; null for other text, where bits behind the prefix are set, and for
- * mapped addresses, which are written as IPv4.
+ * Parses a range such as `127.0.0.0/8` or `::1/128`, or one address. Returns null for other text, for bits set after
+ * the prefix, and for mapped addresses, which must be written as IPv4.
  */
 export function parseAddressRange(text: string): AddressRange | null {
   const [, address = '', digits] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
@@ -124,7 +137,7 @@ export function parseAddressRange(text: string): AddressRange | null {
   return bits <= maxBits && hasZeroHostBits(packAddress(base).subarray(1), bits) ? { base, bits } : null
 }
 
-/** What a range holds once it is opened: nothing but what stays closed, nothing but special addresses, or public ones too. */
+/** Classifies the range: only addresses that no setting allows, only special addresses, or also public ones. */
 export function classifyRange(range: AddressRange): 'closed' | 'special' | 'public' {
   const isWithin = (text: string): boolean => {
     const outer = requireRange(text)
@@ -138,18 +151,18 @@ export function classifyRange(range: AddressRange): 'closed' | 'special' | 'publ
   return [...SPECIAL_IPV4_RANGES, ...SPECIAL_IPV6_RANGES].some(isWithin) ? 'special' : 'public'
 }
 
-/** Whether all bits behind the first `bits` are zero. */
+/** Whether all bits after the first `bits` are zero. */
 function hasZeroHostBits(bytes: Uint8Array, bits: number): boolean {
   return bytes.every((byte, index) => (byte & (0xff >> Math.min(Math.max(bits - 8 * index, 0), 8))) === 0)
 }
 
 function requireRange(text: string): AddressRange {
   const range = parseAddressRange(text)
-  if (range === null) throw new RangeError(`${text} is no range`)
+  if (range === null) throw new RangeError(`${text} is not an address range`)
   return range
 }
 
-/** One list a family: in a list of both, ::/0 holds 192.0.2.1 as well. */
+/** One list per family, because in a combined list ::/0 also contains 192.0.2.1. */
 type BlockLists = { 4: BlockList; 6: BlockList }
 
 function toBlockLists(ranges: readonly AddressRange[]): BlockLists {
@@ -162,20 +175,20 @@ function contains(lists: BlockLists, address: IpAddress): boolean {
   return lists[addressFamily(address)].check(address, `ipv${addressFamily(address)}`)
 }
 
-/** The IPv4 address for a mapped one (RFC 4291, chapter 2.5.5.2), otherwise the address itself. */
+/** The IPv4 address of a mapped one (RFC 4291, section 2.5.5.2). Otherwise the address itself. */
 function unmapped(address: IpAddress): IpAddress {
   return address.startsWith(MAPPED) && address.includes('.') ? (address.slice(MAPPED.length) as IpAddress) : address
 }
 
-/** The IPv4 addresses inside an IPv6 address. */
+/** The IPv4 addresses embedded in an IPv6 address. */
 function embeddedIpv4(address: IpAddress): IpAddress[] {
   if (addressFamily(address) === 4 || address === LOOPBACK) return []
   const bytes = packAddress(address).subarray(1)
-  const places = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap(
+  const offsets = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap(
     (wrapping) => wrapping.offsets,
   )
-  if (ISATAP_PREFIXES.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) places.push({ at: 12, mask: 0 })
-  return places.map(({ at, mask }) =>
+  if (ISATAP_PREFIXES.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) offsets.push({ at: 12, mask: 0 })
+  return offsets.map(({ at, mask }) =>
     unpackAddress(Uint8Array.of(4, ...bytes.subarray(at, at + 4).map((byte) => byte ^ mask))),
   )
 }
@@ -184,9 +197,9 @@ function mappedEndpoint(address: IpAddress, { port, connectTo: at }: PortMapping
   return at === undefined ? { address, port, isOwn: true } : { address, port, isOwn: true, connectTo: at }
 }
 
-function publicPortOf({ publicPort: standsFor }: PortMapping): number {
-  if (!WEB_PORTS.has(standsFor)) throw new RangeError(`nothing of the web stands at port ${standsFor}`)
-  return standsFor
+function publicPortOf({ publicPort }: PortMapping): number {
+  if (!WEB_PORTS.has(publicPort)) throw new RangeError(`public port ${publicPort} is not a web port: use 80 or 443`)
+  return publicPort
 }
 
 function endpointKey(address: IpAddress, port: number): string {

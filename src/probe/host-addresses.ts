@@ -1,4 +1,4 @@
-/** The addresses of hosts during one visit: asked once, vetted each time a connection is made. */
+/** The addresses of hosts during one probe. They are resolved once, and vetted for each connection. */
 
 import type { DomainName } from '../values/domain-name.ts'
 import { addressFamily, type IpAddress, parseAddress } from '../values/ip-address.ts'
@@ -8,12 +8,12 @@ import type { HostEndpoints } from './http/connect.ts'
 import type { OptOutList } from './policy/opt-out.ts'
 import type { DnsAnswer, VettedEndpoint } from './probe-result.ts'
 
-/** `unknown`: a family was not asked for a reason of ours. */
+/** `isIncomplete`: a family is isIncomplete for a local reason. */
 type HostAddressSet = { ipv4: readonly IpAddress[]; ipv6: readonly IpAddress[]; isIncomplete: boolean }
 
 const OPTED_OUT_ADDRESSES: HostAddressSet = { ipv4: [], ipv6: [], isIncomplete: true }
 
-/** At most `most` addresses of a host are tried. Hosts that are opted out are neither asked for nor tried. */
+/** Tries at most `maxAddresses` addresses per host. Opted-out hosts are neither resolved nor tried. */
 type HostAddressesOptions = {
   resolver: Resolver
   guard: Guard
@@ -29,25 +29,25 @@ export class HostAddresses {
     this.#options = options
   }
 
-  /** Spares the questions for a host whose addresses are known, of one family alone where `unknown` is true. */
+  /** Sets the known addresses of a host, so that it is not resolved. `isIncomplete`: a family is isIncomplete. */
   set(host: DomainName, addresses: readonly IpAddress[], isIncomplete: boolean): void {
-    this.#byHost.set(host, Promise.resolve({ ...splitByFamily(addresses), isIncomplete: isIncomplete }))
+    this.#byHost.set(host, Promise.resolve({ ...splitByFamily(addresses), isIncomplete }))
   }
 
-  /** Whether the host has an address, or may have one. */
+  /** Whether the host has an address or may have one. */
   async has(host: DomainName): Promise<boolean> {
-    const { ipv4: of4, ipv6: of6, isIncomplete: unknown } = await this.#resolve(host)
-    return of4.length > 0 || of6.length > 0 || unknown
+    const { ipv4, ipv6, isIncomplete } = await this.#resolve(host)
+    return ipv4.length > 0 || ipv6.length > 0 || isIncomplete
   }
 
-  /** Where the host may be connected to, the families in turn. */
+  /** The endpoints of the host, alternating between the families. */
   async endpoints(host: DomainName, port: 80 | 443): Promise<HostEndpoints> {
     const { guard, maxAddresses } = this.#options
-    const { ipv4: of4, ipv6: of6, isIncomplete: unknown } = await this.#resolve(host)
+    const { ipv4, ipv6, isIncomplete } = await this.#resolve(host)
     const endpoints: VettedEndpoint[] = []
-    let hasUnreachable = unknown
-    for (let index = 0; index < Math.max(of4.length, of6.length); index++) {
-      for (const address of [of4[index], of6[index]]) {
+    let hasUnreachable = isIncomplete
+    for (let index = 0; index < Math.max(ipv4.length, ipv6.length); index++) {
+      for (const address of [ipv4[index], ipv6[index]]) {
         if (address === undefined || endpoints.length === maxAddresses) continue
         const endpoint = guard.vet(address, port)
         if (endpoint === null) hasUnreachable = true
@@ -71,13 +71,13 @@ export class HostAddresses {
   }
 }
 
-/** The addresses that an answer to A or AAAA holds. */
+/** The addresses in an answer to A or AAAA. */
 export function addressesInAnswer(answer: DnsAnswer | null | undefined): IpAddress[] {
   if (answer?.outcome !== 'records') return []
   return answer.records.flatMap((record) => (typeof record === 'string' ? (parseAddress(record) ?? []) : []))
 }
 
 function splitByFamily(addresses: readonly IpAddress[]): Pick<HostAddressSet, 'ipv4' | 'ipv6'> {
-  const { of4 = [], of6 = [] } = Object.groupBy(addresses, (address) => `of${addressFamily(address)}` as const)
-  return { ipv4: of4, ipv6: of6 }
+  const { ipv4 = [], ipv6 = [] } = Object.groupBy(addresses, (address) => `ipv${addressFamily(address)}` as const)
+  return { ipv4, ipv6 }
 }

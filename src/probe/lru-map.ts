@@ -1,6 +1,9 @@
-/** A map of bounded size, which forgets what was used longest ago. */
+/** A map of bounded size that evicts the least recently used entries. */
 
-/** Entries are dropped some at a time: going to the oldest entry of a Map costs as much as there were dropped before it. */
+/**
+ * Evicts several entries at once. Iterating to the oldest entry of a Map takes time in proportion to the deleted ones
+ * before it.
+ */
 const EVICTED_SHARE = 0.02
 
 export class LruMap<Key, Value> {
@@ -8,7 +11,7 @@ export class LruMap<Key, Value> {
   readonly #maxEntries: number
   readonly #onEvicted: (key: Key, value: Value) => void
 
-  /** `most` entries are kept. `onDropped` is told of each that is forgotten for want of room. */
+  /** Keeps at most `maxEntries` entries. `onEvicted` receives each evicted entry. */
   constructor(maxEntries: number, onEvicted: (key: Key, value: Value) => void = () => {}) {
     this.#maxEntries = maxEntries
     this.#onEvicted = onEvicted
@@ -18,7 +21,7 @@ export class LruMap<Key, Value> {
     return this.#entries.get(key)
   }
 
-  /** Sets an entry, as the one used last. */
+  /** Sets an entry as the most recently used. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -1,25 +1,25 @@
-/** The visit: what one crawl of one domain saw, before anybody judges it. */
+/** The probe result: what one probe of one domain returned, before any interpretation. */
 
 import type { RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 
-/** A part that is null could not be looked at for a reason of ours, and says nothing about the domain. */
+/** Null means that a part could not be probed for a local reason. It says nothing about the domain. */
 export type ProbeResult = {
   domain: DomainName
-  /** When the visit began. */
+  /** When the probe started. */
   at: Instant
   dns: DnsProbeResult | null
   web: WebProbeResult | null
-  /** Where the web had to wait too long for its turn; `web` is then null. */
+  /** The address at which the web probe had to wait too long. `web` is then null. */
   deferredAt?: IpAddress
 }
 
-/** What became of each question. A type that is not a key was not asked, or its answer was lost for a reason of ours. */
+/** The answer of each type. A missing type was not queried, or its answer was lost for a local reason. */
 export type DnsProbeResult = Partial<Record<RecordType, DnsAnswer>>
 
-/** Why a question stayed without an answer (RFC 1035, chapter 4.1.1; `lame`: the server does not answer for the zone). */
+/** Why a query failed (RFC 1035, section 4.1.1). `lame`: the server does not serve the zone. */
 export type DnsFailure = 'servfail' | 'refused' | 'lame' | 'timeout' | 'malformed'
 
 /**
@@ -33,58 +33,62 @@ export type DnsAnswer =
   | { outcome: 'nxdomain' }
   | { outcome: 'failed'; why: DnsFailure }
 
-/** A record as an observation file writes it: names in presentation form, TXT parts by textPart. */
+/** A record in the observation format: names in presentation form, TXT parts by textPart. */
 export type ObservedRecord = string | readonly string[] | { readonly [key: string]: string | number }
 
-/** What the web servers showed. */
+/** The result of the web part. */
 export type WebProbeResult = {
-  /** From the bare name: by http, and where that answers nothing by https. */
+  /** From the bare name: over http, or over https if http does not respond. */
   bare: RedirectChain
-  /** The same from `www.`, where the bare name answers nothing at all; null where it was not looked at. */
+  /** The same from `www.`, if the bare name does not respond. Null if not probed. */
   www: RedirectChain | null
   certificate: CertificateResult
 }
 
-/** One walk along redirects, at most MOST_HOPS of them. No hop: nothing answered at the start. */
+/** One redirect chain with at most MAX_REDIRECT_HOPS redirects. Without hops, the start did not respond. */
 export type RedirectChain = { hops: readonly RedirectHop[]; end: ChainEnd; page: StartPage | null }
 
 export const MAX_REDIRECT_HOPS = 10
 
-/** One answer on the way. `url`: what was asked, absolute; `to`: where it sends the reader, absolute; null for nowhere. */
+/** One response in the chain. `url`: the absolute request URL. `to`: the absolute redirect target, or null. */
 export type RedirectHop = { url: string; status: number; to: string | null; by: 'location' | 'refresh' | null }
 
 /**
- * How a chain ended. `answered`: at its last hop. `no_response`: the last `to` (or the start) does not answer: no address,
- * refused, timed out, not HTTP, over a bound. `too_many_redirects`: after MOST_HOPS it still goes on. `not_allowed`: the last `to` (or the
- * start) is nothing that we look at: refused by the guard, another port or scheme, or no route from here.
+ * How a chain ended. `answered`: at its last hop. `no_response`: the last `to` or the start does not respond: no
+ * address, refused, timed out, invalid HTTP, or over a limit. `too_many_redirects`: it continues after
+ * MAX_REDIRECT_HOPS. `not_allowed`: the last `to` or the start is out of scope: rejected by the guard, another port or
+ * scheme, or no route.
  */
 export type ChainEnd = 'answered' | 'no_response' | 'too_many_redirects' | 'not_allowed'
 
 /**
- * What port 443 showed to the name that is served (`www.` where only that answers). `none`: no TLS listener, or a handshake
- * that ended before a certificate came. `presented`: `error` is null where the system trusts it for this name at this time,
- * otherwise the verifier's code, such as CERT_HAS_EXPIRED. `unknown`: not probed, for a local reason.
+ * What port 443 presented for the served name (`www.` if only that responds). `none`: no TLS listener, or the handshake
+ * ended before a certificate. `presented`: `error` is null if the system trusts it for this name and time. Otherwise it
+ * is the verifier's code, such as CERT_HAS_EXPIRED. `unknown`: not probed, for a local reason.
  */
 export type CertificateResult = { kind: 'none' } | { kind: 'presented'; error: string | null } | { kind: 'unknown' }
 
-/** What the start page holds, gathered as it streamed by; every part is bounded. */
+/** The content of the start page, collected while it streamed. Every part is bounded. */
 export type StartPage = {
-  /** The address that relative links count from, absolute. */
+  /** The absolute base URL of relative links. */
   base: string
-  /** In page order, as written. `name`: the rel of an anchor or link, the name of a meta, the key of data; lower case, '' for none. */
+  /**
+   * In page order, as written. `name`: the rel of an anchor or link, the name of a meta, or the key of data. In lower
+   * case, '' if there is none.
+   */
   links: readonly StartPageLink[]
-  /** What a reader sees, in pieces: one for each run of text between elements that break a line. */
+  /** The visible text. Each piece is a run of text between elements that break a line. */
   text: readonly string[]
 }
 
 /**
  * `anchor`: a or area href; `link`: link href with rel me, author or publisher; `meta`: twitter:site, og:see_also and
- * article:publisher; `data`: sameAs and url of JSON-LD. Repeats are left out.
+ * article:publisher; `data`: sameAs and url of JSON-LD. Without repeats.
  */
 export type StartPageLink = { from: 'anchor' | 'link' | 'meta' | 'data'; name: string; target: string }
 
 /**
- * An address that may be connected to, and the port there that stands for 80 or 443. `own`: the operator's own, or the lab's.
- * `at`: where the socket connects to instead, for a lab that has one address.
+ * An address that the crawler may connect to, and the port there for 80 or 443. `isOwn`: the operator's own, or the
+ * lab's. `connectTo`: the address for the socket, for a lab with a single address.
  */
 export type VettedEndpoint = { address: IpAddress; port: number; isOwn?: true; connectTo?: IpAddress }

@@ -1,4 +1,4 @@
-/** The crawl of one domain: the seven types asked at once, then the web; what came back is the visit. */
+/** The probe of one domain: queries seven DNS types at once, then requests the web, and returns the probe result. */
 
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
@@ -11,19 +11,22 @@ import type { WebProbeInput, WebProber } from './web.ts'
 
 export type Prober = {
   /**
-   * `turns`: addresses where it has its turn already (pace.ts). Never rejects for what the internet does, and is over after
-   * `milliseconds` at the latest.
+   * `granted`: addresses at which the rate limit already grants the probe. Never rejects because of the network, and
+   * ends after `timeoutMs` at the latest.
    */
   probe(domain: DomainName, granted?: readonly IpAddress[]): Promise<ProbeResult>
   close(): Promise<void>
 }
 
-/** Milliseconds of a whole visit; what is not answered by then is left out, as the resolver gives up long before. */
+/** Milliseconds for a whole probe. Unanswered parts are left out. The resolver normally gives up long before. */
 export const PROBE_TIMEOUT_MS = 60_000
 
 type ProberOptions = { resolver: Resolver; web: WebProber; now: () => Instant; timeoutMs?: number }
 
-/** Takes the resolver and the web over: `close` closes both. `now` is the time that visits carry; `milliseconds` bounds each. */
+/**
+ * Takes ownership of the resolver and the web prober: `close` closes both. `now`: the time of a probe result.
+ * `timeoutMs`: the limit per probe.
+ */
 export function createProber({
   resolver,
   web,
@@ -34,16 +37,16 @@ export function createProber({
     async probe(domain, granted = []) {
       const at = now()
       const timeout = startDeadline(milliseconds)
-      let held: IpAddress | null = null
+      let deferredAt: IpAddress | null = null
       const onDeferred = (address: IpAddress): void => {
-        held = address
+        deferredAt = address
       }
       const probeWeb: WebProbe = (known) =>
         Promise.race([web.probe(domain, { ...known, granted, onDeferred }), timeout.timedOut])
       try {
         const dns = await resolveAllTypes(resolver, domain, timeout.timedOut)
         const webResult = await probeWebIfResolved(dns, probeWeb)
-        return { domain, at, dns, web: webResult, ...(held === null ? {} : { deferredAt: held }) }
+        return { domain, at, dns, web: webResult, ...(deferredAt === null ? {} : { deferredAt }) }
       } finally {
         timeout.end()
       }
@@ -54,7 +57,7 @@ export function createProber({
   }
 }
 
-/** Null where the resolver could not be asked for a single type. Types that are not asked in time are left out. */
+/** Returns null if no type could be queried. Omits types without an answer in time. */
 async function resolveAllTypes(
   resolver: Resolver,
   domain: DomainName,
@@ -73,8 +76,8 @@ async function resolveAllTypes(
 type WebProbe = (known: WebProbeInput) => Promise<WebProbeResult | null>
 
 /**
- * Null where the name does not exist or its servers fail, and where nobody knows whether it has an address: A or AAAA was
- * not answered, and the other one has none.
+ * Returns null if the name does not exist, its servers fail, or its addresses are unknown. They are unknown if A or
+ * AAAA was not answered and the other has none.
  */
 async function probeWebIfResolved(dns: DnsProbeResult | null, probeWeb: WebProbe): Promise<WebProbeResult | null> {
   const families = [dns?.A, dns?.AAAA]

@@ -1,4 +1,4 @@
-/** One walk along redirects, by Location and by meta refresh, to the page at its end. */
+/** Follows a redirect chain, by Location and by meta refresh, to the page at its end. */
 
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { ConnectFailure } from './http/connect.ts'
@@ -8,19 +8,19 @@ import { isProbeable, redirectLocation, resolveRedirect } from './http/redirect-
 import { createPageReader, type ParsedPage } from './page/page.ts'
 import { MAX_REDIRECT_HOPS, type RedirectChain, type RedirectHop } from './probe-result.ts'
 
-/** The web as one visit meets it. */
+/** What a chain needs of its probe. */
 export type ChainContext = {
   /** The registrable domain whose pages are read. */
   ownDomain: DomainName
   get(url: URL): Promise<HttpResponse | ConnectFailure>
-  /** Whether robots.txt lets us read the page of this origin. */
+  /** Whether robots.txt allows reading the page of this origin. */
   mayFetch(origin: string): Promise<boolean>
   limits: WebLimits
 }
 
 const PAGE_TYPES = new Set(['', 'text/html', 'application/xhtml+xml'])
 
-/** Follows at most MOST_HOPS redirects. Pages are read on the own registrable domain only. */
+/** Follows at most MAX_REDIRECT_HOPS redirects. Reads pages only on the own registrable domain. */
 export async function followRedirects(start: URL, context: ChainContext): Promise<RedirectChain> {
   const hops: RedirectHop[] = []
   for (let url = start; ; ) {
@@ -39,7 +39,7 @@ type HopResult = { status: number; to: URL | null; by: RedirectHop['by']; page: 
 
 async function requestHop(url: URL, context: ChainContext): Promise<HopResult | ConnectFailure> {
   const isOwn = registrableDomain(url.hostname as DomainName) === context.ownDomain
-  // Over TLS robots.txt goes first, because a second connection beside a page that waits would cost a handshake.
+  // Over TLS, robots.txt comes first. A second connection while the page waits would cost a handshake.
   let allowed = isOwn && url.protocol === 'https:' ? await context.mayFetch(url.origin) : null
   const reply = await context.get(url)
   if (typeof reply === 'string') return reply
@@ -58,7 +58,7 @@ async function requestHop(url: URL, context: ChainContext): Promise<HopResult | 
   return hopAfterRefresh(status, url, read)
 }
 
-/** A page that its refresh leaves is not kept. */
+/** Drops the page if its refresh leads elsewhere. */
 function hopAfterRefresh(status: number, url: URL, read: ParsedPage | null): HopResult {
   const to = typeof read?.refresh === 'string' ? resolveRedirect(read.refresh, url) : null
   if (to === null) return { status, to: null, by: null, page: read?.page ?? null }

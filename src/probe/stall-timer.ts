@@ -1,26 +1,26 @@
-/** Time-outs that are fair to the other side: time in which this process had no processor does not count. */
+/** Timeouts that do not count the time in which this process had no processor. */
 
-/** Milliseconds between two looks at how late this process is. */
+/** Milliseconds between two checks of the delay of this process. */
 const TICK_MS = 10
-/** Timers are as late as this on an idle machine, too. */
+/** Timers are this late even on an idle machine. */
 const USUAL_LATENESS_MS = 3
-/** A wait is prolonged to so many times its length, at most. */
+/** The largest factor by which a timeout is extended. */
 const MAX_PROLONGATION = 5
 
-/** Milliseconds that this process was late for its own ticks, up to the last one. */
+/** Milliseconds by which the ticks of this process were late, up to the last tick. */
 let missedMs = 0
-/** When the next tick is due; null while nobody waits. */
+/** When the next tick is due. Null if no timeout is active. */
 let nextTickDue: number | null = null
 let tickTimer: NodeJS.Timeout | undefined
 let activeTimeouts = 0
 
-/** Milliseconds for which this process could not do anything, since it began and while somebody waited. */
+/** Milliseconds for which this process stalled while a timeout was active, since it started. */
 function stalledMs(): number {
   const late = nextTickDue === null ? 0 : performance.now() - nextTickDue
   return missedMs + (late > USUAL_LATENESS_MS ? late : 0)
 }
 
-/** Milliseconds of a clock that stands still while this process has no processor and somebody waits. */
+/** Milliseconds of a clock that stops while this process has no processor and a timeout is active. */
 export function stallAdjustedNow(): number {
   return performance.now() - stalledMs()
 }
@@ -44,9 +44,9 @@ function stopTicking(): void {
 }
 
 /**
- * Calls `late` after so many milliseconds, unless what it returns is called before. A process that stood still (no processor,
- * a machine that was halted) has its wait prolonged by that time, and reads what came in meanwhile before anybody is called
- * late: otherwise our own pause would count as the other side's silence.
+ * Calls `onTimeout` after this many milliseconds. The returned function cancels it. If the process stalls (no
+ * processor, a suspended machine), the timeout is extended by that time. The process then reads what arrived before it
+ * calls `onTimeout`. Otherwise a local stall would count as silence of the other side.
  */
 export function setStallTolerantTimeout(milliseconds: number, onTimeout: () => void): () => void {
   let immediate: NodeJS.Immediate | undefined

@@ -1,4 +1,4 @@
-/** What the web servers of a domain show: the chains from its bare name and from `www.`, and the certificate. */
+/** The web part of a probe: the redirect chains from the bare name and from `www.`, and the certificate. */
 
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
@@ -18,8 +18,8 @@ import { setStallTolerantTimeout } from './stall-timer.ts'
 import { createTlsContexts, type TlsContexts } from './tls/handshake.ts'
 
 /**
- * What is known of a domain that is looked at: its own addresses, `unknown`: a family was not asked for a reason of ours;
- * `turns`: the addresses where the visit has its turn already. `onHeld` is told where it waited too long for one.
+ * `addresses`: those of the domain. `isIncomplete`: a family is unknown for a local reason. `granted`: addresses at
+ * which the probe already has a grant. `onDeferred` receives the address at which the wait was too long.
  */
 export type WebProbeInput = {
   addresses: readonly IpAddress[]
@@ -30,15 +30,18 @@ export type WebProbeInput = {
 
 export type WebProber = {
   /**
-   * Null: no server answered and at least one could not be looked at for a reason of ours, or the visit was held, or the
-   * domain is opted out. Never rejects for what the internet does.
+   * Returns null if no server responded and at least one could not be probed for a local reason. Also if the probe was
+   * deferred, or the domain is opted out. Never rejects because of the network.
    */
   probe(domain: DomainName, input: WebProbeInput): Promise<WebProbeResult | null>
-  /** Ends all connections; a `look` that is under way answers null. */
+  /** Closes all connections. A probe in progress returns null. */
   close(): Promise<void>
 }
 
-/** `roots`: PEM, trusted beside Node's own. The ranges of the opt-out list are the guard's. Without a pace nobody is waited for. */
+/**
+ * `roots`: PEM, trusted in addition to Node's. The guard applies the ranges of the opt-out list. Without `politeness`
+ * there are no rate limits.
+ */
 export type WebProberOptions = {
   resolver: Resolver
   guard: Guard
@@ -49,7 +52,7 @@ export type WebProberOptions = {
   limits?: Partial<WebLimits>
 }
 
-/** What all visits share. */
+/** The state that all probes share. */
 type WebProberState = Omit<WebProberOptions, 'limits' | 'roots'> & {
   tlsContexts: TlsContexts
   robots: RobotsCache
@@ -89,12 +92,12 @@ export function createWebProber(options: WebProberOptions): WebProber {
     },
     async close() {
       closed = true
-      for (const cut of cancels) cut()
+      for (const cancel of cancels) cancel()
     },
   }
 }
 
-/** What one visit has of its own. `cut`: its time is up, whoever waits hears nothing more. */
+/** The state of one probe. `cancel`: its time is up. Open requests get no response. */
 function beginWebProbe(domain: DomainName, input: WebProbeInput, shared: WebProberState) {
   const { resolver, guard, limits, politeness = null, optOut = null } = shared
   const addresses = new HostAddresses({ resolver, guard, maxAddresses: limits.maxAddresses, optOut })
@@ -142,7 +145,7 @@ async function probeChains(
   return { bare, www, certificate: await http.certificate(served) }
 }
 
-/** The chain from http, or where that answers nothing from https. */
+/** The chain from http, or from https if http does not respond. */
 async function followFromHost(host: DomainName, context: ChainContext): Promise<RedirectChain> {
   const plain = await followFromUrl(`http://${host}/`, host, context)
   if (plain.hops.length > 0) return plain
@@ -150,7 +153,7 @@ async function followFromHost(host: DomainName, context: ChainContext): Promise<
   return secure.hops.length > 0 || plain.end === 'no_response' ? secure : plain
 }
 
-/** A name that no URL can carry (an undecodable `xn--`, a last label such as 0x10) is not looked at. */
+/** Skips a name that no URL can contain, such as an undecodable `xn--` or a last label such as 0x10. */
 async function followFromUrl(text: string, host: DomainName, context: ChainContext): Promise<RedirectChain> {
   const url = URL.parse(text)
   return url?.hostname === host ? followRedirects(url, context) : { hops: [], end: 'not_allowed', page: null }

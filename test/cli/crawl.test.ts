@@ -83,7 +83,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.deepEqual(
       [stderr, code],
       [
-        'one resolver alone is asked, and nobody contradicts it: name a second one, of another operator, with --resolver\n',
+        'only one resolver is configured, so no other one confirms its answers: add one of another operator with --resolver\n',
         0,
       ],
     )
@@ -176,7 +176,10 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const env = { ...CONTACT, DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
     writeFileSync(path('opt-out'), 'mail-1.example # by letter\nnonsense\n')
     const refused = await run(['crawl', ...options, 'mail-2.example'], { env })
-    assert.match(refused.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name.*\(DOMAINDEX_CRAWL_OPT_OUT\)\n$/)
+    assert.match(
+      refused.stderr,
+      /^domaindex: opt-out, line 2: "nonsense" is not a name.*\(DOMAINDEX_CRAWL_OPT_OUT\)\n$/,
+    )
     writeFileSync(path('opt-out'), 'mail-1.example\n')
     const { stdout, code } = await run(['crawl', ...options, 'mail-1.example', 'mail-2.example'], { env })
     assert.match(counts(stdout), /^probed 1, ok 1, .*, opted_out 1$/)
@@ -192,10 +195,14 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
       [[], /^domaindex: give the names to crawl, or --file LIST, or - for standard input\n$/, CONTACT],
       [['a.example', '--file', 'list'], /^domaindex: give either names or --file LIST, not both\n$/, CONTACT],
       [['--file', 'none'], /^domaindex: none cannot be read: no such file or directory\n$/, CONTACT],
-      [['--file', 'list', '--out', 'list'], /^domaindex: list is the list that is crawled; .*\n$/, CONTACT],
+      [['--file', 'list', '--out', 'list'], /^domaindex: list is the list itself: .*\n$/, CONTACT],
       [['--file', 'list', '--allow', '10.0.0.1/8'], /It must be an address or a range such as/, CONTACT],
-      [['--file', 'list', '--allow', '169.254.0.0/16'], /--allow 169\.254\.0\.0\/16 opens nothing/, CONTACT],
-      [['--file', 'list', '--allow', '0.0.0.0/0'], /0\/0 holds public addresses: set DOMAINDEX_CRAWL_CONTACT to/, {}],
+      [['--file', 'list', '--allow', '169.254.0.0/16'], /--allow 169\.254\.0\.0\/16 has no effect/, CONTACT],
+      [
+        ['--file', 'list', '--allow', '0.0.0.0/0'],
+        /0\/0 contains public addresses: set DOMAINDEX_CRAWL_CONTACT to/,
+        {},
+      ],
       [['--file', 'list', '--parallel', '0'], /It must be a whole number from 1 to/, CONTACT],
       [['--file', 'list', '--resolver', 'dns.example'], /It must be ADDRESS, ADDRESS:PORT or/, CONTACT],
       [

@@ -89,7 +89,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     const env = { DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
     writeFileSync(path('opt-out'), 'a.example\nnonsense')
     const bad = await run(['forget', '--opted-out'], { env })
-    assert.match(bad.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name/)
+    assert.match(bad.stderr, /^domaindex: opt-out, line 2: "nonsense" is not a name/)
     writeFileSync(path('opt-out'), 'a.example\n*.c.example\n192.0.2.0/24\nunknown.example')
     assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'checked 6 names, forgot 4\n')
     assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'checked 2 names, forgot 0\n')

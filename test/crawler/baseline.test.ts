@@ -141,7 +141,7 @@ test('a resolver that turns a fifth of all answers into NXDOMAIN is caught withi
       }
       assert.match(
         caught ?? 'not caught',
-        /^nxdomain is [\d.]+ % of the last \d+ visits \(website\), where the week had/,
+        /^nxdomain is [\d.]+ % of the last \d+ probes \(website\); the maximum of the last week is /,
       )
     }),
     { numRuns: 60 },
@@ -154,7 +154,7 @@ test('a slice of more visits than are looked back on is judged all the same', ()
   const slice = [sample(random, 2 * FULL, lied(USUAL, 0.2), NOW)]
   assert.match(
     detectAnomaly(INITIAL_ANOMALY_STATE, slice, week, NOW).anomaly ?? 'saved',
-    /^nxdomain is .* of the last 4000 visits/,
+    /^nxdomain is .* of the last 4000 probes/,
   )
 })
 
@@ -178,7 +178,7 @@ test('names without a website are judged by whether they exist, not by whether t
   const judged = (levels: Levels) =>
     detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, levels, NOW, 'dns')], week, NOW).anomaly
   assert.equal(judged({ ...USUAL, none: 0.9 }), null)
-  assert.match(judged({ ...USUAL, servfail: 0.2 })!, /^servfail is .* \(dns\), where the week had/)
+  assert.match(judged({ ...USUAL, servfail: 0.2 })!, /^servfail is .* \(dns\); the maximum of the last week is/)
 })
 
 test('a few visits of a kind among very many others are no sample of it, and many slices of a few are', () => {

@@ -29,7 +29,7 @@ test('a resolver that is left out is named, also where it was wrong from the sta
   await eyes.runSelfCheck()
   assert.deepEqual(
     [said.slice(1), eyes.exclusions().resolvers],
-    [['no resolver or address family is excluded any more'], 0],
+    [['all resolvers and address families are in use again'], 0],
   )
   await eyes.close()
   for (const each of dns) await each.close()
@@ -59,6 +59,6 @@ test('a path that drops EDNS is named once, with what to do, and nothing is left
   assert.equal(said.length, 1)
   assert.match(
     said[0]!,
-    new RegExp(`^questions with EDNS get no answer from resolver 127\\.0\\.0\\.1 port ${server.port}: `),
+    new RegExp(`^queries with EDNS get no answer from resolver 127\\.0\\.0\\.1 port ${server.port}: `),
   )
 })

@@ -88,11 +88,11 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
       [{}, `${taken} is in use: name another port with DOMAINDEX_CRAWL_ADMIN`],
       [
         { DOMAINDEX_ADMIN: taken },
-        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_ADMIN both name ${taken}: name another port with one of them`,
+        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_ADMIN are both ${taken}: change the port of one of them`,
       ],
       [
         { DOMAINDEX_PORT: taken.split(':')[1]! },
-        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_PORT both name ${taken}: name another port with one of them`,
+        `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_PORT are both ${taken}: change the port of one of them`,
       ],
     ] as const) {
       const given = { ...ENVIRONMENT, DOMAINDEX_CRAWL_ADMIN: taken, DOMAINDEX_LOG_LEVEL: 'silent', ...env }

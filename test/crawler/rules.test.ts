@@ -260,15 +260,15 @@ test('a crawler tells its rate of the last minute, its lags and why it pauses', 
   for (let second = 0; second < 120; second++) figures.countProbe('due', 'ok', second * 1000)
   figures.recordLag(5)
   figures.recordLag(1e9)
-  assert.match(figures.notReadyReason!, /^no control question/)
+  assert.match(figures.notReadyReason!, /^no self-check/)
   figures.resume()
   assert.equal(figures.notReadyReason, null)
   figures.pauseFor('self_check', 'no resolver answers', 100_000)
-  figures.pauseFor('store', 'the store fails', 110_000)
+  figures.pauseFor('store', 'the store failed', 110_000)
   const { rate, probes: visits, lags, pause } = figures.report(120_000)
   assert.ok(Math.abs(rate - 1) < 0.1, `${rate}`)
   assert.deepEqual([visits, lags[0], lags[LAG_BOUNDS_SECONDS.length]], [120, 1, 1])
-  assert.deepEqual(pause, { reason: 'store', message: 'the store fails', seconds: 20 })
+  assert.deepEqual(pause, { reason: 'store', message: 'the store failed', seconds: 20 })
 })
 
 test('the names of a set of name servers are counted, and count half after a round', () => {

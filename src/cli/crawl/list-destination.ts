@@ -10,7 +10,7 @@ import { DiskSpaceMonitor, storePaths } from '../../store/disk-space.ts'
 import { openStore } from '../../store/open.ts'
 import { redactedStoreUrl } from '../../store/port/url.ts'
 
-/** Throws StoreFault where the store cannot be opened. */
+/** Throws StoreFault if the store cannot be opened. */
 export async function openStoreDestination(settings: Settings): Promise<Destination> {
   const { store: url, secret, pool } = settings
   const intervals = probeIntervalsOf(settings)
@@ -22,7 +22,7 @@ export async function openStoreDestination(settings: Settings): Promise<Destinat
   )
 }
 
-/** Writes wait for space on their disk; a file takes a batch only if there is space, a store also retries. */
+/** Makes writes wait for disk space. A file accepts a batch only if there is space. A store also retries. */
 export function waitingDestination(destination: Destination, settings: Settings, signal: AbortSignal): Destination {
   const { isFile, label: to, write } = destination
   const store = isFile ? null : settings.store
@@ -39,7 +39,7 @@ export function waitingDestination(destination: Destination, settings: Settings,
   return { ...destination, write: (batch) => writeWhenSpace(batch).catch(throwIfStopped) }
 }
 
-/** A crawl that stops while it waits for disk space has not written its last results. */
+/** A crawl that is stopped during a wait for disk space has not written its last results. */
 function throwIfStopped(error: unknown): never {
   if ((error as Error).name !== 'AbortError') throw error
   throw new CommandFault('stopped while the disk was full; the last results are not written: run it again to continue')

@@ -1,4 +1,4 @@
-/** How the options of a crawl are read. */
+/** Parsers of the options of `crawl`. */
 
 import { InvalidArgumentError } from 'commander'
 import { parseServer, type Server } from '../../probe/dns/resolver.ts'

@@ -19,7 +19,7 @@ export async function printCrawlStatus(isJson: boolean): Promise<void> {
   console.log(isJson ? JSON.stringify(status) : formatCrawlStatus(status).join('\n'))
 }
 
-/** A line each. What no sweep has counted yet is not told as 0. */
+/** One line each. Values that no sweep has counted yet are not shown as 0. */
 export function formatCrawlStatus(status: CrawlStatus): string[] {
   const { count, requests, unsweptRanges, rate, lastDay, lag, age, crawlers } = status
   const lines = [
@@ -54,11 +54,11 @@ function withUnsweptNote(text: string, unswept: number): string {
   return unswept === 0 ? text : `${text} (${unswept} of ${SLOT_RANGES} ranges are not counted yet)`
 }
 
-/** `most`: seconds beyond which nothing more is known. */
+/** `maxSeconds`: the upper limit of the known values. */
 function formatQuantiles(quantiles: Quantiles | null, maxSeconds: number): string {
-  if (quantiles === null) return 'not known'
-  const words = (seconds: number): string => `${seconds >= maxSeconds ? 'over' : 'up to'} ${formatDuration(seconds)}`
-  return `half ${words(quantiles.p50)}, 95 % ${words(quantiles.p95)}, 99 % ${words(quantiles.p99)}`
+  if (quantiles === null) return 'unknown'
+  const format = (seconds: number): string => `${seconds >= maxSeconds ? 'over' : 'up to'} ${formatDuration(seconds)}`
+  return `half ${format(quantiles.p50)}, 95 % ${format(quantiles.p95)}, 99 % ${format(quantiles.p99)}`
 }
 
 /** As in `2.5 d`, `40 min` or `12 s`. */

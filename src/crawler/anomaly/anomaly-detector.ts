@@ -1,4 +1,7 @@
-/** The watch over outcomes: slice by slice, whether what visits come to is to be believed, and when a change is accepted. Pure. */
+/**
+ * The anomaly detector: decides batch by batch whether the outcomes of probes are credible, and when to accept a
+ * change. Pure.
+ */
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
@@ -13,8 +16,8 @@ import {
 import type { PriorState } from './prior-state.ts'
 
 /**
- * Why slices are thrown away, of which kind, since when, and the last of those that were tried since. `again`: when the
- * next one is tried, `pause` seconds after the one before.
+ * An alarm: its reason, the affected prior state, its start, and the batches tried since. `nextTrialAt`: the time of
+ * the next trial, `trialPauseSeconds` after the previous one.
  */
 export type AnomalyAlarm = {
   reason: string
@@ -26,8 +29,8 @@ export type AnomalyAlarm = {
 }
 
 /**
- * What is kept from slice to slice. `latest`: slices that were believed, the newest first. `accepted`: outcomes of
- * trials that count as part of the week though no slice of theirs was saved.
+ * The state between batches. `recentBatches`: accepted batches, newest first. `accepted`: outcomes of trials that
+ * extend the baseline although none of them was saved.
  */
 export type AnomalyState = {
   recentBatches: readonly (readonly OutcomeCount[])[]
@@ -35,36 +38,43 @@ export type AnomalyState = {
   accepted: readonly OutcomeCount[]
 }
 
-/** `why`: the slice is to be thrown away; null: it is to be saved. `news`: what an operator is to be told, once; else null. */
+/**
+ * `anomaly`: why the batch must be discarded, or null to save it. `message`: news for the operator, sent once, or null.
+ */
 export type AnomalyVerdict = { state: AnomalyState; anomaly: string | null; message: string | null }
 
 export const INITIAL_ANOMALY_STATE: AnomalyState = { recentBatches: [], alarm: null, accepted: [] }
 
-/** Blocks of the history of each kind that has enough of one. */
+/** The baseline blocks of each kind with a sufficient history. */
 type Baseline = ReadonlyMap<string, readonly OutcomeSums[]>
 
 const NEW_NAMES: PriorState = 'new'
 const BASELINE_SECONDS = 604_800
 const SECONDS_PER_DAY = 86_400
-/** Outcomes of so many seconds are no history yet: what goes wrong now must not judge itself. */
+/**
+ * Outcomes of the last seconds are not part of the baseline. A fault in progress must not count as its own baseline.
+ */
 const BASELINE_LAG_SECONDS = 10_800
-/** Visits of names that are not new, of all kinds, that are looked back on. */
+/** The number of recent probes, except those of new names, that are evaluated together. */
 const WINDOW_PROBES = 2_000
-/** Seconds until the first trial, doubled at each, and at most. */
+/** Seconds until the first trial, doubled after each trial, and the maximum. */
 const MIN_TRIAL_PAUSE_SECONDS = 300
 const MAX_TRIAL_PAUSE_SECONDS = 3_600
-/** A change is accepted after so many trials that agree, over so many seconds; after so many more they need not agree. */
+/**
+ * A change is accepted after this many trials that agree and this many seconds. After the longer time, they need not
+ * agree.
+ */
 const TRIALS_TO_ACCEPT = 12
 const STEADY_ACCEPT_SECONDS = 43_200
 const MAX_ALARM_SECONDS = 172_800
-/** Nats by which a trial must not lie outside where the doubt is to end, and by which trials that agree may differ. */
+/** The log-improbability, in nats, up to which a trial ends the alarm, and up to which two halves of trials agree. */
 const TRIAL_NATS = 3
 const AGREEMENT_NATS = 6
 
 /**
- * Judges a slice before it is saved, where control questions were answered well just now. `week`: the outcomes that were
- * saved, of the last seven days. During a doubt every slice is thrown away; of those that come after `again` one within the
- * bands ends it, and in the end the change is accepted.
+ * Evaluates a batch before it is saved, right after a successful self-check. `week`: the saved outcomes of the last
+ * seven days. During an alarm it discards every batch. A batch after `nextTrialAt` that matches the baseline ends the
+ * alarm. A lasting change is accepted at the end.
  */
 export function detectAnomaly(
   state: AnomalyState,
@@ -100,7 +110,7 @@ export function detectAnomaly(
   return { state: { recentBatches: latest, alarm: null, accepted }, anomaly: null, message: null }
 }
 
-/** A slice that comes before its time is thrown away without counting. */
+/** Discards a batch before the next trial without counting it. */
 function evaluateTrial(
   state: AnomalyState,
   alarm: AnomalyAlarm,
@@ -134,7 +144,9 @@ function evaluateTrial(
   }
 }
 
-/** Whether the last trial lies within the bands, and the last ones that hold enough of the kind that was in doubt. */
+/**
+ * Whether the last trial matches the baseline, together with enough earlier trials for a sample of the affected kind.
+ */
 function isAlarmOver(kind: string, trials: readonly (readonly OutcomeCount[])[], baseline: Baseline): boolean {
   const counts = sumOutcomesByKind(trials.slice(-1))
   for (let last = 2; last <= trials.length && (counts.get(kind)?.probes ?? 0) < MIN_SAMPLE_PROBES; last++) {
@@ -147,7 +159,7 @@ function isAlarmOver(kind: string, trials: readonly (readonly OutcomeCount[])[],
   return [...counts.values()].every(isWithin)
 }
 
-/** Whether the later half of trials came to what the earlier half came to. */
+/** Whether the later half of the trials agrees with the earlier half. */
 function trialsAgree(trials: readonly (readonly OutcomeCount[])[]): boolean {
   const earlier = sumOutcomesByKind(trials.slice(0, trials.length / 2))
   const later = sumOutcomesByKind(trials.slice(trials.length / 2))
@@ -170,7 +182,7 @@ function baselineOf(history: readonly OutcomeCount[], accepted: readonly Outcome
   return new Map(blocks.map(([kind, each]) => [kind, [...each, ...(more.get(kind) ?? [])]]))
 }
 
-/** The newest slice in any case, and others as far back as the window goes, a day at most. */
+/** The newest batch, and earlier ones within the window and one day. */
 function recentWindow(batches: AnomalyState['recentBatches'], now: Instant): AnomalyState['recentBatches'] {
   let probes = 0
   return batches.filter((batch, place) => {
@@ -179,7 +191,7 @@ function recentWindow(batches: AnomalyState['recentBatches'], now: Instant): Ano
   })
 }
 
-/** The newest slice is judged, and those before it together with it, so that neither a sudden nor a slow change is missed. */
+/** Evaluates the newest batch alone and together with earlier ones, so that it detects sudden and slow changes. */
 function firstAnomaly(rows: readonly OutcomeCount[], blocks: readonly OutcomeSums[]): string | null {
   let sum: OutcomeSums | null = null
   for (const row of rows) {

@@ -1,39 +1,46 @@
-/** Bands: whether more names fail, are gone or have lost their website than in the week before. Pure. */
+/** The baseline: whether more names fail, are missing or have lost their website than in the week before. Pure. */
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { PriorState } from './prior-state.ts'
 
-/** The shares that are watched, by the name of their count. */
+/** The labels of the monitored shares. */
 const SHARE_LABELS = { servfail: 'servfail', nxdomain: 'nxdomain', noWebsite: 'no website' } as const
 type MonitoredShare = keyof typeof SHARE_LABELS
 
 /**
- * The shares that are watched of names with this past. Names that are new, that failed or that changed lately are not judged:
- * what they come to changes with the lists that are imported, and with the waves in which such names come up again.
+ * The monitored shares by prior state. New, failed and recently changed names are not evaluated. Their outcomes depend
+ * on the imported lists, and on waves in which such names become due.
  */
 const MONITORED_SHARES: Partial<Record<string, readonly MonitoredShare[]>> = {
   website: ['servfail', 'nxdomain', 'noWebsite'],
   dns: ['servfail', 'nxdomain'],
 } satisfies Partial<Record<PriorState, readonly MonitoredShare[]>>
 
-/** Visits of a kind, and how many of them came to each. */
+/** The probes of a kind and their outcomes. */
 export type OutcomeSums = Omit<OutcomeCount, 'hour'>
 
-/** Visits of one block of the week, at least: an hour, or as many as it takes. */
+/** The minimum of probes in a block of the baseline. A block covers at least an hour. */
 const MIN_BLOCK_PROBES = 2_000
-/** No band without so many blocks, on so many seconds at least. */
+/** A baseline needs this many blocks over this many seconds. */
 const MIN_BASELINE_BLOCKS = 12
 const MIN_BASELINE_SECONDS = 86_400
-/** Fewer visits of a kind are not judged: where others are nearly all that comes up, those few are no sample of their kind. */
+/**
+ * Fewer probes of a kind are not evaluated. If nearly all due names are of other kinds, these few are not
+ * representative.
+ */
 export const MIN_SAMPLE_PROBES = 200
-/** How far above all that the week had a share must be, in parts of all visits, whatever the number of visits. */
+/** How far a share must exceed every block of the week, as a part of all probes, whatever their number. */
 const MIN_SHARE_INCREASE = 0.02
 /**
- * And how improbable, were its true value the largest of the week: e to the power of minus this, at most.
+ * How improbable the share must be if its true value were the largest of the week: at most e to the power of minus
+ * this.
  */
 const MAX_LOG_IMPROBABILITY = 20
 
-/** The blocks of a history, by kind: consecutive rows put together until they have `least` visits; what is left over is dropped. */
+/**
+ * Builds the blocks of a history by kind. Joins consecutive rows until a block has `minProbes` probes, and drops the
+ * rest.
+ */
 export function baselineBlocks(history: readonly OutcomeCount[], minProbes = MIN_BLOCK_PROBES): OutcomeCount[] {
   const blocks: OutcomeCount[] = []
   const open = new Map<string, OutcomeCount>()
@@ -48,7 +55,7 @@ export function baselineBlocks(history: readonly OutcomeCount[], minProbes = MIN
   return blocks
 }
 
-/** Counts of the same kind put together. */
+/** Adds two counts of the same kind. */
 export function addOutcomes<C extends OutcomeSums>(a: C, b: OutcomeSums): C {
   return {
     ...a,
@@ -59,7 +66,7 @@ export function addOutcomes<C extends OutcomeSums>(a: C, b: OutcomeSums): C {
   }
 }
 
-/** Whether the blocks of a kind are enough of a history to judge by. */
+/** Whether the blocks of a kind are a sufficient baseline. */
 export function isSufficientBaseline(blocks: readonly OutcomeCount[]): boolean {
   if (blocks.length < MIN_BASELINE_BLOCKS) return false
   const hours = blocks.map(({ hour }) => hour)
@@ -67,8 +74,8 @@ export function isSufficientBaseline(blocks: readonly OutcomeCount[]): boolean {
 }
 
 /**
- * Why the counts of one kind lie above what its blocks had, a sentence; null where they do not, are too few, or of a kind
- * that is not judged. `nats` and `floor`: how improbable and how far above is too much.
+ * Describes in a sentence how the counts of one kind exceed its blocks. Returns null if they do not, are too few, or
+ * the kind is not monitored. `nats` and `floor`: the limits of improbability and increase.
  */
 export function anomalyOf(
   counts: OutcomeSums,
@@ -81,15 +88,15 @@ export function anomalyOf(
     const baselineMax = Math.max(...blocks.map((block) => block[shareKey] / block.probes))
     const share = counts[shareKey] / probes
     if (share - baselineMax <= floor || probes * klDivergence(share, baselineMax) <= nats) continue
-    const week = `${formatPercent(baselineMax)} % at most`
-    return `${SHARE_LABELS[shareKey]} is ${formatPercent(share)} % of the last ${probes} visits (${kind}), where the week had ${week}`
+    const maximum = `${formatPercent(baselineMax)} %`
+    return `${SHARE_LABELS[shareKey]} is ${formatPercent(share)} % of the last ${probes} probes (${kind}); the maximum of the last week is ${maximum}`
   }
   return null
 }
 
 /**
- * Of a share from a true one, in nats (Kullback and Leibler): n visits show this share or one further off with a probability
- * of at most e to the power of minus n times this (Chernoff; Hoeffding 1963, theorem 1).
+ * The Kullback-Leibler divergence of an observed from an expected share, in nats. The probability that n probes show
+ * this share or a more extreme one is at most e^(-n × divergence) (Chernoff; Hoeffding 1963, theorem 1).
  */
 function klDivergence(observed: number, expected: number): number {
   const term = (a: number, b: number): number =>

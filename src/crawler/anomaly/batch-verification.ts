@@ -1,4 +1,7 @@
-/** The self-check of a crawl: control questions and outcome bands, by which lists and the loop decide whether to keep what they saw. */
+/**
+ * The verification of a batch: the self-check and the anomaly detector. List crawls and the continuous crawl use it to
+ * decide whether to save results.
+ */
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
@@ -7,26 +10,24 @@ import { CrawlPauseError } from '../session.ts'
 import { type AnomalyState, detectAnomaly } from './anomaly-detector.ts'
 
 export type BatchVerification = {
-  /** Asks the control questions. */
   runSelfCheck(): Promise<SelfCheckOutcome>
-  /** The outcomes that were saved since a moment; none where nothing is kept of them. */
+  /** The outcomes saved since a time. Empty if the destination has no history. */
   outcomeHistory(since: Instant): Promise<readonly OutcomeCount[]>
   now(): Promise<Instant>
-  /** What is kept from slice to slice. */
+  /** The state between batches. */
   memory: { anomalyState: AnomalyState }
   log(message: string): void
 }
 
-/** Seconds. */
 const BASELINE_SECONDS = 604_800
 
-/** Throws Trouble if control questions are not answered as they must be. */
+/** Throws CrawlPauseError if the self-check fails. */
 export async function requireSelfCheck({ runSelfCheck }: Pick<BatchVerification, 'runSelfCheck'>): Promise<void> {
   const outcome = await runSelfCheck()
   if (!outcome.passed) throw new CrawlPauseError('self_check', outcome.reason)
 }
 
-/** Throws Trouble if what visits came to is not to be believed, though control questions were answered. */
+/** Throws CrawlPauseError if the outcomes of the probes are not credible, although the self-check passed. */
 export async function requireNoAnomaly(
   { outcomeHistory: history, now, memory, log }: BatchVerification,
   batch: readonly OutcomeCount[],

@@ -1,4 +1,4 @@
-/** What visits came to, counted by the hour and by what was known of the names before. Pure. */
+/** Outcomes of probes, counted by hour and prior state. Pure. */
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
@@ -7,10 +7,10 @@ import type { PriorState } from './prior-state.ts'
 
 const SECONDS_PER_HOUR = 3_600
 
-/** How one visit ended, of a name of which so much was known before. */
+/** The outcome of a probe and the prior state of its name. */
 type CountableProbe = { at: Instant; outcome: ProbeOutcome; candidate: { prior: PriorState } }
 
-/** By hour and past; what was not looked at is none. */
+/** Counts by hour and prior state. Leaves out names that could not be probed. */
 export function countOutcomes(probes: readonly CountableProbe[]): OutcomeCount[] {
   const all = new Map<string, OutcomeCount>()
   for (const { at, outcome, candidate } of probes) {

@@ -1,19 +1,22 @@
-/** What was known of a name before a visit: visits are counted by it, so that what they come to is a share of changes. Pure. */
+/**
+ * The prior state of a name before a probe. Outcomes are counted by prior state, so that each share measures changes.
+ * Pure.
+ */
 
 import type { CrawlState, CurrentFacts } from '../../apply/crawl-state.ts'
 import type { ProbeIntervals } from '../../apply/next-probe.ts'
 import { lastProbedAt } from '../status/sweep-count.ts'
 
 /**
- * `website`: it had one. `dns`: it existed, and is not known to have had one. `recentlyChanged`: it existed, and changed lately.
- * `failed`: it was nxdomain or servfail. `new`: nobody had looked at it.
+ * `website`: it had a website. `dns`: it existed, without a known website. `recentlyChanged`: it existed and changed
+ * recently. `failed`: it was nxdomain or servfail. `new`: it was never probed.
  */
 export type PriorState = 'website' | 'dns' | 'recentlyChanged' | 'failed' | 'new'
 
-/** A name is lively while its visits are closer together than this part of the span before the second visit. */
+/** A name counts as recently changed while its probe interval is shorter than this fraction of the first one. */
 const RECENTLY_CHANGED_FACTOR = 0.5
 
-/** `current` is null where nothing was read of it. */
+/** `current` is null if nothing was read about the name. */
 export function priorStateOf(
   state: CrawlState,
   current: Pick<CurrentFacts, 'web'> | null,

@@ -1,34 +1,34 @@
-/** Names that wait beside a crawl of a list until their turn comes, so that the others go on meanwhile. */
+/** The delay queue of a list crawl: names that wait for their rate limit while other names are probed. */
 
 import type { PolitenessLimiter, RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
 import type { PriorState } from '../anomaly/prior-state.ts'
 import type { NameEntry } from './name-list.ts'
 
-/** A name, where its visit goes, what was known of it, and how often it has had to wait. */
+/** A name, the targets of its probe, its prior state, and how often it was delayed. */
 export type DelayedName = { entry: NameEntry; targets: RateLimitTargets; prior: PriorState; delays: number }
 
 type DelayQueueOptions = {
   politeness: Pick<PolitenessLimiter, 'wait' | 'acquire'>
-  /** Milliseconds of a clock that is never set back. */
+  /** Milliseconds of a monotonic clock. */
   nowMs: () => number
-  /** Told of a name that is not waited for: its turn is too far off, or did not hold too often. */
+  /** Called for a name that is not delayed: its wait is too long, or it was delayed too often. */
   onRejected(delayed: DelayedName): void
 }
 
-/** Those who wait for one place first, in the order they came. `at`: when it is asked again whether the first may go. */
+/** The names that wait for one target, in order of arrival. `nextCheckAt`: when the first one is checked again. */
 type TargetQueue = { key: string; target: RateLimitTargets; names: DelayedName[]; nextCheckAt: number }
 
 const MAX_DELAYED_NAMES = 20_000
-/** Milliseconds: an address that asks to be left alone for longer is left for another crawl. */
+/** Milliseconds. An address that requests a longer pause is left to a later crawl. */
 const MAX_DELAY_MS = 5 * 60_000
 const MAX_DELAYS_PER_NAME = 20
-/** Milliseconds between two looks at one queue, at least. */
+/** The minimum of milliseconds between two checks of one queue. */
 const MIN_CHECK_INTERVAL_MS = 1
 
 export class DelayQueue {
   readonly #options: DelayQueueOptions
   readonly #queues = new Map<string, TargetQueue>()
-  readonly #order: TargetQueue[] = [] // ascending by `at`
+  readonly #order: TargetQueue[] = [] // ascending by `nextCheckAt`
   #size = 0
 
   constructor(options: DelayQueueOptions) {
@@ -39,20 +39,20 @@ export class DelayQueue {
     return this.#size
   }
 
-  /** There is no room: no other name of the list may be begun. */
+  /** True if the queue is full. Then no other name of the list may start. */
   isFull(): boolean {
     return this.#size >= MAX_DELAYED_NAMES
   }
 
-  /** A name comes to those who wait for the place of its own that is free last. */
+  /** Adds a name to the queue of its slowest target. */
   add(delayed: DelayedName): void {
-    const { politeness: limiter, onRejected: onLeft } = this.#options
-    const { key, place, wait } = slowestTarget(limiter, delayed.targets)
+    const { politeness: limiter, onRejected } = this.#options
+    const { key, target, wait } = slowestTarget(limiter, delayed.targets)
     if (wait > MAX_DELAY_MS || delayed.delays > MAX_DELAYS_PER_NAME) {
-      onLeft(delayed)
+      onRejected(delayed)
       return
     }
-    const queue = this.#queues.get(key) ?? { key, target: place, names: [], nextCheckAt: 0 }
+    const queue = this.#queues.get(key) ?? { key, target, names: [], nextCheckAt: 0 }
     queue.names.push(delayed)
     this.#size++
     if (queue.names.length > 1) return
@@ -60,10 +60,10 @@ export class DelayQueue {
     this.#schedule(queue, wait)
   }
 
-  /** One whose turn has come, which is taken with it; null for none. */
+  /** Takes a name that may be probed now, and acquires its targets. Returns null if there is none. */
   take(): DelayedName | null {
-    const { politeness: limiter, nowMs: ticks } = this.#options
-    while (this.#order.length > 0 && this.#order[0]!.nextCheckAt <= ticks()) {
+    const { politeness: limiter, nowMs } = this.#options
+    while (this.#order.length > 0 && this.#order[0]!.nextCheckAt <= nowMs()) {
       const queue = this.#order.shift()!
       const delayed = queue.names[0]!
       const wait = limiter.wait(delayed.targets)
@@ -81,7 +81,7 @@ export class DelayQueue {
     return null
   }
 
-  /** Milliseconds until `take` may have one; Infinity where nobody waits. */
+  /** Milliseconds until `take` may return a name. Infinity if the queue is empty. */
   nextReadyIn(): number {
     const [first] = this.#order
     return first === undefined ? Number.POSITIVE_INFINITY : Math.max(0, first.nextCheckAt - this.#options.nowMs())
@@ -92,7 +92,7 @@ export class DelayQueue {
     this.#order.splice(this.#order.findLastIndex((other) => other.nextCheckAt <= queue.nextCheckAt) + 1, 0, queue)
   }
 
-  /** Takes the first out of a queue that is not in the order, and puts the others back into it. */
+  /** Removes the first name of a queue that is not in the order, and schedules the rest. */
   #removeFirst(queue: TargetQueue): void {
     this.#size--
     queue.names.shift()
@@ -101,13 +101,10 @@ export class DelayQueue {
   }
 }
 
-/** Of the places of a visit the one that is free last. */
-function slowestTarget(
-  limiter: Pick<PolitenessLimiter, 'wait'>,
-  { addresses = [], nameServers: servers }: RateLimitTargets,
-) {
+/** The target with the longest wait. */
+function slowestTarget(limiter: Pick<PolitenessLimiter, 'wait'>, { addresses = [], nameServers }: RateLimitTargets) {
   const targets = addresses.map((address): [string, RateLimitTargets] => [address, { addresses: [address] }])
-  if (servers !== undefined) targets.push([servers, { nameServers: servers }])
-  const waits = targets.map(([key, place]) => ({ key, place, wait: limiter.wait(place) }))
-  return waits.reduce((slowest, each) => (each.wait > slowest.wait ? each : slowest), { key: '', place: {}, wait: -1 })
+  if (nameServers !== undefined) targets.push([nameServers, { nameServers }])
+  const waits = targets.map(([key, target]) => ({ key, target, wait: limiter.wait(target) }))
+  return waits.reduce((slowest, each) => (each.wait > slowest.wait ? each : slowest), { key: '', target: {}, wait: -1 })
 }

@@ -1,4 +1,4 @@
-/** Where observations go: into the store, or to the end of a file. */
+/** The destination of a list crawl: the store, or the end of a file. */
 
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from '../../apply/next-probe.ts'
 import type { Observation } from '../../observe/observation.ts'
@@ -11,22 +11,22 @@ import type { BatchVerification } from '../anomaly/batch-verification.ts'
 import { type PriorState, priorStateOf } from '../anomaly/prior-state.ts'
 import { targetsOf } from '../queue/admission.ts'
 
-/** `past`: what the outcome of its visit is judged by. */
+/** `prior`: the prior state for the anomaly detector. */
 export type KnownTargets = { targets: RateLimitTargets; prior: PriorState }
 
-/** A name of which nothing is known. */
+/** A name without known facts. */
 export const UNKNOWN_NAME: KnownTargets = { targets: {}, prior: 'new' }
 
 export type Destination = {
-  /** Whether it is a file, in which half a batch may stay. */
+  /** Whether it is a file, which may contain part of a batch after a failure. */
   isFile: boolean
-  /** What it is, for a crawl that goes on with the same one. */
+  /** Identifies the destination, so that a resumed crawl uses the same one. */
   label: string
-  /** Where a name was when it was last seen, and what was known of it; null for one that was forgotten, which is not visited either. */
+  /** The last known targets of a name and its prior state. Returns null for a forgotten name, which is not probed. */
   targetsOf(name: DomainName): Promise<KnownTargets | null>
-  /** Resolves when the batch is written, with what became of each. */
+  /** Resolves when the batch is written, with the outcome of each observation. */
   write(batch: readonly Observation[]): Promise<readonly (IngestOutcome | 'written')[]>
-  /** What visits came to since a moment, and what these came to; nothing is known of that without a store. */
+  /** The outcomes of probes since a time, and a method to add more. A file has no history. */
   history: Pick<BatchVerification, 'outcomeHistory' | 'now'> & { add(outcomes: readonly OutcomeCount[]): Promise<void> }
   close(): Promise<void>
 }

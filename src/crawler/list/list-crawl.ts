@@ -1,4 +1,4 @@
-/** The crawl of a list: each name is visited, what was seen is checked, counted and written, and the place in the list follows. */
+/** The list crawl: probes each name, verifies, counts and writes the results, and saves the progress in the list. */
 
 import { observe } from '../../observe/observe.ts'
 import type { Prober } from '../../probe/probe.ts'
@@ -22,35 +22,34 @@ import { type ListProbe, VerifiedWriter } from './verified-writer.ts'
 
 export type ListCrawl = {
   prober: Pick<Prober, 'probe'>
-  /** Asks the control questions. */
   runSelfCheck: BatchVerification['runSelfCheck']
   destination: Pick<Destination, 'targetsOf' | 'write' | 'history'>
-  /** None where all servers are one's own. */
+  /** Undefined if all servers are the operator's own. */
   politeness?: Politeness
   progress: ListProgress
   tally: ListCrawlTally
-  /** Visits in flight at once, at most. */
+  /** Maximum of probes in flight. */
   parallel: number
   signal: AbortSignal
   clock: CrawlClock
-  /** Told of each line as it is taken. */
+  /** Called for each line of the list when it starts. */
   onEntry(entry: ListEntry): void
-  /** Told when a visit is over. */
+  /** Called when a probe ends. */
   onProbe(): void
-  /** A fault of the program in one visit; the others go on. */
+  /** A program error in one probe. The crawl continues. */
   onFault(name: DomainName, error: unknown): void
-  /** Why the crawl pauses, and that it goes on. */
+  /** Logs when the crawl pauses and resumes. */
   log(message: string): void
 }
 
-/** What one crawl has in hand. */
+/** The state of a list crawl. */
 type ListCrawlState = { dependencies: ListCrawl; delayQueue: DelayQueue; retries: RetryList; writer: VerifiedWriter }
 
-/** So many names in a row that could not be looked at are no longer bad luck. */
+/** After this many failures in a row to probe a name, the crawl pauses. */
 const MAX_FAILURES_IN_ROW = 1000
-const BLIND_MESSAGE = `${MAX_FAILURES_IN_ROW} names in a row could not be probed: no resolver responds from here`
+const NO_RESOLVER_MESSAGE = `${MAX_FAILURES_IN_ROW} names in a row could not be probed: no resolver responds`
 
-/** True where the list came to its end. Throws what writing throws. */
+/** Returns true if the whole list was crawled. Rejects if the destination fails. */
 export async function crawlList(crawl: ListCrawl): Promise<boolean> {
   const { progress, tally, parallel, signal } = crawl
   const { limiter, nowMs } = crawl.politeness ?? NO_POLITENESS
@@ -126,7 +125,7 @@ async function probeEntry(state: ListCrawlState, entry: NameEntry, delayed?: Del
   crawl.onProbe()
 }
 
-/** Null for a name that waits beside now, and for a fault. */
+/** Returns null if the name was delayed, or for a program error. */
 async function probeKnown(
   state: ListCrawlState,
   entry: NameEntry,
@@ -152,15 +151,18 @@ async function probeKnown(
   return null
 }
 
-/** Counts the names in a row that could not be looked at; too many pause the crawl. */
+/** Counts the names in a row that could not be probed, and pauses the crawl if there are too many. */
 function countFailuresInRow({ dependencies: { tally }, writer }: ListCrawlState, hasFailed: boolean): void {
   tally.failuresInRow = hasFailed ? tally.failuresInRow + 1 : 0
   if (tally.failuresInRow < MAX_FAILURES_IN_ROW) return
   tally.failuresInRow = 0
-  writer.pauseFor(new CrawlPauseError('self_check', BLIND_MESSAGE))
+  writer.pauseFor(new CrawlPauseError('self_check', NO_RESOLVER_MESSAGE))
 }
 
-/** What is known of a name that has its turn now, as one that was waiting beside has; null where it is not visited now. */
+/**
+ * The targets of a name that may be probed now. Its targets are already acquired if it was delayed. Returns null if it
+ * is not probed now.
+ */
 async function acquireTargets(
   crawl: ListCrawl,
   delayQueue: DelayQueue,

@@ -1,4 +1,7 @@
-/** The place of a crawl in its list, kept in a small file beside it while it is not done, so that it can go on. */
+/**
+ * The progress of a crawl in its list. A small file next to the list stores it until the crawl completes, so that the
+ * crawl can resume.
+ */
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { CommandFault } from '../../config/command-fault.ts'
@@ -6,40 +9,39 @@ import { errorCause } from '../../import/stream/input-error.ts'
 import type { ListEntry, NameEntry, NameList } from './name-list.ts'
 
 /**
- * What the file holds. Every line up to `line` was begun, and all but those of `open` are done. `digest`: of the list up to
- * `line`. `to`: where the observations go. `pid`: the process that is at it,
- * null once it has ended.
+ * The content of the file. Every line up to `line` was started, and all of them except `open` are done. `digest`: of
+ * the list up to `line`. `pid`: the process of the crawl, null after it ended.
  */
 type SavedProgress = { line: number; digest: number; open: number[]; destination: string; pid: number | null }
 
-/** `begin` and `finish` are told of each name; `save` writes the file at most once a second, `end` in any case. */
+/** `startEntry` and `finishEntry` record each name. `save` writes the file at most once a second. */
 export type ListProgress = {
   startEntry(entry: ListEntry): void
   finishEntry(entry: NameEntry): void
   save(): void
-  /** Removes the file where the list is `done` and nothing is open, or nothing was begun; writes it otherwise. */
+  /** Removes the file if the list is done without open names, or if nothing started. Otherwise writes it. */
   finish(done: boolean): void
-  /** The entries of the list that are not done. */
+  /** The unfinished entries of the list. */
   remainingEntries(): AsyncIterable<ListEntry>
-  /** The line behind which it goes on; 0 for a list that was not begun. */
+  /** The line after which the crawl resumes. 0 for a new list. */
   readonly resumeAfterLine: number
 }
 
 const MIN_SAVE_INTERVAL_MS = 1000
 
-/** The place of a list that can be read again. Throws CommandFault where another crawl of it was begun, with what to do. */
+/** Opens the progress of a list. Throws CommandFault if another crawl of the list is unfinished, with advice. */
 export function openListProgress(list: NameList, destination: string): ListProgress {
   if (list.path === null || list.path === '-' || !list.stats?.isFile()) return untrackedProgress(list)
   const file = `${list.path}.progress`
   const saved = readSavedProgress(file)
   if (saved !== null && saved.destination !== destination) {
     throw new CommandFault(
-      `a crawl of ${list.path} into ${saved.destination} is not finished: finish it, or remove ${file} to begin anew`,
+      `a crawl of ${list.path} into ${saved.destination} is not finished: finish it, or remove ${file} to start over`,
     )
   }
   if (saved !== null && isInProgress(saved)) {
     throw new CommandFault(
-      `process ${saved.pid} is crawling ${list.path}: wait until it has ended, or remove ${file} if that is no crawl`,
+      `process ${saved.pid} is crawling ${list.path}: wait until it ends, or remove ${file} if that process is not a crawl`,
     )
   }
   const state = { line: saved?.line ?? 0, digest: saved?.digest ?? 0, open: new Set(saved?.open), savedAt: 0 }
@@ -64,7 +66,7 @@ export function openListProgress(list: NameList, destination: string): ListProgr
   }
 }
 
-/** Arguments, standard input, and what comes through a pipe, cannot be gone on with. */
+/** Arguments, standard input and pipes cannot be resumed. */
 const untrackedProgress = (list: NameList): ListProgress => ({
   resumeAfterLine: 0,
   startEntry() {},
@@ -74,19 +76,21 @@ const untrackedProgress = (list: NameList): ListProgress => ({
   remainingEntries: () => list.entries,
 })
 
-/** Null where there is none. Throws CommandFault for one that cannot be read. */
+/** Returns null if there is no file. Throws CommandFault if it is invalid. */
 function readSavedProgress(file: string): SavedProgress | null {
   try {
-    const { line, digest, open, destination: to, pid } = JSON.parse(readFileSync(file, 'utf8')) as SavedProgress
-    const isWhole = [line, digest, pid ?? 0, ...open].every(Number.isInteger) && typeof to === 'string'
-    if (isWhole) return { line, digest, open, destination: to, pid }
+    const { line, digest, open, destination, pid } = JSON.parse(readFileSync(file, 'utf8')) as SavedProgress
+    const isWhole = [line, digest, pid ?? 0, ...open].every(Number.isInteger) && typeof destination === 'string'
+    if (isWhole) return { line, digest, open, destination, pid }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
   }
-  throw new CommandFault(`${file} cannot be read: remove it to crawl the list from its beginning`)
+  throw new CommandFault(`${file} cannot be read: remove it to crawl the list from the start`)
 }
 
-/** Where the number is our own, whoever had it has ended: a container may give the same one at every start. */
+/**
+ * If the PID is this process's own, the previous process has ended. A container may assign the same PID at every start.
+ */
 function isInProgress({ pid }: SavedProgress): boolean {
   if (pid === null || pid === process.pid) return false
   try {
@@ -96,17 +100,17 @@ function isInProgress({ pid }: SavedProgress): boolean {
   }
 }
 
-/** By another file and a rename: it is never there by half. */
+/** Writes a new file and renames it, so that a partial file never appears. */
 function writeSavedProgress(file: string, saved: SavedProgress): void {
   try {
     writeFileSync(`${file}.new`, `${JSON.stringify(saved)}\n`)
     renameSync(`${file}.new`, file)
   } catch (error) {
-    throw new CommandFault(`${file}, the place of the crawl, cannot be written: ${errorCause(error)}`)
+    throw new CommandFault(`${file}, the progress of the crawl, cannot be written: ${errorCause(error)}`)
   }
 }
 
-/** Nothing of a list that has changed up to the place is handed out. Throws CommandFault for it. */
+/** Yields nothing if the list has changed up to the saved line, and throws CommandFault. */
 async function* remainingEntriesOf(
   list: NameList,
   { line, digest, open }: SavedProgress,
@@ -124,7 +128,7 @@ async function* remainingEntriesOf(
   }
   if (isChanged) {
     throw new CommandFault(
-      `${list.path} has changed before line ${line}, where its crawl was stopped: remove ${file} to crawl it from its beginning`,
+      `${list.path} has changed before line ${line}, where its crawl stopped: remove ${file} to crawl it from the start`,
     )
   }
 }

@@ -1,22 +1,22 @@
-/** Reports a list crawl to its user: invalid lines, errors, progress and the end. */
+/** Reports a list crawl to its user: invalid lines, errors, progress and the result. */
 
 import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { ListCrawlTally } from './list-tally.ts'
 import type { ListEntry, NameList } from './name-list.ts'
 
-const DELAYED_MESSAGE = 'were not probed, because their servers asked for a longer pause'
+const DELAYED_MESSAGE = 'were not probed, because their servers requested a longer pause'
 const NOT_PROBED_MESSAGE = 'because no resolver responds or the resolvers disagree'
-/** A progress line: `show` takes the finished count and the share (0 to 1) of the whole. */
+/** A progress line. `show` takes the finished count and the share (0 to 1) of the whole. */
 type ProgressDisplay = {
   show(done: number, share: number | null, extra: { from: number; more: string }): void
   end(): void
 }
 
-/** Lines, or faults, that are told one by one. */
+/** Maximum of lines or errors reported one by one. */
 const MAX_REPORTED = 10
 
-/** `from`: the line behind which the crawl goes on, 0 for its beginning. */
+/** `from`: the line after which the crawl resumes, 0 for the start. */
 export function createListReporter(list: NameList, from: number, tally: ListCrawlTally, progress: ProgressDisplay) {
   let line = from
   let share: number | null = null
@@ -41,7 +41,7 @@ export function createListReporter(list: NameList, from: number, tally: ListCraw
     onFault(name: DomainName, error: unknown): void {
       if (tally.of('failed') <= MAX_REPORTED) report(`${name}: ${error instanceof Error ? error.stack : error}`)
     },
-    /** Sets the exit code. Throws CommandFault where names stay that nobody looked at. */
+    /** Sets the exit code. Throws CommandFault if some names were not probed. */
     finish(isDone: boolean): void {
       const notProbed = tally.of('not_probed')
       const retryHint = list.path === null || list.path === '-' ? '' : '; run it again to continue'

@@ -1,34 +1,37 @@
-/** Visits in flight: names of a list are taken as others are done, as many at once as are allowed. */
+/** Runs the probes of a list: starts the next names as others finish, up to the concurrency limit. */
 
 import type { DelayedName, DelayQueue } from './delay-queue.ts'
 import type { ListEntry, NameEntry } from './name-list.ts'
 
 export type ListRun = {
   entries: AsyncIterable<ListEntry>
-  /** Visits in flight at once, at most. */
+  /** Maximum of probes in flight. */
   parallel: number
-  /** Asks for the end: no other name is begun. */
+  /** Stops the crawl: no other name starts. */
   signal: AbortSignal
-  /** Names that were put aside by `visit` until their turn comes; they go before those of the list. */
+  /** Delayed names. They precede those of the list. */
   delayQueue?: Pick<DelayQueue, 'size' | 'isFull' | 'take' | 'nextReadyIn'>
-  /** Names that are visited once more; they go before all others. */
+  /** Names to probe again. They precede all others. */
   retries?: { readonly size: number; take(): NameEntry | null }
-  /** Whether no visit may begin for now; `onReady` takes what is to be called when one may. */
+  /** Whether probes must not start now. `onReady` registers a callback for when they may. */
   pauseControl?: { isPaused(): boolean; onReady(resume: () => void): void }
-  /** Told of every line as it is taken. */
+  /** Called for each line when it starts. */
   startEntry(entry: ListEntry): void
-  /** Visits a name and hands over what was seen; a rejection ends the crawl. `held`: where it waited before. */
+  /**
+   * Probes a name and records the result. A rejection ends the crawl. `delayed`: the entry if the name was delayed
+   * before.
+   */
   probe(entry: NameEntry, delayed?: DelayedName): Promise<void>
 }
 
-/** Milliseconds that what is in flight has after it was asked to end; what is not done then stays undone. */
+/** Milliseconds for probes in flight after the crawl was stopped. Those still open then stay unfinished. */
 const SHUTDOWN_GRACE_MS = 15_000
 const NO_RETRIES = { size: 0, take: () => null }
 const NO_DELAY_QUEUE = { size: 0, isFull: () => false, take: () => null, nextReadyIn: () => Number.POSITIVE_INFINITY }
 
 /**
- * True where the list came to its end and nobody waits beside, false where it was stopped. Throws what a visit or the list
- * throws, when no visit is in flight.
+ * Returns true if the whole list and all delayed names were probed, false if the crawl was stopped. After the last
+ * probe ended, throws what a probe or the list threw.
  */
 export function probeList(run: ListRun): Promise<boolean> {
   return new Promise((resolve, reject) => new ListRunner(run, resolve, reject).resume())
@@ -42,7 +45,7 @@ class ListRunner {
   readonly #grace: ReturnType<typeof createShutdownGrace>
   readonly #resolve: (isDone: boolean) => void
   readonly #reject: (error: unknown) => void
-  /** The line that was read last and not begun yet. */
+  /** The last line read, if it did not start yet. */
   #nextEntry: ListEntry | null = null
   #isReading = false
   #isRead = false
@@ -63,7 +66,7 @@ class ListRunner {
     run.pauseControl?.onReady(this.resume)
   }
 
-  /** Begins what may begin now. Called whenever something has changed. */
+  /** Starts all probes that may start now. Called after every change. */
   readonly resume = (): void => {
     if (this.#isFinished) return
     clearTimeout(this.#timer)
@@ -79,7 +82,7 @@ class ListRunner {
     else if (this.#hasCapacity()) this.#wait()
   }
 
-  /** For the next line, and for the next turn of one who waits beside. */
+  /** Waits for the next line and for the next delayed name. */
   #wait(): void {
     if (!this.#isRead && !this.#isReading && !this.#delayQueue.isFull()) this.#read()
     const soonest = this.#delayQueue.nextReadyIn()
@@ -145,7 +148,10 @@ class ListRunner {
   }
 }
 
-/** `allow` resolves with the work, or when time is up. (A race with one promise for all would hold on to every one of them.) */
+/**
+ * `track` resolves with the work or at the end of the grace period. (Promise.race with one common promise would keep
+ * every promise in memory.)
+ */
 function createShutdownGrace(signal: AbortSignal, milliseconds: number) {
   const pending = new Set<() => void>()
   let timer: NodeJS.Timeout | undefined

@@ -4,9 +4,9 @@ import type { DnsStatus, Observation } from '../../observe/observation.ts'
 import type { IngestOutcome } from '../../store/ingest.ts'
 
 /**
- * `not_probed`: not probed, for a local reason; `rate_limited`: the wait was too long; `opted_out`: on the opt-out list;
- * `invalid`: lines that are no name; `failed`: a program error.
- * `refused`: the clock of this machine is ahead of the store's.
+ * `not_probed`: not probed, for a local reason; `rate_limited`: the wait was too long. `opted_out`: on the opt-out
+ * list; `invalid`: a line that is not a name; `failed`: a program error. `ahead`: the clock of this machine is ahead of
+ * the store's.
  */
 type ListCountKey =
   | DnsStatus
@@ -20,7 +20,7 @@ type ListCountKey =
   | 'written'
   | IngestOutcome
 
-/** Told in any case, and those told only where there are some. */
+/** Counts that are always shown, and those shown only if they are not 0. */
 const ALWAYS_SHOWN = ['ok', 'nxdomain', 'servfail', 'website'] as const
 const SHOWN_IF_NONZERO = ['not_probed', 'rate_limited', 'opted_out', 'forgotten', 'failed', 'ahead', 'invalid'] as const
 const WRITE_OUTCOMES = { store: ['applied', 'unchanged', 'stale'], file: ['written'] } as const
@@ -32,15 +32,15 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
   const countOf = (count: ListCountKey): number => counts.get(count) ?? 0
   const formatCounts = (names: readonly ListCountKey[]): string[] => names.map((name) => `${name} ${countOf(name)}`)
   const nonzero = (): ListCountKey[] => SHOWN_IF_NONZERO.filter((name) => countOf(name) > 0)
-  const usual = [...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]
+  const always = [...ALWAYS_SHOWN, ...WRITE_OUTCOMES[destinationKind]]
   const probed = (): number =>
     countOf('ok') + countOf('nxdomain') + countOf('servfail') + countOf('not_probed') + countOf('failed')
   return {
     of: countOf,
     probed,
-    /** Names that wait for their turn. */
+    /** Delayed names. */
     waiting: 0,
-    /** Names in a row that could not be looked at. */
+    /** Names in a row that could not be probed. */
     failuresInRow: 0,
     add(count: ListCountKey): void {
       counts.set(count, countOf(count) + 1)
@@ -54,15 +54,15 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
       const waiting = this.waiting > 0 ? [`waiting ${this.waiting}`] : []
       return [...formatCounts([...ALWAYS_SHOWN, ...nonzero()]), ...waiting].join('  ')
     },
-    /** All counts by name, those that are 0 left out where they are rare. */
+    /** All counts by name, without rare ones that are 0. */
     object(seconds: number): object {
-      const names = [...usual, ...nonzero()]
+      const names = [...always, ...nonzero()]
       return { probed: probed(), ...Object.fromEntries(names.map((name) => [name, countOf(name)])), seconds }
     },
     /** As in `probed 80, ok 70, …, applied 75, unchanged 5, stale 0 (12.3 s, 7 probes/s)`. */
     summary(seconds: number): string {
       const rate = Math.round(probed() / Math.max(seconds, 0.001))
-      const all = [`probed ${probed()}`, ...formatCounts([...usual, ...nonzero()])].join(', ')
+      const all = [`probed ${probed()}`, ...formatCounts([...always, ...nonzero()])].join(', ')
       return `${all} (${seconds.toFixed(1)} s, ${rate} probes/s)`
     },
   }

@@ -1,4 +1,4 @@
-/** The names that are to be crawled, line by line: of arguments, of a file, or of standard input, whatever their number. */
+/** The names of a list crawl, read line by line from arguments, a file or standard input of any size. */
 
 import { createReadStream, fstatSync, openSync, type Stats } from 'node:fs'
 import { addAbortSignal, type Readable } from 'node:stream'
@@ -10,13 +10,16 @@ import { createLineSplitter, type InputLine } from '../../import/stream/line-spl
 import { parseListLine } from '../../import/stream/list-line.ts'
 import { type DomainName, nameProblem, parseName } from '../../values/domain-name.ts'
 
-/** `line` counts from 1. `digest` is of the list up to this line; `share` of it is gone through then (null: not known). */
+/**
+ * `line` counts from 1. `digest`: of the list up to this line. `share`: the part of the list up to here, null if
+ * unknown.
+ */
 type ListPosition = { line: number; digest: number; share: number | null }
-/** A line that holds something: a name, or the reason why it is none. */
+/** A line with content: a name, or the reason why it is invalid. */
 export type ListEntry = ListPosition & ({ name: DomainName } | { name: null; reason: string })
 export type NameEntry = Extract<ListEntry, { name: DomainName }>
 
-/** Where names come from. `path` is null for arguments, `-` for standard input; `unit` is what is counted. */
+/** The source of names. `path` is null for arguments and `-` for standard input. `itemName` is the counted unit. */
 export type NameList = {
   path: string | null
   itemName: 'line' | 'name'
@@ -31,15 +34,16 @@ export function nameListFromArguments(texts: readonly string[]): NameList {
 }
 
 /**
- * Opens a file, plain or compressed by gzip or zstd; `-` is standard input. Throws CommandFault for what cannot be read, its
- * entries throw AbortError when the signal comes.
+ * Opens a file, plain or compressed by gzip or zstd. `-` is standard input. Throws CommandFault if it cannot be read.
+ * Its entries throw AbortError after the signal.
  */
 export function openNameList(path: string, signal: AbortSignal): NameList {
   try {
     const fd = path === '-' ? 0 : openSync(path, 'r')
     const stats = fstatSync(fd)
     if (stats.isDirectory()) throw new Error('it is a folder')
-    // whoever imports node:process sets the pipe of standard input so that reads from its number fail while it is empty
+    // importing node:process makes a standard input pipe nonblocking, so that reads of its descriptor fail while it is
+    // empty
     const bytes = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: READ_CHUNK_BYTES })
     return {
       path,
@@ -59,7 +63,7 @@ async function* entriesFromArguments(texts: readonly string[]): AsyncGenerator<L
   }
 }
 
-/** `size` in bytes, 0 where it is not known, as of a pipe. Throws CommandFault for data that is cut off or damaged. */
+/** `size` in bytes, 0 if unknown, as for a pipe. Throws CommandFault for truncated or damaged data. */
 async function* entriesFromStream(bytes: Readable, path: string, size: number): AsyncGenerator<ListEntry> {
   let bytesRead = 0
   let bytesConsumed = 0

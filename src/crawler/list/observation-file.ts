@@ -1,4 +1,4 @@
-/** A file that observations are appended to, each as a line; a line that a crash left by half is repaired first. */
+/** Appends observations to a file, one per line. First repairs a partial line that a crash left. */
 
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, type Stats, write, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -13,17 +13,19 @@ import { type Destination, UNKNOWN_NAME } from './destination.ts'
 
 const STANDARD_OUTPUT = 1
 const NEWLINE_BYTE = 10
-/** Milliseconds until a pipe that is full is tried again. */
+/** Milliseconds until a full pipe is tried again. */
 const PIPE_RETRY_MS = 10
-/** How every line begins that writeObservation writes. */
+/** The start of every line that writeObservation writes. */
 const OBSERVATION_LINE_PREFIX = '{"domain":"'
 
-/** `-` is standard output. Throws CommandFault for a file that cannot be written, or is the list, or holds something else. */
+/**
+ * `-` is standard output. Throws CommandFault if the file cannot be written, is the list itself, or has other content.
+ */
 export function openObservationFile(path: string, list: Stats | null): Destination {
   const fd = path === '-' ? STANDARD_OUTPUT : openForAppend(path)
   const stats = fstatSync(fd)
   if (list !== null && stats.isFile() && stats.ino === list.ino && stats.dev === list.dev) {
-    throw new CommandFault(`${path} is the list that is crawled; name another file for --out`)
+    throw new CommandFault(`${path} is the list itself: choose another file for --out`)
   }
   if (stats.isFile() && path !== '-') repairLastLine(fd, stats.size, path)
   return {
@@ -49,7 +51,10 @@ function openForAppend(path: string): number {
   }
 }
 
-/** Cuts off the half of an observation at the end, or ends the line of a whole one. Throws CommandFault where the last line is none. */
+/**
+ * Removes a partial observation at the end, or terminates a complete last line. Throws CommandFault if the last line is
+ * not an observation.
+ */
 function repairLastLine(fd: number, size: number, path: string): void {
   const tail = Buffer.alloc(Math.min(size, MAX_LINE_BYTES))
   readSync(fd, tail, 0, tail.length, size - tail.length)
@@ -62,19 +67,19 @@ function repairLastLine(fd: number, size: number, path: string): void {
   else if (!isWhole && !isEnded && last.startsWith(OBSERVATION_LINE_PREFIX.slice(0, last.length)))
     ftruncateSync(fd, size - (tail.length - from))
   else if (!isWhole)
-    throw new CommandFault(`${path} does not end with a line of observations; name another file for --out`)
+    throw new CommandFault(`the last line of ${path} is not an observation: choose another file for --out`)
 }
 
 const writeToFile = promisify(write)
 
-/** Waits while a pipe is full: Node sets the one of standard output so that it refuses then. */
+/** Waits while a pipe is full, because Node makes standard output nonblocking. */
 async function writeFully(fd: number, bytes: Buffer): Promise<void> {
   for (let from = 0; from < bytes.length; ) {
     try {
       from += (await writeToFile(fd, bytes, from)).bytesWritten
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (code === 'EPIPE') throw new CommandFault('standard output was closed; what was not finished was not written')
+      if (code === 'EPIPE') throw new CommandFault('standard output was closed; unfinished results are not written')
       if (code !== 'EAGAIN') throw error
       await setTimeout(PIPE_RETRY_MS)
     }

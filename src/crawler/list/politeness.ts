@@ -1,4 +1,4 @@
-/** The manners of a crawl of a list: who is left out of it, and where a visit has to wait for its turn. */
+/** The politeness of a list crawl: who is skipped, and where a probe has to wait. */
 
 import type { Observation } from '../../observe/observation.ts'
 import type { OptOutList } from '../../probe/policy/opt-out.ts'
@@ -9,14 +9,14 @@ import type { DelayedName } from './delay-queue.ts'
 
 export type Politeness = {
   limiter: Pick<PolitenessLimiter, 'wait' | 'acquire'>
-  /** Milliseconds of the pace's clock. */
+  /** Milliseconds of the limiter's clock. */
   nowMs: () => number
   optOut: Pick<OptOutList, 'hasName'>
-  /** Whether an address is the operator's own, where nobody has to wait. */
+  /** Whether an address is the operator's own, without rate limits. */
   isOwn(address: IpAddress): boolean
 }
 
-/** Addresses of a name that are waited for together. */
+/** The maximum of addresses that a delayed name waits for. */
 const MAX_DELAY_ADDRESSES = 4
 
 export const NO_POLITENESS: Politeness = {
@@ -26,7 +26,10 @@ export const NO_POLITENESS: Politeness = {
   isOwn: () => true,
 }
 
-/** Where a name has to wait after a visit that was held at an address: there, and where visits before were held. */
+/**
+ * The targets that a name waits for after its probe was deferred at an address: that address and those of earlier
+ * delays.
+ */
 export function targetsAfterDelay(
   previous: DelayedName | undefined,
   at: IpAddress,

@@ -1,4 +1,4 @@
-/** What visits of a list saw, held back until the self-check after them is well: then it is written, otherwise thrown away. */
+/** Holds results of a list crawl until the next verification, then writes or discards them. */
 
 import type { Observation } from '../../observe/observation.ts'
 import type { Instant } from '../../values/time.ts'
@@ -10,7 +10,7 @@ import { CrawlPauseError } from '../session.ts'
 import type { ProbeOutcome } from '../status/stats.ts'
 import type { NameEntry } from './name-list.ts'
 
-/** A visit that is over. `dns` of its observation is null where the name could not be looked at. */
+/** A finished probe. `dns` of its observation is null if the name could not be probed. */
 export type ListProbe = {
   entry: NameEntry
   observation: Observation
@@ -24,19 +24,19 @@ type VerifiedWriterOptions = {
   clock: CrawlClock
   signal: AbortSignal
   write(batch: readonly ListProbe[]): Promise<void>
-  /** Told of names whose visits were thrown away, which are to be visited again. */
+  /** Called with the names of discarded results, to probe them again. */
   onDiscarded(entries: readonly NameEntry[]): void
-  /** Told when visits may begin again. */
+  /** Called when probes may start again. */
   onReady(): void
 }
 
-/** Visits that are checked and written together, at most, and milliseconds that one of them waits for others. */
+/** Maximum of results in a batch, and milliseconds that a result waits for others. */
 const MAX_BATCH_PROBES = 500
 const MAX_BATCH_DELAY_MS = 30_000
-/** Milliseconds that they wait where no other visit is under way. */
+/** Milliseconds that results wait if no probe is in flight. */
 const IDLE_BATCH_DELAY_MS = 1_000
 const MAX_UNSAVED_PROBES = 2_000
-/** Milliseconds until a crawl that pauses looks again, at first and at most. */
+/** Milliseconds until a paused crawl retries, at first and at most. */
 const MIN_RETRY_DELAY_MS = 2_000
 const MAX_RETRY_DELAY_MS = 60_000
 
@@ -47,7 +47,7 @@ export class VerifiedWriter {
   #finished: ListProbe[] = []
   #oldestFinishedAt = 0
   #probesInFlight = 0
-  /** Raised when what was seen until then is thrown away. */
+  /** Incremented when the pending results are discarded. */
   #epoch = 0
   #retryDelay = MIN_RETRY_DELAY_MS
   #pause: { reason: string | null; retryAfterMs: number } | null = { reason: null, retryAfterMs: 0 }
@@ -65,18 +65,18 @@ export class VerifiedWriter {
     })
   }
 
-  /** Whether no visit may begin: the crawl cannot trust what it sees, or too much of it waits. */
+  /** Whether no probe may start, because the crawl is paused or has too many unsaved results. */
   get isPaused(): boolean {
     return this.#failure === null && (this.#pause !== null || this.#finished.length >= MAX_UNSAVED_PROBES)
   }
 
-  /** A visit begins; `end` wants what this returns. */
+  /** Records the start of a probe. Pass the returned epoch to `finishProbe`. */
   startProbe(): number {
     this.#probesInFlight++
     return this.#epoch
   }
 
-  /** A visit is over; `seen` is null where there is nothing to be written. Throws what writing threw. */
+  /** Records the end of a probe. `probe` is null if there is nothing to write. Throws the error of a failed write. */
   finishProbe(startEpoch: number, probe: ListProbe | null): void {
     this.#probesInFlight--
     if (probe !== null && startEpoch !== this.#epoch) this.#options.onDiscarded([probe.entry])
@@ -88,17 +88,17 @@ export class VerifiedWriter {
     if (this.#failure !== null) throw this.#failure.error
   }
 
-  /** What was seen cannot be trusted; the crawl pauses. */
+  /** Pauses the crawl and discards the pending results, because they are not trustworthy. */
   pauseFor(pause: CrawlPauseError): void {
-    const { verification: check, onDiscarded: onThrown } = this.#options
+    const { verification, onDiscarded } = this.#options
     this.#epoch++
-    if (this.#pause?.reason !== pause.message) check.log(`crawl paused: ${pause.message}`)
+    if (this.#pause?.reason !== pause.message) verification.log(`crawl paused: ${pause.message}`)
     this.#pause = { reason: pause.message, retryAfterMs: pause.retryAfterMs }
-    onThrown(this.#finished.splice(0).map(({ entry }) => entry))
+    onDiscarded(this.#finished.splice(0).map(({ entry }) => entry))
     this.#notifier.notify()
   }
 
-  /** Resolves when nothing waits to be written. Throws what writing threw. */
+  /** Resolves when nothing is pending. Throws the error of a failed write. */
   async settle(): Promise<void> {
     if (this.#failure === null) {
       await new Promise<void>((done) => {
@@ -134,34 +134,34 @@ export class VerifiedWriter {
     )
   }
 
-  /** Looks until the eyes are good again; at first at once. */
+  /** Repeats the self-check until it passes, the first time at once. */
   async #recover(): Promise<void> {
-    const { verification: check, clock, signal, onReady } = this.#options
-    const { reason: why, retryAfterMs: rest } = this.#pause!
-    if (why !== null) {
-      await clock.wait(Math.max(this.#retryDelay, rest), signal)
+    const { verification, clock, signal, onReady } = this.#options
+    const { reason, retryAfterMs } = this.#pause!
+    if (reason !== null) {
+      await clock.wait(Math.max(this.#retryDelay, retryAfterMs), signal)
       this.#retryDelay = Math.min(2 * this.#retryDelay, MAX_RETRY_DELAY_MS)
     }
-    if (signal.aborted || !(await this.#verifies(() => requireSelfCheck(check)))) return
+    if (signal.aborted || !(await this.#verifies(() => requireSelfCheck(verification)))) return
     this.#pause = null
-    if (why !== null) check.log('crawl resumed')
+    if (reason !== null) verification.log('crawl resumed')
     onReady()
   }
 
   async #save(): Promise<void> {
-    const { verification: check, write, onDiscarded: onThrown } = this.#options
+    const { verification, write, onDiscarded } = this.#options
     const batch = this.#finished.splice(0)
     const isTrusted = await this.#verifies(async () => {
-      await requireSelfCheck(check)
-      await requireNoAnomaly(check, countOutcomes(batch))
+      await requireSelfCheck(verification)
+      await requireNoAnomaly(verification, countOutcomes(batch))
     })
-    if (!isTrusted) return onThrown(batch.map(({ entry }) => entry))
+    if (!isTrusted) return onDiscarded(batch.map(({ entry }) => entry))
     await write(batch)
     this.#retryDelay = MIN_RETRY_DELAY_MS
     this.#options.onReady()
   }
 
-  /** False where it throws Trouble, for which the crawl then pauses. */
+  /** Returns false and pauses the crawl if the action throws CrawlPauseError. */
   async #verifies(action: () => Promise<void>): Promise<boolean> {
     try {
       await action()

@@ -1,4 +1,4 @@
-/** Who comes into the waiting room: names that were read from the store, with the places that their visits go to. */
+/** Admission to the ready queue: names that were read from the store, with the targets of their probes. */
 
 import { postponedChange } from '../../apply/apply.ts'
 import type { CrawlState, CurrentFacts } from '../../apply/crawl-state.ts'
@@ -14,7 +14,7 @@ import { lastProbedAt } from '../status/sweep-count.ts'
 import type { Candidate, HeldRange } from './held-range.ts'
 import type { ProbeKind } from './kind-selector.ts'
 
-/** A name that was read. `wish`: why it is wanted, null where it is due. */
+/** A name that was read. `requestKind`: the kind of its crawl request, null if it is due. */
 export type SlotCandidate = {
   state: CrawlState
   range: HeldRange
@@ -22,12 +22,12 @@ export type SlotCandidate = {
   readAt: Instant
 }
 
-/** The names of whom the facts are read at once. */
+/** The number of names whose facts are read at once. */
 const FACTS_BATCH_NAMES = 500
 
 /**
- * Lets in as many of each kind as there is room for; the others go back to their slots. Names in hand already are passed
- * over. Returns how many of each kind came in.
+ * Admits as many names of each kind as the queue has capacity for. The others return to their slots. Skips names that
+ * are already candidates. Returns how many of each kind were admitted.
  */
 export async function admitCandidates(
   session: CrawlSession,
@@ -67,55 +67,60 @@ function countByKind(admitted: readonly Candidate[]): Map<ProbeKind, number> {
   return counts
 }
 
-/** False where its range was lost, or the name came in by another way, while its places were read. */
+/** False if the range was lost or the name was admitted another way, while its targets were read. */
 function isStillHeld(session: CrawlSession, { name, heldRange: range }: Candidate): boolean {
   return session.heldRanges.get(range.lease.range) === range && !session.candidates.has(name)
 }
 
-/** Those whose owners want no visits are not due for as long as may be; returns the others. */
+/** Postpones opted-out names for the longest interval. Returns the others. */
 export async function withoutOptedOut(
   session: CrawlSession,
   states: readonly CrawlState[],
   at: Instant,
 ): Promise<CrawlState[]> {
-  const { optOut, store, intervals: rhythm } = session.dependencies
+  const { optOut, store, intervals } = session.dependencies
   const [optedOut, others] = [[] as CrawlState[], [] as CrawlState[]]
   for (const state of states) (optOut.hasName(state.name) ? optedOut : others).push(state)
-  const changes = optedOut.filter(({ version }) => version > 0).map((state) => postponedChange(state, at + rhythm.max))
+  const changes = optedOut
+    .filter(({ version }) => version > 0)
+    .map((state) => postponedChange(state, at + intervals.max))
   if (changes.length > 0) await store.observations.save(changes, session.leases())
   return others
 }
 
-/** Reads where names that were visited before are, what they had, and how crowded it is there. */
+/** Loads the targets and the prior state of names that were probed before, and the name counts of their addresses. */
 async function loadTargets(session: CrawlSession, candidates: readonly Candidate[]): Promise<void> {
-  const { store, isOwn, intervals: rhythm } = session.dependencies
+  const { store, isOwn, intervals } = session.dependencies
   const probedBefore = candidates.filter(({ state }) => lastProbedAt(state) > 0)
   for (let from = 0; from < probedBefore.length; from += FACTS_BATCH_NAMES) {
     const batch = probedBefore.slice(from, from + FACTS_BATCH_NAMES)
     const currents = await store.observations.currentFacts(batch.map(({ name }) => name))
     for (const [index, candidate] of batch.entries()) {
       candidate.targets = withoutOwnAddresses(targetsOf(currents[index]!), isOwn)
-      candidate.prior = priorStateOf(candidate.state, currents[index]!, rhythm)
+      candidate.prior = priorStateOf(candidate.state, currents[index]!, intervals)
     }
     await updateNameCounts(
       session,
-      batch.flatMap(({ targets: places }) => places.addresses ?? []),
+      batch.flatMap(({ targets }) => targets.addresses ?? []),
     )
   }
 }
 
-/** The addresses that it had, and its name servers, as they were last seen. */
+/** The addresses and name servers of a name as of its last observation. */
 export function targetsOf({ addresses, states }: Pick<CurrentFacts, 'addresses' | 'states'>): RateLimitTargets {
   const nameServers = states.NS === undefined ? '' : (JSON.parse(states.NS.records) as string[]).join(' ')
   return nameServers === '' ? { addresses } : { addresses, nameServers }
 }
 
-/** The name servers that an observation has, as `placesOf` says them; '' for none. */
+/** The name servers in an observation, in the form of `targetsOf`. Returns '' if there are none. */
 export function observedNameServers({ dns }: Observation): string {
   return (dns?.records.NS ?? []).map(({ nameserver }) => nameserver).join(' ')
 }
 
-/** Nobody waits at the operator's own addresses, nor at the name servers of what lies on those alone. */
+/**
+ * Removes the operator's own addresses, and the name servers of a name that has only such addresses. They have no rate
+ * limit.
+ */
 export function withoutOwnAddresses(
   { addresses = [], nameServers }: RateLimitTargets,
   isOwn: CrawlerDependencies['isOwn'],
@@ -125,7 +130,7 @@ export function withoutOwnAddresses(
   return isFree ? { addresses: others } : { addresses: others, nameServers }
 }
 
-/** Tells the pace how many names are at addresses, each once. */
+/** Updates the politeness limiter with the number of names at each address. */
 export async function updateNameCounts(session: CrawlSession, addresses: readonly IpAddress[]): Promise<void> {
   const { politeness, store } = session.dependencies
   const addressList = [...new Set(addresses)]

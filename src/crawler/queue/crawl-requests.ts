@@ -1,4 +1,4 @@
-/** Errands: names that somebody wants to be visited soon, also in ranges that are in hand already. */
+/** Crawl requests: names to probe soon, also in ranges that this crawler already holds. */
 
 import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -6,11 +6,11 @@ import type { CrawlSession } from '../session.ts'
 import { admitCandidates, type SlotCandidate, withoutOptedOut } from './admission.ts'
 import type { HeldRange } from './held-range.ts'
 
-/** Ranges that are leased for wishes at once. */
+/** Maximum of ranges leased for crawl requests at once. */
 const MAX_LEASED_RANGES = 8
-/** Wanted names of a range that are looked at. */
+/** Maximum of requested names read per range. */
 const MAX_NAMES_PER_RANGE = 1_000
-/** Milliseconds that a name which a caller asked for is wanted; and after which it counts as asked for anew. */
+/** Milliseconds after which a lookup request expires, and without an attempt after which it counts as new. */
 const LOOKUP_REQUEST_EXPIRY_MS = 86_400_000
 const LOOKUP_REQUEST_FORGET_MS = 3_600_000
 
@@ -23,14 +23,14 @@ export async function serveCrawlRequests(session: CrawlSession): Promise<void> {
   }
 }
 
-/** Ranges are leased in turn, those after `last` first; returns the last one of those that it was this time. */
+/** Leases ranges in rotation, starting after `last`. Returns the last one of this round. */
 async function serveRequestsOfKind(session: CrawlSession, kind: CrawlRequestKind, last: number): Promise<number> {
   const ranges = await session.dependencies.store.crawlRequests.ranges(kind)
   const [heldRanges, free]: [HeldRange[], number[]] = [[], []]
   for (const range of ranges) {
-    const held = session.heldRanges.get(range)
-    if (held === undefined) free.push(range)
-    else heldRanges.push(held)
+    const heldRange = session.heldRanges.get(range)
+    if (heldRange === undefined) free.push(range)
+    else heldRanges.push(heldRange)
   }
   const next = session.queue.capacityLeft(kind) > 0 ? rotateAfter(last, free) : []
   const leased = next.length > 0 ? await session.lease(MAX_LEASED_RANGES, next) : []
@@ -43,7 +43,7 @@ async function serveRequestsOfKind(session: CrawlSession, kind: CrawlRequestKind
   return next.at(-1) ?? last
 }
 
-/** Round and round, so that a range of which no name can be visited now keeps no other one waiting. */
+/** Rotates the ranges, so that a range without names that can be probed now does not block the others. */
 function rotateAfter(last: number, ranges: readonly number[]): number[] {
   const first = Math.max(
     0,
@@ -54,12 +54,12 @@ function rotateAfter(last: number, ranges: readonly number[]): number[] {
 
 async function admitRequested(session: CrawlSession, kind: CrawlRequestKind, range: HeldRange): Promise<void> {
   const { store, clock } = session.dependencies
-  const wanted = await store.crawlRequests.inRange(kind, range.lease.range, MAX_NAMES_PER_RANGE)
+  const requestedNames = await store.crawlRequests.inRange(kind, range.lease.range, MAX_NAMES_PER_RANGE)
   const now = clock.monotonicMs()
-  const expired = kind === 'lookup' ? wanted.filter((name) => isRequestExpired(session, name, now)) : []
+  const expired = kind === 'lookup' ? requestedNames.filter((name) => isRequestExpired(session, name, now)) : []
   if (expired.length > 0) await store.crawlRequests.complete(kind, expired)
   for (const name of expired) session.memory.lookupRequests.delete(name)
-  const missing = wanted.filter(
+  const missing = requestedNames.filter(
     (name) => !expired.includes(name) && !promoteCandidate(session, name, kind) && !isBackedOff(session, name, now),
   )
   if (missing.length === 0) return
@@ -70,16 +70,19 @@ async function admitRequested(session: CrawlSession, kind: CrawlRequestKind, ran
     states.filter(({ forgotten }) => !forgotten),
     at,
   )
-  const refused = new Set<DomainName>(missing)
-  for (const { name } of requested) refused.delete(name)
-  if (refused.size > 0) await store.crawlRequests.complete(kind, [...refused])
+  const rejected = new Set<DomainName>(missing)
+  for (const { name } of requested) rejected.delete(name)
+  if (rejected.size > 0) await store.crawlRequests.complete(kind, [...rejected])
   await admitCandidates(
     session,
     requested.map((state): SlotCandidate => ({ state, range, requestKind: kind, readAt: at })),
   )
 }
 
-/** True for a name that is in hand: its visit fulfils this wish too, and it waits no longer as what it was. */
+/**
+ * Adds the request to a name that is already a candidate, and moves it to the kind of the request. Returns false if it
+ * is neither a candidate nor in flight.
+ */
 function promoteCandidate(session: CrawlSession, name: DomainName, kind: CrawlRequestKind): boolean {
   const candidate = session.candidates.get(name)
   if (candidate === undefined) return session.memory.inFlight.has(name)
@@ -88,7 +91,7 @@ function promoteCandidate(session: CrawlSession, name: DomainName, kind: CrawlRe
   return true
 }
 
-/** A name that a caller asked for and that has no turn for a day is wanted no more: whoever asked may ask again. */
+/** Whether a lookup request has waited for a day without a probe. Another lookup may request the name again. */
 function isRequestExpired({ memory }: CrawlSession, name: DomainName, now: number): boolean {
   const previous = memory.lookupRequests.get(name)
   const since = previous !== undefined && now - previous.latest < LOOKUP_REQUEST_FORGET_MS ? previous.since : now

@@ -1,4 +1,4 @@
-/** A range of slots in a crawler's hands: the sweep of it, and the names of it that are not done yet. */
+/** A slot range that this crawler leases: its sweep, and its unfinished names. */
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
 import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
@@ -10,54 +10,58 @@ import type { PriorState } from '../anomaly/prior-state.ts'
 import { EMPTY_SWEEP_COUNT } from '../status/sweep-count.ts'
 import type { ProbeKind } from './kind-selector.ts'
 
-/** A name whose turn is to come, or that is being visited, or whose visit is not saved yet. */
+/** A name that waits for its probe, is being probed, or has an unsaved result. */
 export type Candidate = {
   name: DomainName
   state: CrawlState
   kind: ProbeKind
   prior: PriorState
   heldRange: HeldRange
-  /** When it was read. */
+  /** When the state was read. */
   readAt: Instant
-  /** Where its visit goes, as far as is known. */
+  /** The known targets of its probe. */
   targets: RateLimitTargets
-  /** The wishes that its visit fulfils. */
+  /** The crawl requests that its probe fulfils. */
   requests: Set<CrawlRequestKind>
 }
 
-/** `sweep` is null for a range that was leased for wishes alone. */
+/** `sweep` is null if the range was leased only for crawl requests. */
 export type HeldRange = {
   lease: Lease
-  /** Milliseconds of the clock that is never set, until when the lease stands for certain. */
+  /** Until when the lease is certainly valid, in milliseconds of the monotonic clock. */
   leasedUntil: number
   openCandidates: Set<Candidate>
   sweep: SweepProgress | null
-  /** Names of it are just being read. */
+  /** Whether names of the range are being read. */
   isReading: boolean
 }
 
-/** `read` slots were read, from the slot `first` of the range on and round; `took` milliseconds in all. */
+/**
+ * `slotsRead` slots were read, starting at slot `first` of the range and wrapping around. `tookMs`: their total time.
+ */
 type SweepProgress = {
   first: number
   slotsRead: number
   tookMs: number
   count: SlotCount
-  /** Names that were due were put back to their slots. */
+  /** Whether due names were returned to their slots. */
   hasReturned: boolean
 }
 
-/** When a range is swept again, in seconds: after `least` at least, and after `most` at most. */
+/** The minimum and maximum of seconds until the next sweep of a range. */
 export type SweepInterval = { min: number; max: number }
 
-/** A range is read a hundredth of the time at most. */
+/** Reading a range takes at most one part in this many of the time. */
 const SWEEP_TIME_SHARE = 100
 
-/** Begins at `first`, 0 to 255: another slot each time, so that where time is short it is not always the same names that wait. */
-export function startSweep(held: HeldRange, first: number): void {
-  held.sweep = { first, slotsRead: 0, tookMs: 0, count: EMPTY_SWEEP_COUNT, hasReturned: false }
+/**
+ * Starts at slot `first`, 0 to 255. It differs each time, so that a lack of time does not always delay the same names.
+ */
+export function startSweep(heldRange: HeldRange, first: number): void {
+  heldRange.sweep = { first, slotsRead: 0, tookMs: 0, count: EMPTY_SWEEP_COUNT, hasReturned: false }
 }
 
-/** The next slots to be read, inclusive, at most `most` of them; null where all were. */
+/** The next slots to read, inclusive, at most `maxSlots` of them. Returns null if all were read. */
 export function nextSlots({ lease, sweep }: HeldRange, maxSlots: number): { from: number; to: number } | null {
   if (sweep === null || sweep.slotsRead >= RANGE_SLOTS) return null
   const place = (sweep.first + sweep.slotsRead) % RANGE_SLOTS
@@ -66,20 +70,16 @@ export function nextSlots({ lease, sweep }: HeldRange, maxSlots: number): { from
   return { from, to: from + length - 1 }
 }
 
-/** True where nothing is left to be done with it. */
+/** Whether the sweep is complete and no candidate is left. */
 export function isRangeDone({ openCandidates: open, sweep }: HeldRange): boolean {
   return open.size === 0 && (sweep === null || sweep.slotsRead >= RANGE_SLOTS)
 }
 
-/** What is told when it is given back; null where it was not swept whole. */
-export function finishedSweep(
-  { sweep }: HeldRange,
-  now: Instant,
-  { min: least, max: most }: SweepInterval,
-): RangeSweep | null {
+/** The result of the sweep for the release of the range. Returns null if the sweep is incomplete. */
+export function finishedSweep({ sweep }: HeldRange, now: Instant, { min, max }: SweepInterval): RangeSweep | null {
   if (sweep === null || sweep.slotsRead < RANGE_SLOTS) return null
-  const { count, tookMs: took, hasReturned: isLeft } = sweep
-  if (isLeft) return { nextSweep: now, count }
-  const intervalSeconds = Math.max(least, Math.ceil((SWEEP_TIME_SHARE * took) / 1000))
-  return { nextSweep: Math.max(now + intervalSeconds, Math.min(count.next ?? now + most, now + most)), count }
+  const { count, tookMs, hasReturned } = sweep
+  if (hasReturned) return { nextSweep: now, count }
+  const intervalSeconds = Math.max(min, Math.ceil((SWEEP_TIME_SHARE * tookMs) / 1000))
+  return { nextSweep: Math.max(now + intervalSeconds, Math.min(count.next ?? now + max, now + max)), count }
 }

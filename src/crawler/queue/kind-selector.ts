@@ -1,26 +1,29 @@
-/** Whose turn it is: each kind of visit has a share of all of them, and what one kind leaves is lent to the others. Pure. */
+/**
+ * Selects the kind of the next probe. Each kind has a share of all probes, and other kinds use what one kind leaves.
+ * Pure.
+ */
 
 /**
- * `asked`: a caller looked up a name that was not known. `fresh`: known, and never visited. `followup`: a file of the night
- * needs fresh facts. `due`: its time has come again.
+ * `lookup`: a caller looked up an unknown name. `new`: known, but never probed. `followup`: a follow-up file needs new
+ * facts. `due`: its next probe is due.
  */
 export const PROBE_KINDS = ['lookup', 'new', 'followup', 'due'] as const
 export type ProbeKind = (typeof PROBE_KINDS)[number]
 
-/** Parts of the whole, whatever their sum; 0 is for what may only borrow. */
+/** Relative shares with any sum. A kind with 0 only uses what other kinds leave. */
 export type KindShares = Readonly<Record<ProbeKind, number>>
 
 export const DEFAULT_SHARES: KindShares = { lookup: 10, new: 30, followup: 20, due: 40 }
 
 const ROUNDING_TOLERANCE = 1e-9
 
-/** Gives the next turn to one of the kinds that have somebody waiting; null where none has. */
+/** Selects one of the waiting kinds for the next probe. Returns null if none is waiting. */
 export type KindSelector = (waiting: readonly ProbeKind[]) => ProbeKind | null
 
 /**
- * The kind that would lose a whole turn soonest, of those that are owed a part of one (the chairman assignment of Tijdeman
- * 1980): while the same kinds wait, none is ever a whole turn off its share. Who comes to wait is owed nothing, and who
- * leaves hands what it was owed, or owes, to those that stay.
+ * Selects the kind with the earliest deadline among those with enough credit (the chairman assignment of Tijdeman
+ * 1980). While the same kinds wait, none deviates by a whole probe from its share. A kind that starts to wait has no
+ * credit. A kind that stops waiting leaves its credit or debt to the others.
  */
 export function createKindSelector(shares: KindShares): KindSelector {
   const credit = new Map<ProbeKind, number>()
@@ -42,7 +45,7 @@ export function createKindSelector(shares: KindShares): KindSelector {
   }
 }
 
-/** Takes out who does not wait any more; the sum of what they were owed. */
+/** Removes kinds that stopped waiting. Returns the sum of their credit. */
 function removeIdleKinds(credit: Map<ProbeKind, number>, waiting: readonly ProbeKind[]): number {
   let leftCredit = 0
   for (const [kind, part] of credit) {

@@ -1,16 +1,21 @@
-/** How many names were met at sets of name servers: nobody else counts them. Bounded, and half of a count is forgotten after a round. */
+/**
+ * Counts names per set of name servers, which the store does not count. Bounded. A count is halved after each cycle.
+ */
 
 import { LruMap } from '../../probe/lru-map.ts'
 import { FULL_CYCLE_SECONDS } from '../../probe/policy/politeness-limiter.ts'
 
-/** Sets that are remembered, those met last. */
+/** The number of remembered sets, the most recently used. */
 const MAX_NAME_SERVER_SETS = 50_000
 const CYCLE_MS = FULL_CYCLE_SECONDS * 1000
 
 export class NameServerCounts {
   readonly #byServers = new LruMap<string, { count: number; since: number }>(MAX_NAME_SERVER_SETS)
 
-  /** One more name was met there; how many were. `servers` as of the pace, `now` in milliseconds of a clock that is never set. */
+  /**
+   * Adds one name to a set and returns its count. `nameServers`: in the form of the politeness limiter; `now`:
+   * milliseconds of a monotonic clock.
+   */
   add(nameServers: string, now: number): number {
     const { count, since } = this.#byServers.get(nameServers) ?? { count: 0, since: now }
     const isOver = now - since >= CYCLE_MS

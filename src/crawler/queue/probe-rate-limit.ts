@@ -1,15 +1,15 @@
-/** The rate of visits: as many a second as are allowed, evenly. Pure but for what it remembers. */
+/** The rate limit of a crawl: evenly spread probes per second. */
 
 export type ProbeRateLimit = {
-  /** Milliseconds until the next visit may begin, 0 for now. */
+  /** Milliseconds until the next probe may start. 0 means now. */
   wait(now: number): number
-  /** One begins. */
+  /** Records the start of a probe. */
   acquire(now: number): void
-  /** From now on so many a second; null for as many as may be. */
+  /** Sets the probes per second. Null for no limit. */
   setRate(perSecond: number | null): void
 }
 
-/** Milliseconds of visits that may be caught up on after there was nothing to visit. */
+/** Milliseconds of probes that may catch up after an idle time. */
 const BURST_MS = 1_000
 
 export function createProbeRateLimit(perSecond: number | null): ProbeRateLimit {

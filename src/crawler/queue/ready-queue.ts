@@ -1,41 +1,41 @@
-/** The waiting room: a bounded number of names whose turn is to come, by kind, and those that wait for their turn at a place. */
+/** The ready queue: a bounded number of names by kind, and those that wait for the rate limit of a target. */
 
 import type { PolitenessLimiter } from '../../probe/policy/politeness-limiter.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Candidate } from './held-range.ts'
 import { type KindSelector, PROBE_KINDS, type ProbeKind } from './kind-selector.ts'
 
-/** Names of a kind that wait, at most. */
+/** Maximum of waiting names per kind. */
 export const MAX_CANDIDATES_PER_KIND = 1_000
-/** Names that have a turn at their place within so many milliseconds wait for it; the others go back to their slots. */
+/** A name with a longer wait at its targets returns to its slot. */
 export const MAX_DELAY_MS = 20_000
 const MAX_DELAYED = 2_000
-/** Where fewer names of a kind wait, more are read from slots. */
+/** Below this number of waiting names of a kind, more are read from slots. */
 export const REFILL_BELOW = 250
 
 export type ReadyQueueOptions = {
   politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'>
   selectKind: KindSelector
-  /** Told of a name whose turn at its place does not come soon. */
+  /** Called for a name whose wait at its targets is too long. */
   onRejected: (candidate: Candidate) => void
-  /** Told when fewer than LOW names of a kind wait, each time that it comes to that. */
+  /** Called when fewer than REFILL_BELOW names of a kind wait, once each time that the number falls below. */
   onLow: (kind: ProbeKind) => void
 }
 
 export class ReadyQueue {
   readonly #options: ReadyQueueOptions
   readonly #candidates = new Map<DomainName, Candidate>()
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #queued = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<
     ProbeKind,
     Set<Candidate>
   >
-  /** Those whose turn at their place has come. */
+  /** Names whose wait at their targets is over. */
   readonly #released = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<
     ProbeKind,
     Set<Candidate>
   >
-  /** By the time of their turn, ascending. */
+  /** Ascending by the end of their wait. */
   readonly #delayed: { at: number; candidate: Candidate }[] = []
 
   readonly #lowKinds = new Set<ProbeKind>(PROBE_KINDS)
@@ -52,7 +52,7 @@ export class ReadyQueue {
     return this.#candidates.get(name)
   }
 
-  /** How many more names of a kind may come. */
+  /** How many more names of a kind fit. */
   capacityLeft(kind: ProbeKind): number {
     return MAX_CANDIDATES_PER_KIND - this.#queued[kind].size
   }
@@ -75,7 +75,7 @@ export class ReadyQueue {
     this.#notifyLow()
   }
 
-  /** It waits as one of another kind from now on. */
+  /** Moves a name to another kind. */
   promote(candidate: Candidate, kind: ProbeKind): void {
     for (const queues of [this.#queued, this.#released]) {
       if (queues[candidate.kind].delete(candidate)) queues[kind].add(candidate)
@@ -84,7 +84,7 @@ export class ReadyQueue {
     this.#notifyLow()
   }
 
-  /** The next one to begin, which is then in the room no more and has its turn at its place; null where none may begin now. */
+  /** Removes and returns the next name to probe, with its targets acquired. Returns null if none may start now. */
   next(now: number): Candidate | null {
     this.#releaseDelayed(now)
     const first = new Map<ProbeKind, Candidate>()
@@ -111,12 +111,12 @@ export class ReadyQueue {
     }
   }
 
-  /** When the next turn at a place comes, of those that somebody waits for. */
+  /** When the first wait at a target ends. */
   nextRelease(): number {
     return this.#delayed[0]?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Those that were removed meanwhile are dropped. */
+  /** Releases names whose wait is over, and drops those removed in the meantime. */
   #releaseDelayed(now: number): void {
     let due = 0
     while (due < this.#delayed.length && this.#delayed[due]!.at <= now) due++
@@ -128,7 +128,7 @@ export class ReadyQueue {
   #firstReady(kind: ProbeKind, now: number): Candidate | null {
     for (const candidate of this.#released[kind]) {
       if (this.#options.politeness.backoffRemaining(candidate.targets) <= 0) return candidate
-      this.#released[kind].delete(candidate) // it came to rest since the turn was taken
+      this.#released[kind].delete(candidate) // a backoff started after the grant
       this.#queued[kind].add(candidate)
     }
     for (const candidate of this.#queued[kind]) {

@@ -1,4 +1,4 @@
-/** Reads the slots of leased ranges piece by piece, and lets in the names that are due. */
+/** Reads the slots of leased ranges in chunks, and admits the due names. */
 
 import { RANGE_SLOTS } from '../../values/domain-name.ts'
 import type { CrawlSession } from '../session.ts'
@@ -8,17 +8,17 @@ import { type HeldRange, nextSlots, startSweep } from './held-range.ts'
 import type { ProbeKind } from './kind-selector.ts'
 import { REFILL_BELOW } from './ready-queue.ts'
 
-/** Ranges that are leased at once. */
+/** Maximum of ranges leased at once. */
 const RANGES_PER_LEASE = 4
-/** Where nobody has to wait for names, reading them takes one part in so many of the time. */
+/** If reading yields no names to probe, it uses one part in this many of the time. */
 const READ_TIME_SHARE = 20
-/** What a piece is to take, in milliseconds, and the names that are to come of it, both roughly. */
+/** The targets for the duration of a chunk in milliseconds, and for its number of names. */
 const TARGET_CHUNK_MS = 50
 const TARGET_CHUNK_NAMES = 4_000
-/** `gained`: names that came in of those kinds that were low. */
+/** `admitted`: admitted names of the kinds that were low. */
 type SlotChunk = { slots: number; tookMs: number; due: number; admitted: number }
 
-/** The kinds of turns that are read from slots. */
+/** The kinds that are read from slots. */
 const SLOT_KINDS = ['new', 'due'] as const
 
 export async function readSlots(session: CrawlSession): Promise<void> {
@@ -52,11 +52,11 @@ function kindsRunningLow({ queue }: CrawlSession): ProbeKind[] {
   return SLOT_KINDS.filter((kind) => queue.waitingCount(kind) < REFILL_BELOW)
 }
 
-function isRangeHeld({ heldRanges: held }: CrawlSession, range: HeldRange): boolean {
-  return held.get(range.lease.range) === range
+function isRangeHeld({ heldRanges }: CrawlSession, range: HeldRange): boolean {
+  return heldRanges.get(range.lease.range) === range
 }
 
-/** The next one of those leased, or of those that are due now; null where there is none. */
+/** Returns the next leased range, or leases ranges that are due. Returns null if there is none. */
 async function nextSweepRange(session: CrawlSession, leased: HeldRange[]): Promise<HeldRange | null> {
   if (leased.length === 0) leased.push(...(await session.lease(RANGES_PER_LEASE)))
   const next = leased.shift() ?? null
@@ -72,36 +72,36 @@ async function readChunk(session: CrawlSession, range: HeldRange, maxSlots: numb
   const low = kindsRunningLow(session)
   const at = await store.now()
   const { visits: states, count } = await store.schedule.due(from, to, at)
-  const wanted = await withoutOptedOut(session, states, at)
-  const admitted = await admitCandidates(
+  const eligible = await withoutOptedOut(session, states, at)
+  const admittedByKind = await admitCandidates(
     session,
-    wanted.map((state) => ({ state: state, range, requestKind: null, readAt: at })),
+    eligible.map((state) => ({ state, range, requestKind: null, readAt: at })),
   )
-  const took = clock.monotonicMs() - startedAt
+  const tookMs = clock.monotonicMs() - startedAt
   const sweep = range.sweep!
   sweep.count = addSweepCounts(sweep.count, count)
   sweep.slotsRead += to - from + 1
-  sweep.tookMs += took
-  const gained = low.reduce((sum, kind) => sum + (admitted.get(kind) ?? 0), 0)
-  return { slots: to - from + 1, tookMs: took, due: states.length, admitted: gained }
+  sweep.tookMs += tookMs
+  const admitted = low.reduce((sum, kind) => sum + (admittedByKind.get(kind) ?? 0), 0)
+  return { slots: to - from + 1, tookMs, due: states.length, admitted }
 }
 
-/** Slots of the next piece, so that it takes neither too long nor too short. */
-export function nextChunkLength(currentLength: number, { slots, tookMs: took, due }: SlotChunk): number {
-  if (took > 2 * TARGET_CHUNK_MS || due > 2 * TARGET_CHUNK_NAMES) return Math.max(1, Math.floor(slots / 2))
-  const isShort = took < TARGET_CHUNK_MS / 2 && due < TARGET_CHUNK_NAMES / 2
+/** The number of slots in the next chunk, so that it takes neither too long nor too short. */
+export function nextChunkLength(currentLength: number, { slots, tookMs, due }: SlotChunk): number {
+  if (tookMs > 2 * TARGET_CHUNK_MS || due > 2 * TARGET_CHUNK_NAMES) return Math.max(1, Math.floor(slots / 2))
+  const isShort = tookMs < TARGET_CHUNK_MS / 2 && due < TARGET_CHUNK_NAMES / 2
   return isShort ? Math.min(2 * currentLength, RANGE_SLOTS) : currentLength
 }
 
-/** Whether names were found and find no turn: then reading rests, whoever is wanted. */
-function admittedNothing({ sinceLastRead: recent }: CrawlSession, { due, admitted: gained }: SlotChunk): boolean {
-  const isInVain = (due > 0 && gained === 0) || recent.rejected > recent.started
+/** Whether due names were found but could not be probed. Reading then pauses even if names are needed. */
+function admittedNothing({ sinceLastRead: recent }: CrawlSession, { due, admitted }: SlotChunk): boolean {
+  const isFruitless = (due > 0 && admitted === 0) || recent.rejected > recent.started
   recent.started = 0
   recent.rejected = 0
-  return isInVain
+  return isFruitless
 }
 
-/** Milliseconds: none where names are wanted and found. */
-function pauseAfterChunk({ tookMs: took, admitted: gained }: SlotChunk): number {
-  return gained > 0 ? 0 : took * (READ_TIME_SHARE - 1)
+/** The pause in milliseconds. 0 if the chunk yielded needed names. */
+function pauseAfterChunk({ tookMs, admitted }: SlotChunk): number {
+  return admitted > 0 ? 0 : tookMs * (READ_TIME_SHARE - 1)
 }

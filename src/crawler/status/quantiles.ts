@@ -1,10 +1,11 @@
-/** What half, 95 and 99 of a hundred values do not exceed, from counts of them between bounds. Pure. */
+/** The 50th, 95th and 99th percentile of values in a histogram. Pure. */
 
 export type Quantiles = { p50: number; p95: number; p99: number }
 
 /**
- * `bounds`: ascending and inclusive; `counts` has one more, of the values above the last bound. Between two bounds values
- * count as evenly spread, and those above the last one as being there. Null where there are none.
+ * `bounds`: ascending and inclusive; `counts` has one more entry, for values above the last bound. Values count as
+ * evenly distributed between two bounds. Values above the last bound count as equal to it. Returns null if there are
+ * none.
  */
 export function quantiles(bounds: readonly number[], counts: readonly number[]): Quantiles | null {
   const all = counts.reduce((sum, count) => sum + count, 0)

@@ -1,29 +1,29 @@
-/** What one crawler counts of itself while it runs, and the report that it makes of that for the others. */
+/** The statistics of one crawler since its start, and its report for the other crawlers. */
 
 import { PROBE_KINDS, type ProbeKind } from '../queue/kind-selector.ts'
 
-/** Why a crawl pauses; a bounded set, as a metric's label has to be. */
+/** Why a crawl pauses. A bounded set, as metric labels require. */
 export const PAUSE_REASONS = ['self_check', 'anomaly', 'clock', 'store', 'disk'] as const
 export type CrawlPause = {
   /**
-   * `self_check`: control questions are not answered as they must be. `anomaly`: the outcomes differ from those of the days before.
-   * `clock`: this machine's clock is ahead. `store`: the store fails. `disk`: its disk has too little room.
+   * `self_check`: the self-check failed. `anomaly`: the outcomes differ from those of the last days. `clock`: this
+   * machine's clock is ahead. `store`: the store failed. `disk`: its disk lacks free space.
    */
   reason: (typeof PAUSE_REASONS)[number]
   /** A sentence without names and addresses. */
   message: string
 }
 
-/** How a visit ended. `notProbed`: not probed, for a local reason; `failed`: a fault of the program. */
+/** The outcome of a probe. `notProbed`: not probed, for a local reason; `failed`: a program error. */
 export const PROBE_OUTCOMES = ['ok', 'noWebsite', 'nxdomain', 'servfail', 'notProbed', 'failed'] as const
 export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
 
-/** Upper bounds, in seconds, of what passes between the time a name is due and its visit; what is later is counted last. */
+/** The upper bounds of lag buckets in seconds. The last bucket counts longer lags. */
 export const LAG_BOUNDS_SECONDS = [
   10, 30, 60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 1_209_600, 2_592_000,
 ] as const
 
-/** A crawler's own words to whoever asks the store how the crawl goes. `rate`: visits a second in the last minute. */
+/** The report of a crawler in the store. `rate`: probes per second in the last minute. */
 export type CrawlerReport = {
   rate: number
   probes: number
@@ -32,17 +32,17 @@ export type CrawlerReport = {
   pause: (CrawlPause & { seconds: number }) | null
 }
 
-/** Milliseconds of which the rate is told, and in how many parts they are counted. */
+/** The window of the rate in milliseconds, and its number of parts. */
 const RATE_WINDOW_MS = 60_000
 const RATE_WINDOW_PARTS = 12
-/** After so many lags the older half of them counts no more. */
+/** After this many lags, all counts are halved. */
 const MAX_LAG_SAMPLES = 20_000
 
 export class CrawlStats {
   readonly probes: Record<ProbeKind, Record<ProbeOutcome, number>> = zeroByKind()
   readonly batches = { saved: 0, discarded: 0 }
-  /** Visits made twice at once, and those of them that saw something else. */
-  readonly repeated = { made: 0, differed: 0 }
+  /** Probes that ran twice at once, and those with different results. */
+  readonly repeated = { total: 0, differed: 0 }
   #hasPassedSelfCheck = false
   #pause: (CrawlPause & { since: number }) | null = null
   #lags: number[] = LAG_BOUNDS_SECONDS.map(() => 0).concat(0)
@@ -56,7 +56,7 @@ export class CrawlStats {
     this.#parts.at(-1)!.probes++
   }
 
-  /** `seconds`: how long after it was due a name was visited. */
+  /** `seconds`: from the due time of a name to its probe. */
   recordLag(seconds: number): void {
     const place = LAG_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound)
     this.#lags[place < 0 ? LAG_BOUNDS_SECONDS.length : place]!++
@@ -64,7 +64,7 @@ export class CrawlStats {
       this.#lags = this.#lags.map((count) => count >> 1)
   }
 
-  /** It pauses, unless it does already; since when is told from the first time on. `now` in milliseconds. */
+  /** Records a pause. Its start stays that of the first reason. `now`: milliseconds. */
   pauseFor(reason: CrawlPause['reason'], message: string, now: number): void {
     this.#pause = { reason, message, since: this.#pause?.since ?? now }
   }
@@ -74,9 +74,9 @@ export class CrawlStats {
     this.#pause = null
   }
 
-  /** Why nothing is visited; null while something may be. */
+  /** Why no probe may start. Null if probes may start. */
   get notReadyReason(): string | null {
-    return this.#pause?.message ?? (this.#hasPassedSelfCheck ? null : 'no control question was answered yet')
+    return this.#pause?.message ?? (this.#hasPassedSelfCheck ? null : 'no self-check has passed yet')
   }
 
   get pause(): CrawlPause | null {
@@ -87,11 +87,11 @@ export class CrawlStats {
     return this.#lags
   }
 
-  /** Visits a second in the last minute; `now` in milliseconds of the clock that is never set. */
+  /** Probes per second in the last minute. `now`: milliseconds of the monotonic clock. */
   rate(now: number): number {
     const first = Math.floor((now - RATE_WINDOW_MS) / (RATE_WINDOW_MS / RATE_WINDOW_PARTS))
     const counted = this.#parts.filter(({ part }) => part > first)
-    return counted.reduce((sum, { probes: visits }) => sum + visits, 0) / (RATE_WINDOW_MS / 1000)
+    return counted.reduce((sum, { probes }) => sum + probes, 0) / (RATE_WINDOW_MS / 1000)
   }
 
   report(now: number): CrawlerReport {

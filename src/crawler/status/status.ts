@@ -1,4 +1,4 @@
-/** How a crawl goes, read from the store alone: what is due, what came of visits, and who crawls. */
+/** The status of the crawl, read only from the store: due names, outcomes of probes, and live crawlers. */
 
 import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { CrawlerHeartbeat, OutcomeCount, RangeState, SlotCount } from '../../store/port/schedule.ts'
@@ -7,21 +7,21 @@ import { type Quantiles, quantiles } from './quantiles.ts'
 import { type CrawlerReport, LAG_BOUNDS_SECONDS } from './stats.ts'
 import { addSweepCounts, ageQuantiles, EMPTY_SWEEP_COUNT } from './sweep-count.ts'
 
-/** A crawler that lives. `report` is null where its words cannot be read. */
+/** A live crawler. `report` is null if it is unreadable. */
 export type LiveCrawler = { holder: string; heartbeatAt: number; report: CrawlerReport | null }
 
-/** `count`: of all ranges, as each was when it was last swept; `unswept`: ranges that never were. */
+/** `count`: of all ranges, each as of its last sweep. `unsweptRanges`: ranges that were never swept. */
 export type CrawlStatus = {
   count: SlotCount
   unsweptRanges: number
   requests: Record<CrawlRequestKind, number>
-  /** Visits a second of all crawlers in the last minute. */
+  /** Probes per second of all crawlers in the last minute. */
   rate: number
   /** Outcomes of the last 24 hours, by kind. */
   lastDay: Omit<OutcomeCount, 'hour'>[]
-  /** Seconds between the time a name was due and its visit, of the latest visits; null where there were none. */
+  /** Seconds from the due time of a name to its probe, for the latest probes. Null if there were none. */
   lag: Quantiles | null
-  /** Seconds since names were last looked at; null where none was. */
+  /** Seconds since the last probe of the names. Null if none was probed. */
   age: Quantiles | null
   crawlers: LiveCrawler[]
 }
@@ -76,7 +76,7 @@ function sumLags(reports: readonly CrawlerReport[]): number[] {
   return sum
 }
 
-/** A crawler of another release may say it in other words. */
+/** The report of a crawler of another release may have another format. */
 function toLiveCrawler({ holder, heartbeatAt, report }: CrawlerHeartbeat): LiveCrawler {
   const read = JSON.parse(report) as CrawlerReport
   const isRead =

@@ -1,4 +1,4 @@
-/** Counts of names: added up over pieces, corrected by what was visited since, and what they say of the facts' age. Pure. */
+/** Counts of names: sums over slots, updates after probes, and the age of the facts. Pure. */
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
 import { AGE_DAYS, type SlotCount } from '../../store/port/schedule.ts'
@@ -27,7 +27,7 @@ export function addSweepCounts(a: SlotCount, b: SlotCount): SlotCount {
   }
 }
 
-/** The count of slots that were read at `read`, after a name of theirs that was due then was looked at, and is due at `due`. */
+/** Updates the count of slots read at `readAt`, after a due name was probed. `due`: its next due time. */
 export function countAfterProbe(count: SlotCount, state: CrawlState, readAt: Instant, due: Instant): SlotCount {
   const last = lastProbedAt(state)
   const ages = [...count.ages]
@@ -44,12 +44,12 @@ export function countAfterProbe(count: SlotCount, state: CrawlState, readAt: Ins
   }
 }
 
-/** When a name was last looked at, 0 for never. */
+/** When a name was last probed, 0 for never. */
 export function lastProbedAt({ clocks }: CrawlState): Instant {
   return Math.max(...clocks)
 }
 
-/** The ages, in seconds, that half, 95 and 99 of a hundred facts do not exceed; null where nothing was ever visited. */
+/** The 50th, 95th and 99th percentile of the facts' age in seconds. Returns null if nothing was probed. */
 export function ageQuantiles({ ages }: SlotCount): Quantiles | null {
   return quantiles(
     AGE_DAYS.map((days) => days * SECONDS_PER_DAY),

@@ -1,17 +1,22 @@
-/** The concurrency limiter of one resolver: how many questions may be in flight there, learned from what it bears. */
+/**
+ * The concurrency limiter of one resolver. It learns how many queries may be in flight there from what the resolver
+ * sustains.
+ */
 
 import { OverloadEvidence } from './overload-evidence.ts'
 
-/** Who wants a place in flight. Urgent questions go first, then those that failed before (`isAgain`): what was begun is ended. */
+/**
+ * A request for a place in flight. Urgent queries go first, then retries (`isRetry`), so that started work is finished.
+ */
 export type QueryTicketRequest = { host: string; isRetry?: boolean; isUrgent?: boolean }
 
-/** One question in flight, from `sentAt` to `endedAt`. */
+/** One query in flight, from `sentAt` to `endedAt`. */
 export type QueryTicket = QueryTicketRequest & { readonly sentAt: number; endedAt: number }
 
-/** When unrelated hosts began to fail, and when that was noticed. */
+/** The period from when unrelated hosts began to fail to when the limiter noticed. */
 type OverloadPeriod = { from: number; to: number }
 
-/** `lost`: it could not be sent, which says nothing about the resolver. */
+/** `lost`: the query could not be sent, which says nothing about the resolver. */
 export type QueryOutcome = 'answered' | 'failed' | 'lost'
 
 type WaitingQuery = { request: QueryTicketRequest; deadline: number; grant(ticket: QueryTicket | null): void }
@@ -19,41 +24,41 @@ type WaitingQuery = { request: QueryTicketRequest; deadline: number; grant(ticke
 export const INITIAL_CONCURRENCY = 50
 export const MIN_CONCURRENCY = 8
 const MAX_CONCURRENCY = 4096
-/** Added per answer until the first overload: one and a half times the limit per round trip. */
+/** Added per answer until the first overload. The limit grows by half per round trip. */
 const INITIAL_GROWTH = 0.5
-/** The same below the target, after an overload: the resolver still works on what we have given up. */
+/** The same below the target, after an overload, while the resolver still works on queries that timed out here. */
 const RECOVERY_GROWTH = 0.1
-/** Added per answer above the target, for each second since a pause of so many milliseconds; 0.5 % per round trip at most. */
+/** Added per answer above the target, for each second since PROBE_DELAY_MS passed. At most 0.5 % per round trip. */
 const PROBE_GROWTH = 0.0005
 const MAX_PROBE_GROWTH = 0.005
-/** Added per question that failed for good, after several attempts, up to the first limit. */
+/** Added per query that failed after all its attempts, up to the initial limit. */
 const DEAD_HOST_GROWTH = 4 * INITIAL_GROWTH
 const PROBE_DELAY_MS = 2_000
-/** The first growth overshoots by this factor at most before failures are seen. */
+/** The initial growth overshoots by at most this factor before failures show. */
 const OVERSHOOT = 1.5
-/** An overload within so many milliseconds after another one says that the target was still too high. */
+/** If a second overload follows within this many milliseconds, the target was still too high. */
 const REPEATED_OVERLOAD_MS = 2_000
-/** What remains of the target after an overload, by how many came soon after each other. */
+/** The factor that reduces the target after an overload, by the number of overloads in a row. */
 const REDUCTIONS = [0.9, 0.9, 0.8, 0.5] as const
-/** Overloads that are remembered: longer than any question is in flight. */
+/** The number of remembered overloads. They cover more time than any query is in flight. */
 const MAX_REMEMBERED_OVERLOADS = 32
 
 /**
- * Additive growth and multiplicative decrease, as congestion control does it (RFC 5681, section 3.1), with the target remembered
- * as CUBIC does (RFC 9438, section 4): the limit is halved on overload, returns fast to just below what was borne, stays there, and
- * rarely probes for more.
+ * Additive increase and multiplicative decrease, as in congestion control (RFC 5681, section 3.1). It remembers a
+ * target as CUBIC does (RFC 9438, section 4). An overload halves the limit. The limit then returns fast to just below
+ * the sustained level, stays there, and rarely probes for more.
  */
 export class DnsConcurrencyLimiter {
   readonly #nowMs: () => number
   readonly #isFixed: boolean
   readonly #evidence = new OverloadEvidence()
-  /** In the order in which they are served. */
-  readonly #queues = { urgent: new WaitingQueue(), again: new WaitingQueue(), first: new WaitingQueue() }
+  /** In the order of their priority. */
+  readonly #queues = { urgent: new WaitingQueue(), retry: new WaitingQueue(), first: new WaitingQueue() }
   #limit: number
   #target = Number.POSITIVE_INFINITY
   #inFlight = 0
   #overloadedAt = Number.NEGATIVE_INFINITY
-  /** When as many questions were in flight as the limit allows, the last time. */
+  /** The last time that the number of queries in flight reached the limit. */
   #fullAt = Number.NEGATIVE_INFINITY
   #windowStartedAt: number
   readonly #recentOverloads: OverloadPeriod[] = []
@@ -61,7 +66,7 @@ export class DnsConcurrencyLimiter {
   /** How often the limit was halved. */
   overloads = 0
 
-  /** `ticks`: milliseconds of a clock that is never set back. `fixed`: a limit that nothing changes, for benches. */
+  /** `ticks`: milliseconds of a monotonic clock. `fixed`: a constant limit, for benchmarks. */
   constructor({ ticks: nowMs = () => performance.now(), fixed }: { ticks?: () => number; fixed?: number } = {}) {
     this.#nowMs = nowMs
     this.#windowStartedAt = nowMs()
@@ -77,31 +82,32 @@ export class DnsConcurrencyLimiter {
     return this.#inFlight
   }
 
-  /** Questions that wait, per question that may be in flight; 0 if the next one need not wait. */
+  /** Waiting queries per allowed query in flight. 0 if the next query need not wait. */
   get pressure(): number {
-    const { urgent, again, first } = this.#queues
-    const waiting = urgent.length + again.length + first.length
+    const { urgent, retry, first } = this.#queues
+    const waiting = urgent.length + retry.length + first.length
     return waiting === 0 && this.#inFlight < this.limit ? 0 : (waiting + 1) / this.limit
   }
 
   /**
-   * Takes a place in flight, which `leave` returns. Resolves with null if none became free until a moment of the clock.
+   * Takes a place in flight, which `release` returns. Resolves with null if none became free before `deadline` of the
+   * clock.
    */
   acquire(request: QueryTicketRequest, deadline: number): QueryTicket | Promise<QueryTicket | null> {
     if (this.pressure === 0) return this.#admit(request)
-    const { urgent, again, first } = this.#queues
-    const queue = request.isUrgent ? urgent : request.isRetry ? again : first
+    const { urgent, retry, first } = this.#queues
+    const queue = request.isUrgent ? urgent : request.isRetry ? retry : first
     return new Promise((grant) => queue.push({ request, deadline, grant }))
   }
 
-  /** A question is over. */
+  /** Ends a query and records its outcome. */
   release(ticket: QueryTicket, outcome: QueryOutcome): void {
     ticket.endedAt = this.#nowMs()
     this.#inFlight--
     if (outcome === 'answered') this.#evidence.recordOutcome(false)
     if (outcome !== 'lost' && ticket.sentAt > this.#overloadedAt) {
-      // A dead host that is asked again and again would count in every window.
-      // An answer to a control question says nothing of the hosts beside it, which may all be dead.
+      // A dead host with retries would count in every window. The answer to a control question says nothing about the
+      // other hosts, which may all be dead.
       const counts = outcome === 'answered' ? !ticket.isUrgent : !ticket.isRetry
       if (counts) this.#recordOutcome(ticket, outcome === 'failed')
       if (outcome === 'answered') this.#grow(ticket)
@@ -110,7 +116,7 @@ export class DnsConcurrencyLimiter {
     this.#admitWaiting()
   }
 
-  /** A question failed under this ticket, and was answered when it was asked again. */
+  /** Records that a query failed with this ticket and that its retry was answered. */
   recordRecovery(ticket: QueryTicket): void {
     if (ticket.sentAt <= this.#overloadedAt) return
     this.#evidence.recordRecovery(ticket.host)
@@ -118,8 +124,8 @@ export class DnsConcurrencyLimiter {
   }
 
   /**
-   * A question failed for good: it was asked again in calm. Dead hosts fail whatever the load is, so that many in a row, which
-   * looked like an overload, are asked as many at once again as at first.
+   * Records that a query failed even under low load. Dead hosts fail under any load, and many in a row look like an
+   * overload. So the limit grows back towards its initial value.
    */
   recordDeadHost(): void {
     this.#evidence.recordOutcome(true)
@@ -128,12 +134,12 @@ export class DnsConcurrencyLimiter {
     this.#admitWaiting()
   }
 
-  /** Whether a failure under this ticket may be the load's: unrelated hosts failed at the same time. */
+  /** Whether overload may explain a failure with this ticket. True if unrelated hosts failed at the same time. */
   mayBeOverload({ sentAt, endedAt }: QueryTicket): boolean {
     return this.#recentOverloads.some(({ from, to }) => sentAt <= to && endedAt >= from)
   }
 
-  /** Nobody waits any longer. */
+  /** Rejects all waiting queries. */
   close(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) next.grant(null)
   }
@@ -153,15 +159,18 @@ export class DnsConcurrencyLimiter {
   }
 
   #next(): WaitingQuery | undefined {
-    const { urgent, again, first } = this.#queues
-    return urgent.shift() ?? again.shift() ?? first.shift()
+    const { urgent, retry, first } = this.#queues
+    return urgent.shift() ?? retry.shift() ?? first.shift()
   }
 
   #recordOutcome({ host, endedAt }: QueryTicket, hasFailed: boolean): void {
     if (this.#evidence.record(host, hasFailed)) this.#windowStartedAt = endedAt
   }
 
-  /** Only answers to questions during which the limit was used up say that more can be borne. */
+  /**
+   * Grows only on answers to queries during which the limit was reached. Others do not show that the resolver sustains
+   * more.
+   */
   #grow({ sentAt }: QueryTicket): void {
     if (this.#fullAt < sentAt || this.#isFixed) return
     if (this.#limit < this.#target) {
@@ -189,7 +198,7 @@ export class DnsConcurrencyLimiter {
     this.#windowStartedAt = now
   }
 
-  /** A resolver that answers nothing at all is down, which says nothing about what it bears. */
+  /** Keeps the target if no query was answered. Then the resolver is down, which says nothing about its capacity. */
   #lowerTarget(): void {
     const isFirst = this.#target === Number.POSITIVE_INFINITY
     const reduction = REDUCTIONS[Math.min(this.#overloadsInARow, REDUCTIONS.length - 1)]!
@@ -198,10 +207,10 @@ export class DnsConcurrencyLimiter {
   }
 }
 
-/** An array with a moving head, because shifting a long one costs as much as it is long. */
+/** An array with a moving head, because `Array.shift` takes time in proportion to the length. */
 class WaitingQueue {
   #all: WaitingQuery[] = []
-  /** What is in front of it is done. */
+  /** The index of the first waiting query. */
   #head = 0
 
   get length(): number {

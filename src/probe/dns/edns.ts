@@ -1,8 +1,8 @@
-/** Whether the path to one resolver lets questions with EDNS through (RFC 6891, section 7: some firewalls drop them). */
+/** Whether the path to one resolver passes queries with EDNS. Some firewalls drop them (RFC 6891, section 7). */
 
-/** So many questions in a row that only pass without EDNS say that the path has changed. */
+/** After this many queries in a row that pass only without EDNS, the path counts as changed. */
 const PLAIN_ANSWERS_UNTIL_DROPPED = 5
-/** Milliseconds after which a path that drops EDNS is tried with it again. */
+/** Milliseconds after which EDNS is tried again on a path that drops it. */
 const EDNS_RETRY_AFTER_MS = 600_000
 
 export class EdnsSupport {
@@ -11,7 +11,7 @@ export class EdnsSupport {
   #droppedAt = 0
   #plainInARow = 0
 
-  /** `ticks`: milliseconds of a clock that is never set back. */
+  /** `nowMs`: milliseconds of a monotonic clock. */
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
   }
@@ -20,13 +20,13 @@ export class EdnsSupport {
     return this.#state === 'dropped'
   }
 
-  /** Whether an attempt carries EDNS. `hasTimedOut`: an earlier attempt did; `isLast`: no other attempt follows. */
+  /** Whether an attempt uses EDNS. `hasTimedOut`: an earlier attempt timed out; `isLast`: no other attempt follows. */
   shouldUse({ hasTimedOut, isLast }: { hasTimedOut: boolean; isLast: boolean }): boolean {
     if (this.#state === 'dropped') return !hasTimedOut && this.#nowMs() - this.#droppedAt >= EDNS_RETRY_AFTER_MS
     return !hasTimedOut || (this.#state === 'passes' && !isLast)
   }
 
-  /** A question was answered. `hasTimedOut`: with EDNS it was not, before. */
+  /** Records an answered query. `hasTimedOut`: an earlier attempt with EDNS timed out. */
   recordAnswer({ hasEdns, hasTimedOut }: { hasEdns: boolean; hasTimedOut: boolean }): void {
     if (hasEdns) {
       this.#state = 'passes'

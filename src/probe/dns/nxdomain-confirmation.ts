@@ -1,4 +1,4 @@
-/** Second opinions: a name that one server denies is missing only where another server says so too. */
+/** Confirms NXDOMAIN: a name is missing only if a second server agrees. */
 
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsServerPool, ServerAnswer } from './server-pool.ts'
@@ -7,29 +7,29 @@ type Confirmation = ReturnType<DnsServerPool['queryOthers']>
 
 export class NxdomainConfirmation {
   readonly #servers: DnsServerPool
-  /** By host, while questions about it are under way: how many, and what a second server makes of it. */
-  readonly #pendingByHost = new Map<string, { asking: number; opinion: Confirmation | null }>()
+  /** The hosts with open queries: how many queries, and the answer of a second server. */
+  readonly #pendingByHost = new Map<string, { queries: number; confirmation: Confirmation | null }>()
 
-  constructor(lines: DnsServerPool) {
-    this.#servers = lines
+  constructor(servers: DnsServerPool) {
+    this.#servers = servers
   }
 
-  /** From now until `leave` one second question is enough for all types of the host. */
+  /** Registers a query. Until `release`, all types of the host share one confirmation query. */
   acquire(host: string): void {
-    const known = this.#pendingByHost.get(host)
-    if (known === undefined) this.#pendingByHost.set(host, { asking: 1, opinion: null })
-    else known.asking++
+    const pending = this.#pendingByHost.get(host)
+    if (pending === undefined) this.#pendingByHost.set(host, { queries: 1, confirmation: null })
+    else pending.queries++
   }
 
   release(host: string): void {
-    const known = this.#pendingByHost.get(host)
-    if (known !== undefined && --known.asking === 0) this.#pendingByHost.delete(host)
+    const pending = this.#pendingByHost.get(host)
+    if (pending !== undefined && --pending.queries === 0) this.#pendingByHost.delete(host)
   }
 
   /**
-   * What holds where `first` says that the host is not there. For all types another server is asked once, for A: if it
-   * says so too, the host is missing. Otherwise it is asked for this very type, as there are servers that deny a host of
-   * which they lack one type. Where two disagree, that holds which a third one says too; null where there is none.
+   * Returns the confirmed answer after `first` said NXDOMAIN. Another server is queried once per host, for A. If it
+   * agrees, the host is missing. Otherwise it is queried for this type, because some servers deny a host that lacks one
+   * type. If two servers disagree, a third decides. Returns null if there is none.
    */
   async confirm(host: string, type: RecordType, first: ServerAnswer): Promise<ServerAnswer['reply'] | null> {
     const shared = await this.#share(host, first)
@@ -45,10 +45,10 @@ export class NxdomainConfirmation {
 
   #share(host: string, first: ServerAnswer): Confirmation {
     const ask = () => this.#servers.queryOthers(host, 'A', [first])
-    const known = this.#pendingByHost.get(host)
-    if (known === undefined) return ask()
-    known.opinion ??= ask()
-    return known.opinion
+    const pending = this.#pendingByHost.get(host)
+    if (pending === undefined) return ask()
+    pending.confirmation ??= ask()
+    return pending.confirmation
   }
 }
 

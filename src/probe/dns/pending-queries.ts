@@ -1,27 +1,27 @@
-/** Who waits on one socket: questions under their ids, each until its answer or its deadline. */
+/** The open queries of one socket, by ID. Each waits for its answer or its deadline. */
 
 import { randomFillSync } from 'node:crypto'
 import { setStallTolerantTimeout, stallAdjustedNow } from '../stall-timer.ts'
 import { type DnsQuery, isAnswerTo, messageId } from './query.ts'
 
 /**
- * What one question to one server came to: a message that isAnswerTo lets pass; nothing in time; that the server closed
- * the connection; that it could not be asked, as there is no route, nobody at that port, or we close.
+ * The outcome of one query at one server. A message that passed isAnswerTo, or `timeout`. `lost`: the server closed the
+ * connection. `unreachable`: no route, no server at the port, or this socket closes.
  */
 export type RawDnsResponse = Uint8Array | 'timeout' | 'lost' | 'unreachable'
 
-/** `until`: of fairTime(). */
+/** `deadline`: a time of stallAdjustedNow(). */
 type PendingQuery = { query: DnsQuery; deadline: number; resolve(response: RawDnsResponse): void }
 
 export class PendingQueries {
   readonly #queries = new Map<number, PendingQuery>()
-  readonly #onSettled: (heard: RawDnsResponse) => void
+  readonly #onSettled: (response: RawDnsResponse) => void
   #cancelTimer: () => void = () => {}
-  /** When it goes off; Infinity where none is set. */
+  /** When the timer fires. Infinity if no timer is set. */
   #nextDeadline = Number.POSITIVE_INFINITY
 
-  /** `told` is called with what was told each time that somebody waits no more. */
-  constructor(onSettled: (heard: RawDnsResponse) => void) {
+  /** `onSettled` is called with the response each time that a query is settled. */
+  constructor(onSettled: (response: RawDnsResponse) => void) {
     this.#onSettled = onSettled
   }
 
@@ -29,14 +29,17 @@ export class PendingQueries {
     return this.#queries.size
   }
 
-  /** An id that nobody has here. */
+  /** A random ID that no open query uses. */
   freeId(): number {
     let id = random16()
     while (this.#queries.has(id)) id = random16()
     return id
   }
 
-  /** Waits until a moment of performance.now(), and as much longer as this process stands still. Never rejects. */
+  /**
+   * Waits until `deadline`, a time of performance.now(), and longer by the time that this process stalls. Never
+   * rejects.
+   */
   add(id: number, query: DnsQuery, deadline: number): Promise<RawDnsResponse> {
     const adjustedDeadline = stallAdjustedNow() + deadline - performance.now()
     if (adjustedDeadline < this.#nextDeadline) this.#setTimer(adjustedDeadline)
@@ -45,25 +48,25 @@ export class PendingQueries {
     })
   }
 
-  /** What is no answer to a question that waits is passed by: the true answer may still come. */
+  /** Ignores a message that does not answer an open query, because the true answer may still arrive. */
   receive(message: Uint8Array): void {
     const id = messageId(message)
-    const waiter = this.#queries.get(id)
-    if (waiter !== undefined && isAnswerTo(message, waiter.query)) this.#settle(id, waiter, message)
+    const query = this.#queries.get(id)
+    if (query !== undefined && isAnswerTo(message, query.query)) this.#settle(id, query, message)
   }
 
   settleAll(response: RawDnsResponse): void {
-    for (const [id, waiter] of [...this.#queries]) this.#settle(id, waiter, response)
+    for (const [id, query] of [...this.#queries]) this.#settle(id, query, response)
   }
 
-  #settle(id: number, waiter: PendingQuery, response: RawDnsResponse): void {
+  #settle(id: number, query: PendingQuery, response: RawDnsResponse): void {
     this.#queries.delete(id)
-    waiter.resolve(response)
+    query.resolve(response)
     if (this.#queries.size === 0) this.#setTimer(Number.POSITIVE_INFINITY)
     this.#onSettled(response)
   }
 
-  /** One timer for all, as most are told long before. */
+  /** One timer serves all queries, because most are settled long before it fires. */
   #setTimer(deadline: number): void {
     this.#cancelTimer()
     this.#nextDeadline = deadline
@@ -74,9 +77,9 @@ export class PendingQueries {
 
   #expire(): void {
     const now = stallAdjustedNow()
-    for (const [id, waiter] of [...this.#queries]) if (waiter.deadline <= now) this.#settle(id, waiter, 'timeout')
+    for (const [id, query] of [...this.#queries]) if (query.deadline <= now) this.#settle(id, query, 'timeout')
     let next = Number.POSITIVE_INFINITY
-    for (const { deadline: until } of this.#queries.values()) next = Math.min(next, until)
+    for (const { deadline } of this.#queries.values()) next = Math.min(next, deadline)
     this.#setTimer(next)
   }
 }
@@ -84,7 +87,7 @@ export class PendingQueries {
 const randomValues = new Uint16Array(4096)
 let randomValuesLeft = 0
 
-/** 16 bits that nobody foresees. */
+/** 16 unpredictable bits. */
 export function random16(): number {
   if (randomValuesLeft === 0) {
     randomFillSync(randomValues)

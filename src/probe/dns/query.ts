@@ -1,9 +1,9 @@
-/** One question as a message, and which message may be its answer (RFC 1035, chapter 4.1; EDNS as RFC 6891). */
+/** A query as a message, and the check whether a message is its answer (RFC 1035, section 4.1; EDNS: RFC 6891). */
 
 import type { RecordType } from '../../values/dns-record.ts'
 import { encodeHost } from './wire-name.ts'
 
-/** A question. `bytes`: the message; `end`: where its question section ends. */
+/** `bytes`: the message; `end`: the offset at which its question section ends. */
 export type DnsQuery = { host: string; type: RecordType; bytes: Buffer; end: number }
 
 export const DNS_TYPE_CODES: Readonly<Record<RecordType, number>> = {
@@ -20,17 +20,18 @@ export const CLASS_IN = 1
 export const OPT_TYPE_CODE = 41
 export const NXDOMAIN_RCODE = 3
 
-/** Recursion desired, one question. */
+/** Flags: recursion desired. One question. */
 const HEADER = Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0])
-/** Where a question is written: room for any host, and the header is there. */
+/** The buffer in which queries are built. It starts with the header and fits any host. */
 const scratch = Buffer.concat([HEADER], 512)
-/** What passes every network in one piece (DNS flag day 2020). */
+/** The largest message that passes every network without fragmentation (DNS flag day 2020). */
 const UDP_BYTES = 1232
 const EDNS = Buffer.from([0, 0, OPT_TYPE_CODE, UDP_BYTES >> 8, UDP_BYTES & 255, 0, 0, 0, 0, 0, 0])
 
 /**
- * The question for one type at a host; null where the text is no host. `less`: so many bytes less are offered for the answer, so
- * that a resolver which keeps answers by the bytes of the question takes it for another one.
+ * Encodes a query for one type of a host. Returns null if the text is not a host name. `payloadReduction`: the number
+ * of bytes by which the offered response size is reduced. A resolver that caches answers by the bytes of the query then
+ * treats it as a different query.
  */
 export function encodeQuery(host: string, type: RecordType, hasEdns: boolean, payloadReduction = 0): DnsQuery | null {
   const length = encodeHost(host, scratch, HEADER_BYTES)
@@ -47,21 +48,21 @@ export function encodeQuery(host: string, type: RecordType, hasEdns: boolean, pa
   return { host, type, bytes, end }
 }
 
-/** The message under an id: its own bytes, so that the id of an earlier attempt is gone. */
+/** Writes the ID into the bytes of the query, over the ID of an earlier attempt, and returns them. */
 export function setQueryId({ bytes }: DnsQuery, id: number): Buffer {
   bytes[0] = id >>> 8
   bytes[1] = id & 255
   return bytes
 }
 
-/** Its first two bytes; -1 for what is too short for a header. */
+/** The ID of a message. Returns -1 if the message is too short for a header. */
 export function messageId(message: Uint8Array): number {
   return message.length < HEADER_BYTES ? -1 : (message[0]! << 8) | message[1]!
 }
 
 /**
- * Whether a message, of which the id is right, answers exactly this question. One that only says that it could not be
- * read or will not be answered may leave the question out.
+ * Whether a message with the right ID answers this query. A message that reports a format error or a refusal may omit
+ * the question section.
  */
 export function isAnswerTo(message: Uint8Array, { bytes, end }: DnsQuery): boolean {
   if ((message[2]! & 0xf8) !== 0x80 || message[4] !== 0) return false
@@ -74,7 +75,7 @@ export function isAnswerTo(message: Uint8Array, { bytes, end }: DnsQuery): boole
   return true
 }
 
-/** RFC 4343. A length byte is below every letter, and types and class stand behind zeros. */
+/** RFC 4343. A length byte is below every letter, and type and class follow zero bytes. */
 function isSameLetter(a: number, b: number): boolean {
   const lower = a | 32
   return lower === (b | 32) && lower >= 97 && lower <= 122

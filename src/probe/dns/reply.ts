@@ -1,4 +1,4 @@
-/** What a message says to a question, read from its bytes: dns-packet loses dots inside labels, odd bytes and RFC 5952. */
+/** Parses the reply to a query from its bytes. dns-packet loses dots inside labels, odd bytes and RFC 5952. */
 
 import { followCnames } from '../../values/cname-chain.ts'
 import { adminEmail, type RecordType, textPart } from '../../values/dns-record.ts'
@@ -7,11 +7,10 @@ import type { DnsFailure, ObservedRecord } from '../probe-result.ts'
 import { CLASS_IN, DNS_TYPE_CODES, type DnsQuery, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE } from './query.ts'
 import { DnsMessageReader, MalformedMessage } from './wire-name.ts'
 
-export { MAX_CNAME_LINKS as MOST_ALIASES } from '../../values/cname-chain.ts'
-
 /**
- * `records`: what the end of the alias chain has; `isWhole`: whether the server said that this is all, and did not just
- * stop at an alias. `unknown`: it does not understand the question (or its EDNS). `cut`: to be asked again over TCP.
+ * `records`: the records at the end of the alias chain. `isWhole`: the server declared the answer complete instead of
+ * stopping at an alias. `unknown`: the server does not support the query or its EDNS. `cut`: truncated, to be repeated
+ * over TCP.
  */
 export type DnsReply =
   | { outcome: 'records'; records: ObservedRecord[]; aliases: string[]; isWhole: boolean }
@@ -25,11 +24,14 @@ const TRUNCATED_FLAG = 0x02
 const AUTHORITATIVE_FLAG = 0x04
 const RECURSION_AVAILABLE_FLAG = 0x80
 const FAILURE_BY_RCODE: Readonly<Record<number, DnsFailure>> = { 2: 'servfail', 5: 'refused', 9: 'lame' }
-/** Not readable, not implemented. */
+/** FORMERR, NOTIMP. */
 const NOT_SUPPORTED_RCODES = [1, 4]
 
 type OwnedRecord = { owner: string; record: ObservedRecord }
-/** `vouches`: the server has authority, or has asked those who have (AA or RA), so that nothing in its answer means nothing there. */
+/**
+ * `isAuthoritativeOrRecursive`: the server is authoritative or recursive (AA or RA), so its empty answer means that no
+ * record exists.
+ */
 type ReplyHeader = {
   code: number
   isAuthoritativeOrRecursive: boolean
@@ -38,7 +40,7 @@ type ReplyHeader = {
   additionals: number
 }
 
-/** Reads a message that isAnswerTo has let pass. */
+/** Parses a message that passed isAnswerTo. */
 export function parseReply(message: Uint8Array, query: DnsQuery): DnsReply {
   try {
     if ((message[2]! & TRUNCATED_FLAG) !== 0) return { outcome: 'cut' }
@@ -77,7 +79,7 @@ function parseHeader(message: Uint8Array): ReplyHeader {
   }
 }
 
-/** The records of the type that was asked for, and where the aliases lead. Those of other types are passed by. */
+/** Returns the records of the queried type and the targets of aliases. Skips records of other types. */
 function readAnswers(reader: DnsMessageReader, count: number, { host, type }: DnsQuery) {
   const found: OwnedRecord[] = []
   const targets = new Map<string, string>()
@@ -85,20 +87,20 @@ function readAnswers(reader: DnsMessageReader, count: number, { host, type }: Dn
     const owner = readOwner(reader, host)
     const number = reader.uint16()
     const isInternet = reader.uint16() === CLASS_IN
-    reader.offset += 4 // its time to live
+    reader.offset += 4 // TTL
     const length = reader.uint16()
     const end = reader.offset + length
-    if (end > reader.bytes.length) throw new MalformedMessage('ends too soon')
+    if (end > reader.bytes.length) throw new MalformedMessage('unexpected end of message')
     if (isInternet && number === DNS_TYPE_CODES[type])
       found.push({ owner, record: RECORD_READERS[type](reader, length) })
     else if (isInternet && number === CNAME && !targets.has(owner)) targets.set(owner, reader.host())
     else reader.offset = end
-    if (reader.offset !== end) throw new MalformedMessage('a record that does not end where it says')
+    if (reader.offset !== end) throw new MalformedMessage('record length does not match its content')
   }
   return { found, targets }
 }
 
-/** Most owners are a pointer to the question. */
+/** Reads the owner of a record. Most owners are a pointer to the question. */
 function readOwner(reader: DnsMessageReader, host: string): string {
   const { bytes, offset: at } = reader
   if (bytes[at] !== 0xc0 || bytes[at + 1] !== HEADER_BYTES) return reader.host()
@@ -106,7 +108,7 @@ function readOwner(reader: DnsMessageReader, host: string): string {
   return host
 }
 
-/** Where the aliases lead. Throws Malformed for a loop. */
+/** Follows the aliases. Throws MalformedMessage if they loop. */
 function resolveAliases(
   host: string,
   found: OwnedRecord[],
@@ -114,13 +116,13 @@ function resolveAliases(
 ): { owner: string; aliases: string[] } {
   if (targets.size === 0) return { owner: host, aliases: [] }
   const end = followCnames(host, new Set(found.map((each) => each.owner)), targets)
-  if (end === null) throw new MalformedMessage('aliases that lead in a circle')
+  if (end === null) throw new MalformedMessage('alias loop')
   return end
 }
 
 /**
- * No error and no record (RFC 2308, chapter 2.2): the host has none where the server says so with an SOA or stands for its
- * answer; name servers alone, and nothing that nobody stands for, are a referral.
+ * Interprets a reply without an error and without records (RFC 2308, section 2.2). The host has no records if the reply
+ * has an SOA, or if the server is authoritative or recursive. An authority section with only NS records is a referral.
  */
 function interpretEmptyReply(reader: DnsMessageReader, header: ReplyHeader, aliases: string[]): DnsReply {
   const authorities = readAuthorityTypes(reader, header.authorities)
@@ -145,7 +147,7 @@ function readAuthorityTypes(reader: DnsMessageReader, count: number): Set<number
   return types
 }
 
-/** The upper bits of the response code, which stand in the OPT record (RFC 6891, chapter 6.1.3). */
+/** The upper bits of the response code, from the OPT record (RFC 6891, section 6.1.3). */
 function readExtendedRcode(reader: DnsMessageReader, count: number): number {
   let code = 0
   for (let index = 0; index < count; index++) {
@@ -179,7 +181,7 @@ const RECORD_READERS: { [T in RecordType]: (reader: DnsMessageReader, length: nu
 }
 
 function readAddress(reader: DnsMessageReader, length: number, expected: 4 | 16): ObservedRecord {
-  if (length !== expected) throw new MalformedMessage('an address of another length')
+  if (length !== expected) throw new MalformedMessage('wrong length of an address')
   const bytes = reader.take(length)
   if (expected === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`
   const packed = new Uint8Array(17)
@@ -192,6 +194,6 @@ function readText(reader: DnsMessageReader, length: number): ObservedRecord {
   const end = reader.offset + length
   const parts: string[] = []
   while (reader.offset < end) parts.push(textPart(reader.take(reader.byte())))
-  if (parts.length === 0) throw new MalformedMessage('a text without a part')
+  if (parts.length === 0) throw new MalformedMessage('TXT record without a string')
   return parts
 }

@@ -1,9 +1,9 @@
-/** The resolver's side of a visit: one question in, what the operator's resolvers make of it out. */
+/** The resolver of a probe: answers one query with the combined result of the operator's resolvers. */
 
+import { MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsAnswer } from '../probe-result.ts'
 import { NxdomainConfirmation } from './nxdomain-confirmation.ts'
-import { MOST_ALIASES } from './reply.ts'
 import type { DnsServer } from './server.ts'
 import { DnsServerPaths } from './server-path.ts'
 import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
@@ -12,38 +12,40 @@ export { type DnsServer as Server, parseDnsServer as parseServer, systemDnsServe
 
 export type Resolver = {
   /**
-   * Asks for one type at a host in presentation form, within what each server bears, so that it may have to wait. Never rejects.
-   * Null: it could not be asked for a reason of ours (no resolver at that port, no route, closed, no host, nothing answered at
-   * all meanwhile, more questions than the server bears), its aliases go on behind MOST_ALIASES, or the servers do not agree.
+   * Queries one type of a host in presentation form. It may wait, because each server has a concurrency limit. Never
+   * rejects. Returns null if the query failed for a local reason, such as no route, overload, closed, or text that is
+   * not a host name. Also returns null if nothing answers any query, the alias chain is longer than MAX_CNAME_LINKS, or
+   * the servers disagree.
    */
   resolve(host: string, type: RecordType): Promise<DnsAnswer | null>
   close(): Promise<void>
 }
 
-/**
- * `nxdomain` and `failed` are the word of two servers; of the only one where no more were given, asked twice.
- */
+/** Two servers agree on `nxdomain` and `failed`. A single configured server gives the same answer twice. */
 export type MultiServerResolver = Resolver & {
-  /** These are asked nothing from now on, all others are. Where less than two are left of several, nothing is denied any more. */
+  /**
+   * Excludes these servers from now on and includes all others. If fewer than two of several servers remain, no name is
+   * reported as missing.
+   */
   exclude(servers: readonly DnsServer[]): void
-  /** How often one server failed at a question, or denied its host, and another answered, since this was opened. */
+  /** How often one server failed or denied the host and another answered, since this resolver was opened. */
   disagreements(): number
-  /** The servers to which only questions without EDNS get through. */
+  /** The servers that only queries without EDNS reach. */
   withoutEdns(): DnsServer[]
 }
 
 export type ResolverOptions = {
-  /** Questions go to them in turn, and to the next where one fails. */
+  /** Queries go to them in turn, and to the next one after a failure. */
   servers: readonly DnsServer[]
-  /** Milliseconds until an attempt is given up. */
+  /** Milliseconds after which an attempt times out. */
   timeout?: number
-  /** Questions to servers until one question of ours is given up, at least two. */
+  /** Attempts per query, at least two. */
   attempts?: number
-  /** UDP sockets a server. */
+  /** UDP sockets per server. */
   sockets?: number
-  /** Milliseconds before a server is asked again that failed, three times as long each further time. */
+  /** Milliseconds before a failed server is queried again. Each later pause is three times as long. */
   pause?: number
-  /** What is known about the paths to the servers; self-checks that ask the same servers get the same. */
+  /** The state of the paths to the servers. Self-checks that query the same servers share it. */
   paths?: DnsServerPaths
 }
 
@@ -53,7 +55,7 @@ const ATTEMPT_TIMEOUT_MS = 2000
 const MAX_ATTEMPTS = 4
 const SOCKETS_PER_SERVER = 16
 
-/** Sockets are opened when they are first needed. */
+/** Sockets open at their first use. */
 export async function openResolver(options: ResolverOptions): Promise<MultiServerResolver> {
   const { servers, timeout = ATTEMPT_TIMEOUT_MS, attempts = MAX_ATTEMPTS, sockets = SOCKETS_PER_SERVER } = options
   const { pause = RETRY_DELAY_MS, paths = new DnsServerPaths() } = options
@@ -75,25 +77,28 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
   }
 }
 
-/** Where a server stopped at an alias, addresses are asked of its target; the name itself has nothing else there. */
+/** If a server stopped at an alias, addresses are queried at its target. The name itself has no other records. */
 async function resolveHost(
-  { servers: lines, confirmation: opinions, addressQueries: leads }: ResolverState,
+  { servers, confirmation, addressQueries }: ResolverState,
   host: string,
   type: RecordType,
 ): Promise<DnsAnswer | null> {
-  const deadline = lines.deadline()
+  const deadline = servers.deadline()
   const isAddress = type === 'A' || type === 'AAAA'
-  const shouldRetry = isAddress ? undefined : () => leads.isAlive(host)
+  const shouldRetry = isAddress ? undefined : () => addressQueries.isAlive(host)
   const aliases: string[] = []
   for (let at = host; ; at = aliases.at(-1)!) {
-    const reply = await queryConfirmed(lines, opinions, at, type, { deadline, ...(shouldRetry && { shouldRetry }) })
-    if (reply === null || lines.isClosed) return null
+    const reply = await queryConfirmed(servers, confirmation, at, type, {
+      deadline,
+      ...(shouldRetry && { shouldRetry }),
+    })
+    if (reply === null || servers.isClosed) return null
     if (reply.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
     if (reply.outcome !== 'records') return reply
     aliases.push(...reply.aliases)
     if (!isAddress) return { outcome: 'records', records: reply.records, aliases }
     if (new Set([host, ...aliases]).size <= aliases.length) return { outcome: 'failed', why: 'malformed' }
-    if (aliases.length > MOST_ALIASES) return null
+    if (aliases.length > MAX_CNAME_LINKS) return null
     if (reply.isWhole) return { outcome: 'records', records: reply.records, aliases }
   }
 }
@@ -120,13 +125,13 @@ async function queryConfirmed(
 }
 
 /**
- * The questions for A that are under way. Where one fails for good the host is dead, and its other types, which a dead host
- * leaves out in any case, are not asked again: a time-out holds a place in flight for long.
+ * The open queries for A. If one fails, the host is dead and its other types are not queried again. A dead host has no
+ * other types anyway, and a timeout occupies a place in flight for long.
  */
 class AddressQueries {
   readonly #pending = new Map<string, Promise<DnsAnswer | null>>()
 
-  /** Notes the question for as long as it is under way. */
+  /** Tracks the query until it settles. */
   track(host: string, answer: Promise<DnsAnswer | null>): Promise<DnsAnswer | null> {
     this.#pending.set(host, answer)
     return answer.finally(() => {

@@ -1,4 +1,4 @@
-/** One server that questions go to: within its limit, over UDP and TCP, with EDNS where that passes. */
+/** The client of one server: applies its limit, uses UDP and TCP, and EDNS if it passes. */
 
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsFailure } from '../probe-result.ts'
@@ -14,13 +14,16 @@ import { DnsUdpPool } from './udp.ts'
 export type ServerQuery = {
   host: string
   type: RecordType
-  /** The number of the socket that asks. */
+  /** The number of the socket that sends the query. */
   socket: number
-  /** The moment of performance.now() at which the question is given up. */
+  /** The time of performance.now() at which the query times out. */
   deadline: number
-  /** An attempt before failed here, or timed out; no other attempt follows. */
+  /**
+   * `isRetry`: an earlier attempt failed here. `hasTimedOut`: an earlier attempt timed out. `isLast`: no attempt
+   * follows.
+   */
   isRetry: boolean
-  /** How many attempts there were before, so that none is answered from what was kept of another one. */
+  /** The number of earlier attempts. Each attempt differs, so that no cache answers it with the response to another. */
   attempt: number
   hasTimedOut: boolean
   isLast: boolean
@@ -28,16 +31,16 @@ export type ServerQuery = {
 
 export type PositiveReply = Extract<DnsReply, { outcome: 'records' | 'nxdomain' }>
 export type FailedReply = Extract<DnsReply, { outcome: 'failed' }>
-/** `ticket` is null where the question did not get a place in flight. */
+/** `ticket` is null if the query got no place in flight. */
 export type ServerQueryResult = {
   reply: PositiveReply | FailedReply | { outcome: 'unreachable' }
   ticket: QueryTicket | null
 }
 
-/** `timeout`: milliseconds of one attempt; `isUrgent`: questions go before those of others. */
+/** `timeout`: milliseconds per attempt; `isUrgent`: the queries precede those of others. */
 export type DnsServerClientOptions = { timeout: number; sockets: number; isUrgent: boolean }
 
-/** What a server says, or does not, that is asked more than it bears. */
+/** Failures that an overloaded server may cause. */
 const OVERLOAD_FAILURES: readonly DnsFailure[] = ['timeout', 'refused', 'servfail']
 const UNREACHABLE_REPLY = { outcome: 'unreachable' } as const
 
@@ -47,7 +50,7 @@ export class DnsServerClient {
   readonly #options: DnsServerClientOptions
   readonly #udp: DnsUdpPool
   readonly #tcp: DnsTcpClient
-  /** When it answered last, and when it last answered without failing, of performance.now(). */
+  /** Times of performance.now(): the last answer, and the last answer without a failure. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY
   #lastSuccessAt = Number.NEGATIVE_INFINITY
   #probe: Promise<unknown> | null = null
@@ -71,13 +74,13 @@ export class DnsServerClient {
     return { reply, ticket }
   }
 
-  /** Whether it answered any question since a moment, or answers one now. */
+  /** Whether the server answered any query since `moment`, or answers one now. */
   async answersSince(moment: number): Promise<boolean> {
     if (this.#lastAnswerAt < moment) await this.#queryRoot()
     return this.#lastAnswerAt >= moment
   }
 
-  /** Whether it answered a question without failing since a moment, or does so now. */
+  /** Whether the server answered a query without failure since `moment`, or does so now. */
   async succeedsSince(moment: number): Promise<boolean> {
     if (this.#lastSuccessAt < moment) await this.#queryRoot()
     return this.#lastSuccessAt >= moment
@@ -89,14 +92,14 @@ export class DnsServerClient {
     this.path.limiter.close()
   }
 
-  /** Asks for the root, once at a time, and before others: it would come too late behind all that waits. */
+  /** Queries the root, one query at a time, and ahead of others. Behind all waiting queries it would come too late. */
   async #queryRoot(): Promise<void> {
-    const until = performance.now() + 2 * this.#options.timeout
+    const deadline = performance.now() + 2 * this.#options.timeout
     const root = {
       host: '.',
       type: 'NS',
       socket: random16(),
-      deadline: until,
+      deadline,
       isRetry: false,
       attempt: 0,
       hasTimedOut: false,
@@ -107,7 +110,10 @@ export class DnsServerClient {
     this.#probe = null
   }
 
-  /** Without EDNS where that was not understood or does not pass, and over TCP where the answer was cut off. */
+  /**
+   * Sends without EDNS if the server does not support it or the path drops it. Repeats over TCP if the answer was
+   * truncated.
+   */
   async #send({ host, type, socket, attempt, hasTimedOut, isLast }: ServerQuery): Promise<ServerQueryResult['reply']> {
     const { edns } = this.path
     let hasEdns = edns.shouldUse({ hasTimedOut, isLast })
@@ -132,7 +138,7 @@ export class DnsServerClient {
     return reply
   }
 
-  /** The moment at which an attempt that begins now is given up. */
+  /** The time at which an attempt that starts now times out. */
   #attemptDeadline(): number {
     return performance.now() + this.#options.timeout
   }

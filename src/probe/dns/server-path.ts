@@ -1,4 +1,4 @@
-/** What is known about the path to each resolver: how much it bears, and whether it lets EDNS through. Visits and self-checks share it. */
+/** The path to each resolver: its concurrency limiter and its EDNS support. Probes and self-checks share it. */
 
 import { DnsConcurrencyLimiter } from './concurrency-limiter.ts'
 import { EdnsSupport } from './edns.ts'

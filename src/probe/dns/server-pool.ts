@@ -1,4 +1,4 @@
-/** The servers that questions go to, in turn: what the first that answers says, and which one it was. */
+/** The pool of DNS servers, queried in turn: returns the first answer and the server that gave it. */
 
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsFailure } from '../probe-result.ts'
@@ -19,9 +19,9 @@ import type { DnsServer } from './server.ts'
 import { DnsServerClient, type FailedReply, type PositiveReply } from './server-client.ts'
 import { DnsServerPaths } from './server-path.ts'
 
-/** An answer, whose it is, and the number of the socket that had asked. */
+/** An answer, its server, and the number of the socket that sent the query. */
 export type ServerAnswer = { reply: PositiveReply; server: DnsServerClient; socket: number }
-/** What each server that was asked failed with, in its own order. */
+/** The failed attempts of each queried server, in order. */
 export type ServerFailures = { failures: ReadonlyMap<DnsServerClient, readonly FailedAttempt[]> }
 type DnsQuestion = {
   host: string
@@ -31,30 +31,32 @@ type DnsQuestion = {
 }
 
 export type DnsServerPoolOptions = {
-  /** Milliseconds until an attempt is given up, counted from when it is sent. */
+  /** Milliseconds after which an attempt times out, counted from when it is sent. */
   timeout: number
-  /** Questions until one question of ours is given up, at least two; three more where those before may have failed by our load. */
+  /** Attempts per query, at least two. Up to three more if overload may explain the failures. */
   attempts: number
-  /** UDP sockets a server. */
+  /** UDP sockets per server. */
   sockets: number
-  /** Milliseconds before a server is asked again that failed, three times as long each further time. */
+  /** Milliseconds before a failed server is queried again. Each later pause is three times as long. */
   pause?: number
   paths?: DnsServerPaths
-  /** Its questions go before others, and its servers are believed when they fail at everything. */
+  /** Self-check queries precede others, and a server that fails every query counts as evidence. */
   isSelfCheck?: boolean
 }
 
 const EXTRA_ATTEMPTS = 6
-/** BIND keeps a SERVFAIL for a second, Unbound for five: the second attempt is behind the first of these, the third behind both. */
+/**
+ * BIND caches a SERVFAIL for one second, Unbound for five. The second attempt outlasts the first cache, the third both.
+ */
 export const RETRY_DELAY_MS = 1_600
 const LATER_RETRY_FACTOR = 3
-/** Milliseconds until a question of ours is given up, its waits for a place in flight included. */
+/** Milliseconds after which a query times out, including its waits for a place in flight. */
 const QUERY_TIMEOUT_MS = 40_000
-/** A server that succeeded within so many milliseconds need not show again that it can. */
+/** A server that succeeded within this many milliseconds need not prove again that it works. */
 const RECENT_SUCCESS_MS = 10_000
 
 export class DnsServerPool {
-  /** How often a question that failed at one server, or was denied by it, was answered otherwise by another. */
+  /** How often another server gave a different answer after one server failed or denied the host. */
   disagreements = 0
   readonly #servers: readonly DnsServerClient[]
   readonly #options: Required<DnsServerPoolOptions>
@@ -77,7 +79,7 @@ export class DnsServerPool {
     return this.#isClosed
   }
 
-  /** The moment of performance.now() at which a question that begins now is given up. */
+  /** The time of performance.now() at which a query that starts now times out. */
   deadline(): number {
     const { isSelfCheck, attempts, timeout } = this.#options
     return performance.now() + (isSelfCheck ? attempts * timeout : QUERY_TIMEOUT_MS)
@@ -88,14 +90,14 @@ export class DnsServerPool {
     this.#included = this.#servers.filter(({ server }) => !left.has(serverKey(server)))
   }
 
-  /** Servers to which only questions without EDNS get through. */
+  /** The servers that only queries without EDNS reach. */
   withoutEdns(): DnsServer[] {
     return this.#servers.filter(({ path }) => path.edns.isDropped).map(({ server }) => server)
   }
 
   /**
-   * Null where no server could be asked, too few agree that the question fails, or our own load may be why. `until` of
-   * deadline(); `shouldRetry` is asked before a question that failed is asked again.
+   * Queries the servers. Returns null if no server was reachable, too few agree on the failure, or overload may explain
+   * it. `deadline`: from deadline(). `shouldRetry` is called before each retry.
    */
   async query(
     host: string,
@@ -111,7 +113,7 @@ export class DnsServerPool {
     return { reply: { outcome: 'failed', why } }
   }
 
-  /** The same of servers that have not answered it yet; of the only one there is, from another socket. */
+  /** Queries servers that have not answered yet. A single configured server is queried again from another socket. */
   queryOthers(
     host: string,
     type: RecordType,
@@ -125,20 +127,20 @@ export class DnsServerPool {
 
   close(): void {
     this.#isClosed = true
-    for (const line of this.#servers) line.close()
+    for (const server of this.#servers) server.close()
     for (const end of this.#retryTimers) end()
   }
 
   /**
-   * Asks one server after another, and after a pause again those that failed, as that may have been the load's. A server
-   * that gave its word often enough, or is not there, is not asked again.
+   * Queries one server after another, then retries the failed ones after a pause, because overload may have caused the
+   * failures. Skips a server that is unreachable or failed explicitly often enough.
    */
   async #try(
     question: DnsQuestion,
     servers: readonly DnsServerClient[],
     first: number,
   ): Promise<ServerAnswer | ServerFailures> {
-    const { host, type, deadline: until } = question
+    const { host, type, deadline } = question
     const failures: FailuresByServer = new Map()
     if (encodeQuery(host, type, true) === null) return { failures }
     const unreachable = new Set<DnsServerClient>()
@@ -153,7 +155,7 @@ export class DnsServerPool {
       const hasTimedOut = earlierAttempts.some(({ why }) => why === 'timeout')
       const attemptOptions = { isRetry: earlierAttempts.length > 0, attempt, hasTimedOut, isLast: attemptsLeft === 1 }
       const socket = first + attempt
-      const { reply, ticket } = await server.query({ host, type, socket, deadline: until, ...attemptOptions })
+      const { reply, ticket } = await server.query({ host, type, socket, deadline, ...attemptOptions })
       if (reply.outcome === 'unreachable' || ticket === null) unreachable.add(server)
       else if (reply.outcome !== 'failed') return this.#recordAnswer(failures, { reply, server, socket })
       else failures.set(server, [...earlierAttempts, { why: reply.why, ticket }])
@@ -161,16 +163,16 @@ export class DnsServerPool {
     return { failures }
   }
 
-  /** Where the failures before were not the host's, the limiters hear of it. */
+  /** Reports to the limiters that the earlier failures were not the host's. */
   #recordAnswer(failures: FailuresByServer, answer: ServerAnswer): ServerAnswer {
-    for (const [line, attempts] of failures) {
-      if (line !== answer.server && attempts.some(({ why }) => isExplicitFailure(why))) this.disagreements++
-      if (!line.path.edns.isDropped) line.path.limiter.recordRecovery(attempts[0]!.ticket)
+    for (const [server, attempts] of failures) {
+      if (server !== answer.server && attempts.some(({ why }) => isExplicitFailure(why))) this.disagreements++
+      if (!server.path.edns.isDropped) server.path.limiter.recordRecovery(attempts[0]!.ticket)
     }
     return answer
   }
 
-  /** Of those that are still to be asked one that failed least often, where questions need not wait; null for none. */
+  /** Chooses a server with the fewest failures and the shortest wait. Returns null if none is left. */
   #choose(
     servers: readonly DnsServerClient[],
     firstServer: number,
@@ -189,24 +191,24 @@ export class DnsServerPool {
     return best
   }
 
-  /** What a question failed with, where enough voices say so. The silence of a server that answers nothing else is none. */
+  /** The failure that enough servers agree on. The timeout of a server that answers no other query does not count. */
   async #agreedFailure(failures: ServerFailures['failures'], startedAt: number): Promise<DnsFailure | null> {
-    let [servers, voices] = [0, 0]
+    let [servers, failed] = [0, 0]
     let why: DnsFailure | null = null
-    for (const [line, attempts] of failures) {
-      const { limiter } = line.path
+    for (const [server, attempts] of failures) {
+      const { limiter } = server.path
       const whys = attempts.filter(({ ticket }) => !limiter.mayBeOverload(ticket)).map(({ why }) => why)
       const heaviest = heaviestFailure(whys)
-      if (heaviest === null || !(await this.#countsAsEvidence(line, heaviest, startedAt))) continue
+      if (heaviest === null || !(await this.#countsAsEvidence(server, heaviest, startedAt))) continue
       servers++
-      voices += whys.length
+      failed += whys.length
       why = why === null ? heaviest : heaviestFailure([why, heaviest])
     }
-    const isAgreed = voices >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
+    const isAgreed = failed >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
     return isAgreed ? why : null
   }
 
-  /** Whether a server's failure says anything: one that fails at everything says nothing about one host. */
+  /** Whether a server's failure is evidence. A server that fails every query says nothing about one host. */
   #countsAsEvidence(server: DnsServerClient, why: DnsFailure, startedAt: number): Promise<boolean> | boolean {
     if (why === 'timeout') return server.answersSince(startedAt)
     const mayBeOverload = why === 'refused' || why === 'servfail'
@@ -217,7 +219,7 @@ export class DnsServerPool {
     )
   }
 
-  /** Waits before a server is asked again that failed; a time-out was a wait already. */
+  /** Waits before a failed server is queried again. A timeout was already a wait. */
   async #awaitRetry(
     { shouldRetry }: DnsQuestion,
     failures: FailuresByServer,

@@ -1,21 +1,21 @@
-/** Where questions go: the servers of the system, or those that somebody named. */
+/** DNS servers: those of the system or those in a setting. */
 
 import { getServers } from 'node:dns'
 import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
 
-/** A resolver, at an address and a port. */
+/** The address and port of a resolver. */
 export type DnsServer = { address: IpAddress; port: number }
 
 const DNS_PORT = 53
 
-/** The resolvers of this system, without those whose address has a zone. */
+/** The resolvers of this system, without those whose address has a zone ID. */
 export function systemDnsServers(): DnsServer[] {
   return getServers()
     .map(parseDnsServer)
     .filter((server) => server !== null)
 }
 
-/** `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`, with port 53 where none is said; null for anything else. */
+/** Parses `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`. The default port is 53. Returns null for any other text. */
 export function parseDnsServer(text: string): DnsServer | null {
   const alone = parseAddress(text)
   if (alone !== null) return { address: alone, port: DNS_PORT }

@@ -1,15 +1,14 @@
-/** Questions to one server over TCP, several on one connection that is kept for a while (RFC 7766). */
+/** Queries to one server over TCP. Several queries share a persistent connection (RFC 7766). */
 
 import { connect, type Socket } from 'node:net'
 import { PendingQueries, type RawDnsResponse } from './pending-queries.ts'
 import { type DnsQuery, setQueryId } from './query.ts'
 import type { DnsServer } from './server.ts'
 
-/** A connection on which nothing passes is kept so many milliseconds. */
+/** Milliseconds after which an idle connection closes. */
 const IDLE_TIMEOUT_MS = 5000
-/** And is asked so many questions at most. */
 const MAX_QUERIES_PER_CONNECTION = 1000
-/** The length that stands before each message. */
+/** The length prefix of each message. */
 const LENGTH_PREFIX_BYTES = 2
 
 export class DnsTcpClient {
@@ -23,8 +22,8 @@ export class DnsTcpClient {
   }
 
   /**
-   * Waits for the answer until a moment of performance.now(). Never rejects. A server may close a kept connection at any
-   * time, so a question is asked once more where it is lost.
+   * Waits for the answer until `deadline`, a time of performance.now(). Never rejects. A server may close a persistent
+   * connection at any time, so a lost query is sent a second time.
    */
   async query(dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
     const response = await this.#queryOnce(dnsQuery, deadline)
@@ -47,24 +46,24 @@ export class DnsTcpClient {
   }
 }
 
-/** One connection. What came of a message that is not whole yet is kept as it came, so that joining it is linear. */
+/** One connection. It keeps the pieces of an incomplete message, so that joining them takes linear time. */
 class DnsTcpConnection {
-  /** Whether it takes questions. */
+  /** Whether it accepts queries. */
   isOpen = true
   readonly #socket: Socket
   readonly #onEnd: () => void
-  readonly #pending = new PendingQueries((heard) => {
-    if (heard === 'timeout') this.isOpen = false // it may hang: the next question gets another
+  readonly #pending = new PendingQueries((response) => {
+    if (response === 'timeout') this.isOpen = false // it may hang, so the next query uses another connection
     if (!this.isOpen && this.#pending.size === 0) this.end('lost')
   })
   #queriesSent = 0
   #pieces: Buffer[] = []
   #bytes = 0
-  /** Bytes of the prefix and the message that is coming. */
+  /** Bytes of the length prefix and the message that is arriving. */
   #bytesNeeded = LENGTH_PREFIX_BYTES
 
-  constructor({ address, port }: DnsServer, ended: () => void) {
-    this.#onEnd = ended
+  constructor({ address, port }: DnsServer, onEnd: () => void) {
+    this.#onEnd = onEnd
     this.#socket = connect({ host: address, port, noDelay: true })
     this.#socket.setTimeout(IDLE_TIMEOUT_MS, () => this.#closeWhenIdle())
     this.#socket.on('data', (piece) => this.#receive(piece))
@@ -83,7 +82,7 @@ class DnsTcpConnection {
     return response
   }
 
-  /** Tells all that wait, and closes. */
+  /** Settles all open queries with `response` and closes. */
   end(response: RawDnsResponse): void {
     this.isOpen = false
     this.#socket.destroy()

@@ -1,4 +1,4 @@
-/** Questions to one server over UDP, from many sockets: random ports that change now and then, and random ids. */
+/** Queries to one server over UDP, from many sockets with random ports, which change regularly, and random IDs. */
 
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
@@ -7,26 +7,29 @@ import { PendingQueries, type RawDnsResponse } from './pending-queries.ts'
 import { type DnsQuery, setQueryId } from './query.ts'
 import type { DnsServer } from './server.ts'
 
-/** A socket is given up for one of another port after so many questions. */
+/** After this many queries, a socket is replaced by one with another port. */
 const MAX_QUERIES_PER_SOCKET = 4096
 const RECEIVE_BUFFER_BYTES = 4 << 20
-/** More would make ids easy to guess, and free ones hard to find. */
+/** More would make IDs easy to guess and free IDs hard to find. */
 const MAX_PENDING_QUERIES = 8192
 
 export class DnsUdpPool {
   readonly #server: DnsServer
   readonly #sockets: (UdpSocket | Promise<UdpSocket | null> | null)[]
-  /** All that are not closed, those included that are given up and still waited on. */
+  /** All open sockets, including retired ones with open queries. */
   readonly #openSockets = new Set<UdpSocket>()
   #isClosed = false
 
-  /** Sockets are opened when they are first needed. */
+  /** Sockets open at their first use. */
   constructor(server: DnsServer, sockets: number) {
     this.#server = server
     this.#sockets = Array.from({ length: sockets }, () => null)
   }
 
-  /** Waits for the answer until a moment of performance.now(), on the socket of this number. Never rejects. */
+  /**
+   * Sends the query from the socket with this number. Waits until `deadline`, a time of performance.now(). Never
+   * rejects.
+   */
   query(dnsQuery: DnsQuery, deadline: number, socket: number): Promise<RawDnsResponse> {
     const at = socket % this.#sockets.length
     const udpSocket = this.#sockets[at]
@@ -59,7 +62,7 @@ export class DnsUdpPool {
     return udpSocket
   }
 
-  /** The old socket goes on until the new one is there, and closes once all that wait on it have been told. */
+  /** Replaces a socket. The old one stays in use until the new one is open, and closes after its last query. */
   async #replace(at: number, old: UdpSocket): Promise<void> {
     const udpSocket = await this.#connect()
     if (udpSocket === null) return
@@ -67,7 +70,7 @@ export class DnsUdpPool {
     old.retire()
   }
 
-  /** Null where there is no route, or no socket is left. */
+  /** Returns null if there is no route or no socket is left. */
   async #connect(): Promise<UdpSocket | null> {
     const { address, port } = this.#server
     const socket = createSocket({
@@ -91,7 +94,7 @@ export class DnsUdpPool {
   }
 }
 
-/** One connected socket: from then on the system lets only datagrams of the server's address and port through. */
+/** One connected socket. The system delivers only datagrams from the server's address and port. */
 class UdpSocket {
   queriesSent = 0
   readonly #socket: Socket
@@ -104,9 +107,9 @@ class UdpSocket {
     if (error !== null) this.#pending.settleAll('unreachable')
   }
 
-  constructor(socket: Socket, closed: () => void) {
+  constructor(socket: Socket, onClose: () => void) {
     this.#socket = socket
-    this.#onClose = closed
+    this.#onClose = onClose
     const server = socket.remoteAddress()
     socket.on('message', (message, { address, port }) => {
       if (port === server.port && address === server.address) this.#pending.receive(message)
@@ -122,7 +125,7 @@ class UdpSocket {
     return response
   }
 
-  /** Closes as soon as nobody waits. */
+  /** Closes when no query is open. */
   retire(): void {
     this.#isRetired = true
     if (this.#pending.size > 0) return

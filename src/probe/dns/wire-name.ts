@@ -1,4 +1,4 @@
-/** Host names on the wire: labels behind their lengths, compressed or not (RFC 1035, chapters 3.1 and 4.1.4). */
+/** Host names on the wire: length-prefixed labels, compressed or not (RFC 1035, sections 3.1 and 4.1.4). */
 
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from '../../values/escape.ts'
 
@@ -6,20 +6,20 @@ const MAX_LABEL_BYTES = 63
 const MAX_NAME_BYTES = 255
 const DOT = 46
 const COMPRESSION_POINTER = 0xc0
-/** Nobody needs more than one a label. */
+/** No name needs more than one per label. */
 const MAX_POINTERS = 127
-/** Room for 255 bytes, each written as `\DDD`. */
+/** Fits 255 bytes, each written as `\DDD`. */
 const scratch = Buffer.alloc(4 * MAX_NAME_BYTES)
 
-/** What a message is that breaks a rule of its format. */
+/** A message that breaks a rule of its format. */
 export class MalformedMessage extends Error {}
 
 /**
- * Writes a host in the form of parseHost, its escapes read, and says how many bytes that took, 255 at most; -1 where it is
- * no host. (dns-packet knows no escapes and writes labels of any length.)
+ * Writes a host in the form of parseHost, with its escapes decoded. Returns the number of bytes, at most 255, or -1 if
+ * the text is not a host name. (dns-packet knows no escapes and writes labels of any length.)
  */
 export function encodeHost(host: string, into: Uint8Array, from: number): number {
-  let start = from // the length byte of the label being written
+  let start = from // offset of the length byte of the current label
   let at = from + 1
   const length = host === '.' ? 0 : host.length
   if (host === '') return -1
@@ -43,7 +43,7 @@ export function encodeHost(host: string, into: Uint8Array, from: number): number
   return at - from > MAX_NAME_BYTES ? -1 : at - from
 }
 
-/** Writes the length of the label that ends at `end`; false where it has none of its own. */
+/** Writes the length of the label that ends at `end`. Returns false if the label is empty or too long. */
 function endLabel(into: Uint8Array, start: number, end: number): boolean {
   const length = end - start - 1
   into[start] = length
@@ -54,7 +54,7 @@ function decimalEscapeIn(host: string, from: number): number {
   return decimalEscapeAt(Buffer.from(host.slice(from, from + 3)), 0)
 }
 
-/** A message that is read from front to back; nothing past its end is. Throws Malformed. */
+/** Reads a message from front to back. Throws MalformedMessage at its end. */
 export class DnsMessageReader {
   readonly bytes: Uint8Array
   offset: number
@@ -65,48 +65,45 @@ export class DnsMessageReader {
   }
 
   byte(): number {
-    if (this.offset >= this.bytes.length) throw new MalformedMessage('ends too soon')
+    if (this.offset >= this.bytes.length) throw new MalformedMessage('unexpected end of message')
     return this.bytes[this.offset++]!
   }
 
-  /** 16 bits, unsigned. */
   uint16(): number {
     return (this.byte() << 8) | this.byte()
   }
 
-  /** 32 bits, unsigned. */
   uint32(): number {
     return this.uint16() * 0x10000 + this.uint16()
   }
 
-  /** The bytes themselves, not a copy. */
+  /** Returns a view of the bytes, not a copy. */
   take(length: number): Uint8Array {
     const end = this.offset + length
-    if (end > this.bytes.length) throw new MalformedMessage('ends too soon')
-    const taken = this.bytes.subarray(this.offset, end)
+    if (end > this.bytes.length) throw new MalformedMessage('unexpected end of message')
+    const bytes = this.bytes.subarray(this.offset, end)
     this.offset = end
-    return taken
+    return bytes
   }
 
-  /** A host in the form of parseHost. Pointers lead to what stands further in front, so that every name ends. */
+  /** Reads a host in the form of parseHost. A pointer must lead to an earlier offset, so every name ends. */
   host(): string {
     let wire = 1
     let written = 0
     let segment = this.offset
-    let end = 0 // behind the first pointer
+    let end = 0 // after the first pointer
     let pointers = 0
     for (let length = this.byte(); length !== 0; length = this.byte()) {
       if (length >= COMPRESSION_POINTER) {
         const target = ((length & 0x3f) << 8) | this.byte()
-        if (target >= segment || ++pointers > MAX_POINTERS) throw new MalformedMessage('pointers that lead nowhere')
+        if (target >= segment || ++pointers > MAX_POINTERS) throw new MalformedMessage('invalid compression pointer')
         end ||= this.offset
         segment = this.offset = target
         continue
       }
       wire += length + 1
-      if (length > MAX_LABEL_BYTES || wire > MAX_NAME_BYTES)
-        throw new MalformedMessage('a label or a name that is too long')
-      if (this.offset + length > this.bytes.length) throw new MalformedMessage('ends too soon')
+      if (length > MAX_LABEL_BYTES || wire > MAX_NAME_BYTES) throw new MalformedMessage('label or name too long')
+      if (this.offset + length > this.bytes.length) throw new MalformedMessage('unexpected end of message')
       if (written > 0) scratch[written++] = DOT
       written = decodeLabel(this.bytes, this.offset, length, written)
       this.offset += length
@@ -115,7 +112,7 @@ export class DnsMessageReader {
     return written === 0 ? '.' : scratch.toString('latin1', 0, written)
   }
 
-  /** Passes a name by without reading it. */
+  /** Skips a name without decoding it. */
   skipHost(): void {
     for (let length = this.byte(); length !== 0; length = this.byte()) {
       if (length < COMPRESSION_POINTER) this.take(length)
@@ -124,7 +121,7 @@ export class DnsMessageReader {
   }
 }
 
-/** Writes one label into the scratch, lower-case and escaped; where it ends there. */
+/** Writes one label into the scratch buffer, in lower case and escaped. Returns the offset after it. */
 function decodeLabel(bytes: Uint8Array, from: number, length: number, start: number): number {
   let written = start
   for (let at = from; at < from + length; at++) {

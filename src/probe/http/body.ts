@@ -1,4 +1,4 @@
-/** The body of an answer: one content encoding taken off, up to bounds. */
+/** The body of a response: decodes one content encoding, within limits. */
 
 import {
   brotliDecompressSync,
@@ -14,16 +14,19 @@ import {
   zstdDecompressSync,
 } from 'node:zlib'
 
-/** `plain`: as it is; `unreadable`: more than one layer, or one that we do not speak. */
+/** `plain`: not encoded; `unreadable`: more than one layer, or an unsupported encoding. */
 export type BodyEncoding = ContentCoding | 'plain' | 'unreadable'
 type ContentCoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
-/** Bytes on the wire and decoded, and how many times as many may come out of a decoder once `ratioFrom` are out. */
+/**
+ * The largest number of bytes on the wire and decoded. `ratio`: the largest ratio of decoded bytes to wire bytes after
+ * `ratioFrom` decoded bytes.
+ */
 export type BodyLimits = { wireBytes: number; decodedBytes: number; ratio: number; ratioFrom: number }
 
 /**
- * Takes bytes as they were sent. `done`: no more are wanted: a bound is reached, or they cannot be decoded. `end` resolves
- * when all is handed on that can be.
+ * Decodes chunks. `done`: it needs no more chunks, because it reached a limit or cannot decode them. `end` resolves
+ * when all decodable bytes are passed on.
  */
 export type BodyDecoder = { write(chunk: Uint8Array): void; readonly done: boolean; end(): Promise<void> }
 
@@ -38,14 +41,17 @@ const SUPPORTED_CODINGS = new Map<string, ContentCoding>([
   ['br', 'br'],
   ['zstd', 'zstd'],
 ])
-/** The other names of the registry (RFC 9110, chapter 16.6.1). What stands in no registry is no encoding: browsers ignore it. */
+/**
+ * The other names of the registry (RFC 9110, section 16.6.1). An unregistered name is not an encoding. Browsers ignore
+ * it.
+ */
 const UNSUPPORTED_CODINGS = new Set(['compress', 'x-compress', 'aes128gcm', 'dcb', 'dcz', 'exi', 'pack200-gzip'])
-const DEFLATE_METHOD = 8 // the method in the low half of a zlib head (RFC 1950, chapter 2.2)
+const DEFLATE_METHOD = 8 // the compression method in the low half of a zlib header (RFC 1950, section 2.2)
 const CHUNK_BYTES = 64 * 1024
 const MAX_SYNC_DECODE_BYTES = 64 * 1024
 const ZSTD_WINDOW_LOG = 23 // 8 MiB, RFC 9659
 
-/** The encoding that the Content-Encoding field names. */
+/** Parses the Content-Encoding field. */
 export function parseContentEncoding(field: string | null): BodyEncoding {
   if (field === null) return 'plain'
   const names = field
@@ -58,7 +64,7 @@ export function parseContentEncoding(field: string | null): BodyEncoding {
   return more.length > 0 ? 'unreadable' : (SUPPORTED_CODINGS.get(first) ?? 'unreadable')
 }
 
-/** Hands the decoded bytes to `sink`, at most `decodedBytes` of them. */
+/** Passes at most `decodedBytes` decoded bytes to `sink`. */
 export function makeBodyDecoder(
   encoding: ContentCoding | 'plain',
   limits: BodyLimits,
@@ -71,8 +77,8 @@ class IdentityDecoder implements BodyDecoder {
   #bytesLeft: number
   readonly #sink: (chunk: Uint8Array) => void
 
-  constructor(bounds: BodyLimits, sink: (chunk: Uint8Array) => void) {
-    this.#bytesLeft = Math.min(bounds.wireBytes, bounds.decodedBytes)
+  constructor(limits: BodyLimits, sink: (chunk: Uint8Array) => void) {
+    this.#bytesLeft = Math.min(limits.wireBytes, limits.decodedBytes)
     this.#sink = sink
   }
 
@@ -81,15 +87,15 @@ class IdentityDecoder implements BodyDecoder {
   }
 
   write(chunk: Uint8Array): void {
-    const taken = chunk.length > this.#bytesLeft ? chunk.subarray(0, this.#bytesLeft) : chunk
-    this.#bytesLeft -= taken.length
-    if (taken.length > 0) this.#sink(taken)
+    const accepted = chunk.length > this.#bytesLeft ? chunk.subarray(0, this.#bytesLeft) : chunk
+    this.#bytesLeft -= accepted.length
+    if (accepted.length > 0) this.#sink(accepted)
   }
 
   async end(): Promise<void> {}
 }
 
-/** A small body is decoded in one go, a long one, and one that does not decode to its end, as a stream. */
+/** Decodes a small body at once. Streams a long one, and one that does not decode completely. */
 class CompressedDecoder implements BodyDecoder {
   readonly #encoding: ContentCoding
   readonly #limits: BodyLimits
@@ -100,19 +106,19 @@ class CompressedDecoder implements BodyDecoder {
   #decodedBytes = 0
   done = false
 
-  constructor(encoding: ContentCoding, bounds: BodyLimits, sink: (chunk: Uint8Array) => void) {
+  constructor(encoding: ContentCoding, limits: BodyLimits, sink: (chunk: Uint8Array) => void) {
     this.#encoding = encoding
-    this.#limits = bounds
+    this.#limits = limits
     this.#sink = sink
   }
 
   write(chunk: Uint8Array): void {
-    const taken = chunk.subarray(0, this.#limits.wireBytes - this.#wireBytes)
-    if (this.done || taken.length === 0) return
-    this.#wireBytes += taken.length
-    if (this.#decoder !== null) this.#decoder.write(taken)
+    const accepted = chunk.subarray(0, this.#limits.wireBytes - this.#wireBytes)
+    if (this.done || accepted.length === 0) return
+    this.#wireBytes += accepted.length
+    if (this.#decoder !== null) this.#decoder.write(accepted)
     else {
-      this.#buffered.push(taken)
+      this.#buffered.push(accepted)
       if (this.#wireBytes > MAX_SYNC_DECODE_BYTES) this.#stream()
     }
     if (this.#wireBytes >= this.#limits.wireBytes) this.done = true
@@ -128,7 +134,9 @@ class CompressedDecoder implements BodyDecoder {
     })
   }
 
-  /** False where it does not decode, or not within bounds: the stream then hands on what there is. */
+  /**
+   * Returns false if the body does not decode, or not within the limits. The stream then passes on what it can decode.
+   */
   #decodeSmall(): boolean {
     const packed = Buffer.concat(this.#buffered)
     if (packed.length === 0) return true
@@ -171,7 +179,7 @@ class CompressedDecoder implements BodyDecoder {
   }
 }
 
-/** How bodies of one encoding are decoded, in one go and as a stream, with options for both: a cut-off end is no error. */
+/** The synchronous and the streaming decoder of an encoding, with options for both. A truncated end is not an error. */
 type DecoderFactory = {
   decodeSync(packed: Buffer, options: object): Buffer
   createStream(options: object): ZlibDecoder
@@ -201,7 +209,7 @@ const ZSTD_DECODER: DecoderFactory = {
   },
 }
 
-/** `first`: the first byte of the body, which tells a zlib head from deflate without one, as some servers send it. */
+/** `first`: the first byte of the body. It distinguishes a zlib header from raw deflate, which some servers send. */
 function decoderFor(encoding: ContentCoding, first: number): DecoderFactory {
   if (encoding === 'gzip') return GZIP_DECODER
   if (encoding === 'br') return BROTLI_DECODER

@@ -1,4 +1,4 @@
-/** HTTP for one visit: requests to vetted addresses, over connections that live no longer than the visit. */
+/** The HTTP client of one probe: requests to vetted addresses. Its connections end with the probe. */
 
 import type { Socket } from 'node:net'
 import { Client } from 'undici'
@@ -18,7 +18,7 @@ import {
 import { ConnectFailedError, HttpExchange, type HttpResponse } from './exchange.ts'
 import type { WebLimits } from './limits.ts'
 
-/** Receives every response with the address that it came from. */
+/** Receives every response with the address that sent it. */
 export type ResponseObserver = {
   recordResponse(address: IpAddress, response: Pick<HttpResponse, 'status' | 'header'>): void
 }
@@ -33,12 +33,12 @@ export type HttpClientOptions = {
   limits: WebLimits
 }
 
-/** What requests under way hear at the end of the visit; made once, as a stack costs time. */
+/** The error of open requests when the client closes. It exists once, because creating a stack trace takes time. */
 const CLIENT_CLOSED_ERROR = new ConnectFailedError('no_response')
 
 const UNKNOWN_CERTIFICATE: CertificateResult = { kind: 'unknown' }
 
-/** All connections of one visit. */
+/** All connections of one probe. */
 export class HttpClient {
   readonly #options: HttpClientOptions
   readonly #headers: Record<string, string>
@@ -56,7 +56,7 @@ export class HttpClient {
     }
   }
 
-  /** Asks for an http or https URL on its own port, whose host is a name in its canonical spelling. Never rejects. */
+  /** Requests an http or https URL on its default port, with a canonical host name. Never rejects. */
   async get(url: URL): Promise<HttpResponse | ConnectFailure> {
     if (this.#isClosed) return 'no_response'
     const connection = this.#connectionTo(url)
@@ -67,7 +67,7 @@ export class HttpClient {
     return reply
   }
 
-  /** What port 443 of a host showed to whoever connected to it, otherwise what it shows to a handshake made for that. */
+  /** The certificate that port 443 of a host presented earlier. Otherwise makes a handshake to get it. */
   async certificate(host: DomainName): Promise<CertificateResult> {
     const known = this.#certificates.get(host)
     if (known !== undefined) return known
@@ -80,18 +80,18 @@ export class HttpClient {
     )
   }
 
-  /** Ends all connections; requests that wait for an answer get none. */
+  /** Closes all connections. Open requests get no response. */
   close(): void {
     this.#isClosed = true
-    for (const line of this.#connections.values()) line.close()
+    for (const connection of this.#connections.values()) connection.close()
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** The connection that is kept for this origin; beside one whose body stands still, a second one. */
+  /** The persistent connection of this origin, or a second one if its body is paused. */
   #connectionTo(url: URL): OriginConnection {
-    const kept = this.#connections.get(url.origin)
-    if (kept !== undefined && !kept.hasUnreadBody) return kept
-    const key = kept === undefined ? url.origin : `${url.origin} beside`
+    const current = this.#connections.get(url.origin)
+    if (current !== undefined && !current.hasUnreadBody) return current
+    const key = current === undefined ? url.origin : `${url.origin} second`
     const connection = this.#connections.get(key) ?? this.#openConnection(url)
     this.#connections.set(key, connection)
     return connection
@@ -113,7 +113,7 @@ export class HttpClient {
     })
   }
 
-  /** That none was shown says nothing where the end of the visit broke the handshake off. */
+  /** If the client closed during the handshake, a missing certificate means nothing. */
   #unlessClosed(certificate: CertificateResult): CertificateResult {
     return this.#isClosed && certificate.kind === 'none' ? UNKNOWN_CERTIFICATE : certificate
   }
@@ -127,31 +127,32 @@ export class HttpClient {
   }
 }
 
-/** One connection to one origin, made when it is needed and again when the server has ended it. */
+/** One connection to one origin. It opens on demand, and again if the server closed it. */
 class OriginConnection {
   readonly #client: Client
   readonly #limits: WebLimits
   #exchange: HttpExchange | null = null
   #socket: Socket | null = null
   #tlsProfile: 'default' | 'http2' = 'default'
-  /** Why it could not be connected to, which is not tried again. */
+  /** Why the connection failed. It is not tried again. */
   #connectFailure: ConnectFailure | null = null
-  /** Where it was connected to last. */
+  /** The endpoint of the last connection. */
   endpoint: VettedEndpoint | null = null
 
   constructor(origin: string, limits: WebLimits, connect: (tlsProfile: 'default' | 'http2') => Promise<ConnectResult>) {
     this.#limits = limits
     this.#client = new Client(origin, {
-      allowH2: true, // where the handshake named it
+      allowH2: true, // if ALPN selects it
       pipelining: 1,
       maxHeaderSize: limits.headBytes,
-      headersTimeout: 0, // timers of our own, which nothing that the server sends sets back
+      headersTimeout: 0, // this project's own timers apply, which data from the server does not reset
       bodyTimeout: 0,
       connect: (_, callback) => {
         this.#exchange?.detach()
-        connect(this.#tlsProfile).then(({ socket: made, endpoint: door }) => {
+        connect(this.#tlsProfile).then(({ socket: connected, endpoint: door }) => {
           this.endpoint = door
-          const socket = typeof made === 'object' && this.#tlsProfile === 'http2' ? requireHttp2(made) : made
+          const socket =
+            typeof connected === 'object' && this.#tlsProfile === 'http2' ? requireHttp2(connected) : connected
           if (typeof socket === 'object') {
             this.#attach(socket)
             callback(null, socket)
@@ -164,12 +165,12 @@ class OriginConnection {
     })
   }
 
-  /** Whether a body stands in it that somebody is going to read. */
+  /** Whether the connection has a body that will be read. */
   get hasUnreadBody(): boolean {
     return this.#exchange?.hasUnreadBody ?? false
   }
 
-  /** Asks once more where the connection that was kept turned out to be ending. */
+  /** Sends the request again if the persistent connection was already closing. */
   async get(path: string, headers: Record<string, string>): Promise<HttpResponse | ConnectFailure> {
     if (this.#connectFailure !== null) return this.#connectFailure
     const exchange = this.#send(path, headers)
@@ -181,7 +182,7 @@ class OriginConnection {
     return this.#send(path, headers).response
   }
 
-  /** A server that names no protocol and does not answer HTTP/1.1 may speak HTTP/2 alone. */
+  /** A server without ALPN that does not answer HTTP/1.1 may speak only HTTP/2. */
   #mayBeHttp2(): boolean {
     const socket = this.#socket
     return (
@@ -190,7 +191,7 @@ class OriginConnection {
   }
 
   #send(path: string, headers: Record<string, string>): HttpExchange {
-    this.#exchange?.abort() // a body that nobody reads and that has not come whole by now
+    this.#exchange?.abort() // an unread body that is still incomplete
     const exchange = new HttpExchange(this.#limits)
     this.#exchange = exchange
     if (this.#socket !== null) exchange.attach(this.#socket, true)

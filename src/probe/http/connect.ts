@@ -1,4 +1,4 @@
-/** A connection to one of the vetted addresses of a host, by TCP or TLS. */
+/** A connection to one of the vetted addresses of a host, over TCP or TLS. */
 
 import { connect, type Socket } from 'node:net'
 import type { IpAddress } from '../../values/ip-address.ts'
@@ -14,13 +14,13 @@ import {
 } from '../tls/handshake.ts'
 import type { WebLimits } from './limits.ts'
 
-/** Why there is no answer: the server's side (`no_response`), or a reason of ours (`not_allowed`). */
+/** Why there is no response. `no_response`: the server did not respond. `not_allowed`: a local reason. */
 export type ConnectFailure = 'no_response' | 'not_allowed'
 
-/** Where a host may be connected to, in the order of trying. `barred`: it has addresses that we do not try. */
+/** The endpoints of a host, in the order of attempts. `hasUnreachable`: the host has addresses that are not tried. */
 export type HostEndpoints = { endpoints: readonly VettedEndpoint[]; hasUnreachable: boolean }
 
-/** `certificate` is null for plain TCP, `door` where no connection came about. */
+/** `certificate` is null for plain TCP. `endpoint` is null if no connection was established. */
 export type ConnectResult = {
   socket: Socket | ConnectFailure
   certificate: CertificateResult | null
@@ -37,27 +37,31 @@ export type ConnectLimiter = {
   deferredAt: IpAddress | null
 }
 
-/** `host`: the name for SNI; `trust`: null for plain TCP. `opened` hears of every socket at once, to end it with the visit. */
+/**
+ * `host`: the name for SNI; `tlsContexts`: null for plain TCP. `onSocket` receives every socket at once, so that the
+ * probe can close it.
+ */
 export type ConnectOptions = {
   host: string
   tlsContexts: TlsContexts | null
-  /** `http2`: for a server that is known to speak nothing else; there is no second handshake then. */
+  /** `http2`: for a server that supports nothing else. There is no second handshake then. */
   tlsProfile?: 'default' | 'http2'
   limits: WebLimits
-  /** None: nobody has to wait. */
+  /** If undefined, connections start at once. */
   rateLimiter?: ConnectLimiter | undefined
   onSocket(socket: Socket): void
 }
 
 /**
- * How one attempt went: `local_error` and `remote_error` never came to a TCP connection. `failed`: a handshake, and what was shown before;
- * `final`: another manner would not help, as time ran out, or the server turned us away after it had shown its certificate.
+ * The outcome of one attempt. `local_error` and `remote_error`: no TCP connection. A failed handshake has the
+ * certificate received before. `isFinal`: another profile would not help, because time ran out or the server rejected
+ * the client after its certificate.
  */
 type ConnectAttempt = EstablishedConnection | FailedHandshake | 'local_error' | 'remote_error'
 type FailedHandshake = { certificate: CertificateResult; isFinal: boolean; nextProfile: TlsProfile }
 type EstablishedConnection = { socket: Socket; certificate: CertificateResult | null }
 
-/** Errors of this machine: no route, no address of that family, no file or port left, forbidden here. */
+/** Errors of this machine: no route, no address of that family, no file descriptor or port left, forbidden. */
 const LOCAL_ERROR_CODES = new Set([
   'ENETUNREACH',
   'EADDRNOTAVAIL',
@@ -69,12 +73,15 @@ const LOCAL_ERROR_CODES = new Set([
   'EPERM',
 ])
 
-const TIMEOUT_ERROR = new Error('no time is left')
+const TIMEOUT_ERROR = new Error('timed out')
 
-/** The server speaks none of the protocols that were named (RFC 7301, chapter 3.2). */
+/** The server supports none of the offered protocols (RFC 7301, section 3.2). */
 const NO_ALPN_ERROR_CODE = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
 
-/** Tries one address after the other, each in its turn, until TCP connects; a handshake that fails there is the host's answer. */
+/**
+ * Tries one address after another, each after its rate limit, until TCP connects. A handshake that fails there is the
+ * result of the host.
+ */
 export async function connectToHost(hostEndpoints: HostEndpoints, options: ConnectOptions): Promise<ConnectResult> {
   const { tlsContexts, rateLimiter, tlsProfile = 'default' } = options
   let { hasUnreachable } = hostEndpoints
@@ -99,7 +106,7 @@ export async function connectToHost(hostEndpoints: HostEndpoints, options: Conne
   }
 }
 
-/** A handshake that failed is offered once more in another manner; the verdict is the first one that there was. */
+/** Retries a failed handshake once with another profile. The first verdict on a certificate counts. */
 async function retryHandshake(
   endpoint: VettedEndpoint,
   first: FailedHandshake,
@@ -123,9 +130,8 @@ function connectOnce(
   { host, tlsContexts, limits, onSocket }: ConnectOptions,
 ): Promise<ConnectAttempt> {
   return new Promise((resolve) => {
-    const ending = (error: Error | null) => fail(error)
-    const tls =
-      tlsContexts === null ? null : startTls(endpoint, host, { tlsContexts, profile: tlsProfile, onClosing: ending })
+    const onClosing = (error: Error | null) => fail(error)
+    const tls = tlsContexts === null ? null : startTls(endpoint, host, { tlsContexts, profile: tlsProfile, onClosing })
     const socket = tls ?? connect({ host: endpoint.connectTo ?? endpoint.address, port: endpoint.port })
     onSocket(socket)
     let connected = false
@@ -157,15 +163,15 @@ function connectOnce(
 
 function handshakeFailure(failed: CertificateResult, error: Error | null): FailedHandshake {
   const code = error === null ? '' : errorCode(error)
-  const turnedAway = failed.kind === 'presented' && code.includes('ALERT') && code !== NO_ALPN_ERROR_CODE
+  const isRejected = failed.kind === 'presented' && code.includes('ALERT') && code !== NO_ALPN_ERROR_CODE
   return {
     certificate: failed,
-    isFinal: error === TIMEOUT_ERROR || turnedAway,
+    isFinal: error === TIMEOUT_ERROR || isRejected,
     nextProfile: code === NO_ALPN_ERROR_CODE ? 'http2' : 'legacy',
   }
 }
 
-/** The verdict on the certificate of a host by a handshake alone. */
+/** Makes a handshake only to check the certificate of a host. */
 export async function fetchCertificate(
   hostEndpoints: HostEndpoints,
   options: ConnectOptions & { tlsContexts: TlsContexts },

@@ -1,4 +1,4 @@
-/** One request and its answer, bounded in time and size: the head as soon as it is there, the body for who wants it. */
+/** One request and its response, bounded in time and size. The head is available first, and the body on demand. */
 
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
@@ -7,34 +7,34 @@ import { type BodyDecoder, type BodyLimits, makeBodyDecoder, parseContentEncodin
 import type { ConnectFailure } from './connect.ts'
 import type { WebLimits } from './limits.ts'
 
-/** The error by which a connection tells the request why it did not come about. */
+/** The error that tells a request why its connection failed. */
 export class ConnectFailedError extends Error {
   readonly failure: ConnectFailure
 
-  constructor(miss: ConnectFailure) {
-    super(miss)
-    this.failure = miss
+  constructor(failure: ConnectFailure) {
+    super(failure)
+    this.failure = failure
   }
 }
 
-/** How reading went. `cut`: the body went on over a bound, broke off, or could not be decoded to its end. */
+/** The result of reading a body. `cut`: it exceeded a limit, broke off, or could not be decoded to its end. */
 export type BodyReadResult = 'whole' | 'cut' | 'unreadable'
 
 export type HttpResponse = {
   status: number
-  /** The first field of this name in lower case; null for none. */
+  /** The first field of this name (lower case). Returns null if there is none. */
   header(name: string): string | null
-  /** Stops the body while something else is asked. */
+  /** Pauses the body during another request. */
   pause(): void
-  /** Hands on the body, decoded, as it comes. Called at most once, and not after `drop`. */
+  /** Passes on the decoded body as it arrives. Call it at most once, and not after `discard`. */
   read(sink: (chunk: Uint8Array) => void, limits: BodyLimits): Promise<BodyReadResult>
-  /** Nobody reads the body; a short one is let through, so that the connection stays. */
+  /** Ignores the body. A short one is read, so that the connection stays usable. */
   discard(): void
 }
 
 type RawHeaders = Record<string, string | string[] | undefined>
 
-/** Bytes that the connection may have read ahead of those that are counted: two of its buffers. */
+/** Bytes that the connection may have read ahead of the counted ones: two of its buffers. */
 const READ_AHEAD_BYTES = 128 * 1024
 const BYTE_CHECK_INTERVAL_MS = 100
 const ABORT_ERROR = new Error('cut off')
@@ -44,27 +44,27 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
   readonly #limits: WebLimits
   #resolveResponse: (answer: HttpResponse | ConnectFailure) => void = () => {}
   #socket: Socket | null = null
-  /** What the socket had read before, and what it may have read. */
+  /** The bytes that the socket had read before, and the maximum it may have read. */
   #startBytes = 0
   #maxBytesRead = 0
   #isReused = false
   #controller: Dispatcher.DispatchController | null = null
   #cancelTimeout: () => void = () => {}
   #stopByteCheck: () => void = () => {}
-  /** Bytes of a body that nobody reads. */
+  /** Bytes of an ignored body. */
   #discardedBytes = 0
   #interimResponses = 0
   #mode: 'head' | 'waiting' | 'reading' | 'dropped' = 'head'
   #ended: BodyReadResult | null = null
   #fields: RawHeaders = {}
-  /** The body as far as it came before somebody wanted it. */
+  /** The part of the body that arrived before `read`. */
   #buffered: Uint8Array[] = []
   #decoder: BodyDecoder | null = null
   #resolveRead: (reading: BodyReadResult) => void = () => {}
   status = 0
-  /** The connection had served before and ended without a byte of this answer: it was closing already. */
+  /** The connection was reused and ended without a byte of this response. It was already closing. */
   isLost = false
-  /** The connection ended, or said what is no HTTP, before it answered. */
+  /** The connection ended or sent invalid HTTP before the response. */
   isBroken = false
 
   constructor(limits: WebLimits) {
@@ -74,7 +74,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
     })
   }
 
-  /** Whether its body stands in the connection for somebody who is going to read it. */
+  /** Whether the connection has a body that will be read. */
   get hasUnreadBody(): boolean {
     return this.#mode === 'waiting' && this.#ended === null
   }
@@ -111,7 +111,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
     if (this.#socket !== null && this.#socket.bytesRead > this.#maxBytesRead) this.abort()
   }
 
-  /** Ends the exchange here; who reads gets what came by now. */
+  /** Ends the exchange. The reader gets what arrived so far. */
   abort(): void {
     if (this.#ended !== null) return
     this.#end('cut')
@@ -172,8 +172,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
   }
 
   read(sink: (chunk: Uint8Array) => void, limits: BodyLimits): Promise<BodyReadResult> {
-    const given = this.#fields['content-encoding']
-    const encoding = parseContentEncoding(Array.isArray(given) ? given.join(',') : (given ?? null))
+    const contentEncoding = this.#fields['content-encoding']
+    const encoding = parseContentEncoding(
+      Array.isArray(contentEncoding) ? contentEncoding.join(',') : (contentEncoding ?? null),
+    )
     if (encoding === 'unreadable') {
       this.discard()
       return Promise.resolve('unreadable')
@@ -182,7 +184,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
       this.#resolveRead = resolve
       this.#decoder = makeBodyDecoder(encoding, limits, sink)
       for (const chunk of this.#buffered.splice(0)) this.#decode(chunk)
-      this.#mode = 'reading' // from here on the end of the exchange ends the reading
+      this.#mode = 'reading' // from here on, the end of the exchange ends the reading
       if (this.#ended !== null) this.#finish(this.#ended)
       else {
         this.#setByteLimit(limits.wireBytes)
@@ -221,7 +223,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
     this.#ended = result
     this.#cancelTimeout()
     this.#stopByteCheck()
-    this.#resolveResponse('no_response') // heard only where nothing was answered before
+    this.#resolveResponse('no_response') // has an effect only if there was no response before
     if (this.#mode === 'reading') this.#finish(result)
   }
 
@@ -231,7 +233,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
   }
 }
 
-/** Characters of a head, which HTTP/2 sends packed. */
+/** The characters of a head. HTTP/2 sends it compressed. */
 function headerSize(fields: RawHeaders): number {
   let size = 0
   for (const [name, value] of Object.entries(fields)) size += name.length + (value?.toString().length ?? 0)

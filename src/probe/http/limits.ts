@@ -1,39 +1,39 @@
-/** The bounds of what a visit takes from web servers. */
+/** The limits of a probe on web servers. */
 
 /** Times in milliseconds, sizes in bytes. */
 export type WebLimits = {
-  /** Until a TCP connection stands. */
+  /** Until TCP connects. */
   connectMs: number
-  /** From there until the TLS handshake is done. */
+  /** From then until the TLS handshake completes. */
   handshakeMs: number
-  /** From the request until the head of the final answer is there. */
+  /** From the request to the head of the final response. */
   headMs: number
-  /** From when it is wanted, which for a page is after robots.txt, until the body is there; what came by then is read. */
+  /** From `read` to the end of the body. For a page, `read` follows robots.txt. What arrived by then is used. */
   bodyMs: number
-  /** All of robots.txt, redirects included. */
+  /** All of robots.txt, including redirects. */
   robotsMs: number
-  /** All that a visit does on the web; below the bound of the whole visit, which counts DNS as well. */
+  /** The whole web part of a probe. Less than the limit of the probe, which includes DNS. */
   probeMs: number
   headBytes: number
-  /** Answers with a 1xx status before the final one. */
+  /** Responses with a 1xx status before the final one. */
   interimResponses: number
-  /** Of a body as it is sent; more is cut off. */
+  /** Of an encoded body. The rest is cut off. */
   wireBytes: number
-  /** Of a body as it is decoded; more is cut off. */
+  /** Of a decoded body. The rest is cut off. */
   decodedBytes: number
-  /** So many times the bytes on the wire may come out of a decoder, once the output is over `ratioFrom`. */
+  /** The largest ratio of decoded bytes to wire bytes, after `ratioFrom` decoded bytes. */
   ratio: number
   ratioFrom: number
   robotsBytes: number
-  /** Of a body that nobody reads, so that its connection serves the next request. */
+  /** Of an ignored body that is read so that its connection serves the next request. */
   drainBytes: number
-  /** Tried for one host, both families counted. */
+  /** Per host, both families together. */
   maxAddresses: number
-  /** That a visit waits for its first turn at an address: it can begin later as well. */
+  /** Longest wait for the first grant at an address. The probe can also start later. */
   firstRateLimitWaitMs: number
-  /** That it waits for turns once it has begun, all of them together. */
+  /** Longest total wait for grants after the probe started. */
   totalRateLimitWaitMs: number
-  /** Answers of robots.txt that are remembered, and how long. */
+  /** Cached results of robots.txt, and for how long. */
   maxRobotsCached: number
   robotsCacheMs: number
 }

@@ -1,4 +1,4 @@
-/** Where a redirect leads: the address it spells, and whether the crawler goes there. */
+/** Resolves the target of a redirect and decides whether the crawler follows it. */
 
 import { parseName } from '../../values/domain-name.ts'
 import type { HttpResponse } from './exchange.ts'
@@ -6,8 +6,8 @@ import type { HttpResponse } from './exchange.ts'
 const SCHEMES = new Set(['http:', 'https:'])
 
 /**
- * The absolute address that a redirect spells, without fragment and credentials, its host in canonical spelling where that is
- * a name. Null where it cannot be read or is not of the web (`mailto:`, `javascript:`): as if there were no redirect.
+ * The absolute URL of a redirect without fragment and credentials. Its host is in canonical form if it is a name.
+ * Returns null if the text is invalid or has another scheme (`mailto:`, `javascript:`). Then there is no redirect.
  */
 export function resolveRedirect(text: string, from: URL): URL | null {
   const url = URL.parse(text, from.href)
@@ -20,13 +20,16 @@ export function resolveRedirect(text: string, from: URL): URL | null {
   return url
 }
 
-/** Where the Location of an answer leads, null for nowhere. A field comes byte by byte; what is outside ASCII in this one is UTF-8, as browsers take it. */
+/**
+ * The target of a Location field, or null if there is none. Node decodes fields as Latin-1. Bytes outside ASCII are
+ * UTF-8 here, as in browsers.
+ */
 export function redirectLocation(reply: HttpResponse, url: URL): URL | null {
   const location = reply.header('location')
   return location === null ? null : resolveRedirect(Buffer.from(location, 'latin1').toString(), url)
 }
 
-/** Whether an address of the web is a name at its scheme's own port; nothing else is looked at. */
+/** Whether the host is a name and the port is the default of its scheme. The crawler requests nothing else. */
 export function isProbeable(url: URL): boolean {
   return url.port === '' && parseName(url.hostname) !== null
 }

@@ -1,4 +1,4 @@
-/** What a page holds, gathered element by element: links in page order, what a reader sees, and a meta refresh. */
+/** Extracts the content of a page element by element: links in page order, visible text, and a meta refresh. */
 
 import type { StartPage, StartPageLink } from '../probe-result.ts'
 import { jsonLdLinks } from './json-ld.ts'
@@ -13,25 +13,26 @@ const MAX_JSON_LD_UNITS = 256 * 1024
 const MAX_TARGET_UNITS = 2048
 const MAX_NAME_UNITS = 128
 
-/** Text runs on through these; every other element breaks the line. */
+/** These elements do not interrupt a line of text. Every other element breaks it. */
 const INLINE_ELEMENTS = nameSet(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter nobr output picture q rb ruby s samp small source span strike strong sub sup time tt u var wbr',
 )
 
-/** A browser with scripts does not show them, nor follow what stands in them. */
+/** A browser with scripts does not show these elements, and ignores the links inside. */
 const INERT_ELEMENTS = nameSet('noscript template noembed noframes iframe object')
 
 /**
- * No part of what a reader sees: the head with its title, code, drawings, media, and the choices of a closed list.
- * Beside them is hidden what its own tag hides, by `hidden` or `display: none`; what style sheets hide is not known here.
- * `aria-hidden` hides from hearing, not from sight. A whole page that is hidden is one that its scripts will show.
+ * Elements that are never visible: the head with its title, code, drawings, media, and the options of a closed list. In
+ * addition, `hidden` and `display: none` in a tag hide its element. The effect of style sheets is unknown.
+ * `aria-hidden` hides from screen readers, not from view. If the whole page is hidden, its scripts will show it, so it
+ * counts as visible.
  */
 const HIDDEN_ELEMENTS = nameSet(
   'head title script style svg math canvas audio video select datalist textarea applet embed rp xmp plaintext',
 )
 const HIDING_STYLE = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)/i
 
-/** The names of meta, and the rel of link, that carry an address or account of the site or of who made it. */
+/** The names of meta and the rel of link that can contain a URL or account of the site or its author. */
 const META_NAMES = nameSet('twitter:site og:see_also article:publisher')
 const LINK_REL = /(?:^|\s)(?:me|author|publisher)(?:\s|$)/i
 
@@ -39,12 +40,12 @@ export class PageExtractor implements TreeObserver {
   readonly #url: string
   readonly #links: StartPageLink[] = []
   readonly #seenLinks = new Set<string>()
-  /** How many of the links stand before the body. */
+  /** The number of links before the body. */
   #headLinkCount = 0
   #base: string | null = null
-  /** What the first meta refresh says; undefined before one came. */
+  /** The target of the first meta refresh. Undefined if there was none. */
   #refresh: string | null | undefined
-  /** The JSON-LD that is being read, in pieces. */
+  /** The pieces of the current JSON-LD block. */
   #jsonLd: string[] | null = null
   #jsonLdUnits = 0
 
@@ -78,19 +79,19 @@ export class PageExtractor implements TreeObserver {
     this.#links.length = this.#headLinkCount
   }
 
-  /** `text`: the lines that a reader sees. */
+  /** `text`: the visible lines. */
   end(text: readonly string[]): { page: StartPage; refresh: string | null } {
     this.#endJsonLd()
     const page = { base: this.#base ?? this.#url, links: this.#links, text }
     return { page, refresh: this.#refreshTarget() }
   }
 
-  #extractFrom(name: string, given: TagAttributes): void {
-    const href = given.href ?? given['xlink:href']
+  #extractFrom(name: string, attributes: TagAttributes): void {
+    const href = attributes.href ?? attributes['xlink:href']
     if (name === 'base') this.#base ??= href === undefined ? null : absoluteWebUrl(href, this.#url)
-    else if (name === 'a' || name === 'area') this.#addLink('anchor', given.rel, href)
-    else if (name === 'link' && LINK_REL.test(given.rel ?? '')) this.#addLink('link', given.rel, href)
-    else if (name === 'meta') this.#extractMeta(given)
+    else if (name === 'a' || name === 'area') this.#addLink('anchor', attributes.rel, href)
+    else if (name === 'link' && LINK_REL.test(attributes.rel ?? '')) this.#addLink('link', attributes.rel, href)
+    else if (name === 'meta') this.#extractMeta(attributes)
   }
 
   #extractMeta({ name, property, content = '', 'http-equiv': pragma }: TagAttributes): void {
@@ -101,12 +102,18 @@ export class PageExtractor implements TreeObserver {
     if (target !== null) this.#refresh = target === 'too_late' ? null : target
   }
 
-  /** Repeats are left out, so that a menu printed twice does not take the place of the footer. */
+  /** Adds a link without repeats, so that a repeated menu does not displace the footer. */
   #addLink(from: StartPageLink['from'], name = '', target = ''): void {
-    const bare = target.trim()
-    if (bare === '' || bare.startsWith('#') || bare.length > MAX_TARGET_UNITS || this.#links.length >= MAX_LINKS) return
-    const link = { from, name: name.trim().toLowerCase().slice(0, MAX_NAME_UNITS), target: bare }
-    const key = `${from} ${link.name} ${bare}`
+    const trimmed = target.trim()
+    if (
+      trimmed === '' ||
+      trimmed.startsWith('#') ||
+      trimmed.length > MAX_TARGET_UNITS ||
+      this.#links.length >= MAX_LINKS
+    )
+      return
+    const link = { from, name: name.trim().toLowerCase().slice(0, MAX_NAME_UNITS), target: trimmed }
+    const key = `${from} ${link.name} ${trimmed}`
     if (!this.#seenLinks.has(key)) this.#links.push(link)
     this.#seenLinks.add(key)
   }
@@ -116,7 +123,7 @@ export class PageExtractor implements TreeObserver {
     if (this.#jsonLdUnits <= MAX_JSON_LD_UNITS) this.#jsonLd?.push(data)
   }
 
-  /** A block that was too long is cut off and so no JSON. */
+  /** A block over the limit is truncated, so it is not valid JSON. */
   #endJsonLd(): void {
     if (this.#jsonLd === null) return
     for (const { name, target } of jsonLdLinks(this.#jsonLd.join(''))) this.#addLink('data', name, target)
@@ -124,7 +131,7 @@ export class PageExtractor implements TreeObserver {
     this.#jsonLdUnits = 0
   }
 
-  /** Where the refresh leads; a page that only loads itself anew leads nowhere. */
+  /** The target of the refresh. Returns null if the page only reloads itself. */
   #refreshTarget(): string | null {
     const base = this.#base ?? this.#url
     const target = this.#refresh ? absoluteWebUrl(this.#refresh, base) : null
@@ -143,7 +150,7 @@ function isJsonLd(type = ''): boolean {
   return /^\s*application\/ld\+json\s*(;|$)/i.test(type)
 }
 
-/** An absolute address of the web, or null. */
+/** Resolves an absolute http or https URL. Returns null for any other. */
 function absoluteWebUrl(target: string, base: string): string | null {
   const url = URL.parse(target, base)
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null

@@ -1,4 +1,4 @@
-/** The addresses in a block of JSON-LD (schema.org): what its things say of themselves elsewhere. */
+/** The URLs in a block of JSON-LD (schema.org): `sameAs` and `url` of its items. */
 
 const LINK_KEYS = new Map([
   ['sameAs', 'sameas'],
@@ -6,11 +6,14 @@ const LINK_KEYS = new Map([
 ])
 const MAX_JSON_VALUES = 20_000
 
-/** The texts under `sameAs` and `url` with their key in lower case, in the order of the block; none where it is no JSON. */
+/**
+ * The strings at `sameAs` and `url` with their key in lower case, in the order of the block. Returns none for invalid
+ * JSON.
+ */
 export function jsonLdLinks(block: string): { name: string; target: string }[] {
   const links: { name: string; target: string }[] = []
   const pending: { name: string; value: unknown }[] = [{ name: '', value: parseJsonLd(block) }]
-  for (let seen = 0; seen < MAX_JSON_VALUES; seen++) {
+  for (let count = 0; count < MAX_JSON_VALUES; count++) {
     const next = pending.pop()
     if (next === undefined) break
     const { name, value } = next
@@ -31,7 +34,7 @@ export function jsonLdLinks(block: string): { name: string; target: string }[] {
   return links
 }
 
-/** As browsers' readers of JSON-LD do, an HTML comment or CDATA mark around it is forgiven. */
+/** Accepts a surrounding HTML comment or CDATA marker, as JSON-LD readers of browsers do. */
 function parseJsonLd(block: string): unknown {
   const bare = block.replace(/^\s*(?:<!--|\/\/<!\[CDATA\[|<!\[CDATA\[)/, '').replace(/(?:-->|\/\/\]\]>|\]\]>)\s*$/, '')
   try {

@@ -1,16 +1,16 @@
-/** The meta refresh: where it sends the reader, and after how long. */
+/** The meta refresh: its target and its delay. */
 
-/** A later refresh is a page to be read, not a redirect. */
+/** A page with a later refresh counts as a page, not as a redirect. */
 const MAX_REFRESH_SECONDS = 5
 
-/** The number in front; nothing follows that could make it be tried again in another way. */
+/** The leading number. The pattern cannot backtrack. */
 const REFRESH_TIME = /^[\t\n\f\r ]*(\d*)[\d.]*/
 const REFRESH_SEPARATOR = /^(?:[\t\n\f\r ]*[;,][\t\n\f\r ]*|[\t\n\f\r ]+|$)/
 const REFRESH_TARGET = /^(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?(?:"([^"]*)|'([^']*)|(.*))/is
 
 /**
- * The target in a `content`, '' for the page itself; null for what is no refresh, `late` for one that comes too late (HTML,
- * chapter 4.2.5.3: seconds, perhaps a separator, `url=` and a quote).
+ * Parses a `content`: seconds, perhaps a separator, `url=` and a quote (HTML, section 4.2.5.3). Returns the target, ''
+ * for the page itself, `too_late` for a long delay, or null if it is not a refresh.
  */
 export function parseMetaRefresh(content: string): string | 'too_late' | null {
   const [time = '', seconds = ''] = REFRESH_TIME.exec(content) ?? []

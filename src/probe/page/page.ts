@@ -1,4 +1,4 @@
-/** The start page read as a stream of bytes: its links, its text, and where a meta refresh sends the reader. */
+/** Reads the start page as a stream of bytes: its links, its text, and the target of a meta refresh. */
 
 import type { TextDecoder } from 'node:util'
 import type { StartPage } from '../probe-result.ts'
@@ -8,16 +8,19 @@ import { HtmlTreeReader } from './tree/html-reader.ts'
 import { HtmlTokenizer } from './tree/tokenizer.ts'
 import { XhtmlTreeReader } from './tree/xhtml-reader.ts'
 
-/** More is not read. */
+/** The rest of a page is ignored. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
-/** A page with where its meta refresh of at most 5 seconds leads, absolute, http or https; null for nowhere and for itself. */
+/**
+ * A page and the absolute http or https target of its meta refresh of at most 5 seconds. Null if there is none or it is
+ * the page itself.
+ */
 export type ParsedPage = { page: StartPage; refresh: string | null }
 
-/** Takes the bytes of a page, decompressed, as they come. Never throws. */
+/** Receives the decompressed bytes of a page in chunks. Never throws. */
 export type PageReader = { write(chunk: Uint8Array): void; end(): ParsedPage }
 
-/** `url`: the page's own address, absolute. `contentType`: the field of the response as it came. */
+/** `url`: the absolute URL of the page. `contentType`: the field of the response. */
 export function createPageReader(options: { contentType: string | null; url: string }): PageReader {
   const { contentType, url } = options
   const extractor = new PageExtractor(url)
@@ -35,11 +38,11 @@ export function createPageReader(options: { contentType: string | null; url: str
 
   return {
     write(chunk) {
-      const kept = chunk.subarray(0, MAX_PAGE_BYTES - bytesRead)
-      bytesRead += kept.length
-      if (decoder !== null) tokens.write(decoder.decode(kept, { stream: true }))
-      else if (bytesRead >= MAX_SNIFFED_BYTES) startDecoding([...first, kept])
-      else first.push(Uint8Array.from(kept))
+      const accepted = chunk.subarray(0, MAX_PAGE_BYTES - bytesRead)
+      bytesRead += accepted.length
+      if (decoder !== null) tokens.write(decoder.decode(accepted, { stream: true }))
+      else if (bytesRead >= MAX_SNIFFED_BYTES) startDecoding([...first, accepted])
+      else first.push(Uint8Array.from(accepted))
     },
     end() {
       if (decoder === null) startDecoding(first)

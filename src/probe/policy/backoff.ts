@@ -1,4 +1,4 @@
-/** The rests of addresses: how long those that ask to be left alone are, by what they answered to the visits before. */
+/** The backoff of addresses: how long the crawler avoids an address, by its responses to earlier probes. */
 
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { HttpResponse } from '../http/exchange.ts'
@@ -9,17 +9,17 @@ import { requestedBackoff } from './retry-after.ts'
 export type BackoffTracker = { beginProbe(): ProbeBackoff }
 
 export type ProbeBackoff = {
-  /** An answer that came from an address. */
+  /** Records a response from an address. */
   recordResponse(address: IpAddress, response: Pick<HttpResponse, 'status' | 'header'>): void
   end(): void
 }
 
 /**
- * Milliseconds that an address may have us stay away, by how many visits in a row it asked before: one customer of a shared
- * address must not keep us from all the others.
+ * The longest accepted backoff in milliseconds, by the number of probes in a row that ended with a backoff. One
+ * customer of a shared address must not block all others.
  */
 const MAX_BACKOFF_MS = [60_000, 60 * 60_000, 24 * 60 * 60_000] as const
-/** Addresses of which that is remembered. */
+/** Addresses with remembered backoffs. */
 const MAX_TRACKED_ADDRESSES = 20_000
 
 /** `now`: milliseconds since 1970. */
@@ -29,8 +29,8 @@ export function createBackoffTracker(limiter: Pick<PolitenessLimiter, 'backOff'>
     beginProbe() {
       const requested = new Map<IpAddress, boolean>()
       return {
-        recordResponse(address, reply) {
-          const milliseconds = requestedBackoff(reply, now())
+        recordResponse(address, response) {
+          const milliseconds = requestedBackoff(response, now())
           requested.set(address, milliseconds !== null || requested.get(address) === true)
           if (milliseconds === null) return
           limiter.backOff(

@@ -1,4 +1,4 @@
-/** The opt-out list: the names and addresses whose owners want no visits, in a file that is read anew when it changes. */
+/** The opt-out list: names and addresses whose owners refuse probes. The file is reloaded when it changes. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
@@ -7,44 +7,49 @@ import { type AddressRange, parseAddressRange, rangeMatcher } from '../guard.ts'
 
 export type OptOutList = {
   hasName(name: DomainName): boolean
-  /** An IPv4 address inside an IPv6 address is asked for by itself (src/probe/guard.ts). */
+  /**
+   * Does not look inside IPv6 addresses. The guard (src/probe/guard.ts) asks for an embedded IPv4 address separately.
+   */
   hasAddress(address: IpAddress): boolean
-  /** From now on the list stays as it is. */
+  /** Stops reloading the file. */
   close(): void
 }
 
-/** `example.com` is that name and its `www.`; `.example.com`, or `*.example.com`, everything under it and itself. */
+/**
+ * `example.com` means that name and its `www.` host. `.example.com` or `*.example.com` means the name and everything
+ * below it.
+ */
 type OptOutEntries = { names: Set<string>; suffixes: Set<string>; ranges: AddressRange[] }
 
-/** A list in use. */
+/** A loaded list. */
 type OptOutMatcher = Pick<OptOutList, 'hasName' | 'hasAddress'>
-/** A list that is being read, some lines at each step. */
+/** Reads a list, some lines at each step. */
 type ListReading = Generator<undefined, OptOutMatcher>
-/** Told of each step: the list, what is wrong with it, or null where it goes on; false where it shall not. */
+/** Receives the list, the error, or null after a step that is not the last. Returns false to stop reading. */
 type ReadHandler = (read: OptOutMatcher | Error | null) => boolean
 
-/** The file cannot be read, or a line of it is none: in words, with the number of the line. */
+/** The file cannot be read or a line is invalid. The message says why, with the line number. */
 export class OptOutListError extends Error {
-  override name = 'OptOutFault'
+  override name = 'OptOutListError'
 }
 
-/** `ticks`: milliseconds of a clock that is never set back. `say`: told, once, of a file that turned bad. */
+/** `nowMs`: milliseconds of a monotonic clock. `log` receives one message when the file becomes invalid. */
 type OptOutOptions = { nowMs: () => number; log: (message: string) => void }
 
-/** Milliseconds between two looks at the file. */
+/** Milliseconds between two checks of the file. */
 const CHECK_INTERVAL_MS = 1000
 const MAX_LIST_BYTES = 8 * 1024 * 1024
-/** Lines that are read at once, a few milliseconds; behind them others have their turn. */
+/** Lines per step. A step takes a few milliseconds, and other work runs between steps. */
 const LINES_PER_STEP = 5_000
-/** Each connection is compared with all of them. */
+/** Each connection is checked against all of them. */
 const MAX_RANGES = 10_000
 const WWW = 'www.'
 
 /**
- * Reads the list, and looks at the file again whenever it is asked, at most once a second. What is new on it counts at once,
- * in a file of over 5,000 lines when all are read, between which others have their turn; what is no longer on it counts until
- * the next look finds the file as it is, because it may be half written. While the file cannot be used the list stays what it
- * was. Throws OptOutFault.
+ * Reads the list, and checks the file for changes at most once a second when the list is used. New entries apply when
+ * the whole file is read. A file of more than 5,000 lines is read in steps with other work in between. Removed entries
+ * apply until the next check finds the file unchanged, because it may be half written. While the file is invalid, the
+ * list stays as it was. Throws OptOutListError.
  */
 export function openOptOutList(path: string, { nowMs, log }: OptOutOptions): OptOutList {
   let fingerprint = fileFingerprint(path)
@@ -84,7 +89,7 @@ export function openOptOutList(path: string, { nowMs, log }: OptOutOptions): Opt
   }
 }
 
-/** The lines of a file; empty ones, and what follows a `#`, are passed over. Throws OptOutFault. */
+/** Parses the lines of a file. Skips empty lines and everything after a `#`. Throws OptOutListError. */
 function* parseList(path: string): ListReading {
   const text = readListFile(path)
   const entries: OptOutEntries = { names: new Set(), suffixes: new Set(), ranges: [] }
@@ -98,11 +103,11 @@ function* parseList(path: string): ListReading {
     }
   }
   const { length } = entries.ranges
-  if (length > MAX_RANGES) throw new OptOutListError(`${path} holds ${length} ranges, at most ${MAX_RANGES} may be`)
+  if (length > MAX_RANGES) throw new OptOutListError(`${path} has ${length} ranges: the maximum is ${MAX_RANGES}`)
   return matcherOf(entries)
 }
 
-/** The first lines at once, some more at each turn of the event loop. */
+/** Reads the first lines at once, and more at each turn of the event loop. */
 function continueReading(reading: ListReading, onRead: ReadHandler): void {
   if (onRead(nextStep(reading))) setImmediate(continueReading, reading, onRead)
 }
@@ -123,7 +128,7 @@ function readAll(reading: ListReading): OptOutMatcher {
   }
 }
 
-/** False for a text that is none. */
+/** Adds an entry. Returns false if the text is invalid. */
 function addEntry({ names, suffixes, ranges }: OptOutEntries, text: string): boolean {
   const range = parseAddressRange(text)
   const suffix = parseSuffix(text)
@@ -135,20 +140,23 @@ function addEntry({ names, suffixes, ranges }: OptOutEntries, text: string): boo
   return true
 }
 
-const NOT_AN_ENTRY = 'no name (example.com), suffix (.example.com) or range (192.0.2.0/24, 2001:db8::/32)'
+const NOT_AN_ENTRY = 'not a name (example.com), suffix (.example.com) or range (192.0.2.0/24, 2001:db8::/32)'
 
 function readListFile(path: string): string {
   try {
     const { size } = statSync(path)
-    if (size > MAX_LIST_BYTES) throw new Error(`it has over ${MAX_LIST_BYTES / 2 ** 20} MiB`)
+    if (size > MAX_LIST_BYTES) throw new Error(`it is larger than ${MAX_LIST_BYTES / 2 ** 20} MiB`)
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new OptOutListError(`${path} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : message}`)
+    throw new OptOutListError(`${path} cannot be read: ${code === 'ENOENT' ? 'the file does not exist' : message}`)
   }
 }
 
-/** The name under which all is meant; one label is enough. Null for a text that means no more than itself. */
+/**
+ * The suffix that covers the name and everything below it. A single label is enough. Returns null if the text is not a
+ * suffix.
+ */
 function parseSuffix(text: string): string | null {
   const [, rest] = /^\*?(\..+)$/.exec(text) ?? []
   return rest === undefined ? null : (parseName(`x${rest}`)?.slice(2) ?? null)
@@ -166,7 +174,7 @@ function matcherOf({ names, suffixes, ranges }: OptOutEntries): OptOutMatcher {
   }
 }
 
-/** What tells one state of the file from another; '' where there is none to be seen. */
+/** Identifies one version of the file. Returns '' if the file is missing. */
 function fileFingerprint(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })

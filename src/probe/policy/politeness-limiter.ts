@@ -1,40 +1,40 @@
-/** The pace: when a visit's turn comes at an address, its network and its name servers, so that none is visited too often. */
+/** The politeness limiter: decides when a probe may contact an address, its network and its name servers. */
 
 import { hash } from 'node:crypto'
 import { addressFamily, type IpAddress, packToHex } from '../../values/ip-address.ts'
 import { effectiveAddress } from '../guard.ts'
 import { LruMap } from '../lru-map.ts'
 
-/** Where a visit goes. `servers`: the names of the NS records, sorted and joined by a space. */
+/** The targets of a probe. `nameServers`: the names of the NS records, sorted and joined by a space. */
 export type RateLimitTargets = { addresses?: readonly IpAddress[]; nameServers?: string }
 
 /**
- * An address counts for itself and for its network, the /24 or /48 around it; one behind NAT64 as the IPv4 address. What is
- * remembered is that of the places used last, so that memory is bounded.
+ * An address counts for itself and for its network, the surrounding /24 or /48. An address behind NAT64 counts as its
+ * IPv4 address. The limiter remembers only the targets used last, so its memory is bounded.
  */
 export type PolitenessLimiter = {
-  /** Milliseconds until a visit may begin that goes to all of these, 0 for now. Asks only. */
+  /** Milliseconds until a probe of all these targets may start. 0 means now. Changes nothing. */
   wait(targets: RateLimitTargets): number
-  /** Takes the turn at all of these at once, the first that is free; milliseconds until it comes, 0 for now. */
+  /** Reserves the first time that is free at all targets. Returns the milliseconds until then. 0 means now. */
   acquire(targets: RateLimitTargets): number
-  /** How many names are known at an address, or at a set of name servers; the rate grows with them. */
+  /** Sets how many names are known at an address or a set of name servers. The rate grows with them. */
   setNameCount(target: { address: IpAddress } | { nameServers: string }, names: number): void
-  /** An address that asked to be left alone: no turn comes there for so many milliseconds. */
+  /** Blocks an address for this many milliseconds because it requested a backoff. */
   backOff(address: IpAddress, milliseconds: number): void
-  /** Milliseconds until none of the addresses rests, 0 for now: it may have come to rest after a turn there was taken. */
+  /** Milliseconds until no address is in backoff. 0 means now. A backoff may start after a probe was granted. */
   backoffRemaining(targets: RateLimitTargets): number
-  /** From now on this process has one part in `live` of the installation's pace. */
+  /** From now on this process uses one share in `live` of the installation's rate. */
   setLiveCrawlers(live: number): void
 }
 
-/** `ticks`: milliseconds of a clock that is never set back. `kept`: places remembered, at most. */
+/** `nowMs`: milliseconds of a monotonic clock. `maxTargets`: the largest number of remembered targets. */
 type PolitenessLimiterOptions = { nowMs: () => number; maxTargets?: number }
 
-/** Visits a second, of all crawlers of an installation together. */
+/** Probes per second of all crawlers of an installation together. */
 type RateBounds = { min: number; max: number }
 type TargetKind = 'address' | 'network' | 'servers'
 
-/** `turns`: those to come, ascending, behind the last one that has come. `names`: known there. */
+/** `grants`: future times in ascending order, after the latest past one. `names`: the number of known names. */
 type TargetState = { kind: TargetKind; grants: number[]; names: number }
 
 export const RATE_BOUNDS: Record<TargetKind, RateBounds> = {
@@ -43,14 +43,17 @@ export const RATE_BOUNDS: Record<TargetKind, RateBounds> = {
   servers: { min: 20, max: 500 },
 }
 
-/** Seconds in which all names known at a place have their turn: a third of the longest time between visits, 30 days. */
+/**
+ * The seconds in which every known name of a target can be probed once: a third of the longest interval between probes,
+ * 30 days.
+ */
 export const FULL_CYCLE_SECONDS = 10 * 24 * 60 * 60
 
 const MAX_TARGETS = 100_000
-/** Characters of a key; a longer set of name servers is known by its digest. */
+/** The longest key in characters. A longer set of name servers is identified by its digest. */
 const MAX_KEY_LENGTH = 256
 
-/** Visits a second at a place where so many names are known. */
+/** Probes per second at a target with this many known names. */
 export function probeRateFor(kind: TargetKind, names: number): number {
   const { min, max } = RATE_BOUNDS[kind]
   return Math.min(max, Math.max(min, names / FULL_CYCLE_SECONDS))
@@ -93,12 +96,12 @@ export function makePolitenessLimiter({
   }
 }
 
-/** What is remembered of the places used last, by their keys. */
+/** The state of the targets used last, by key. */
 class TargetTable {
   readonly #targets: LruMap<string, TargetState>
-  /** When it ends. */
+  /** The end of each backoff. */
   readonly #backoffs: LruMap<string, number>
-  /** Of how many crawlers this one is. */
+  /** The number of crawlers that share the rate. */
   liveCrawlers = 1
 
   constructor(maxTargets: number) {
@@ -106,30 +109,30 @@ class TargetTable {
     this.#backoffs = new LruMap(maxTargets)
   }
 
-  /** The spot of a key, as the one used last. */
+  /** The state of a key, which becomes the most recently used. */
   use(key: string): TargetState {
     const state = this.#targets.get(key) ?? { kind: KIND_BY_PREFIX[key[0]!]!, grants: [], names: 0 }
     this.#targets.set(key, state)
     return state
   }
 
-  /** A network is used whenever an address of it is, right after it, and so goes later than they. */
+  /** A network is used right after each of its addresses, so it is evicted after them. */
   #onEvicted(key: string, { kind, names }: TargetState): void {
     const network = kind === 'address' ? this.#targets.get(networkKey(key.slice(1) as IpAddress)) : undefined
     if (network !== undefined) network.names -= names
   }
 
-  /** No turn comes there before `until`. */
+  /** Blocks a target before `until`. */
   backOff(key: string, until: number): void {
     this.#backoffs.set(key, Math.max(until, this.#backoffs.get(key) ?? 0))
   }
 
-  /** The first moment from `now` on at which none of them rests. */
+  /** The first time from `now` on at which no key is in backoff. */
   backoffEnd(keys: readonly string[], now: number): number {
     return keys.reduce((end, key) => Math.max(end, this.#backoffs.get(key) ?? 0), now)
   }
 
-  /** The first moment from `now` on that is free at all of them. */
+  /** The first time from `now` on that is free at all keys. */
   firstFree(keys: readonly string[], now: number): number {
     let free = this.backoffEnd(keys, now)
     for (let previous = Number.NaN; previous !== free; ) {
@@ -143,14 +146,14 @@ class TargetTable {
   }
 }
 
-/** The kind of a place by the first letter of its key. */
+/** The kind of a target by the first letter of its key. */
 const KIND_BY_PREFIX: Record<string, TargetKind> = { a: 'address', n: 'network', s: 'servers' }
 
-/** The address before its network; each once. */
+/** The distinct keys. Each address precedes its network. */
 function targetKeys({ addresses = [], nameServers }: RateLimitTargets): string[] {
   const keys = new Set<string>()
-  for (const given of addresses) {
-    const address = effectiveAddress(given)
+  for (const original of addresses) {
+    const address = effectiveAddress(original)
     keys.add(`a${address}`)
     keys.add(networkKey(address))
   }
@@ -158,17 +161,17 @@ function targetKeys({ addresses = [], nameServers }: RateLimitTargets): string[]
   return [...keys]
 }
 
-/** Of the family and 24 or 48 bits, as hexadecimal digits. */
+/** The family and 24 or 48 bits as hexadecimal digits. */
 function networkKey(address: IpAddress): string {
   return `n${packToHex(address).slice(0, addressFamily(address) === 4 ? 8 : 14)}`
 }
 
-/** Milliseconds between two turns. */
+/** Milliseconds between two grants. */
 function grantInterval({ kind, names }: TargetState, liveCrawlers: number): number {
   return (1000 / probeRateFor(kind, names)) * liveCrawlers
 }
 
-/** The first moment from `from` on that is an interval away from every turn. */
+/** The first time from `from` on that is at least `interval` away from every grant. */
 function firstGap(grants: readonly number[], from: number, interval: number): number {
   let free = from
   for (const grant of grants) {
@@ -178,7 +181,7 @@ function firstGap(grants: readonly number[], from: number, interval: number): nu
   return free
 }
 
-/** Puts a turn in its place; of those that have come only the last one still counts. */
+/** Inserts a grant in order. Of the past grants it keeps only the latest. */
 function insertGrant(grants: number[], grant: number, now: number): void {
   let at = grants.length
   while (at > 0 && grants[at - 1]! > grant) at--

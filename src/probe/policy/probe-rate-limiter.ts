@@ -1,4 +1,4 @@
-/** The turns of one visit: it waits for one at each address that it connects to, for so long as the limits allow. */
+/** The rate limiter of one probe: it waits at each address that the probe connects to, within its limits. */
 
 import type { IpAddress } from '../../values/ip-address.ts'
 import { effectiveAddress } from '../guard.ts'
@@ -7,22 +7,25 @@ import type { VettedEndpoint } from '../probe-result.ts'
 import type { PolitenessLimiter } from './politeness-limiter.ts'
 
 type ProbeRateLimiterOptions = {
-  /** Null where nobody has to wait. */
+  /** Null disables waiting. */
   politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'> | null
   limits: Pick<WebLimits, 'firstRateLimitWaitMs' | 'totalRateLimitWaitMs'>
-  /** Addresses where the visit has its turn already. */
+  /** Addresses at which the probe already has a grant. */
   granted: readonly IpAddress[]
 }
 
 export class ProbeRateLimiter {
   readonly #options: ProbeRateLimiterOptions
   readonly #granted: Set<IpAddress>
-  /** The address that is waited for, or was last, and for how long all were together. */
+  /** The address of the current or last wait, and the total wait. */
   #waitingFor: IpAddress | null = null
   #waitedMs = 0
   #wakeUp: (() => void) | null = null
   #isCancelled = false
-  /** The first address at which a host could not be reached for want of a turn: what the visit saw does not count. */
+  /**
+   * The first address at which a host was unreachable because of the rate limit. The result of the probe then does not
+   * count.
+   */
   deferredAt: IpAddress | null = null
 
   constructor(options: ProbeRateLimiterOptions) {
@@ -30,17 +33,19 @@ export class ProbeRateLimiter {
     this.#granted = new Set(options.granted.map(effectiveAddress))
   }
 
-  /** The doors in the order of trying: as they come, those first whose turn does. */
+  /** Sorts the endpoints by ascending wait. Equal waits keep their order. */
   sortByWait(endpoints: readonly VettedEndpoint[]): readonly VettedEndpoint[] {
     const { politeness } = this.#options
     if (politeness === null || endpoints.length < 2) return endpoints
-    const wait = (door: VettedEndpoint): number =>
-      this.isExempt(door) ? 0 : politeness.wait({ addresses: [door.address] })
-    const waits = endpoints.map((door) => ({ door, wait: wait(door) }))
-    return waits.toSorted((a, b) => a.wait - b.wait).map(({ door: endpoint }) => endpoint)
+    const wait = (endpoint: VettedEndpoint): number =>
+      this.isExempt(endpoint) ? 0 : politeness.wait({ addresses: [endpoint.address] })
+    const waits = endpoints.map((endpoint) => ({ endpoint, wait: wait(endpoint) }))
+    return waits.toSorted((a, b) => a.wait - b.wait).map(({ endpoint }) => endpoint)
   }
 
-  /** True when the turn has come, at once where the visit had one at this address; false where it is too far off. */
+  /**
+   * Waits for a grant. Returns true at once if the probe has one at this address, and false if the wait is too long.
+   */
   async acquire(endpoint: VettedEndpoint): Promise<boolean> {
     const { politeness, limits } = this.#options
     if (politeness === null || this.isExempt(endpoint)) return true
@@ -52,11 +57,11 @@ export class ProbeRateLimiter {
     this.#granted.add(effectiveAddress(endpoint.address))
     if (wait > 0) await this.#sleep(wait, endpoint.address)
     if (this.#isCancelled || wait === 0 || politeness.backoffRemaining(targets) <= 0) return !this.#isCancelled
-    this.#granted.delete(effectiveAddress(endpoint.address)) // it came to rest since the turn was taken
+    this.#granted.delete(effectiveAddress(endpoint.address)) // a backoff started after the grant
     return this.acquire(endpoint)
   }
 
-  /** The visit has no time left: nobody waits any longer, and where somebody has, what was seen does not count. */
+  /** Ends all waits because the probe timed out. If one was in progress, the result does not count. */
   cancel(): void {
     this.#isCancelled = true
     this.deferredAt ??= this.#waitingFor

@@ -1,4 +1,4 @@
-/** robots.txt (RFC 9309): whether our agent may fetch the start page of an origin. */
+/** robots.txt (RFC 9309): whether the crawler may fetch the start page of an origin. */
 
 import robotsParser from 'robots-parser'
 import type { ConnectFailure } from '../http/connect.ts'
@@ -10,19 +10,21 @@ import { setStallTolerantTimeout } from '../stall-timer.ts'
 
 export type HttpGet = (url: URL) => Promise<HttpResponse | ConnectFailure>
 
-/** What is remembered of robots.txt, an origin each. */
+/** The cached robots.txt result of each origin. */
 export type RobotsCache = {
-  /** Whether `/` of an origin may be fetched; asks by `get` where that is not known. */
+  /** Whether `/` of an origin may be fetched. Fetches robots.txt with `get` if the result is not cached. */
   mayFetch(origin: string, get: HttpGet): Promise<boolean>
 }
 
-/** `now` in milliseconds. */
+/** `now`: milliseconds. */
 type RobotsOptions = { userAgent: string; limits: WebLimits; now?: () => number }
 
-/** The package exports the function itself, its types say otherwise. */
+/** The package exports the function itself, but its types declare a default export. */
 const parseRobots = robotsParser as unknown as typeof robotsParser.default
-const MAX_ROBOTS_REDIRECTS = 5 // chapter 2.3.1.2, to whatever host
-/** The lines that count. The rest is left out before it is parsed, as it may stand inside a group without ending it. */
+const MAX_ROBOTS_REDIRECTS = 5 // section 2.3.1.2, to any host
+/**
+ * The relevant lines. Other lines are removed before parsing, because they may appear inside a group without ending it.
+ */
 const RULE_LINE = /^[\ufeff\t ]*(user-agent|allow|disallow)[\t ]*:[\t ]*([^#]*)/i
 
 export function createRobotsCache({ userAgent, limits, now = Date.now }: RobotsOptions): RobotsCache {
@@ -44,15 +46,15 @@ export function createRobotsCache({ userAgent, limits, now = Date.now }: RobotsO
   }
 }
 
-/** Whether the text of robots.txt allows an agent to fetch `/`. Linear in the text, whatever it holds. */
+/** Whether the text of robots.txt allows an agent to fetch `/`. Takes linear time for any text. */
 export function robotsAllow(text: string, origin: string, userAgent: string): boolean {
   const parsed = parseRobots(`${origin}/robots.txt`, relevantLines(text, userAgent))
   return parsed.isAllowed(`${origin}/`, userAgent) ?? true
 }
 
 /**
- * The groups for this agent and for all, every other agent under one name and each agent once a group: the parser keeps each
- * rule once for each agent that its group names, which is quadratic for a hostile file.
+ * Keeps the groups for this agent and for all agents. It renames all other agents to one name and keeps each agent once
+ * per group. The parser stores each rule once per agent of its group, which is quadratic for a hostile file.
  */
 function relevantLines(text: string, userAgent: string): string {
   const [product = ''] = userAgent.toLowerCase().split(/[/ ]/, 1)
@@ -62,10 +64,10 @@ function relevantLines(text: string, userAgent: string): string {
     const [, field = '', value = ''] = RULE_LINE.exec(line) ?? []
     if (field === '') continue
     const isAgent = field.toLowerCase() === 'user-agent'
-    const kept = isAgent ? `user-agent: ${relevantAgent(value, product)}` : `${field}:${value}`
+    const normalized = isAgent ? `user-agent: ${relevantAgent(value, product)}` : `${field}:${value}`
     if (!isAgent) named.clear()
-    if (!named.has(kept)) lines.push(kept)
-    if (isAgent) named.add(kept)
+    if (!named.has(normalized)) lines.push(normalized)
+    if (isAgent) named.add(normalized)
   }
   return lines.join('\n')
 }
@@ -75,21 +77,23 @@ function relevantAgent(value: string, product: string): string {
   return token === product || token === '*' ? token : 'another'
 }
 
-/** Null also after its time; then nothing more is asked, as the connections serve the page again. */
+/**
+ * Returns null also after its time limit. It then sends no more requests, because the connections serve the page again.
+ */
 async function fetchRobotsInTime(start: URL, get: HttpGet, limits: WebLimits): Promise<string | null> {
   let cancelTimeout = () => {}
-  let isLate = false
-  const late = new Promise<null>((resolve) => {
+  let hasTimedOut = false
+  const timedOut = new Promise<null>((resolve) => {
     cancelTimeout = setStallTolerantTimeout(limits.robotsMs, () => {
-      isLate = true
+      hasTimedOut = true
       resolve(null)
     })
   })
-  const timely: HttpGet = async (url) => (isLate ? 'no_response' : get(url))
-  return Promise.race([fetchRobots(start, timely, limits), late]).finally(cancelTimeout)
+  const getInTime: HttpGet = async (url) => (hasTimedOut ? 'no_response' : get(url))
+  return Promise.race([fetchRobots(start, getInTime, limits), timedOut]).finally(cancelTimeout)
 }
 
-/** The text of robots.txt: '' where there is none, null where that is not known (chapter 2.3.1.4). */
+/** The text of robots.txt. Returns '' if there is none, and null if that is unknown (section 2.3.1.4). */
 async function fetchRobots(start: URL, get: HttpGet, limits: WebLimits): Promise<string | null> {
   let url = start
   for (let redirects = 0; redirects <= MAX_ROBOTS_REDIRECTS; redirects++) {
@@ -105,7 +109,7 @@ async function fetchRobots(start: URL, get: HttpGet, limits: WebLimits): Promise
   return ''
 }
 
-/** The first of the text; null where it broke off before its bound. */
+/** Reads the text up to its size limit. Returns null if the body ended before that. */
 async function readRobotsText(reply: HttpResponse, limits: WebLimits): Promise<string | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0

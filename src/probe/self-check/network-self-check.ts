@@ -1,4 +1,4 @@
-/** The controls: whether the crawler can trust its own eyes, and which of its eyes are left out while it cannot. */
+/** The self-check of the network: whether the crawler can trust its resolvers, IPv4 and IPv6. */
 
 import type { AddressFamilies, FamilyGuard } from '../address-families.ts'
 import type { MultiServerResolver, Server } from '../dns/resolver.ts'
@@ -8,9 +8,9 @@ import { ReachabilityCheck } from './reachability-check.ts'
 import { ResolverCheck } from './resolver-check.ts'
 
 /**
- * `sees`: nothing was lost since the check before, so that what was seen meanwhile is to be believed. `families`: over which
- * the internet is looked at. `without`: what is wrong with each resolver that is left out. `why`: for operators, as in
- * "resolver 192.0.2.1 gives no SOA of com".
+ * `passed`: nothing failed since the previous check, so the probes in between are valid. `families`: the usable address
+ * families. `excluded`: what is wrong with each excluded resolver. `reason`: for operators, such as "resolver 192.0.2.1
+ * returns no SOA for com".
  */
 export type SelfCheckResult =
   | { passed: true; families: AddressFamilies; excluded: readonly string[] }
@@ -18,10 +18,10 @@ export type SelfCheckResult =
 
 export type NetworkSelfCheck = {
   /**
-   * Asks every resolver on its own, and connects to one address of each family; over within 5 s, checks one after another.
-   * A resolver that fails is left out until a check finds it well, a family that is not reached is closed. Where there was a
-   * check before and one more is lost now, this one check does not see, the next one may: what was seen since then may be
-   * the fault's. Never rejects.
+   * Checks every resolver on its own and connects to one address of each family. Takes up to 5 s. Checks run one after
+   * another. A failed resolver is excluded until it passes a check. An unreachable family is closed. If something fails
+   * that worked in the previous check, this check fails, because it may have affected the probes in between. The next
+   * check may pass. Never rejects.
    */
   check(): Promise<SelfCheckResult>
   close(): Promise<void>
@@ -30,7 +30,7 @@ export type NetworkSelfCheck = {
 export type SelfCheckOptions = {
   servers: readonly Server[]
   plan: SelfCheckPlan
-  /** Told of the resolvers that are left out, and of the families that are open. */
+  /** Receives the resolvers to exclude, and the usable families. */
   resolver: Pick<MultiServerResolver, 'exclude'>
   guard: Pick<FamilyGuard, 'setOpenFamilies'>
   /** Milliseconds until an attempt to ask a resolver is given up; a check takes four times that, and 4.5 s at least where no address is reached. */
@@ -39,12 +39,12 @@ export type SelfCheckOptions = {
   paths?: DnsServerPaths
 }
 
-/** What a check came upon: of each resolver what is wrong with it, by its number, and the families; null: not asked. */
+/** The findings of a check: the fault of each resolver, and whether each family is reachable. Null if not checked. */
 type CheckFindings = { faults: readonly (string | null)[]; reachable: Readonly<Record<4 | 6, boolean | null>> }
 
 const CONTROL_QUERY_TIMEOUT_MS = 1200
 const NO_FAMILY_REACHABLE =
-  'no control address of any family can be reached: where TCP to port 53 of the root servers is closed to this machine, let it through, or set DOMAINDEX_CRAWL_SELF_CHECK to addresses that take a TCP connection whenever the internet is there, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to do without'
+  'no control address of any family can be reached: allow TCP from this machine to port 53 of the root servers, or set DOMAINDEX_CRAWL_SELF_CHECK to addresses that always accept TCP connections, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to skip this check'
 
 export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfCheck {
   const { servers, plan, resolver, guard, timeoutMs = CONTROL_QUERY_TIMEOUT_MS, paths = new DnsServerPaths() } = options
@@ -85,7 +85,8 @@ export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfChec
 function evaluateFindings(findings: CheckFindings, previous: CheckFindings | null): SelfCheckResult {
   const { faults, reachable: reached } = findings
   const without = faults.filter((fault) => fault !== null)
-  if (without.length === faults.length) return { passed: false, reason: without.join('; ') || 'no resolver is named' }
+  if (without.length === faults.length)
+    return { passed: false, reason: without.join('; ') || 'no resolver is configured' }
   if (!reached[4] && !reached[6] && (reached[4] ?? reached[6]) !== null)
     return { passed: false, reason: NO_FAMILY_REACHABLE }
   const lost = previous === null ? [] : newLosses(findings, previous)
@@ -94,16 +95,16 @@ function evaluateFindings(findings: CheckFindings, previous: CheckFindings | nul
     : { passed: true, families: usableFamilies(findings), excluded: without }
 }
 
-/** What was well at the check before, and is not any more. */
+/** What worked in the previous check and fails now. */
 function newLosses({ faults, reachable: reached }: CheckFindings, previous: CheckFindings): string[] {
   const resolvers = faults.filter((fault, index) => fault !== null && previous.faults[index] === null)
   const families = ([4, 6] as const)
     .filter((family) => previous.reachable[family] === true && reached[family] === false)
-    .map((family) => `no control address can be reached over IPv${family} any more`)
+    .map((family) => `control addresses over IPv${family} are no longer reachable`)
   return [...resolvers.filter((fault) => fault !== null), ...families]
 }
 
-/** A family that is not asked for is as open as ever. */
+/** A family without control addresses counts as usable. */
 function usableFamilies({ reachable: reached }: CheckFindings): AddressFamilies {
   return { 4: reached[4] !== false, 6: reached[6] !== false }
 }

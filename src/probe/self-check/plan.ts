@@ -1,22 +1,22 @@
-/** The control plan: what is asked to know whether we see, as a setting says it. */
+/** The self-check plan: the control questions, as parsed from a setting. */
 
 import { parseHostName } from '../../values/host-name.ts'
 import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
 import { parseDnsServer } from '../dns/server.ts'
 
-/** What is asked to know whether we see. */
+/** The control questions of a self-check. */
 export type SelfCheckPlan = {
-  /** Hosts whose SOA every resolver must give. */
+  /** Hosts whose SOA every resolver must return. */
   zones: readonly string[]
-  /** A made-up label under this host must not exist; null: not asked. */
+  /** A made-up label below this host must not exist. Null if not checked. */
   missingUnder: string | null
-  /** A host that has no AAAA, so that a resolver that gives one makes them up (RFC 7050); null: not asked. */
+  /** A host without AAAA. A resolver that returns one synthesizes it (RFC 7050). Null if not checked. */
   ipv4only: string | null
-  /** Of each family that is here, one must accept a TCP connection. */
+  /** For each available family, one of them must accept a TCP connection. */
   addresses: readonly { address: IpAddress; port: number }[]
 }
 
-/** The root servers , a to m, as in the root hints of InterNIC (named.root, 2024-06-14): they answer over TCP. */
+/** The root servers, a to m, from the root hints of InterNIC (named.root, 2024-06-14). They answer over TCP. */
 const ROOT_SERVERS = [
   ['198.41.0.4', '2001:503:ba3e::2:30'],
   ['170.247.170.2', '2801:1b8:10::b'],
@@ -33,7 +33,7 @@ const ROOT_SERVERS = [
   ['202.12.27.33', '2001:dc3::35'],
 ]
 
-/** The zones are those of operators who have little in common. */
+/** The zones belong to operators that have little in common. */
 export const DEFAULT_SELF_CHECK_PLAN: SelfCheckPlan = {
   zones: ['.', 'com', 'org', 'de', 'uk', 'br'],
   missingUnder: 'com',
@@ -44,7 +44,7 @@ export const DEFAULT_SELF_CHECK_PLAN: SelfCheckPlan = {
 const NONE = 'none'
 const MAX_PLAN_ITEMS = 32
 
-/** How the text of one part is read: undefined where it cannot be. */
+/** The parser of each part. Returns undefined if the text is invalid. */
 const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => SelfCheckPlan[Key] | undefined } = {
   zones: (text) => readPlanList(text, parseHostName),
   missingUnder: readPlanHost,
@@ -52,7 +52,7 @@ const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => S
   addresses: (text) => readPlanList(text, parseDnsServer),
 }
 
-/** By the name of the part in the text. */
+/** The key of each part by its name in the text. */
 const PLAN_KEYS: ReadonlyMap<string, keyof SelfCheckPlan> = new Map([
   ['zones', 'zones'],
   ['missing', 'missingUnder'],
@@ -61,8 +61,9 @@ const PLAN_KEYS: ReadonlyMap<string, keyof SelfCheckPlan> = new Map([
 ])
 
 /**
- * `zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:db8::1]:53`: parts in any order, separated by
- * spaces; `none` for nothing. What is left out is as in DEFAULT_PLAN. Undefined for any other text.
+ * Parses `zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:db8::1]:53`. The parts are
+ * separated by spaces and may have any order. `none` disables a part. A missing part has its value from
+ * DEFAULT_SELF_CHECK_PLAN. Returns undefined for any other text.
  */
 export function parseSelfCheckPlan(text: string): SelfCheckPlan | undefined {
   const plan: Partial<Record<keyof SelfCheckPlan, unknown>> = {}

@@ -1,4 +1,4 @@
-/** The control connections: whether the internet can be reached over a family of addresses. */
+/** The control connections: whether the internet is reachable over an address family. */
 
 import { connect, type Socket } from 'node:net'
 import { addressFamily, type IpAddress } from '../../values/ip-address.ts'
@@ -6,7 +6,10 @@ import { setStallTolerantTimeout } from '../stall-timer.ts'
 
 type ControlEndpoint = { address: IpAddress; port: number }
 
-/** One connection a check, to another address each time; these more where it fails and the check before did not. */
+/**
+ * Each check makes one connection, each to another address. If it fails and the previous check passed, up to this many
+ * follow.
+ */
 const EXTRA_ATTEMPTS = 2
 const CONTROL_CONNECT_TIMEOUT_MS = 1500
 
@@ -16,12 +19,15 @@ export class ReachabilityCheck {
   #nextIndex = 0
   #reached = true
 
-  /** The addresses of that family, of all that are given. */
-  constructor(endpoints: readonly ControlEndpoint[], wantedFamily: 4 | 6) {
-    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === wantedFamily)
+  /** Uses only the endpoints of this family. */
+  constructor(endpoints: readonly ControlEndpoint[], family: 4 | 6) {
+    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === family)
   }
 
-  /** Whether one of the addresses takes a TCP connection, within 4.5 s; null where there is none. Never rejects. */
+  /**
+   * Whether one of the addresses accepts a TCP connection within 4.5 s. Returns null if there is no address. Never
+   * rejects.
+   */
   async isReachable(): Promise<boolean | null> {
     const { length } = this.#endpoints
     if (length === 0) return null

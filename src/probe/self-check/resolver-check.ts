@@ -1,4 +1,4 @@
-/** The control questions to one resolver: what is wrong with it, in words for operators. */
+/** The control questions to one resolver. Describes its fault for operators. */
 
 import { randomBytes } from 'node:crypto'
 import type { RecordType } from '../../values/dns-record.ts'
@@ -7,10 +7,10 @@ import type { DnsServerPaths } from '../dns/server-path.ts'
 import { DnsServerPool } from '../dns/server-pool.ts'
 import type { SelfCheckPlan } from './plan.ts'
 
-/** What a question came to; `silent`: nothing that could be read, or nobody there. */
+/** The outcome of a control question. `silent`: no readable answer, or no server there. */
 type ControlQueryOutcome = 'records' | 'empty' | 'nxdomain' | 'failed' | 'silent'
 
-/** Behind them a last question whether it answers at all. */
+/** A last query follows them that shows whether the resolver answers at all. */
 const CONTROL_QUERY_ATTEMPTS = 3
 const DNS_PORT = 53
 
@@ -33,7 +33,10 @@ export class ResolverCheck {
     })
   }
 
-  /** What is wrong, one sentence without its full stop; null where all is well. All is asked at once. Never rejects. */
+  /**
+   * Describes what is wrong in one sentence without its full stop. Returns null if nothing is wrong. Sends all
+   * questions at once. Never rejects.
+   */
   async findFault(): Promise<string | null> {
     const { zones, missingUnder: missing, ipv4only } = this.#plan
     const [soas, madeUpName, ipv6Only] = await Promise.all([
@@ -41,16 +44,16 @@ export class ResolverCheck {
       missing === null ? null : this.#query(randomNameUnder(missing), 'A'),
       ipv4only === null ? null : this.#query(ipv4only, 'AAAA'),
     ])
-    const who = `resolver ${formatServer(this.server)}`
+    const subject = `resolver ${formatServer(this.server)}`
     const outcomes = [...soas, madeUpName, ipv6Only].filter((outcome) => outcome !== null)
-    if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'silent')) return `${who} does not answer`
+    if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'silent')) return `${subject} does not answer`
     const without = zones.find((_, index) => soas[index] !== 'records')
-    if (without !== undefined) return `${who} gives no SOA of ${without === '.' ? 'the root' : without}`
+    if (without !== undefined) return `${subject} returns no SOA for ${without === '.' ? 'the root' : without}`
     if (madeUpName === 'records' || madeUpName === 'empty')
-      return `${who} says that a made-up name under ${missing} exists`
+      return `${subject} reports that a made-up name under ${missing} exists`
     if (madeUpName !== null && madeUpName !== 'nxdomain')
-      return `${who} does not say that a made-up name under ${missing} is missing`
-    if (ipv6Only === 'records') return `${who} makes up AAAA records (DNS64): name one that does not`
+      return `${subject} does not report a made-up name under ${missing} as missing`
+    if (ipv6Only === 'records') return `${subject} synthesizes AAAA records (DNS64): use another resolver`
     return null
   }
 
@@ -67,12 +70,12 @@ export class ResolverCheck {
   }
 }
 
-/** A server as messages name it. */
+/** Formats a server for messages. */
 export function formatServer({ address, port }: DnsServer): string {
   return port === DNS_PORT ? address : `${address} port ${port}`
 }
 
-/** A host that nobody has registered: 80 random bits. */
+/** A host that is almost certainly not registered: 80 random bits. */
 function randomNameUnder(suffix: string): string {
   const label = randomBytes(10).toString('hex')
   return suffix === '.' ? label : `${label}.${suffix}`

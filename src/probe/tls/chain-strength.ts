@@ -1,15 +1,15 @@
-/** The strength that OpenSSL asks of a chain at its security level 2, 112 bits (SSL_CTX_set_security_level(3)). */
+/** The strength that OpenSSL requires of a chain at security level 2, 112 bits (SSL_CTX_set_security_level(3)). */
 
 import type { KeyObject, X509Certificate } from 'node:crypto'
 
-/** Bits of security that level 2 asks of a key. */
+/** Bits of security that level 2 requires of a key. */
 const MIN_SECURITY_BITS = 112
 const MIN_DSA_BITS = { modulus: 2048, divisor: 224 }
 const WEAK_DIGEST = /md[245]|sha-?1(?!\d)/i
 
 /**
- * OpenSSL's code for the first weakness from the site's own certificate up, or null; a root's own signature counts for nothing.
- * A key or name at which OpenSSL throws, as it cannot be read, is weak.
+ * OpenSSL's code for the first weakness, from the site's certificate upwards. Returns null if there is none. A root's
+ * own signature does not count. A key or name that OpenSSL cannot read is weak.
  */
 export function weakestLinkError(chain: readonly X509Certificate[]): string | null {
   for (const [depth, certificate] of chain.entries()) {
@@ -34,8 +34,8 @@ function isKeyTooShort({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): 
 }
 
 /**
- * The bits of security of an RSA key as OpenSSL counts them: the estimate of NIST SP 800-56B, appendix D, rounded to eight. So a
- * key somewhat shorter than 2,048 bits has 112 as well.
+ * The bits of security of an RSA key as OpenSSL computes them: the estimate of NIST SP 800-56B, appendix D, rounded to
+ * eight. So a key slightly shorter than 2,048 bits has 112 as well.
  */
 function rsaSecurityBits(modulusLength: number): number {
   const digits = modulusLength * Math.LN2

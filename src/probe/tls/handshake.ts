@@ -1,4 +1,4 @@
-/** TLS: what the crawler trusts, and the verdict on the certificate that a server shows. */
+/** TLS handshakes: the trusted roots, and the validation of the certificate that a server presents. */
 
 import { constants, X509Certificate } from 'node:crypto'
 import {
@@ -14,11 +14,11 @@ import { weakestLinkError } from './chain-strength.ts'
 import { certificateFromSession } from './session-certificate.ts'
 
 const MAX_CHAIN_CERTIFICATES = 16
-/** Of TLS 1.3, in the order of browsers: the first one is computed fastest. */
+/** Of TLS 1.3, in the order of browsers. The first one is the fastest. */
 const TLS13_CIPHER_SUITES = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
-/** Nearly every server has one of them; a key share of ML-KEM costs more than all the rest. */
+/** Nearly every server supports one of them. An ML-KEM key share costs more than all others together. */
 const DEFAULT_GROUPS = 'X25519:P-256:P-384:P-521'
-/** All that OpenSSL knows; one that this build lacks is passed over. */
+/** All groups of OpenSSL. OpenSSL skips a group that this build lacks. */
 const ALL_GROUPS = [
   'X25519:P-256:X448:P-384:P-521:X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:MLKEM768:MLKEM1024:MLKEM512',
   'ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192:brainpoolP256r1tls13:brainpoolP384r1tls13:brainpoolP512r1tls13',
@@ -26,9 +26,9 @@ const ALL_GROUPS = [
 ]
   .join(':')
   .replace(/[^:]+/g, '?$&')
-/** All but those in which the server does not authenticate itself by a certificate. */
+/** All ciphers except those without a server certificate. */
 const ALL_CIPHERS = `${TLS13_CIPHER_SUITES}:TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256:ALL:COMPLEMENTOFALL:!aNULL:!PSK:!SRP`
-/** A shorter group of Diffie-Hellman is refused in the usual manner, as Node does. */
+/** The default profile rejects a shorter Diffie-Hellman group, as Node does. */
 const MIN_DH_BITS = 1024
 const emptyPeerCertificate = () => ({}) as DetailedPeerCertificate
 const WRONG_NAME_ERROR = Object.assign(new Error('the certificate is for other names'), {
@@ -36,9 +36,9 @@ const WRONG_NAME_ERROR = Object.assign(new Error('the certificate is for other n
 })
 
 /**
- * How handshakes are offered. `usual`: as OpenSSL does by default, security level 2, so that the verdict is its own, but with
- * few groups. `http2`: the same for servers that speak HTTP/2 alone. `legacy`: with every group and cipher that OpenSSL still
- * speaks and no protocol over TLS named, for servers that refuse the usual one: those of TLS 1.0 and 1.1, of rare groups.
+ * `default`: OpenSSL's defaults at security level 2, so that the verdict is OpenSSL's own, but with few groups.
+ * `http2`: the same for servers that speak only HTTP/2. `legacy`: all groups and ciphers that OpenSSL still supports,
+ * without ALPN. It is for servers that reject the default profile: TLS 1.0 and 1.1, or rare groups.
  */
 export type TlsProfile = 'default' | 'http2' | 'legacy'
 export type TlsContexts = Readonly<Record<TlsProfile, SecureContext>>
@@ -49,14 +49,14 @@ const ALPN_PROTOCOLS: Readonly<Record<TlsProfile, string[] | undefined>> = {
   legacy: undefined,
 }
 
-/** `onClosing` is called before the socket gives up its handle, and with it what was shown. */
+/** `onClosing` is called before the socket releases its handle and the peer certificate with it. */
 export type TlsHandshakeOptions = {
   tlsContexts: TlsContexts
   profile: TlsProfile
   onClosing(error: Error | null): void
 }
 
-/** Node's own roots (which follow NODE_EXTRA_CA_CERTS) and others in PEM. Costly: made once. */
+/** Uses Node's roots (which follow NODE_EXTRA_CA_CERTS) and others in PEM. Costly, so call it once. */
 export function createTlsContexts(roots: readonly string[]): TlsContexts {
   const shared = {
     ca: [...getCACertificates('default'), ...roots],
@@ -73,8 +73,9 @@ export function createTlsContexts(roots: readonly string[]): TlsContexts {
 }
 
 /**
- * A socket that starts its TLS handshake, for `host` whatever certificate comes, as soon as it is connected. Node would write
- * out the whole chain as an object to compare the name, which costs as much as all of HTTP; OpenSSL compares it itself.
+ * Opens a socket that starts its TLS handshake for `host` when it is connected, and accepts any certificate. To compare
+ * the name, Node would convert the whole chain to an object, which costs as much as all of HTTP. So OpenSSL compares
+ * the name.
  */
 export function startTls(to: VettedEndpoint, host: string, options: TlsHandshakeOptions): TLSSocket {
   const { tlsContexts, profile, onClosing } = options
@@ -97,41 +98,41 @@ export function startTls(to: VettedEndpoint, host: string, options: TlsHandshake
   return socket
 }
 
-/** The verdict after a handshake that was done. */
+/** The verdict on the certificate after a completed handshake. */
 export function certificateAfterHandshake(socket: TLSSocket, profile: TlsProfile): CertificateResult {
   const error = socket.authorized ? null : String(socket.authorizationError)
   return { kind: 'presented', error: error ?? weaknessUnderProfile(socket, profile) }
 }
 
-/** The verdict after a handshake that failed: the certificate may have come before that. */
+/** The verdict after a failed handshake. The server may have sent its certificate before the failure. */
 export function certificateAfterFailure(socket: TLSSocket, host: string, profile: TlsProfile): CertificateResult {
-  const shown = peerCertificate(socket)
-  if (shown === undefined) return { kind: 'none' }
-  const error = verifyError(socket) ?? nameError(shown, host)
+  const certificate = peerCertificate(socket)
+  if (certificate === undefined) return { kind: 'none' }
+  const error = verifyError(socket) ?? nameError(certificate, host)
   return { kind: 'presented', error: error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error) }
 }
 
-/** What security level 2 would have said, where the manner did not have OpenSSL say it. */
+/** The weakness that security level 2 would report, if the profile disabled that check. */
 function weaknessUnderProfile(socket: TLSSocket, profile: TlsProfile): string | null {
   return profile === 'legacy' ? weakestLinkError(chainOf(socket)) : null
 }
 
 /**
- * As RFC 6125 compares: the names of the certificate, or its subject where it has none; a `*` is a whole label. Names that
- * OpenSSL cannot read, at which it throws, are none.
+ * Compares as RFC 6125: the names of the certificate, or its subject if it has none. A `*` is a whole label. Names that
+ * OpenSSL cannot read, so that it throws, do not match.
  */
-function nameError(shown: X509Certificate | null | undefined, host: string): Error | undefined {
+function nameError(certificate: X509Certificate | null | undefined, host: string): Error | undefined {
   try {
-    return shown?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME_ERROR : undefined
+    return certificate?.checkHost(host, { partialWildcards: false }) === undefined ? WRONG_NAME_ERROR : undefined
   } catch {
     return WRONG_NAME_ERROR
   }
 }
 
 /**
- * Undefined where none came, null where it cannot be read. It is read from its bytes, because getPeerX509Certificate (Node 24)
- * never frees what it hands over, 5 KB a connection; and from those in the session of a handshake that was done, where they
- * are found, because Node tells them otherwise with every field written out.
+ * Returns undefined if the server sent no certificate, and null if it is unreadable. Parses its bytes, because
+ * getPeerX509Certificate (Node 24) leaks 5 KB per connection. After a completed handshake it uses the bytes in the
+ * session if found, because Node otherwise converts every field.
  */
 function peerCertificate(socket: TLSSocket, known: Buffer | null = null): X509Certificate | null | undefined {
   try {
@@ -142,7 +143,7 @@ function peerCertificate(socket: TLSSocket, known: Buffer | null = null): X509Ce
   }
 }
 
-/** The certificate and those above it, to the root where that is known; those that can be read. */
+/** The readable certificates of the chain, up to the root if it is known. */
 function chainOf(socket: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = []
   try {
@@ -157,7 +158,7 @@ function chainOf(socket: TLSSocket): X509Certificate[] {
   return chain
 }
 
-/** OpenSSL's verdict on the chain; Node has no public way to it before the handshake is done. */
+/** OpenSSL's verdict on the chain. Node has no public API for it before the handshake completes. */
 function verifyError(socket: TLSSocket & { ssl?: { verifyError?(): Error | null | undefined } | null }) {
   return socket.ssl?.verifyError?.() ?? undefined
 }

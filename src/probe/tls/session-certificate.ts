@@ -1,14 +1,14 @@
-/** The certificate inside a TLS session, as OpenSSL writes sessions down (SSL_SESSION in DER, d2i_SSL_SESSION(3)). */
+/** The certificate inside a TLS session in OpenSSL's format (SSL_SESSION in DER, d2i_SSL_SESSION(3)). */
 
 const DER_SEQUENCE = 0x30
 const DER_TWO_BYTE_LENGTH = 0x82
 const DER_HEADER_BYTES = 4
-/** What Node may write in front: a mark of its own and the server's name. */
+/** Node may write a prefix: its own marker and the server's name. */
 const MAX_PREFIX_BYTES = 512
-/** The field of the certificate, by its tag: EXPLICIT 3. */
+/** The tag of the certificate's field: EXPLICIT 3. */
 const PEER_CERTIFICATE_TAG = 0xa3
 
-/** Its bytes; null where they are not found. */
+/** The bytes of the certificate. Returns null if they are not found. */
 export function certificateFromSession(session: Buffer | undefined): Buffer | null {
   if (session === undefined) return null
   let at = firstFieldOffset(session)
@@ -20,7 +20,10 @@ export function certificateFromSession(session: Buffer | undefined): Buffer | nu
   return null
 }
 
-/** Where the first field begins: inside the sequence that ends with the session; behind everything where there is none. */
+/**
+ * The offset of the first field, inside the sequence that ends with the session. Returns the session's length if there
+ * is none.
+ */
 function firstFieldOffset(session: Buffer): number {
   for (let at = 0; at < Math.min(MAX_PREFIX_BYTES, session.length - DER_HEADER_BYTES); at++) {
     const isSequence = session[at] === DER_SEQUENCE && session[at + 1] === DER_TWO_BYTE_LENGTH
@@ -30,7 +33,7 @@ function firstFieldOffset(session: Buffer): number {
   return session.length
 }
 
-/** Where the content of the field at a place begins and ends (X.690, chapter 8.1.3); at least HEAD_BYTES are there. */
+/** The content of the field at `at` (X.690, section 8.1.3). At least DER_HEADER_BYTES must remain. */
 function derFieldAt(session: Buffer, at: number): { from: number; end: number } {
   const first = session[at + 1]!
   if (first < 0x80) return { from: at + 2, end: at + 2 + first }

@@ -1,4 +1,4 @@
-/** The admin listener of a crawl that goes on and on: its metrics, and whether it sees. */
+/** The admin listener of a continuous crawl: its metrics and its readiness. */
 
 import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
@@ -12,12 +12,12 @@ const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' }
 const { name: ADMIN_SETTING } = SETTINGS.crawlAdmin
 
 export type CrawlAdmin = {
-  /** The port that it got; null where there is none. */
+  /** The actual port. Null without a listener. */
   port: number | null
   close(): void
 }
 
-/** None where the place is null. Throws CommandFault where nobody can listen there. */
+/** Opens the listener, or none if `listener` is null. Throws CommandFault if the address is unavailable. */
 export async function openCrawlAdmin(
   listener: Listener | null,
   read: () => Promise<string>,
@@ -43,29 +43,29 @@ export async function openCrawlAdmin(
   return { port, close }
 }
 
-/** Throws CommandFault where nobody can listen there now. */
-export async function checkCrawlAdminPort(place: Listener | null): Promise<void> {
-  if (place === null) return
-  const { server } = await listenForCrawlAdmin(createServer(), place)
+/** Throws CommandFault if the address is unavailable now. */
+export async function checkCrawlAdminPort(listener: Listener | null): Promise<void> {
+  if (listener === null) return
+  const { server } = await listenForCrawlAdmin(createServer(), listener)
   await new Promise((resolve) => server.close(resolve))
 }
 
-/** Throws CommandFault where another listener of the same server has that place. */
+/** Throws CommandFault if another listener of the same server uses the same address. */
 export function requireDistinctListeners({ crawlAdmin, admin, host, port }: Settings): void {
   if (crawlAdmin === null || crawlAdmin.port === 0) return
   const others = [
-    { setting: SETTINGS.admin.name, place: admin },
-    { setting: SETTINGS.port.name, place: { host, port } },
+    { setting: SETTINGS.admin.name, listener: admin },
+    { setting: SETTINGS.port.name, listener: { host, port } },
   ]
-  for (const { setting, place: listener } of others) {
+  for (const { setting, listener } of others) {
     if (listener?.host !== crawlAdmin.host || listener.port !== crawlAdmin.port) continue
     const both = `${bracketedHost(listener.host)}:${listener.port}`
-    throw new CommandFault(`${ADMIN_SETTING} and ${setting} both name ${both}: name another port with one of them`)
+    throw new CommandFault(`${ADMIN_SETTING} and ${setting} are both ${both}: change the port of one of them`)
   }
 }
 
-function listenForCrawlAdmin(server: Server, place: Listener): Promise<ListeningServer> {
-  return listen(server, place).catch((error) => {
-    throw listenFault(error, place, { host: ADMIN_SETTING, port: ADMIN_SETTING })
+function listenForCrawlAdmin(server: Server, listener: Listener): Promise<ListeningServer> {
+  return listen(server, listener).catch((error) => {
+    throw listenFault(error, listener, { host: ADMIN_SETTING, port: ADMIN_SETTING })
   })
 }

@@ -1,4 +1,4 @@
-/** A crawl that goes on and on: a store, eyes and an admin listener, from the start to an end in order. */
+/** The continuous crawl: opens the store, the probe system and the admin listener, and closes them in order. */
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -19,10 +19,10 @@ import { openCrawlAdmin, requireDistinctListeners } from './admin.ts'
 import { crawlAccessOf, openConfiguredOptOut, resolverWarning, selfCheckPlanOf } from './crawl-access.ts'
 import { crawlMetrics } from './metrics.ts'
 
-/** What is typed, not set. */
+/** The command-line options. */
 export type ContinuousCrawlOptions = { resolver: readonly Server[]; allow: readonly AddressRange[]; parallel: number }
 
-/** Throws CommandFault where a crawl could not even begin beside a server. */
+/** Throws CommandFault if a continuous crawl could not start with these settings. */
 export function checkCrawlSettings(settings: Settings, { resolver, allow }: ContinuousCrawlOptions): void {
   probeIntervalsOf(settings)
   crawlAccessOf(settings, resolver, allow)
@@ -30,7 +30,7 @@ export function checkCrawlSettings(settings: Settings, { resolver, allow }: Cont
   requireDistinctListeners(settings)
 }
 
-/** Crawls until the signal comes. Throws CommandFault and StoreFault where it cannot begin. */
+/** Crawls until the signal. Throws CommandFault or StoreFault if it cannot start. */
 export async function runContinuousCrawl(
   settings: Settings,
   { resolver, allow, parallel }: ContinuousCrawlOptions,

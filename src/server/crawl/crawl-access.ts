@@ -1,4 +1,4 @@
-/** The access of a crawl by the settings: resolvers, allowed addresses, User-Agent, self-check plan and opt-out list. */
+/** The access of a crawl by its settings: resolvers, allowed addresses, User-Agent, self-check and opt-out list. */
 
 import { readFileSync } from 'node:fs'
 import { CommandFault } from '../../config/command-fault.ts'
@@ -11,16 +11,17 @@ import { DEFAULT_SELF_CHECK_PLAN, type SelfCheckPlan } from '../../probe/self-ch
 import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
 
 const SINGLE_RESOLVER_WARNING =
-  'one resolver alone is asked, and nobody contradicts it: name a second one, of another operator, with --resolver'
+  'only one resolver is configured, so no other one confirms its answers: add one of another operator with --resolver'
 
-/** Stands for every address that is opened. */
+/** Stands for every allowed address. */
 const UNSPECIFIED_ADDRESS = '0.0.0.0' as IpAddress
 const CONTACT_REQUIRED =
-  'set DOMAINDEX_CRAWL_CONTACT to the address of a page or to a mailbox where you are reached: it stands in every request, and without it nothing public is crawled'
+  'set DOMAINDEX_CRAWL_CONTACT to a web page or mailbox where you can be reached: every request contains it, and without it the crawler probes nothing public'
 
 /**
- * `servers` as named, or else the system's. Of the opened ranges neither the resolvers nor our own listeners are reached;
- * where nobody has said who crawls, nothing but those ranges is. `isLeftOut`: whether an address wants no visits. Throws CommandFault where that is nothing.
+ * `servers`: those in `named`, otherwise the system's. The guard blocks the resolvers and the own listeners even in
+ * allowed ranges. Without a contact, it allows only those ranges. `isOptedOut`: whether an address is opted out. Throws
+ * CommandFault if nothing is allowed.
  */
 export function crawlAccessOf(
   settings: Settings,
@@ -32,7 +33,7 @@ export function crawlAccessOf(
   if (contact === null && allowed.length === 0) throw new CommandFault(CONTACT_REQUIRED)
   for (const range of allowed) requireUsableRange(range, contact)
   const servers = named.length > 0 ? named : systemServers()
-  if (servers.length === 0) throw new CommandFault('this machine names no resolver: name one with --resolver')
+  if (servers.length === 0) throw new CommandFault('this machine has no resolver configured: set one with --resolver')
   const own = [{ host, port }, admin, crawlAdmin].filter((place) => place !== null).map(blockedEndpoint)
   return {
     servers,
@@ -41,7 +42,10 @@ export function crawlAccessOf(
   }
 }
 
-/** The control questions; where nobody has said who crawls nothing public is looked at, and nothing public is asked by default. */
+/**
+ * The self-check plan. Without a contact, the crawl probes nothing public, so the default plan omits public control
+ * questions.
+ */
 export function selfCheckPlanOf({ crawlContact, crawlSelfCheck: plan }: Settings): SelfCheckPlan {
   if (crawlContact !== null) return plan
   const { zones, missingUnder: missing, ipv4only, addresses } = plan
@@ -53,21 +57,22 @@ export function selfCheckPlanOf({ crawlContact, crawlSelfCheck: plan }: Settings
   }
 }
 
-/** What is said once where a single resolver is asked; null where more are. */
+/** The warning for a single resolver. Returns null if there are more. */
 export function resolverWarning(servers: readonly Server[]): string | null {
   return servers.length > 1 ? null : SINGLE_RESOLVER_WARNING
 }
 
-/** Throws CommandFault for a range that opens nothing, and for a public one where nobody has said who crawls. */
+/** Throws CommandFault for a range without effect, and for a public one without a contact. */
 function requireUsableRange(range: AddressRange, contact: string | null): void {
   const kind = classifyRange(range)
   const option = `--allow ${range.base}/${range.bits}`
-  if (kind === 'closed') throw new CommandFault(`${option} opens nothing, these addresses stay closed: leave it out`)
+  if (kind === 'closed')
+    throw new CommandFault(`${option} has no effect, because these addresses are never allowed: remove it`)
   if (kind === 'public' && contact === null)
-    throw new CommandFault(`${option} holds public addresses: ${CONTACT_REQUIRED}`)
+    throw new CommandFault(`${option} contains public addresses: ${CONTACT_REQUIRED}`)
 }
 
-/** As in `domaindex/0.1.0 (+https://example.com/crawler)`; without the contact where there is none. */
+/** As in `domaindex/0.1.0 (+https://example.com/crawler)`. Without a contact, only the version. */
 export function userAgentOf(contact: string | null): string {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   return contact === null ? `domaindex/${version}` : `domaindex/${version} (+${contact})`

@@ -1,4 +1,4 @@
-/** The metrics of a crawl that goes on and on: those of this process, and those of all crawlers, which the store has. */
+/** The metrics of a continuous crawl: those of this process, and those of all crawlers from the store. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -8,11 +8,11 @@ import { type CrawlStats, LAG_BOUNDS_SECONDS, PAUSE_REASONS } from '../../crawle
 import { type CrawlStatus, readCrawlStatus } from '../../crawler/status/status.ts'
 import type { Store } from '../../store/port/store.ts'
 
-/** Milliseconds that whoever asks for metrics waits for the store's. */
+/** Milliseconds that a metrics request waits for the store. */
 const STORE_METRICS_TIMEOUT_MS = 2_000
 const QUANTILE_LABELS = { p50: '0.5', p95: '0.95', p99: '0.99' } as const
 
-/** Reads them as text; `ticks` as the figures were given them. */
+/** Returns a function that formats the metrics as text. `nowMs`: the clock of the statistics. */
 export function crawlMetrics(
   store: Pick<Store, 'schedule' | 'crawlRequests' | 'now'>,
   stats: CrawlStats,
@@ -33,7 +33,7 @@ export function crawlMetrics(
   }
 }
 
-/** Of this process. */
+/** The metrics of this process. */
 function processMetrics(registry: Registry) {
   const { gauge, counter } = metricFactories(registry)
   const probes = counter('probes_total', 'Finished probes, by kind and outcome.', ['kind', 'outcome'])
@@ -57,7 +57,7 @@ function processMetrics(registry: Registry) {
       for (const [outcome, count] of Object.entries(outcomes)) probes.inc({ kind, outcome }, count)
     }
     for (const [result, count] of Object.entries(stats.batches)) batches.inc({ result }, count)
-    repeated.inc({ result: 'same' }, stats.repeated.made - stats.repeated.differed)
+    repeated.inc({ result: 'same' }, stats.repeated.total - stats.repeated.differed)
     repeated.inc({ result: 'different' }, stats.repeated.differed)
     disagreements.inc(probeSystem.disagreements())
     for (const [what, count] of Object.entries(probeSystem.exclusions())) excluded.set({ what }, count)
@@ -67,7 +67,7 @@ function processMetrics(registry: Registry) {
   }
 }
 
-/** Of the installation: the same whichever crawler is asked. */
+/** The metrics of the installation, which are the same from every crawler. */
 function installationMetrics(registry: Registry) {
   const { gauge } = metricFactories(registry)
   const counts = {

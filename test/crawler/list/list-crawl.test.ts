@@ -124,7 +124,7 @@ suite('the place in a list', { concurrency: 2 }, () => {
     }
     const other = { line: 0, digest: 0, open: [], destination: 'here', pid: process.ppid }
     writeFileSync(path('list.progress'), JSON.stringify(other))
-    assert.throws(() => open(), new RegExp(`process ${process.ppid} is crawling .*list: wait until it has ended`))
+    assert.throws(() => open(), new RegExp(`process ${process.ppid} is crawling .*list: wait until it ends`))
     writeFileSync(path('list.progress'), 'nonsense')
     assert.throws(() => open(), /list\.progress cannot be read: remove it/)
   })
@@ -201,12 +201,12 @@ suite('the file of observations', { concurrency: 2 }, () => {
   test('another kind of file, the list itself and a folder are refused and stay as they are', (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('notes'), 'a note')
-    assert.throws(() => openObservationFile(path('notes'), null), /does not end with a line of observations/)
+    assert.throws(() => openObservationFile(path('notes'), null), /the last line of .* is not an observation/)
     assert.equal(readFileSync(path('notes'), 'utf8'), 'a note')
     writeFileSync(path('ended'), 'a note\n')
-    assert.throws(() => openObservationFile(path('ended'), null), /does not end with a line of observations/)
+    assert.throws(() => openObservationFile(path('ended'), null), /the last line of .* is not an observation/)
     writeFileSync(path('list'), 'a.example\n')
-    assert.throws(() => openObservationFile(path('list'), statSync(path('list'))), /is the list that is crawled/)
+    assert.throws(() => openObservationFile(path('list'), statSync(path('list'))), /is the list itself/)
     mkdirSync(path('folder'))
     assert.throws(() => openObservationFile(path('folder'), null), /cannot be written for --out/)
   })

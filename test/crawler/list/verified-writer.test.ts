@@ -168,7 +168,7 @@ test('names that had a website and fail beyond the bands of the store are not wr
   await clock.hold(work)
   assert.match(
     said[0]!,
-    /^anomaly alarm, results are discarded: nxdomain is 100\.0 % of the last \d+ visits \(website\), where the week had /,
+    /^anomaly alarm, results are discarded: nxdomain is 100\.0 % of the last \d+ probes \(website\); the maximum of the last week is /,
   )
   assert.match(said[1]!, /^crawl paused: nxdomain is /)
   assert.ok(written.every(({ dns }) => dns?.status === 'ok'))

@@ -78,11 +78,11 @@ test('a line that is none is refused at the start with its number, and so is a f
     )
   }
   write(`10.0.0.1\n`.repeat(10_001))
-  assert.throws(open, /holds 10001 ranges, at most 10000/)
+  assert.throws(open, /has 10001 ranges: the maximum is 10000/)
   write('a'.repeat(9 * 1024 * 1024))
-  assert.throws(open, /over 8 MiB/)
+  assert.throws(open, /larger than 8 MiB/)
   rmSync(file)
-  assert.throws(open, /opt-out cannot be read: there is no such file/)
+  assert.throws(open, /opt-out cannot be read: the file does not exist/)
 })
 
 test('what is new on it counts within a second, what was taken off it a second later', (t) => {
@@ -118,10 +118,10 @@ test('while the file cannot be used the list stays what it was, and that is said
   write('b.example\nnonsense\n')
   assert.deepEqual([later(), later(), later()], [['a.example'], ['a.example'], ['a.example']])
   assert.equal(said.length, 1)
-  assert.match(said[0]!, /not reloaded: .*opt-out, line 2: "nonsense" is no name/)
+  assert.match(said[0]!, /not reloaded: .*opt-out, line 2: "nonsense" is not a name/)
   rmSync(file)
   assert.deepEqual([later(), later()], [['a.example'], ['a.example']])
-  assert.match(said[1]!, /there is no such file/)
+  assert.match(said[1]!, /the file does not exist/)
   writeFileSync(`${file}.new`, 'b.example\n')
   renameSync(`${file}.new`, file)
   assert.deepEqual([later(), later()], [['a.example', 'b.example'], ['b.example']])
@@ -148,7 +148,7 @@ test('a long list is read in pieces, between which others have their turn; until
     assert.deepEqual(namesOn(list, 'b.example'), ['b.example'])
     await turn()
   }
-  assert.match(said[0]!, /not reloaded: .*line 12001: "nonsense" is no name/)
+  assert.match(said[0]!, /not reloaded: .*line 12001: "nonsense" is not a name/)
 })
 
 test('once closed it reads nothing anew, nor further', async (t) => {

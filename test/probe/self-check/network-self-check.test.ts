@@ -84,29 +84,29 @@ test('resolvers that give every SOA, deny what is made up and make nothing up ar
 
 for (const [what, lie, says] of [
   ['that has died', answerAlways('silent'), 'does not answer'],
-  ['that denies everything', answerAlways('nxdomain'), 'gives no SOA of the root'],
-  ['that fails at everything', answerAlways('servfail'), 'gives no SOA of the root'],
-  ['that refuses us', answerAlways('refused'), 'gives no SOA of the root'],
-  ['that refers to others', answerAlways('lame'), 'gives no SOA of the root'],
+  ['that denies everything', answerAlways('nxdomain'), 'returns no SOA for the root'],
+  ['that fails at everything', answerAlways('servfail'), 'returns no SOA for the root'],
+  ['that refuses us', answerAlways('refused'), 'returns no SOA for the root'],
+  ['that refers to others', answerAlways('lame'), 'returns no SOA for the root'],
   [
     'that denies one zone alone',
     (host: string) => (host === 'org' ? ('nxdomain' as const) : undefined),
-    'gives no SOA of org',
+    'returns no SOA for org',
   ],
   [
     'that answers for what is not there',
     (host: string) => (host in TABLE ? undefined : { A: ['192.0.2.1'] }),
-    'says that a made-up name under com exists',
+    'reports that a made-up name under com exists',
   ],
   [
     'that fails at what is not there',
     (host: string) => (host in TABLE ? undefined : ('servfail' as const)),
-    'does not say that a made-up name under com is missing',
+    'does not report a made-up name under com as missing',
   ],
   [
     'that makes up AAAA records',
     (host: string) => (host === 'ipv4only.arpa' ? { AAAA: ['64:ff9b::c000:aa'] } : undefined),
-    'makes up AAAA records (DNS64): name one that does not',
+    'synthesizes AAAA records (DNS64): use another resolver',
   ],
 ] as const) {
   test(`a resolver ${what} is named and left out; without another one nothing is seen`, async (t) => {
@@ -126,7 +126,7 @@ test('a resolver that goes wrong between two checks takes what was seen meanwhil
   const { servers, controls } = await world(t)
   assert.equal((await controls.check()).passed, true)
   servers[1].override(answerAlways('nxdomain'))
-  const why = `resolver ${shown(servers[1])} gives no SOA of the root`
+  const why = `resolver ${shown(servers[1])} returns no SOA for the root`
   assert.equal(await whyNot(controls), why)
   assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [why] })
 })
@@ -135,7 +135,7 @@ test('a resolver that comes back is asked again', async (t) => {
   const { servers, controls, left } = await world(t, {}, 1)
   for (let round = 0; round < 2; round++) {
     servers[0].override(answerAlways('nxdomain'))
-    assert.match(await whyNot(controls), /gives no SOA/)
+    assert.match(await whyNot(controls), /returns no SOA/)
     servers[0].override(null)
     assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [] })
     assert.deepEqual(left.servers, [])
@@ -151,7 +151,7 @@ test('a resolver that denies a fifth of all names, the zones not among them, is 
 
 test('nothing is seen without a resolver, or by one where nobody is', async (t) => {
   const { controls } = await world(t, {}, 0)
-  assert.equal(await whyNot(controls), 'no resolver is named')
+  assert.equal(await whyNot(controls), 'no resolver is configured')
   const gone = await world(t, {}, 1)
   await gone.servers[0].close()
   assert.equal(await whyNot(gone.controls), `resolver ${shown(gone.servers[0])} does not answer`)
@@ -262,7 +262,7 @@ test('IPv6 goes away: the check says so, and what has no other address is not lo
   assert.equal((await visit('ipv6-only.example')).web?.has_website, true)
   await lab.disconnectFamily(6)
   assert.equal((await visit('ipv6-only.example')).web?.has_website, false, 'before it is noticed')
-  assert.equal(await whyNot(controls), 'no control address can be reached over IPv6 any more')
+  assert.equal(await whyNot(controls), 'control addresses over IPv6 are no longer reachable')
   assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: false }, excluded: [] })
   assert.equal((await visit('ipv6-only.example')).web, null)
   assert.equal((await visit('both-families.example')).web?.has_website, true)

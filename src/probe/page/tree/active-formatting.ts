@@ -1,4 +1,4 @@
-/** The active formatting elements (HTML, chapter 13.2.4.3): those that go on behind an end tag of another element. */
+/** The active formatting elements (HTML, section 13.2.4.3), which continue after the end tag of another element. */
 
 import {
   type InsertionPoint,
@@ -8,18 +8,18 @@ import {
   type OpenElements,
 } from './open-elements.ts'
 
-/** Older ones are forgotten, so that no page makes every paragraph open thousands anew. */
+/** Older elements are dropped, so that no page makes every paragraph reopen thousands. */
 const MAX_ACTIVE_ELEMENTS = 64
-/** Chapter 13.2.6.4.7: so often a misnested end tag is tried, and so many elements are copied each time. */
+/** Section 13.2.6.4.7: the maximum of attempts for a misnested end tag, and of copied elements per attempt. */
 const MAX_ADOPTION_TRIES = 8
 const MAX_COPIES = 3
 
-/** A copy costs as much as so many steps along the open elements. */
+/** A copy costs as much as this many steps along the open elements. */
 const STEPS_PER_COPY = 30
 
 const MARKER = null
 
-/** Makes an element like another at a spot. */
+/** Creates a copy of an element at an insertion point. */
 type CopyElement = (element: OpenElement, insertionPoint: InsertionPoint) => OpenElement
 
 export class ActiveFormattingElements {
@@ -46,7 +46,7 @@ export class ActiveFormattingElements {
     while (this.#active.length > 0 && this.#active.pop() !== MARKER);
   }
 
-  /** The last one of a name behind the last marker. */
+  /** The last element of this name after the last marker. */
   last(name: string): OpenElement | null {
     for (let index = this.#active.length - 1; index >= 0; index--) {
       const element = this.#active[index]!
@@ -61,18 +61,18 @@ export class ActiveFormattingElements {
     if (index >= 0) this.#active.splice(index, 1)
   }
 
-  /** Opens those anew that were closed from outside. */
+  /** Reopens the elements that another element closed. */
   reconstruct(foster: boolean): void {
     let index = this.#active.length
     while (index > 0 && this.#active[index - 1] !== MARKER && !this.#active[index - 1]!.isOpen) index--
     for (; index < this.#active.length && !this.#open.isFull && this.#open.spendSteps(STEPS_PER_COPY); index++) {
-      const made = this.#copy(this.#active[index]!, this.#open.insertionPoint(foster))
-      this.#open.push(made)
-      this.#active[index] = made
+      const copy = this.#copy(this.#active[index]!, this.#open.insertionPoint(foster))
+      this.#open.push(copy)
+      this.#active[index] = copy
     }
   }
 
-  /** The end tag of a formatting element; false where it is to be read as any other end tag. */
+  /** Handles the end tag of a formatting element. Returns false if it counts as any other end tag. */
   close(name: string): boolean {
     const { current } = this.#open
     if (current.name === name && current.namespace === 'html' && !this.#active.includes(current)) {
@@ -107,7 +107,10 @@ export class ActiveFormattingElements {
     return null
   }
 
-  /** The adoption agency: the block leaves the formatting element, and gets copies of it and of those between inside. */
+  /**
+   * The adoption agency algorithm: moves the block out of the formatting element. The block then contains copies of
+   * that element and of those in between.
+   */
   #adopt(formatting: OpenElement, furthest: OpenElement): void {
     const ancestor = this.#open.at(this.#open.indexOf(formatting) - 1)!
     let bookmark = this.#active.indexOf(formatting)
@@ -121,26 +124,26 @@ export class ActiveFormattingElements {
         this.#open.remove(node)
         continue
       }
-      const made = this.#copy(node, node)
-      this.#active[place] = made
-      this.#open.replace(node, made)
+      const copy = this.#copy(node, node)
+      this.#active[place] = copy
+      this.#open.replace(node, copy)
       if (between.length === 0) bookmark = place + 1
-      between.push(made)
+      between.push(copy)
     }
     this.#updateVisibility([furthest, ...between].reverse(), this.#open.insertionPoint(true, ancestor))
-    const made = this.#copy(formatting, furthest)
-    this.#active.splice(bookmark, 0, made)
+    const copy = this.#copy(formatting, furthest)
+    this.#active.splice(bookmark, 0, copy)
     this.remove(formatting)
     this.#open.remove(formatting)
-    this.#open.insertAbove(furthest, made)
+    this.#open.insertAbove(furthest, copy)
   }
 
-  /** What is shown in a chain of elements, each in the one before, that was moved to a spot. */
+  /** Updates the visibility of a chain of nested elements that moved to an insertion point. */
   #updateVisibility(chain: readonly OpenElement[], insertionPoint: InsertionPoint): void {
-    let { visibility: shown } = insertionPoint
+    let { visibility } = insertionPoint
     for (const element of chain) {
-      shown = innerVisibility(shown, element.ownVisibility)
-      element.visibility = shown
+      visibility = innerVisibility(visibility, element.ownVisibility)
+      element.visibility = visibility
       element.textFlow = insertionPoint.textFlow
     }
   }

@@ -1,4 +1,4 @@
-/** End tags in the body (HTML, chapter 13.2.6.4.7): what they end, and imply. */
+/** End tags in the body (HTML, section 13.2.6.4.7): the elements they close and imply. */
 
 import {
   BLOCK_ELEMENTS,
@@ -14,7 +14,7 @@ const HEADING_NAMES = [...HEADING_ELEMENTS]
 
 type EndTagHandler = (tree: HtmlTreeBuilder, name: string) => void
 
-/** Reads an end tag. */
+/** Handles an end tag. */
 export function handleBodyEndTag(tree: HtmlTreeBuilder, name: string): void {
   const end = END_TAG_HANDLERS.get(name) ?? endAnyOther
   end(tree, name)
@@ -34,7 +34,7 @@ const END_TAG_HANDLERS = new Map<string, EndTagHandler>([
   ['template', endTemplate],
 ])
 
-/** `</br>` is read as `<br>`. */
+/** `</br>` counts as `<br>`. */
 function endBr(tree: HtmlTreeBuilder): void {
   tree.reconstruct()
   tree.insert('br')
@@ -65,7 +65,7 @@ function endTemplate({ open, active }: HtmlTreeBuilder): void {
   active.clearToMarker()
 }
 
-/** Ends the innermost element of a name, or of one of `alike`; false where none is in scope. */
+/** Closes the innermost element with this name, or with one of `alike`. Returns false if none is in scope. */
 function endInScope({ open }: HtmlTreeBuilder, scope: 'usual' | 'list', name: string, alike = [name]): boolean {
   if (!open.isOneInScope(scope, alike)) return false
   open.generateImpliedEnds(name)
@@ -95,7 +95,7 @@ export function closeFormatting(tree: HtmlTreeBuilder, name: string): void {
   if (!tree.active.close(name)) endAnyOther(tree, name)
 }
 
-/** An element that nothing special is open inside of. */
+/** Closes an element, unless a special element is open inside it. */
 function endAnyOther({ open }: HtmlTreeBuilder, name: string): void {
   if (!open.has(name)) return
   for (let index = open.depth - 1; index > 0 && open.spendSteps(1); index--) {

@@ -1,4 +1,4 @@
-/** Start tags in the body (HTML, chapter 13.2.6.4.7): what they end and imply. */
+/** Start tags in the body (HTML, section 13.2.6.4.7): the elements they close and imply. */
 
 import { closeFormatting, closeParagraph } from './body-end-tags.ts'
 import {
@@ -16,14 +16,14 @@ import { isSpecialElement } from './open-elements.ts'
 import type { TagAttributes } from './tokenizer.ts'
 import type { HtmlTreeBuilder } from './tree-builder.ts'
 
-/** They end an item of a list no further than here. */
+/** The search for an open list item passes these special elements. */
 const ITEM_SCOPE_EXCEPTIONS = nameSet('address div p')
 const VOID_BLOCKS = nameSet('hr param source track')
 const FRAMESET_COMPATIBLE = nameSet('param source track')
 
 type StartTagHandler = (tree: HtmlTreeBuilder, name: string, attributes: TagAttributes) => void
 
-/** Reads a start tag. */
+/** Handles a start tag. */
 export function handleBodyStartTag(tree: HtmlTreeBuilder, name: string, attributes: TagAttributes): void {
   const start = START_TAG_HANDLERS.get(name) ?? startAnyOther
   start(tree, name, attributes)
@@ -33,7 +33,7 @@ const START_TAG_HANDLERS = new Map<string, StartTagHandler>([
   ...handlersFor(TABLE_PARTS, () => {}),
   ...handlersFor(nameSet('html head frame'), () => {}),
   ...handlersFor(VOID_ELEMENTS, startVoid),
-  ...handlersFor(HEAD_ELEMENTS, (...given) => (VOID_ELEMENTS.has(given[1]) ? startVoid : startRawText)(...given)),
+  ...handlersFor(HEAD_ELEMENTS, (...args) => (VOID_ELEMENTS.has(args[1]) ? startVoid : startRawText)(...args)),
   ...handlersFor(RAW_TEXT_ELEMENTS, startRawText),
   ...handlersFor(FORMATTING_ELEMENTS, startFormatting),
   ...handlersFor(BLOCK_ELEMENTS, startBlock),
@@ -82,7 +82,7 @@ function startVoid(tree: HtmlTreeBuilder, name: string, attributes: TagAttribute
   if (!isQuiet) tree.framesetOk = false
 }
 
-/** Elements of the head, and others whose content is text. */
+/** Handles elements of the head and others with text content. */
 function startRawText(tree: HtmlTreeBuilder, name: string, attributes: TagAttributes): void {
   if (name === 'xmp' || name === 'plaintext') closeParagraph(tree)
   if (name === 'xmp') tree.reconstruct()
@@ -132,7 +132,7 @@ function startMarkerElement(tree: HtmlTreeBuilder, name: string, attributes: Tag
   tree.framesetOk = false
 }
 
-/** An item ends the one before it in its list. */
+/** Handles a list item, which closes the previous item of its list. */
 function startListItem(tree: HtmlTreeBuilder, name: string, attributes: TagAttributes): void {
   const { open } = tree
   tree.framesetOk = false

@@ -1,20 +1,20 @@
-/** Sets of element names by which the HTML standard builds a tree (chapter 13.2.4.2 and following). */
+/** Sets of element names that the HTML standard uses to build a tree (section 13.2.4.2 and following). */
 
-/** The names in a line, as a set. */
+/** Splits a line into a set of names. */
 export function nameSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/))
 }
 
-/** They have no content and no end tag; of `image` the standard makes `img`. */
+/** Elements without content and end tag. The standard turns `image` into `img`. */
 export const VOID_ELEMENTS = nameSet(
   'area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr',
 )
 export const SPECIAL_ELEMENTS = nameSet(
   'address applet area article aside base basefont bgsound blockquote body br button caption center col colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img input keygen li link listing main marquee menu meta nav noembed noframes noscript object ol p param plaintext pre script search section select source style summary table tbody td template textarea tfoot th thead title tr track ul wbr xmp',
 )
-/** An element that does not end where its parent's end tag stands (chapter 13.2.6.4.7, formatting elements). */
+/** Elements that continue after the end tag of their parent (section 13.2.6.4.7, formatting elements). */
 export const FORMATTING_ELEMENTS = nameSet('a b big code em font i nobr s small strike strong tt u')
-/** Blocks that end an open paragraph, and are ended by their own end tag. */
+/** Blocks that close an open paragraph and end with their own end tag. */
 export const BLOCK_ELEMENTS = nameSet(
   'address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header hgroup main menu nav ol p search section summary ul pre listing',
 )
@@ -26,14 +26,14 @@ export const IMPLIED_END_TAGS_THOROUGH = nameSet(
 export const TABLE_SECTIONS = nameSet('tbody tfoot thead')
 export const TABLE_CELLS = nameSet('td th')
 export const TABLE_PARTS = nameSet('caption col colgroup tbody td tfoot th thead tr')
-/** Text and elements that stand directly in them are moved in front of the table (foster parenting). */
+/** Text and elements directly inside these move in front of the table (foster parenting). */
 export const FOSTER_PARENTING_ELEMENTS = nameSet('table tbody tfoot thead tr')
-/** They stand in the head, and do not open the body. */
+/** Elements of the head, which do not open the body. */
 export const HEAD_ELEMENTS = nameSet('base basefont bgsound link meta title style script noframes noscript template')
 export const MARKER_ELEMENTS = nameSet('applet marquee object')
-/** Content is text up to their own end tag. */
+/** Elements whose content is text up to their end tag. */
 export const RAW_TEXT_ELEMENTS = nameSet('title textarea style script xmp iframe noembed noframes noscript plaintext')
-/** An HTML start tag that ends all open elements of SVG and MathML. */
+/** HTML start tags that close all open elements of SVG and MathML. */
 export const BREAKOUT_TAGS = nameSet(
   'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var',
 )

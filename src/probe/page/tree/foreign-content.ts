@@ -1,4 +1,4 @@
-/** SVG and MathML inside of HTML (chapters 13.2.4.2 and 13.2.6.5): where HTML may stand in them, and what ends them. */
+/** SVG and MathML inside HTML (sections 13.2.4.2 and 13.2.6.5): where they may contain HTML, and what closes them. */
 
 import { BREAKOUT_TAGS, HTML_INTEGRATION_POINTS, MATHML_TEXT_INTEGRATION_POINTS } from './element-names.ts'
 import type { TagAttributes } from './tokenizer.ts'
@@ -7,13 +7,13 @@ export type MarkupNamespace = 'html' | 'svg' | 'math'
 
 type ForeignElement = { readonly name: string; readonly namespace: MarkupNamespace; readonly attributes: TagAttributes }
 
-/** Elements of SVG and MathML in which HTML may stand. */
+/** Whether an element of SVG or MathML may contain HTML. */
 export function isIntegrationPoint({ name, namespace: space }: Omit<ForeignElement, 'attributes'>): boolean {
   if (space === 'svg') return HTML_INTEGRATION_POINTS.has(name)
   return space === 'math' && (MATHML_TEXT_INTEGRATION_POINTS.has(name) || name === 'annotation-xml')
 }
 
-/** Whether a start tag is read by the rules of HTML though it stands in SVG or MathML. */
+/** Whether a start tag inside SVG or MathML follows the rules of HTML. */
 export function usesHtmlRules({ name, namespace: space, attributes }: ForeignElement, tag: string): boolean {
   if (space === 'html') return true
   if (space === 'svg') return HTML_INTEGRATION_POINTS.has(name)
@@ -21,7 +21,7 @@ export function usesHtmlRules({ name, namespace: space, attributes }: ForeignEle
   return name === 'annotation-xml' && (tag === 'svg' || isHtmlAnnotation(attributes))
 }
 
-/** MathML's annotation-xml of such an encoding holds HTML. */
+/** An annotation-xml of MathML with such an encoding contains HTML. */
 function isHtmlAnnotation({ encoding = '' }: TagAttributes): boolean {
   return /^(?:text\/html|application\/xhtml\+xml)$/i.test(encoding)
 }

@@ -1,4 +1,4 @@
-/** A page as it streams by, read by the rules of the HTML standard (chapter 13.2.6): which tags are implied, which ignored. */
+/** Reads a page as a stream by the rules of the HTML standard (section 13.2.6), including implied and ignored tags. */
 
 import { handleBodyEndTag } from './body-end-tags.ts'
 import { handleBodyStartTag } from './body-start-tags.ts'
@@ -17,7 +17,7 @@ export class HtmlTreeReader implements TokenHandler {
     this.#tree = new HtmlTreeBuilder(observer)
   }
 
-  /** Ends the page; the text that is seen, in lines. */
+  /** Ends the page. Returns the visible lines. */
   end(): string[] {
     return this.#tree.end()
   }
@@ -149,7 +149,7 @@ export class HtmlTreeReader implements TokenHandler {
   }
 }
 
-/** A text without the white space in front, as HTML has it (chapter 13.2.6.4): tab, line feed, form feed, carriage return and space. */
+/** Removes leading HTML white space (section 13.2.6.4): tab, line feed, form feed, carriage return and space. */
 function trimLeadingWhiteSpace(text: string): string {
   let at = 0
   for (let code = text.charCodeAt(0); isHtmlWhiteSpace(code); code = text.charCodeAt(at)) at++

@@ -1,14 +1,14 @@
-/** The open elements of a page (HTML, chapter 13.2.4.2), and what each says of the text inside. */
+/** The open elements of a page (HTML, section 13.2.4.2), and the visibility of the text in each. */
 
 import { FOSTER_PARENTING_ELEMENTS, IMPLIED_END_TAGS, SCOPES, SPECIAL_ELEMENTS } from './element-names.ts'
 import { isIntegrationPoint, type MarkupNamespace } from './foreign-content.ts'
 import type { TextFlow } from './text-flow.ts'
 import type { TagAttributes } from './tokenizer.ts'
 
-/** The state of the text at one place. `inert`: not part of the page, so that its links count as little as its text. */
+/** The visibility of text. `inert`: not part of the page, so that links in it do not count either. */
 export type Visibility = 'visible' | 'hidden' | 'inert'
 
-/** The insertion mode that an element gives to what stands in it (chapter 13.2.4.1). */
+/** The insertion mode that an element sets for its content (section 13.2.4.1). */
 export type InsertionMode = 'body' | 'table' | 'caption' | 'colgroup' | 'section' | 'row' | 'cell' | 'select'
 
 const INSERTION_MODES = new Map<string, InsertionMode>([
@@ -25,7 +25,7 @@ const INSERTION_MODES = new Map<string, InsertionMode>([
   ['template', 'body'],
 ])
 
-/** `own` is what the element says itself, `shown` what follows with all around it; `flow` takes its text. */
+/** `ownVisibility`: from the element's own tag; `visibility`: with all its ancestors. `textFlow` receives its text. */
 export type OpenElement = {
   name: string
   namespace: MarkupNamespace
@@ -34,7 +34,7 @@ export type OpenElement = {
   visibility: Visibility
   mode: InsertionMode
   textFlow: TextFlow
-  /** The place of a table in the flow around it, where text in front of it is inserted. */
+  /** The place of a table in the surrounding text flow. Text in front of the table is inserted there. */
   place: number
   isOpen: boolean
 }
@@ -42,17 +42,20 @@ export type OpenElement = {
 /** Where the next element or text is inserted. */
 export type InsertionPoint = { visibility: Visibility; textFlow: TextFlow }
 
-/** Deeper elements are counted only, as browsers bound the depth. */
+/** Deeper elements are only counted. Browsers also limit the depth. */
 const MAX_OPEN_ELEMENTS = 512
 
-/** Steps along the open elements that one page may cost, some fifty times what long pages take: then searches find nothing. */
+/**
+ * The maximum of search steps along the open elements per page, about fifty times the need of long pages. After that,
+ * searches find nothing.
+ */
 const MAX_SEARCH_STEPS = 5_000_000
 
 const VISIBILITY_RANK = { visible: 0, hidden: 1, inert: 2 }
 
 export class OpenElements {
   readonly #open: OpenElement[] = []
-  /** How many of each name are open, so that a search for one that is not costs nothing. */
+  /** The number of open elements by name, so that a search for a name that is not open costs nothing. */
   readonly #count = new Map<string, { open: number }>()
   readonly #onPopped: (element: OpenElement) => void
   #beyondLimit = 0
@@ -74,12 +77,12 @@ export class OpenElements {
     return this.#open.length >= MAX_OPEN_ELEMENTS
   }
 
-  /** Counts an element that is too deep. */
+  /** Counts an element beyond the depth limit. */
   pushBeyondLimit(): void {
     this.#beyondLimit++
   }
 
-  /** Whether an end tag is that of an element that is too deep. */
+  /** Whether an end tag closes an element beyond the depth limit. */
   popBeyondLimit(): boolean {
     if (this.#beyondLimit > 0) this.#beyondLimit--
     else return false
@@ -90,7 +93,7 @@ export class OpenElements {
     return this.#open[index]
   }
 
-  /** Takes steps from what a page may cost; false if there are none left. */
+  /** Uses steps of the page's budget. Returns false if none are left. */
   spendSteps(steps: number): boolean {
     this.#stepsLeft -= steps
     return this.#stepsLeft > 0
@@ -128,7 +131,7 @@ export class OpenElements {
     else this.#splice(this.indexOf(element), 1)
   }
 
-  /** Puts an element into the place of another one. */
+  /** Replaces an element with another. */
   replace(old: OpenElement, element: OpenElement): void {
     element.mode = old.mode
     this.#splice(this.indexOf(old), 1, element)
@@ -150,7 +153,7 @@ export class OpenElements {
     }
   }
 
-  /** Pops elements up to one of a name, and that as well. */
+  /** Pops elements up to and including one with this name. */
   popUntil(name: string): void {
     for (;;) {
       const { current } = this
@@ -169,7 +172,7 @@ export class OpenElements {
     }
   }
 
-  /** Pops elements until one of the names, or `html` or `template`, is the current one. */
+  /** Pops elements until the current one has one of these names, or is `html` or `template`. */
   clearTo(names: ReadonlySet<string>): void {
     while (!names.has(this.current.name) && !SCOPES.table.has(this.current.name)) this.pop()
   }
@@ -178,7 +181,7 @@ export class OpenElements {
     while (this.current.namespace === 'html' && names.has(this.current.name) && this.current.name !== except) this.pop()
   }
 
-  /** Whether an element of that name is in a scope. */
+  /** Whether an element with this name is in a scope. */
   isInScope(scope: keyof typeof SCOPES, name: string): boolean {
     if (!this.has(name)) return false
     for (let index = this.#open.length - 1; index >= 0 && this.spendSteps(1); index--) {
@@ -202,7 +205,7 @@ export class OpenElements {
     return false
   }
 
-  /** Where something is inserted; with `foster` in front of the table if the current element is part of one. */
+  /** The insertion point. With `foster`, it is in front of the table if the current element is part of one. */
   insertionPoint(foster: boolean, from: OpenElement = this.current): InsertionPoint {
     if (!foster || from.namespace !== 'html' || !FOSTER_PARENTING_ELEMENTS.has(from.name)) return from
     for (let index = this.indexOf(from); index > 0 && this.spendSteps(1); index--) {
@@ -222,7 +225,7 @@ export class OpenElements {
   }
 }
 
-/** What follows for text inside an element that says `own`, where around it stands `around`. */
+/** The visibility of the text inside an element from its own tag and its surroundings. */
 export function innerVisibility(outer: Visibility, own: Visibility): Visibility {
   return VISIBILITY_RANK[own] > VISIBILITY_RANK[outer] ? own : outer
 }

@@ -1,4 +1,6 @@
-/** Whether a doctype makes a page one of old, in which a table may stand in a paragraph (HTML, chapter 13.2.6.4.1). */
+/**
+ * Whether a doctype puts a page into quirks mode, in which a paragraph may contain a table (HTML, section 13.2.6.4.1).
+ */
 
 const DOCTYPE =
   /^!?doctype\s*([^\s>"']*)\s*(?:(public|system)\s*(?:"([^"]*)"?|'([^']*)'?)?\s*(?:"([^"]*)"?|'([^']*)'?)?)?/i
@@ -7,7 +9,7 @@ const QUIRKS_PUBLIC_ID =
 const QUIRKS_PUBLIC_ID_WITHOUT_SYSTEM = /^-\/\/w3c\/\/dtd html 4\.01 (?:frameset|transitional)\/\//i
 const QUIRKS_SYSTEM_ID = 'http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd'
 
-/** `text` is what stands between `<` and `>`. */
+/** `text`: the text between `<` and `>`. */
 export function isQuirksDoctype(text: string): boolean {
   const [, name = '', kind = '', double, single, ...rest] = DOCTYPE.exec(text) ?? []
   if (name.toLowerCase() !== 'html') return true

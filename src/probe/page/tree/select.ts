@@ -1,10 +1,10 @@
-/** Tags in a closed list, `select` (HTML, chapters 13.2.6.4.16 and 13.2.6.4.17): what they end and imply. */
+/** Tags inside `select` (HTML, sections 13.2.6.4.16 and 13.2.6.4.17): the elements they close and imply. */
 
 import { nameSet } from './element-names.ts'
 import type { TagAttributes } from './tokenizer.ts'
 import type { HtmlTreeBuilder } from './tree-builder.ts'
 
-/** `body`: the rules of the body count; `again`: the list is closed, and the rules of what is around it count. */
+/** `body`: the rules of the body apply. `reprocess`: the tag closed the list, and the surrounding rules apply. */
 export type SelectTagResult = 'done' | 'body' | 'reprocess'
 
 const BODY_RULES = nameSet('script template')
@@ -41,7 +41,7 @@ export function endInSelect(tree: HtmlTreeBuilder, name: string): SelectTagResul
   return 'done'
 }
 
-/** Whether the list stands in a table. */
+/** Whether the list is inside a table. */
 function isInTable({ open }: HtmlTreeBuilder): boolean {
   let index = open.depth - 1
   while (index > 0 && open.at(index)!.name !== 'select') index--

@@ -1,4 +1,4 @@
-/** Tags in a table (HTML, chapters 13.2.6.4.9 to 13.2.6.4.15): what they end and imply. */
+/** Tags inside a table (HTML, sections 13.2.6.4.9 to 13.2.6.4.15): the elements they close and imply. */
 
 import { handleBodyEndTag } from './body-end-tags.ts'
 import { handleBodyStartTag } from './body-start-tags.ts'
@@ -15,7 +15,7 @@ const IN_TABLE_ITSELF = nameSet('style script template')
 const ROW_ANCESTORS = nameSet('caption col colgroup tbody tfoot thead')
 const IGNORED_IN_TABLE = nameSet('body caption col colgroup html')
 
-/** Reads a start tag by the rules of tables; false where those of the body count. */
+/** Handles a start tag by the rules of tables. Returns false if those of the body apply. */
 export function handleTableStartTag(tree: HtmlTreeBuilder, name: string, attributes: TagAttributes): boolean {
   switch (tree.open.current.mode) {
     case 'cell':
@@ -39,7 +39,7 @@ export function handleTableStartTag(tree: HtmlTreeBuilder, name: string, attribu
   }
 }
 
-/** The same of an end tag. */
+/** Handles an end tag by the rules of tables. Returns false if those of the body apply. */
 export function handleTableEndTag(tree: HtmlTreeBuilder, name: string): boolean {
   switch (tree.open.current.mode) {
     case 'cell':
@@ -67,7 +67,7 @@ function isHandledBySelect(result: SelectTagResult, reprocess: () => boolean): b
   return result === 'reprocess' ? reprocess() : result === 'done'
 }
 
-/** False where no cell is open. */
+/** Returns false if no cell is open. */
 function closeCell({ open, active }: HtmlTreeBuilder): boolean {
   if (!open.isOneInScope('table', CELL_NAMES)) return false
   open.generateImpliedEnds()
@@ -84,7 +84,7 @@ function closeCaption({ open, active }: HtmlTreeBuilder): boolean {
   return true
 }
 
-/** Ends the row; false where none is open. */
+/** Closes the row. Returns false if none is open. */
 function closeRow({ open }: HtmlTreeBuilder): boolean {
   if (!open.isInScope('table', 'tr')) return false
   open.clearTo(ROW_CONTEXT)
@@ -124,7 +124,7 @@ function startInSection(tree: HtmlTreeBuilder, name: string, attributes: TagAttr
   return !closeSection(tree) || handleTableStartTag(tree, name, attributes)
 }
 
-/** The element that a part of a table stands in. */
+/** The parent that a part of a table implies. */
 const IMPLIED_PARENT = new Map([
   ['col', 'colgroup'],
   ['td', 'tbody'],

@@ -1,11 +1,10 @@
-/** The text of a page in the order of its tree, where text that stands wrongly in a table comes before that table. */
+/** The text of a page in tree order. Text that is misplaced in a table comes before that table. */
 
 const MAX_TEXT_UNITS = 256 * 1024
 
-/** A break between two lines. */
 const LINE_BREAK = null
 
-/** A run of text in which others may be inserted later, each at a place that was noted before. */
+/** A run of text. Other runs can be inserted later, each at a marked place. */
 export class TextFlow {
   readonly #items: (string | typeof LINE_BREAK)[] = []
   readonly #inserted = new Map<number, TextFlow>()
@@ -15,14 +14,14 @@ export class TextFlow {
     this.#budget = budget
   }
 
-  /** Adds text to the line, as far as the page's budget of 256 Ki UTF-16 units goes. */
+  /** Adds text to the line, up to the page's budget of 256 Ki UTF-16 units. */
   add(data: string): void {
     const last = this.#items.at(-1)
-    const kept = (last === LINE_BREAK ? data.trimStart() : data).slice(0, this.#budget.left)
-    if (kept === '') return
-    this.#budget.left -= kept.length
-    if (typeof last !== 'string') this.#items.push(kept)
-    else this.#items[this.#items.length - 1] = last + kept
+    const text = (last === LINE_BREAK ? data.trimStart() : data).slice(0, this.#budget.left)
+    if (text === '') return
+    this.#budget.left -= text.length
+    if (typeof last !== 'string') this.#items.push(text)
+    else this.#items[this.#items.length - 1] = last + text
   }
 
   break(): void {
@@ -30,27 +29,27 @@ export class TextFlow {
     this.#items.push(LINE_BREAK)
   }
 
-  /** Breaks the line at a place that no other call has; returns it. */
+  /** Breaks the line at a new place and returns the place. */
   markPlace(): number {
     return this.#items.push(LINE_BREAK) - 1
   }
 
-  /** The flow that is inserted in front of the break at a place that was marked. */
+  /** The flow that is inserted before the line break at a marked place. */
   insertedAt(place: number): TextFlow {
     const known = this.#inserted.get(place)
     if (known !== undefined) return known
-    const made = new TextFlow(this.#budget)
-    this.#inserted.set(place, made)
-    return made
+    const flow = new TextFlow(this.#budget)
+    this.#inserted.set(place, flow)
+    return flow
   }
 
-  /** The lines without white space in front; no empty ones. */
+  /** The nonempty lines without leading white space. */
   lines(): string[] {
     const lines: string[] = []
     let line = ''
     const end = (): void => {
-      const kept = line.trimStart()
-      if (kept !== '') lines.push(kept)
+      const text = line.trimStart()
+      if (text !== '') lines.push(text)
       line = ''
     }
     this.#forEachItem((item) => {

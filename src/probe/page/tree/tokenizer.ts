@@ -1,11 +1,11 @@
-/** The tokens of a page as they stream by: tags with the few attributes that matter, and text. */
+/** The tokens of a page, read as a stream: tags with the relevant attributes, and text. */
 
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
-/** What is kept of a tag's attributes; the first of a name counts. */
-export type TagAttributes = { readonly [name in KeptAttribute]?: string }
-const KEPT_ATTRIBUTE_NAMES = [
+/** The recorded attributes of a tag. The first one of a name counts. */
+export type TagAttributes = { readonly [name in RecordedAttribute]?: string }
+const RECORDED_ATTRIBUTE_NAMES = [
   'href',
   'xlink:href',
   'rel',
@@ -21,55 +21,60 @@ const KEPT_ATTRIBUTE_NAMES = [
   'face',
   'size',
 ] as const
-type KeptAttribute = (typeof KEPT_ATTRIBUTE_NAMES)[number]
-const KEPT_ATTRIBUTES: ReadonlySet<string> = new Set(KEPT_ATTRIBUTE_NAMES)
+type RecordedAttribute = (typeof RECORDED_ATTRIBUTE_NAMES)[number]
+const RECORDED_ATTRIBUTES: ReadonlySet<string> = new Set(RECORDED_ATTRIBUTE_NAMES)
 
-/** Who is told. Names are in lower case; `closed`: a self-closing tag, which ends an element of XML, SVG and MathML alone. */
+/**
+ * Receives the tokens. Names are in lower case. `closed`: a self-closing tag, which closes an element only in XML, SVG
+ * and MathML.
+ */
 export type TokenHandler = {
   open(name: string, attributes: TagAttributes, closed: boolean): void
   close(name: string): void
   text(data: string): void
-  /** A doctype, without its brackets. */
+  /** A doctype without its angle brackets. */
   doctype(text: string): void
-  /** Whether a tag such as `<title>` that comes now is a tag like others: in SVG and MathML, and in a closed list. */
+  /** Whether the content of tags such as `<title>` is markup now: in SVG and MathML, and in a closed list. */
   isForeign(): boolean
-  /** The name of the current element if its content is text up to its end tag, otherwise null. */
+  /** The name of the current element if its content is text up to its end tag. Otherwise null. */
   rawTextElement(): string | null
 }
 
 const NEVER_MATCHES = /(?!)/
 const NO_TAG_ATTRIBUTES: TagAttributes = Object.freeze({})
 
-/** In UTF-16 units; what is longer is cut. */
+/** In UTF-16 units. The rest is cut off. */
 const MAX_VALUE_UNITS = 4096
 const MAX_NAME_UNITS = 64
 
-/** So many characters of an end tag may stand at the end of a piece: `</plaintext`. */
+/** The longest part of an end tag at the end of a chunk: `</plaintext`. */
 const MAX_END_TAG_UNITS = 11
 
 /**
- * Reads a page piece by piece. Work is linear in its length: the tokenizer of htmlparser2 looks at each character once, and
- * its parser, whose stack of open elements costs their number at every tag, is not used. Character references are read in
- * whole runs of text, so that the tokenizer may pass them by. Memory is that of the longest token.
+ * Reads a page in chunks, in linear time. The tokenizer of htmlparser2 examines each character once. Its parser is not
+ * used, because each tag costs time in proportion to its stack of open elements. Character references are decoded in
+ * whole runs of text, so the tokenizer ignores them. Memory is that of the longest token.
  */
 export class HtmlTokenizer implements TokenizerCallbacks {
   readonly #tokenizer: Tokenizer
   readonly #handler: TokenHandler
   readonly #isXml: boolean
-  /** What was read and is not told yet, and where in the page it begins. */
+  /** The text that was read but not emitted, and its offset in the page. */
   #pending = ''
   #offset = 0
   #emitted = 0
   #tag = ''
-  /** The tag that was told last, where that is a start tag. */
+  /** The last token if it was a start tag. */
   #lastStartTag = ''
   #isInTag = false
-  #attributes: { [name in KeptAttribute]?: string } = NO_TAG_ATTRIBUTES
-  #attribute: KeptAttribute | null = null
+  #attributes: { [name in RecordedAttribute]?: string } = NO_TAG_ATTRIBUTES
+  #attribute: RecordedAttribute | null = null
   #value = ''
-  /** Text that is not told yet. */
+  /** Text that is not emitted yet. */
   #textRun = ''
-  /** In an element whose text nobody reads, and of which the tokenizer does not know: the end of what was passed over. */
+  /**
+   * The end of the skipped text, inside an element whose text is not needed and that the tokenizer does not recognize.
+   */
   #skipped: string | null = null
   #rawEnd = NEVER_MATCHES
   #endedWithReturn = false
@@ -85,14 +90,14 @@ export class HtmlTokenizer implements TokenizerCallbacks {
     while (rest !== '') rest = this.#skipped === null ? this.#tokenize(rest) : this.#skip(this.#skipped + rest)
   }
 
-  /** CR LF and CR are one line feed (HTML, chapter 13.2.3.5). */
+  /** Turns CR LF and CR into one line feed (HTML, section 13.2.3.5). */
   #withNewlines(text: string): string {
     const whole = this.#endedWithReturn && text.startsWith('\n') ? text.slice(1) : text
     if (text !== '') this.#endedWithReturn = text.endsWith('\r')
     return whole.includes('\r') ? whole.replace(/\r\n?/g, '\n') : whole
   }
 
-  /** Returns what follows the start tag of an element that is passed over. */
+  /** Returns what follows the start tag of a skipped element. */
   #tokenize(text: string): string {
     this.#pending = this.#pending.slice(this.#emitted - this.#offset) + text
     this.#offset = this.#emitted
@@ -106,7 +111,7 @@ export class HtmlTokenizer implements TokenizerCallbacks {
     return rest
   }
 
-  /** Passes over the content of an element; returns its end tag and what follows. */
+  /** Skips the content of an element. Returns its end tag and what follows. */
   #skip(text: string): string {
     const end = text.search(this.#rawEnd)
     this.#skipped = end < 0 ? text.slice(-MAX_END_TAG_UNITS) : null
@@ -127,9 +132,9 @@ export class HtmlTokenizer implements TokenizerCallbacks {
     return this.#handler.isForeign()
   }
 
-  /** A run may come in pieces. */
+  /** A run may arrive in pieces. */
   ontext(start: number, end: number): void {
-    if (this.#isInTag || start < 0) return // inside of a tag that the page ends in
+    if (this.#isInTag || start < 0) return // the page ends inside a tag
     this.#textRun += this.#take(start, end)
   }
 
@@ -143,8 +148,8 @@ export class HtmlTokenizer implements TokenizerCallbacks {
   }
 
   onattribname(start: number, end: number): void {
-    const name = this.#take(start, end, MAX_NAME_UNITS).toLowerCase() as KeptAttribute
-    this.#attribute = KEPT_ATTRIBUTES.has(name) && this.#attributes[name] === undefined ? name : null
+    const name = this.#take(start, end, MAX_NAME_UNITS).toLowerCase() as RecordedAttribute
+    this.#attribute = RECORDED_ATTRIBUTES.has(name) && this.#attributes[name] === undefined ? name : null
     this.#value = ''
   }
 
@@ -176,7 +181,7 @@ export class HtmlTokenizer implements TokenizerCallbacks {
     this.#emitStartTag(true)
   }
 
-  /** The tokenizer knows what content is text, but for noscript, and for what it took for a tag like others. */
+  /** The tokenizer detects text content itself, except for noscript and for elements that it read as markup. */
   #emitStartTag(closed: boolean): void {
     const isKnown = this.#isXml || !this.#handler.isForeign()
     this.#handler.open(this.#tag, this.#attributes, closed)
@@ -228,7 +233,7 @@ export class HtmlTokenizer implements TokenizerCallbacks {
     this.#handler.text(run.includes('&') && !this.#isRaw() ? this.#decodeReferences(run) : run)
   }
 
-  /** A script of HTML has no character references; in other elements that have none, no text is read. */
+  /** An HTML script has no character references. The text of the other elements without them is not read. */
   #isRaw(): boolean {
     return this.#lastStartTag === 'script' && !this.#isXml && !this.#handler.isForeign()
   }

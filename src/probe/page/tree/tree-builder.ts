@@ -1,4 +1,6 @@
-/** The tree of a page while it is built: open elements, and where text and elements go (HTML, chapter 13.2.6). */
+/**
+ * The tree of a page under construction: open elements, and the insertion of text and elements (HTML, section 13.2.6).
+ */
 
 import { ActiveFormattingElements } from './active-formatting.ts'
 import { VOID_ELEMENTS } from './element-names.ts'
@@ -7,17 +9,17 @@ import { innerVisibility, type OpenElement, OpenElements, type Visibility } from
 import { TextFlow } from './text-flow.ts'
 import type { TagAttributes } from './tokenizer.ts'
 
-/** Who hears of the elements. */
+/** Receives the elements. */
 export type TreeObserver = {
-  /** What an element says of the text inside. */
+  /** The visibility of the text inside an element, by its own tag. */
   visibilityOf(name: string, attributes: TagAttributes): Visibility
   isInline(name: string): boolean
-  /** An element begins. Not called inside of what is no part of the page. */
+  /** An element starts. Not called inside inert content. */
   onElementStart(name: string, attributes: TagAttributes): void
-  /** An element that had been opened ends. */
+  /** An opened element ends. */
   onElementEnd(name: string): void
   onScriptText(data: string): void
-  /** All that was in the body is gone: the page has frames instead. */
+  /** The body is discarded, because the page has frames instead. */
   onBodyDiscarded(): void
 }
 
@@ -29,48 +31,48 @@ export class HtmlTreeBuilder {
   readonly observer: TreeObserver
   readonly #textFlow = new TextFlow()
   phase: 'head' | 'body' | 'frames' = 'head'
-  /** The form that is open, outside of templates. */
+  /** The open form outside of templates. */
   form: OpenElement | null = null
-  /** A page without a doctype, or with an old one. */
+  /** Whether the page has no doctype or an old one. */
   quirks = true
-  /** Whether the start tag that is read ends in itself. */
+  /** Whether the current start tag is self-closing. */
   selfClosing = false
-  /** Whether frames may still take the place of the body. */
+  /** Whether frames may still replace the body. */
   framesetOk = true
-  /** Whether what would be inserted into a table itself goes in front of it. */
+  /** Whether insertions directly into a table go in front of it. */
   #isFostering = false
 
   constructor(observer: TreeObserver) {
     this.observer = observer
     this.open = new OpenElements((element) => this.#onPopped(element))
-    this.active = new ActiveFormattingElements(this.open, (element, { visibility: shown, textFlow: flow }) => ({
+    this.active = new ActiveFormattingElements(this.open, (element, { visibility, textFlow: flow }) => ({
       ...element,
-      visibility: innerVisibility(shown, element.ownVisibility),
+      visibility: innerVisibility(visibility, element.ownVisibility),
       textFlow: flow,
     }))
     this.insert('html')
   }
 
-  /** Ends the page; the text that is seen, in lines. */
+  /** Ends the page. Returns the visible lines. */
   end(): string[] {
     while (this.open.depth > 0) this.open.pop()
     return this.#textFlow.lines()
   }
 
-  /** Whether nothing but the root is open, and the body has not begun. */
+  /** Whether only the root is open and the body has not started. */
   get isInHead(): boolean {
     return this.phase === 'head' && this.open.depth === 1
   }
 
-  /** Opens an element; one without content, and one of SVG or MathML that ends in its own start tag, ends at once. */
+  /** Opens an element. A void element, and a self-closing one of SVG or MathML, ends at once. */
   insert(name: string, attributes: TagAttributes = NO_ATTRIBUTES, space: MarkupNamespace = 'html'): OpenElement {
-    const { visibility: shown, textFlow: flow } =
+    const { visibility, textFlow: flow } =
       this.open.depth === 0
         ? { visibility: 'visible' as const, textFlow: this.#textFlow }
         : this.open.insertionPoint(this.#isFostering)
     const own = this.observer.visibilityOf(name, attributes)
     const place = name === 'table' ? flow.markPlace() : 0
-    const inside = innerVisibility(shown, own)
+    const inside = innerVisibility(visibility, own)
     const element: OpenElement = {
       name,
       namespace: space,
@@ -82,7 +84,7 @@ export class HtmlTreeBuilder {
       place,
       isOpen: false,
     }
-    if (shown !== 'inert') this.observer.onElementStart(name, attributes)
+    if (visibility !== 'inert') this.observer.onElementStart(name, attributes)
     if (!this.observer.isInline(name)) flow.break()
     if (space === 'html' ? VOID_ELEMENTS.has(name) : this.selfClosing) return element
     if (this.open.isFull) this.open.pushBeyondLimit()
@@ -90,13 +92,13 @@ export class HtmlTreeBuilder {
     return element
   }
 
-  /** Adds text where an element would be inserted. */
+  /** Adds text at the insertion point of elements. */
   addText(data: string): void {
-    const { visibility: shown, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
-    if (shown === 'visible') flow.add(data)
+    const { visibility, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
+    if (visibility === 'visible') flow.add(data)
   }
 
-  /** Does something by the rules of the body whose result does not go into a table itself. */
+  /** Runs an action by the rules of the body, with its insertions in front of a table instead of in it. */
   withFosterParenting(action: () => void): void {
     const previous = this.#isFostering
     this.#isFostering = true
@@ -113,7 +115,7 @@ export class HtmlTreeBuilder {
     this.insert('body')
   }
 
-  /** The page has frames: nothing else of it is shown. */
+  /** The page has frames, so none of its other content is shown. */
   discardBody(): void {
     if (this.phase === 'body') this.observer.onBodyDiscarded()
     this.phase = 'frames'

@@ -1,4 +1,4 @@
-/** A page of XHTML as it streams by: elements end where their end tags stand, and nothing is implied. */
+/** Reads an XHTML page as a stream: elements end at their end tags, and nothing is implied. */
 
 import type { TagAttributes, TokenHandler } from './tokenizer.ts'
 import { HtmlTreeBuilder, type TreeObserver } from './tree-builder.ts'
@@ -10,7 +10,7 @@ export class XhtmlTreeReader implements TokenHandler {
     this.#tree = new HtmlTreeBuilder(observer)
   }
 
-  /** Ends the page; the text that is seen, in lines. */
+  /** Ends the page. Returns the visible lines. */
   end(): string[] {
     return this.#tree.end()
   }
