@@ -155,8 +155,14 @@ suite('upkeep', { concurrency: 2 }, () => {
     mkdirSync(path('folder'))
     writeFileSync(path('text'), 'no database at all, and long enough to be read as the header of one'.repeat(9))
     const check = (name: string) => run(['check'], { env: { DOMAINDEX_STORE: `sqlite:${path(name)}` } })
-    assert.match((await check('text')).stderr, /text cannot be opened: name another file with DOMAINDEX_STORE, .*\n$/)
-    assert.match((await check('folder')).stderr, /folder cannot be opened: it is a folder, .*\n$/)
+    assert.match(
+      (await check('text')).stderr,
+      /text cannot be opened: the file is not a database: set DOMAINDEX_STORE to another file\n$/,
+    )
+    assert.match(
+      (await check('folder')).stderr,
+      /folder cannot be opened: the store is a folder or not accessible: .*\n$/,
+    )
   })
 
   test('a command that needs a store says where there is none, and makes none', async (t) => {

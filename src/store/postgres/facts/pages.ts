@@ -1,4 +1,4 @@
-/** Pages of shared rows on PostgreSQL: ranges by key, made to JSON by the server, long ones in slices. */
+/** Pages of shared rows on PostgreSQL: ranges by key, converted to JSON by the server, long ones in slices. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
@@ -9,9 +9,9 @@ import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
-/** Rows read at once: some milliseconds of a connection that other reads share. */
+/** Rows per read: some milliseconds of a connection that other reads share. */
 const PAGE_SLICE_ROWS = 5000
-/** From so many rows on a slice goes the way of what takes long. */
+/** Slices with at least this many rows use the connections for long reads. */
 const LONG_READ_ROWS = 500
 
 const READ_REDIRECTS = {
@@ -19,7 +19,7 @@ const READ_REDIRECTS = {
   text: `select count(*) as count, string_agg(source, '${JSON_ROW_SEPARATOR}') as text from (
     select source from redirect where part = $1 and target = $2 and source > $3 order by source limit $4) r`,
 }
-/** Address by address in the order given, each from the name that it is given with; `middle` stands between name and time. */
+/** Address by address in the given order, each after the given name. `middle` is the text between name and time. */
 const READ_NEIGHBOURS = {
   name: 'pages.neighbours',
   text: `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
@@ -36,7 +36,7 @@ type PageSlice = { count: number; text: string | null }
 /** Reads at most `maxRows` rows after a position. */
 type SliceReader<Position> = (after: Position | null, maxRows: number) => Promise<PageSlice>
 
-/** Reads slices until the page is full, each with one row more than it takes, to know whether others follow. */
+/** Reads slices until the page is full. Each reads one extra row to learn whether more rows follow. */
 async function readRowPage<Row, F extends RowFormat, Position>(
   read: SliceReader<Position>,
   positionOf: (row: string) => Position,
@@ -54,9 +54,9 @@ async function readRowPage<Row, F extends RowFormat, Position>(
     more = count > max
     left -= Math.min(count, max)
     if (text === null) break
-    const taken = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
-    last = positionOf(lastRowOf(taken))
-    texts.push(taken)
+    const pageText = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
+    last = positionOf(lastRowOf(pageText))
+    texts.push(pageText)
   }
   return { rows: formatRows<Row, F>(texts, as), count: limit - left, last: more ? last : null }
 }
@@ -120,7 +120,7 @@ function neighbourPositionOf(row: string): NeighbourPosition {
   return { address: address as IpAddress, name: name as DomainName }
 }
 
-/** The addresses from the position on; the address of the position itself may be gone. */
+/** The addresses from the position on. The address of the position itself may have been removed. */
 function remainingAddresses(addresses: readonly IpAddress[], after: NeighbourPosition | null): IpAddress[] {
   return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
 }

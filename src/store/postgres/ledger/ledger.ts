@@ -1,4 +1,4 @@
-/** The ledger on PostgreSQL, and the crawl requests beside it: every process writes for itself, exact by the locks of rows. */
+/** The ledger and the crawl requests on PostgreSQL: every process writes for itself, exact because of row locks. */
 
 import type { Instant } from '../../../values/time.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
@@ -20,13 +20,13 @@ import { postgresUsage } from './usage.ts'
 export const POSTGRES_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
 export type PostgresLedgerOptions = {
-  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store generates. */
   secret: string | null
-  /** The server's clock by default. */
+  /** Defaults to the server's clock. */
   now?: (() => Instant) | undefined
 }
 
-/** Opens the ledger of a database whose tables are there; closing it leaves the database open. Throws StoreFault. */
+/** Opens the ledger of a database whose tables exist. Closing it leaves the database open. Throws StoreFault. */
 export async function openPostgresLedger(
   opened: Database,
   { secret, now }: PostgresLedgerOptions,
@@ -57,7 +57,7 @@ export async function openPostgresLedger(
 
 function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<unknown>) {
   return {
-    takeQuota: (ask) => write({ kind: 'take', request: ask }),
+    takeQuota: (request) => write({ kind: 'take', request }),
     payForFile: (purchase) => write({ kind: 'pay', purchase }),
     settleQuota: (settlements) => write({ kind: 'settle', settlements }),
     refundUnit: (account, day) => write({ kind: 'giveBack', account, day }),
