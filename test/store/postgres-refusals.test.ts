@@ -86,11 +86,14 @@ test('a certificate that is not accepted is told with what to do', () => {
     (toStoreFault(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
   assert.match(
     told('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-    /name that of its authority by sslrootcert/,
+    /set sslrootcert=PATH to the certificate of its authority/,
   )
-  assert.match(told('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /sslrootcert=PATH$/)
+  assert.match(
+    told('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+    /sslrootcert=PATH to the certificate of its authority$/,
+  )
   assert.match(
     told("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'),
-    /another name/,
+    /another host name/,
   )
 })

@@ -84,8 +84,8 @@ export interface Schedule {
   /** Releases ranges. Without a sweep, the due time of a range does not change. Invalid leases are ignored. */
   release(leases: readonly { lease: Lease; sweep: RangeSweep | null }[]): Promise<void>
   /**
-   * All names of the slots `from` to `to` (inclusive, of one range) that are due at `at`, without forgotten ones, and
-   * the count of these slots. Names are in slot order, then byte order. On SQLite the scan blocks the process: request
+   * All names that are due at `at`, in the slots `from` to `to` (inclusive, of one range), without forgotten ones. Also
+   * returns the count of these slots. Names are in slot order, then byte order. On SQLite the scan blocks the process: request
    * only as many slots as have about ten thousand names (see `count` of the range).
    */
   due(from: number, to: number, at: Instant): Promise<{ visits: CrawlState[]; count: SlotCount }>

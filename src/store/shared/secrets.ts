@@ -13,20 +13,20 @@ const SECRET_BYTES = 32
 const MIN_SECRET_CHARACTERS = 32
 
 /** Why the command cannot replace a secret of the operator. */
-export const GIVEN_SECRET_MESSAGE =
-  'the secret is given by DOMAINDEX_SECRET: put a new one in front of it, with a comma between, and restart every process'
+export const CONFIGURED_SECRET_MESSAGE =
+  'the secret is set by DOMAINDEX_SECRET: put a new one in front of it, separated by a comma, and restart every process'
 
 /** Parses `NEW` or `NEW,FORMER`. Throws StoreFault. */
-export function parseGivenSecrets(text: string): Secret[] {
+export function parseConfiguredSecrets(text: string): Secret[] {
   const secrets = text.split(',').map((secret) => secret.trim())
   if (secrets.length > 2)
     throw new StoreFault(
-      'DOMAINDEX_SECRET holds more than two secrets: give the new one and, behind a comma, the former one',
+      'DOMAINDEX_SECRET contains more than two secrets: set the new one, a comma, and the former one',
     )
   for (const { length } of secrets) {
     if (length < MIN_SECRET_CHARACTERS)
       throw new StoreFault(
-        `DOMAINDEX_SECRET holds a secret of ${length} characters: give at least ${MIN_SECRET_CHARACTERS}, such as "openssl rand -hex 32" prints`,
+        `DOMAINDEX_SECRET contains a secret of ${length} characters: use at least ${MIN_SECRET_CHARACTERS}, for example from "openssl rand -hex 32"`,
       )
   }
   return secrets.map((secret) => withSecretNumber(Buffer.from(secret)))

@@ -3,7 +3,7 @@
 import type { Instant } from '../../../values/time.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import type { Ledger } from '../../port/ledger.ts'
-import { parseGivenSecrets } from '../../shared/secrets.ts'
+import { parseConfiguredSecrets } from '../../shared/secrets.ts'
 import type { Database } from '../database/database.ts'
 import { postgresAccountReads, postgresAccountWrites } from './accounts.ts'
 import { postgresAudit } from './audit.ts'
@@ -12,7 +12,7 @@ import { postgresCrawlRequests } from './crawl-requests.ts'
 import { postgresDownloadReads } from './downloads.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
-import { acceptGiven, postgresSecrets, postgresSecretWrites } from './secrets.ts'
+import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
 import { postgresTokenStanding } from './token-standing.ts'
 import { postgresTokens, postgresTokenWrites } from './tokens.ts'
 import { postgresUsage } from './usage.ts'
@@ -32,8 +32,8 @@ export async function openPostgresLedger(
   { secret, now }: PostgresLedgerOptions,
 ): Promise<Ledger & CrawlRequests & { close(): Promise<void> }> {
   const database = { ...opened, transaction: durableTransaction(opened) }
-  const given = secret === null ? null : parseGivenSecrets(secret)
-  if (given !== null) await acceptGiven(database, given)
+  const configured = secret === null ? null : parseConfiguredSecrets(secret)
+  if (configured !== null) await acceptConfiguredSecrets(database, configured)
   const { send, idle } = groupCommit<QuotaCall>(forfeitingWriter(database))
   return {
     ...postgresAccountReads(database),
@@ -44,12 +44,12 @@ export async function openPostgresLedger(
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),
-    ...postgresSecrets(database, given),
+    ...postgresSecrets(database, configured),
     ...postgresCrawlRequests(database),
     as: (actor) => ({
       ...postgresAccountWrites(database, actor, () => now?.() ?? null),
       ...postgresTokenWrites(database, actor),
-      ...postgresSecretWrites(database, given, actor),
+      ...postgresSecretWrites(database, configured, actor),
     }),
     close: idle,
   }

@@ -10,8 +10,8 @@ import { StoreFault } from '../../port/fault.ts'
 import type { LedgerChanges, Secret } from '../../port/ledger.ts'
 import { STORE_ACTOR } from '../../shared/actor.ts'
 import {
+  CONFIGURED_SECRET_MESSAGE,
   FORMER_SECRET_SECONDS,
-  GIVEN_SECRET_MESSAGE,
   generateSecret,
   SIGNING_DELAY_SECONDS,
 } from '../../shared/secrets.ts'
@@ -43,14 +43,17 @@ const MARK_SECRET_REPLACED = {
 }
 const DELETE_OLD_SECRETS = { name: 'secret.delete-old', text: 'delete from secret where replaced_at <= $1' }
 
-const SECRET_DOC_HINT = 'docs/operating.md says how to change over'
+const SECRET_DOC_HINT = 'see docs/operating.md'
 const WRONG_SECRET_MESSAGE = `DOMAINDEX_SECRET is not the secret of this installation: give every process the same one (${SECRET_DOC_HINT})`
-const STORE_SECRET_MESSAGE = `this installation has made a secret for itself, and DOMAINDEX_SECRET gives another one: unset it (${SECRET_DOC_HINT})`
+const STORE_SECRET_MESSAGE = `this installation has generated its own secret, but DOMAINDEX_SECRET sets another one: unset it (${SECRET_DOC_HINT})`
 const SECRET_UNSET_MESSAGE =
-  'the secret of this installation is given by DOMAINDEX_SECRET: set it here too, to what the others have'
+  'the secret of this installation is set by DOMAINDEX_SECRET: set it for this process to the same value'
 
 /** If `given` is null, the store generates the secret. */
-export function postgresSecrets({ read, transaction }: Pick<Database, 'read' | 'transaction'>, given: Secret[] | null) {
+export function postgresSecrets(
+  { read, transaction }: Pick<Database, 'read' | 'transaction'>,
+  configured: Secret[] | null,
+) {
   const readSecrets = async (now: Instant): Promise<Secret[]> =>
     (await read<SecretRow>(READ_SECRETS, [now - FORMER_SECRET_SECONDS, now - SIGNING_DELAY_SECONDS])).map(
       ({ number, bytes }) => {
@@ -60,7 +63,7 @@ export function postgresSecrets({ read, transaction }: Pick<Database, 'read' | '
     )
   return {
     async secrets(now: Instant): Promise<Secret[]> {
-      if (given !== null) return given
+      if (configured !== null) return configured
       const generated = await readSecrets(now)
       if (generated.length > 0) return generated
       await transaction((session) => addSecret(session, generateSecret(), null, secretAuditEntry('secret.create', now)))
@@ -71,12 +74,12 @@ export function postgresSecrets({ read, transaction }: Pick<Database, 'read' | '
 
 export function postgresSecretWrites(
   { transaction }: Pick<Database, 'transaction'>,
-  given: Secret[] | null,
+  configured: Secret[] | null,
   actor: Actor,
 ): Pick<LedgerChanges, 'rotateSecret'> {
   return {
     async rotateSecret(now) {
-      if (given !== null) throw new StoreFault(GIVEN_SECRET_MESSAGE)
+      if (configured !== null) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await transaction(async (session) => {
         const [active] = await session.rows<{ digest: Buffer | null }>(LOCK_SECRET_IN_FORCE)
         if (active?.digest) throw new StoreFault(SECRET_UNSET_MESSAGE)
@@ -92,21 +95,21 @@ export function postgresSecretWrites(
  * Compares the operator's secrets with the installation's. The first one becomes the installation's secret. Throws
  * StoreFault.
  */
-export async function acceptGiven(
+export async function acceptConfiguredSecrets(
   { read, transaction }: Pick<Database, 'read' | 'transaction'>,
-  given: readonly Secret[],
+  configured: readonly Secret[],
 ): Promise<void> {
-  const digests = given.map(({ bytes }) => secretDigest(bytes))
+  const digests = configured.map(({ bytes }) => secretDigest(bytes))
   const [current] = await read<{ digest: Buffer | null }>(READ_SECRET_DIGEST)
   if (current?.digest?.equals(digests[0]!)) return
   await transaction(async (session) => {
-    await addSecret(session, given[0]!, digests[0]!, secretAuditEntry('secret.give', null))
+    await addSecret(session, configured[0]!, digests[0]!, secretAuditEntry('secret.give', null))
     const [active] = await session.rows<{ digest: Buffer | null }>(LOCK_SECRET_IN_FORCE)
     const index = digests.findIndex((digest) => active?.digest?.equals(digest))
     if (index < 0) throw new StoreFault(active?.digest ? WRONG_SECRET_MESSAGE : STORE_SECRET_MESSAGE)
     if (index === 0) return
-    await session.run(REPLACE_GIVEN_SECRET, [given[0]!.number, digests[0]])
-    await writeInstallationAudit(session, STORE_ACTOR, null, 'secret.give', { number: given[0]!.number })
+    await session.run(REPLACE_GIVEN_SECRET, [configured[0]!.number, digests[0]])
+    await writeInstallationAudit(session, STORE_ACTOR, null, 'secret.give', { number: configured[0]!.number })
   })
 }
 

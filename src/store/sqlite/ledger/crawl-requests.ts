@@ -20,7 +20,7 @@ export function crawlRequestReads(database: DatabaseSync) {
   return {
     ranges: (kind: CrawlRequestKind): number[] =>
       (ranges.all(kind) as { number: number }[]).map(({ number }) => number),
-    wanted: (kind: CrawlRequestKind, range: number, limit: number): DomainName[] =>
+    inRange: (kind: CrawlRequestKind, range: number, limit: number): DomainName[] =>
       (readNames.all(kind, range, limit) as { name: DomainName }[]).map(({ name }) => name),
     count: (kind: CrawlRequestKind): number => (count.get(kind) as { names: number }).names,
   }

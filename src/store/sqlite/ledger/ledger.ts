@@ -10,7 +10,7 @@ import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { Ledger, LedgerChanges, Secret } from '../../port/ledger.ts'
 import { STORE_ACTOR } from '../../shared/actor.ts'
-import { GIVEN_SECRET_MESSAGE, parseGivenSecrets } from '../../shared/secrets.ts'
+import { CONFIGURED_SECRET_MESSAGE, parseConfiguredSecrets } from '../../shared/secrets.ts'
 import { sqliteAccountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { sqliteBudgetReads } from './budget.ts'
@@ -38,7 +38,7 @@ export function openSqliteLedger(
   path: string,
   options: SqliteLedgerOptions,
 ): Ledger & CrawlRequests & ProbedLedger & { close(): Promise<void> } {
-  const given = options.secret === null ? null : parseGivenSecrets(options.secret)
+  const configured = options.secret === null ? null : parseConfiguredSecrets(options.secret)
   const file = resolve(path)
   const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
   const writer = createLedgerWriter(file, database, options)
@@ -47,8 +47,8 @@ export function openSqliteLedger(
     ...ledgerReads(database),
     ...ledgerWrites(write),
     ...sqliteCrawlRequests(database, write),
-    ...sqliteSecrets(database, given, write),
-    as: (actor) => ledgerChangesBy(actor, write, given !== null),
+    ...sqliteSecrets(database, configured, write),
+    as: (actor) => ledgerChangesBy(actor, write, configured !== null),
     requireWritable,
     async close() {
       await nextTurn() // queued calls are sent first
@@ -88,7 +88,7 @@ function ledgerReads(database: DatabaseSync) {
   } satisfies Partial<Ledger>
 }
 
-function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): LedgerChanges {
+function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean): LedgerChanges {
   return {
     createAccount: (account, now, token) =>
       write('createAccount', [actor, account, token ? storedToken(token) : null], now),
@@ -103,7 +103,7 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): Le
     createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
     revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
     async rotateSecret(now) {
-      if (isGiven) throw new StoreFault(GIVEN_SECRET_MESSAGE)
+      if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)
     },
   }
@@ -121,7 +121,7 @@ function ledgerWrites(write: LedgerWrite) {
 }
 
 function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlRequests {
-  const { ranges, wanted: inRange, count } = crawlRequestReads(database)
+  const { ranges, inRange, count } = crawlRequestReads(database)
   return {
     requestFromLookup: (request) => write('requestFromLookup', [request]),
     add: (kind, names) => write('add', [kind, names]),
@@ -134,11 +134,15 @@ function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlR
 
 const storedToken = (token: NewToken): StoredNewToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
 
-function sqliteSecrets(database: DatabaseSync, given: Secret[] | null, write: LedgerWrite): Pick<Ledger, 'secrets'> {
+function sqliteSecrets(
+  database: DatabaseSync,
+  configured: Secret[] | null,
+  write: LedgerWrite,
+): Pick<Ledger, 'secrets'> {
   const { secrets } = secretReads(database)
   return {
     async secrets(now) {
-      if (given !== null) return given
+      if (configured !== null) return configured
       const generated = secrets(now)
       if (generated.length > 0) return generated
       await write('makeSecret', [STORE_ACTOR])

@@ -1,6 +1,6 @@
 /**
- * Facts in the order of names. It reads `facts` once from start to end, writes the lines by ranges of names to a
- * temporary file, and sorts a range when the listing reaches it. Thus a store of any size needs no random reads.
+ * Facts in the order of names. It reads `facts` once from start to end and writes the lines by ranges of names to a
+ * temporary file. It sorts a range when the listing reaches it. Thus a store of any size needs no random reads.
  */
 
 import { rmSync, statfsSync } from 'node:fs'
