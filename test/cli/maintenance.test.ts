@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
 import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { parsePage } from '../store/conformance/paging.ts'
 import { folderOf } from './run.ts'
 
 /** Facts in whose rows beside the current ones nothing changes. */
@@ -73,7 +74,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal((await run(['retarget'])).stdout, 'looked at 2 names, changed 0 targets\n')
     assert.equal((await run(['check'])).code, 0)
     await withStore(async ({ facts }) => {
-      const { rows } = await facts.redirects(parseName('shop.co.uk')!, null, 10, 'rows')
+      const { rows } = parsePage(await facts.redirects(parseName('shop.co.uk')!, null, 10))
       assert.deepEqual(rows, [{ target: 'a.example' }])
     })
   })

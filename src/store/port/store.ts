@@ -63,16 +63,11 @@ export interface ObservationStore {
 /** The names of changes that were not written. */
 export type SaveResult = { rejected: DomainName[]; lost: DomainName[] }
 
-/** How the rows of a page are handed over: as objects, or as the ready JSON array in pieces of UTF-8. */
-export type RowFormat = 'rows' | 'json'
-export type PageRows<Row, Format extends RowFormat> = Format extends 'json' ? readonly Uint8Array[] : Row[]
-
-/** One page of `count` rows. `last` is the position of the last row if more rows follow; null at the end. */
-export type RowPage<Row, Format extends RowFormat, Position> = {
-  rows: PageRows<Row, Format>
-  count: number
-  last: Position | null
-}
+/**
+ * One page of `count` rows. `rows` is the JSON array in pieces of UTF-8. `last` is the position of the last row if more
+ * rows follow; null at the end.
+ */
+export type RowPage<Position> = { rows: readonly Uint8Array[]; count: number; last: Position | null }
 
 /** When DNS and web of a name were last observed; null for never. */
 export type LastObserved = { dns: Instant | null; web: Instant | null }
@@ -94,8 +89,9 @@ export type Lookup = LastObserved & {
   reverse_ip_count: number
 }
 
+/** A row of a page of redirects. */
 export type RedirectRow = { target: DomainName }
-
+/** A row of a page of neighbours. */
 export type NeighbourRow = { target: DomainName; ip: IpAddress; since: string }
 /** The position of a row in a page of neighbours. */
 export type NeighbourPosition = { address: IpAddress; name: DomainName }
@@ -112,25 +108,19 @@ export interface FactsReader {
   /** When a name was last observed; both null if it is unknown. */
   clocks(name: DomainName): Promise<LastObserved>
   /** The domains that redirect to `target`, in byte order, after `after` (exclusive). */
-  redirects<F extends RowFormat>(
-    target: DomainName,
-    after: DomainName | null,
-    limit: number,
-    as: F,
-  ): Promise<RowPage<RedirectRow, F, DomainName>>
+  redirects(target: DomainName, after: DomainName | null, limit: number): Promise<RowPage<DomainName>>
   /** The current addresses of a name, in the contract's order; empty if there are none or the name is unknown. */
   addresses(name: DomainName): Promise<IpAddress[]>
   /**
    * The domains on `addresses`, in that order and then byte order, after the position `after` (exclusive). Addresses
    * before its address are skipped. `except` is omitted.
    */
-  neighbours<F extends RowFormat>(
+  neighbours(
     addresses: readonly IpAddress[],
     except: DomainName | null,
     after: NeighbourPosition | null,
     limit: number,
-    as: F,
-  ): Promise<RowPage<NeighbourRow, F, NeighbourPosition>>
+  ): Promise<RowPage<NeighbourPosition>>
   /** The states of each type strictly older than `before` (null: from the newest), at most `limit` per type. */
   history<T extends RecordType>(
     name: DomainName,

@@ -2,7 +2,7 @@
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
-import type { FactsReader, NeighbourPosition, PageRows, RowFormat, RowPage } from '../../port/store.ts'
+import type { FactsReader, NeighbourPosition, RowPage } from '../../port/store.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { addressArray, plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
@@ -37,13 +37,12 @@ type PageSlice = { count: number; text: string | null }
 type SliceReader<Position> = (after: Position | null, maxRows: number) => Promise<PageSlice>
 
 /** Reads slices until the page is full. Each reads one extra row to learn whether more rows follow. */
-async function readRowPage<Row, F extends RowFormat, Position>(
+async function readRowPage<Position>(
   read: SliceReader<Position>,
   positionOf: (row: string) => Position,
   from: Position | null,
   limit: number,
-  as: F,
-): Promise<RowPage<Row, F, Position>> {
+): Promise<RowPage<Position>> {
   const texts: string[] = []
   let left = limit
   let last = from
@@ -58,7 +57,8 @@ async function readRowPage<Row, F extends RowFormat, Position>(
     last = positionOf(lastRowOf(pageText))
     texts.push(pageText)
   }
-  return { rows: formatRows<Row, F>(texts, as), count: limit - left, last: more ? last : null }
+  const rows = joinJsonRows(texts.map((text) => Buffer.from(text, 'latin1')))
+  return { rows, count: limit - left, last: more ? last : null }
 }
 
 type PageDatabase = Pick<Database, 'read' | 'readLong'>
@@ -72,14 +72,8 @@ function lastRowOf(text: string): string {
   return before < 0 ? text : text.slice(before + JSON_ROW_SEPARATOR.length)
 }
 
-function formatRows<Row, F extends RowFormat>(texts: readonly string[], as: F): PageRows<Row, F> {
-  const json = joinJsonRows(texts.map((text) => Buffer.from(text, 'latin1')))
-  const rows = as === 'json' ? json : JSON.parse(Buffer.concat(json).toString('latin1'))
-  return rows as PageRows<Row, F>
-}
-
 export function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
-  return (target, after, limit, as) => {
+  return (target, after, limit) => {
     const readSlice: SliceReader<DomainName> = async (from, maxRows) => {
       const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_REDIRECTS, [
         partitionOfName(target),
@@ -89,12 +83,12 @@ export function postgresRedirects(database: PageDatabase): FactsReader['redirect
       ])
       return slice!
     }
-    return readRowPage(readSlice, (row) => row as DomainName, after, limit, as)
+    return readRowPage(readSlice, (row) => row as DomainName, after, limit)
   }
 }
 
 export function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
-  return (addresses, except, after, limit, as) => {
+  return (addresses, except, after, limit) => {
     const readSlice: SliceReader<NeighbourPosition> = async (from, maxRows) => {
       const remaining = remainingAddresses(addresses, from)
       const columns = [
@@ -110,7 +104,7 @@ export function postgresNeighbours(database: PageDatabase): FactsReader['neighbo
       ])
       return slice!
     }
-    return readRowPage(readSlice, neighbourPositionOf, after, limit, as)
+    return readRowPage(readSlice, neighbourPositionOf, after, limit)
   }
 }
 
