@@ -16,6 +16,7 @@ import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
+import { parsePage } from '../test/store/conformance/paging.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
 import { below, type Dice, diceOf } from './dice.ts'
 import { figure, report } from './report.ts'
@@ -106,8 +107,8 @@ async function answer(
   const asked: [string, () => Promise<unknown>][] = [
     ['lookup', async () => ({ ...(await facts.lookup(each)), dns: null, web: null })],
     ['clocks', () => facts.clocks(each)],
-    ['redirect', async () => (await facts.redirects(each, null, ALL, 'rows')).rows],
-    ['reverseip', async () => (await facts.neighbours(await facts.addresses(each), each, null, ALL, 'rows')).rows],
+    ['redirect', async () => parsePage(await facts.redirects(each, null, ALL)).rows],
+    ['reverseip', async () => parsePage(await facts.neighbours(await facts.addresses(each), each, null, ALL)).rows],
     ['dnshistory', () => facts.history(each, RECORD_TYPES, null, ALL)],
     ['similar', () => similar.similar(each, 100)],
   ]

@@ -2,9 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { openStore } from '../src/store/open.ts'
-import type { Store } from '../src/store/port/store.ts'
+import type { RowPage, Store } from '../src/store/port/store.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
+import { parsePage } from '../test/store/conformance/paging.ts'
 import type { StoreFiles } from './store.ts'
 
 const PAGE = 1000
@@ -29,20 +30,18 @@ async function* answers({ facts }: Store, names: readonly DomainName[]): AsyncGe
       if (walked.has(address)) continue
       walked.add(address)
       yield* walk((after: { address: typeof address; name: DomainName } | null) =>
-        facts.neighbours([address], null, after, PAGE, 'rows'),
+        facts.neighbours([address], null, after, PAGE),
       )
     }
-    yield* walk((after: DomainName | null) => facts.redirects(name, after, PAGE, 'rows'))
+    yield* walk((after: DomainName | null) => facts.redirects(name, after, PAGE))
   }
 }
 
-async function* walk<Position>(
-  read: (after: Position | null) => Promise<{ rows: unknown[]; last: Position | null }>,
-): AsyncGenerator<unknown> {
+async function* walk<Position>(read: (after: Position | null) => Promise<RowPage<Position>>): AsyncGenerator<unknown> {
   let after: Position | null = null
   do {
-    const page: { rows: unknown[]; last: Position | null } = await read(after)
-    yield page.rows
+    const page: RowPage<Position> = await read(after)
+    yield parsePage(page).rows
     after = page.last
   } while (after !== null)
 }

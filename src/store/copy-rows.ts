@@ -1,42 +1,45 @@
-/** The rows of a copy: brought over table by table from where an earlier copy stopped, and compared in the end. */
+/** Copies a store table by table, resumes an interrupted copy, and compares both stores. */
 
 import { CommandFault } from '../config/command-fault.ts'
 import { BULK_TABLES, type BulkStore, type BulkTable, TableDigest } from './port/bulk.ts'
 
-/** Told how many rows are done, and what share that is of all. */
+/** `done`: rows so far. `share`: their share of all rows, 0 to 1. */
 type ShowProgress = (done: number, share: number) => void
-/** How far a copy is: the table, the place in it (null at its beginning), and the rows so far. */
+/** How far a copy is: the table, the last position in it (null at its start), and the rows so far. */
 type CopyProgress = { table: number; after: string | null; done: number }
 
-/** What was found of a table on the side that was read from; `differs`: words on the other side, where that is not the same. */
+/** A table of the source. `differs` describes the table of the target if it is not the same, and is null otherwise. */
 export type ComparedTable = { table: string; rows: number; digest: string; differs: string | null }
 
-/** Rows read and written at once. */
+/** Rows per read and write. */
 const COPY_BATCH_ROWS = 10_000
 
-/** Brings over what is not there yet; false where the signal stopped it. Throws CommandFault where the target is in use. */
+/**
+ * Copies the rows that the target does not have yet. Returns false if the signal stopped it. Throws CommandFault if the
+ * target is in use.
+ */
 export async function copyRows(
   source: BulkStore,
   target: BulkStore,
   signal: AbortSignal,
   show: ShowProgress,
 ): Promise<boolean> {
-  const all = await countAllRows(source)
-  const kept = await target.progress()
-  if (kept === null && (await countAllRows(target)) > 0)
-    throw new CommandFault('the store to copy to is not empty: name another one with DOMAINDEX_STORE_TO')
-  const mark: CopyProgress = kept === null ? { table: 0, after: null, done: 0 } : JSON.parse(kept)
-  for (; mark.table < BULK_TABLES.length; mark.table++, mark.after = null) {
-    const table = BULK_TABLES[mark.table]!
+  const totalRows = await countAllRows(source)
+  const stored = await target.progress()
+  if (stored === null && (await countAllRows(target)) > 0)
+    throw new CommandFault('the target store is not empty: set DOMAINDEX_STORE_TO to another one')
+  const position: CopyProgress = stored === null ? { table: 0, after: null, done: 0 } : JSON.parse(stored)
+  for (; position.table < BULK_TABLES.length; position.table++, position.after = null) {
+    const table = BULK_TABLES[position.table]!
     do {
       if (signal.aborted) return false
-      const { rows, next } = await source.read(table, mark.after, COPY_BATCH_ROWS)
-      mark.after = next
-      mark.done += rows.length
-      const following: CopyProgress = next === null ? { ...mark, table: mark.table + 1 } : mark
-      await target.write(table, rows, JSON.stringify(following))
-      show(mark.done, mark.done / Math.max(1, all))
-    } while (mark.after !== null)
+      const { rows, next } = await source.read(table, position.after, COPY_BATCH_ROWS)
+      position.after = next
+      position.done += rows.length
+      const nextPosition: CopyProgress = next === null ? { ...position, table: position.table + 1 } : position
+      await target.write(table, rows, JSON.stringify(nextPosition))
+      show(position.done, position.done / Math.max(1, totalRows))
+    } while (position.after !== null)
   }
   return true
 }
@@ -47,29 +50,29 @@ async function countAllRows(store: BulkStore): Promise<number> {
   return rows
 }
 
-/** Counts and digests of every table on both sides; null where the signal stopped it. */
+/** Compares counts and digests of every table. Returns null if the signal stopped it. */
 export async function compareStores(
   source: BulkStore,
   target: BulkStore,
   signal: AbortSignal,
   show: ShowProgress,
 ): Promise<ComparedTable[] | null> {
-  const all = (await countAllRows(source)) + (await countAllRows(target))
+  const totalRows = (await countAllRows(source)) + (await countAllRows(target))
   const compared: ComparedTable[] = []
   let done = 0
-  const each = (rows: number): void => {
+  const onRows = (rows: number): void => {
     done += rows
-    show(done, done / Math.max(1, all))
+    show(done, done / Math.max(1, totalRows))
   }
   for (const table of BULK_TABLES) {
-    const [here, there] = await Promise.all([
-      tableDigestOf(source, table, signal, each),
-      tableDigestOf(target, table, signal, each),
+    const [sourceDigest, targetDigest] = await Promise.all([
+      tableDigestOf(source, table, signal, onRows),
+      tableDigestOf(target, table, signal, onRows),
     ])
     if (signal.aborted) return null
-    const isSame = here.rows === there.rows && here.digest === there.digest
-    const differs = isSame ? null : `${there.rows} rows, ${there.digest} in the copy`
-    compared.push({ table: table.name, rows: here.rows, digest: here.digest, differs })
+    const isEqual = sourceDigest.rows === targetDigest.rows && sourceDigest.digest === targetDigest.digest
+    const differs = isEqual ? null : `${targetDigest.rows} rows, ${targetDigest.digest} in the copy`
+    compared.push({ table: table.name, rows: sourceDigest.rows, digest: sourceDigest.digest, differs })
   }
   return compared
 }
@@ -78,15 +81,15 @@ async function tableDigestOf(
   store: BulkStore,
   table: BulkTable,
   signal: AbortSignal,
-  each: (rows: number) => void,
+  onRows: (rows: number) => void,
 ): Promise<TableDigest> {
-  const sum = new TableDigest()
+  const digest = new TableDigest()
   let after: string | null = null
   do {
     const { rows, next }: Awaited<ReturnType<BulkStore['read']>> = await store.read(table, after, COPY_BATCH_ROWS)
-    for (const row of rows) sum.add(row, table)
-    each(rows.length)
+    for (const row of rows) digest.add(row, table)
+    onRows(rows.length)
     after = next
   } while (after !== null && !signal.aborted)
-  return sum
+  return digest
 }

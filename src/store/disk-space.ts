@@ -1,4 +1,4 @@
-/** Room on disks: what writes pauses while there is too little of it, says so, and goes on by itself. */
+/** Free disk space: writers pause while there is too little, report it, and resume on their own. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDiskFull } from './port/fault.ts'
@@ -6,16 +6,16 @@ import type { Store } from './port/store.ts'
 import { isPostgres, type StoreLocation, storeUrlOf } from './port/url.ts'
 import { type FreeSpace, shortageAt } from './shared/disk.ts'
 
-/** `say` is told why writing pauses, and null when it goes on. */
+/** `notify` receives the reason when writing pauses, and null when it resumes. */
 export type DiskSpaceOptions = {
-  /** Paths on the disks that are written to. */
+  /** Paths on the disks that the process writes to. */
   paths: readonly string[]
-  /** Null: nothing is kept free, and a full disk is an error. */
+  /** Null: no space is reserved, and a full disk is an error. */
   minFree: FreeSpace | null
-  notify(why: string | null): void
+  notify(reason: string | null): void
 }
 
-/** Milliseconds until a disk is looked at again. */
+/** Milliseconds between two checks of a disk. */
 const DISK_CHECK_MS = 1_000
 
 export class DiskSpaceMonitor {
@@ -27,24 +27,27 @@ export class DiskSpaceMonitor {
     this.#options = options
   }
 
-  /** What is too little, in words; null if there is room. */
+  /** Describes what is missing; null if there is enough space. */
   async shortage(): Promise<string | null> {
     const { paths, minFree: free } = this.#options
     if (free === null) return null
     for (const path of paths) {
-      const lack = await shortageAt(path, free)
-      if (lack !== null) return lack
+      const reason = await shortageAt(path, free)
+      if (reason !== null) return reason
     }
     return null
   }
 
-  /** Resolves when there is room. Throws AbortError when the signal comes before. */
+  /** Resolves when there is enough space. Throws AbortError if the signal is aborted first. */
   async wait(signal: AbortSignal): Promise<void> {
-    for (let lack = await this.shortage(); lack !== null; lack = await this.shortage()) await this.#pause(lack, signal)
+    for (let reason = await this.shortage(); reason !== null; reason = await this.shortage())
+      await this.#pause(reason, signal)
     this.#resume()
   }
 
-  /** Writes when there is room, and again where the disk was full all the same: a write is done whole or not at all. */
+  /**
+   * Writes when there is enough space, and retries if the disk is full nevertheless. `write` must write all or nothing.
+   */
   async write<Result>(write: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     for (;;) {
       await this.wait(signal)
@@ -57,9 +60,9 @@ export class DiskSpaceMonitor {
     }
   }
 
-  async #pause(why: string, signal: AbortSignal): Promise<void> {
-    if (this.#shortageReason === null) this.#options.notify(why)
-    this.#shortageReason = why
+  async #pause(reason: string, signal: AbortSignal): Promise<void> {
+    if (this.#shortageReason === null) this.#options.notify(reason)
+    this.#shortageReason = reason
     await sleep(DISK_CHECK_MS, undefined, { signal })
   }
 
@@ -69,19 +72,19 @@ export class DiskSpaceMonitor {
   }
 }
 
-/** The store with saves that wait for room. */
+/** The store, with saves that wait for free disk space. */
 export function storeWaitingForSpace(store: Store, diskSpace: DiskSpaceMonitor, signal: AbortSignal): Store {
-  const { observations: frontier } = store
+  const { observations } = store
   return {
     ...store,
     observations: {
-      ...frontier,
-      save: (changes, leases) => diskSpace.write(() => frontier.save(changes, leases), signal),
+      ...observations,
+      save: (changes, leases) => diskSpace.write(() => observations.save(changes, leases), signal),
     },
   }
 }
 
-/** Where a store writes; nowhere that can be seen from here on PostgreSQL. */
+/** The paths that a store writes to; none for PostgreSQL, whose disks are not visible from here. */
 export function storePaths(location: StoreLocation): string[] {
   return isPostgres(location) ? [] : [storeUrlOf(location).slice('sqlite:'.length)]
 }

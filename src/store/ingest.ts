@@ -1,4 +1,7 @@
-/** Takes batches of observations through known -> apply -> save, until none is turned away. */
+/**
+ * Applies batches of observations: read the stored state, apply, save, and repeat for the names that the store
+ * rejected.
+ */
 
 import {
   type ApplyOutcome as Applied,
@@ -17,35 +20,35 @@ import type { Lease } from './port/schedule.ts'
 import type { Store } from './port/store.ts'
 
 /**
- * What became of an observation. `ahead`: refused, because its time is more than 5 minutes ahead of the store's clock.
- * `lost`: not written, because its name is another crawler's now.
+ * What became of an observation. `ahead`: rejected, because its time is more than 5 minutes ahead of the store's clock.
+ * `lost`: not written, because another crawler has leased its name.
  */
 export type IngestOutcome = Applied | 'ahead' | 'lost'
 
-/** `leases`: of the crawler that brings the batch; names outside of them are lost. */
+/** `leases`: those of the crawler that saves the batch. Names outside of them are lost. */
 export type IngestOptions = { intervals?: ProbeIntervals; leases?: readonly Lease[] }
 
-/** How far ahead of the store's clock an observation may be, in seconds: a wrong clock would freeze its name. */
+/** Maximum seconds by which an observation may be ahead of the store's clock: a wrong clock would freeze its name. */
 export const MAX_AHEAD_SECONDS = 300
 
-/** What an ingest needs of a store. */
+/** The part of a store that an ingest uses. */
 type IngestStore = Pick<Store, 'observations' | 'now'>
 
-/** One observation on its way: its place in the batch, and what was made of it. */
+/** One observation and its index in the batch. */
 type IngestItem = { index: number; prepared: PreparedObservation }
 
-/** What a batch is applied with: its items by name, the outcomes by place. */
+/** Items by name, outcomes by index in the batch, and the options. */
 type IngestBatch = { groups: Map<DomainName, IngestItem[]>; outcomes: IngestOutcome[]; options: IngestOptions }
 
-/** Names written in one transaction: some 50 milliseconds of work, so that another writer has its turn. */
+/** Names per transaction: about 50 milliseconds of work, so that other writers are not blocked. */
 const NAMES_PER_TRANSACTION = 2000
 
-/** Transactions under way: where the store is another process, one is made ready while another is written. */
+/** Concurrent transactions: if the store is another process, one is prepared while another is written. */
 const CONCURRENT_TRANSACTIONS = 2
 
 /**
- * Applies a batch in its order; resolves when it is written, with one outcome an observation. A large batch costs less an
- * observation, since its names are visited in the order of the store.
+ * Applies a batch in its order and resolves when it is written, with one outcome per observation. A larger batch costs
+ * less per observation, because its names are processed in the order of the store.
  */
 export function ingest(
   store: IngestStore,
@@ -55,35 +58,35 @@ export function ingest(
   return ingestPrepared(store, batch.map(prepareObservation), options)
 }
 
-/** The same for observations that were prepared elsewhere, in a thread. */
+/** Same as `ingest`, for observations that another thread has prepared. */
 export async function ingestPrepared(
   store: IngestStore,
   batch: readonly PreparedObservation[],
   options: IngestOptions = {},
 ): Promise<IngestOutcome[]> {
-  const latest = (await store.now()) + MAX_AHEAD_SECONDS
-  const outcomes: IngestOutcome[] = batch.map(({ observed_at }) => (observed_at > latest ? 'ahead' : 'unchanged'))
-  const items = batch.map((prepared, place) => ({ index: place, prepared }))
-  const groups = groupInSlotOrder(items.filter(({ index: place }) => outcomes[place] !== 'ahead'))
+  const maxTime = (await store.now()) + MAX_AHEAD_SECONDS
+  const outcomes: IngestOutcome[] = batch.map(({ observed_at }) => (observed_at > maxTime ? 'ahead' : 'unchanged'))
+  const items = batch.map((prepared, index) => ({ index, prepared }))
+  const groups = groupInSlotOrder(items.filter(({ index }) => outcomes[index] !== 'ahead'))
   const names = [...groups.keys()]
   let from = 0
   const applyRest = async (): Promise<void> => {
     while (from < names.length) {
-      let todo = names.slice(from, from + NAMES_PER_TRANSACTION)
+      let pending = names.slice(from, from + NAMES_PER_TRANSACTION)
       from += NAMES_PER_TRANSACTION
-      while (todo.length > 0) todo = await applyNames(store, todo, { groups, outcomes, options })
+      while (pending.length > 0) pending = await applyNames(store, pending, { groups, outcomes, options })
     }
   }
   await settleAll(Array.from({ length: CONCURRENT_TRANSACTIONS }, applyRest))
   return outcomes
 }
 
-/** Waits for all of them, also where one fails. */
-async function settleAll(works: readonly Promise<void>[]): Promise<void> {
-  for (const settled of await Promise.allSettled(works)) if (settled.status === 'rejected') throw settled.reason
+/** Waits for all tasks, even if one fails; then throws the first failure. */
+async function settleAll(tasks: readonly Promise<void>[]): Promise<void> {
+  for (const settled of await Promise.allSettled(tasks)) if (settled.status === 'rejected') throw settled.reason
 }
 
-/** The items by name, the names in the order of the store's slots, each name's items in the order of the batch. */
+/** Groups the items by name. Names are in slot order; the items of a name are in the order of the batch. */
 function groupInSlotOrder(items: readonly IngestItem[]): Map<DomainName, IngestItem[]> {
   const groups = new Map<DomainName, IngestItem[]>()
   for (const item of items) {
@@ -92,43 +95,47 @@ function groupInSlotOrder(items: readonly IngestItem[]): Map<DomainName, IngestI
     if (group) group.push(item)
     else groups.set(name, [item])
   }
-  const keyed = [...groups.keys()].map((name) => ({ name, slot: slotOf(name) }))
-  keyed.sort((a, b) => a.slot - b.slot || (a.name < b.name ? -1 : 1))
-  return new Map(keyed.map(({ name }) => [name, groups.get(name)!]))
+  const namesWithSlot = [...groups.keys()].map((name) => ({ name, slot: slotOf(name) }))
+  namesWithSlot.sort((a, b) => a.slot - b.slot || (a.name < b.name ? -1 : 1))
+  return new Map(namesWithSlot.map(({ name }) => [name, groups.get(name)!]))
 }
 
-/** Applies each name's items to what is known now and saves it; the names that another writer was faster with come back. */
+/**
+ * Applies each name's items to its stored state and saves the changes. Returns the names that another writer has
+ * changed meanwhile.
+ */
 async function applyNames(
-  { observations: frontier }: IngestStore,
+  { observations }: IngestStore,
   names: DomainName[],
   { groups, outcomes, options }: IngestBatch,
 ): Promise<DomainName[]> {
-  const drafts = await startDrafts(frontier, names, groups, options.intervals)
+  const drafts = await startDrafts(observations, names, groups, options.intervals)
   const changes: Change[] = []
   for (const [index, name] of names.entries()) {
     const draft = drafts[index]!
-    for (const { index: place, prepared } of groups.get(name)!) outcomes[place] = applyObservation(draft, prepared)
+    for (const { index, prepared } of groups.get(name)!) outcomes[index] = applyObservation(draft, prepared)
     const change = changeOf(draft)
     if (change) changes.push(change)
   }
   if (changes.length === 0) return []
-  const { rejected: again, lost } = await frontier.save(changes, options.leases)
-  for (const name of lost) for (const { index: place } of groups.get(name)!) outcomes[place] = 'lost'
-  return again
+  const { rejected, lost } = await observations.save(changes, options.leases)
+  for (const name of lost) for (const { index } of groups.get(name)!) outcomes[index] = 'lost'
+  return rejected
 }
 
-/** A draft a name; facts are read only of names for which a fingerprint differs. */
+/** One draft per name. Reads the facts only of names with a changed fingerprint. */
 async function startDrafts(
-  frontier: Store['observations'],
+  observations: Store['observations'],
   names: readonly DomainName[],
   groups: Map<DomainName, IngestItem[]>,
-  rhythm: ProbeIntervals | undefined,
+  intervals: ProbeIntervals | undefined,
 ): Promise<ObservationDraft[]> {
-  const visits = await frontier.crawlStates(names)
-  const changed = visits.filter(
-    (visit) => visit.version > 0 && groups.get(visit.name)!.some(({ prepared }) => differs(visit, prepared)),
+  const crawlStates = await observations.crawlStates(names)
+  const changed = crawlStates.filter(
+    (crawlState) =>
+      crawlState.version > 0 && groups.get(crawlState.name)!.some(({ prepared }) => differs(crawlState, prepared)),
   )
-  const currents = changed.length === 0 ? [] : await frontier.currentFacts(changed.map(({ name }) => name))
-  const known = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
-  return visits.map((visit) => startDraft(visit, known.get(visit.name), rhythm))
+  const currents = changed.length === 0 ? [] : await observations.currentFacts(changed.map(({ name }) => name))
+  const currentByName = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
+  return crawlStates.map((crawlState) => startDraft(crawlState, currentByName.get(crawlState.name), intervals))
 }

@@ -1,32 +1,32 @@
-/** A duty in this process's hands: taken, held while it works, and given back. */
+/** Named locks: acquires one for a piece of work, renews it, and releases it. */
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { StoreFault } from './port/fault.ts'
 import type { Jobs, LockHold, LockHolder, LockName } from './port/jobs.ts'
 
-/** `wait` resolves after so many milliseconds or when the signal comes, and never rejects. */
+/** `wait` resolves after `milliseconds` or when the signal is aborted. It never rejects. */
 export type WaitClock = { wait(milliseconds: number, signal: AbortSignal): Promise<void> }
 
-/** Milliseconds between two renewals of a hold. */
+/** Milliseconds between two renewals. */
 const RENEW_MS = 20_000
 
-/** A duty that this process has. `signal`: that of whoever wants the work, and also ends it where the hold is lost. */
+/** A lock that this process holds. `signal` is aborted by the caller's signal or if the lock is lost. */
 export type HeldLock = {
   hold: LockHold
   signal: AbortSignal
-  /** What is thrown where the hold no longer stands; the signal comes with it. */
+  /** Aborts `signal` and returns the error to throw when the lock is lost. */
   markLost(): StoreFault
-  /** Throws where the hold no longer stands. */
+  /** Throws if the lock is lost. */
   requireHeld(): Promise<void>
 }
 
-/** What a process is called: unlike any other, and such that this machine knows whether it still runs. */
+/** A unique name of this process, by which other processes of this machine can tell whether it still runs. */
 export function processHolderName(): string {
   return `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
 }
 
-/** Takes a duty for the length of `work`. Null where another process has it, and then nothing is done. */
+/** Holds a lock while `work` runs. Returns null, without running it, if another process holds the lock. */
 export async function withNamedLock<Result>(
   name: LockName,
   { jobs, holder, clock }: { jobs: Jobs; holder: string; clock: WaitClock },
@@ -36,53 +36,57 @@ export async function withNamedLock<Result>(
   await releaseDeadHolders(jobs)
   const hold = await jobs.acquireLock(name, holder)
   if (hold === null) return null
-  const [ended, lost] = [new AbortController(), new AbortController()]
-  const lose = (): StoreFault => {
-    lost.abort(new StoreFault(`${name}: another process has taken it over`))
-    return lost.signal.reason
+  const [ended, lossAbort] = [new AbortController(), new AbortController()]
+  const markLost = (): StoreFault => {
+    lossAbort.abort(new StoreFault(`${name}: another process has taken it over`))
+    return lossAbort.signal.reason
   }
-  const kept = renewUntilAborted(jobs, hold, { clock, signal: ended.signal, lose })
+  const renewal = renewUntilAborted(jobs, hold, { clock, signal: ended.signal, lose: markLost })
   try {
-    return { result: await work(heldLockOf(jobs, hold, { signal, lost: lost.signal, lose })) }
+    return { result: await work(heldLockOf(jobs, hold, { signal, lost: lossAbort.signal, lose: markLost })) }
   } finally {
     ended.abort()
-    await kept
-    await jobs.releaseLock(hold).catch(() => {}) // it runs out by itself
+    await renewal
+    await jobs.releaseLock(hold).catch(() => {}) // it expires on its own
   }
 }
 
 type LockLoss = { signal: AbortSignal; lose: () => StoreFault }
 
-/** Renews a hold now and then, until the signal comes. */
+/** Renews a lock every 20 seconds until the signal is aborted. */
 async function renewUntilAborted(
   jobs: Jobs,
   hold: LockHold,
-  { clock, signal, lose }: LockLoss & { clock: WaitClock },
+  { clock, signal, lose: markLost }: LockLoss & { clock: WaitClock },
 ): Promise<void> {
   for (;;) {
     await clock.wait(RENEW_MS, signal)
     if (signal.aborted) return
-    if (!(await jobs.renewLock(hold).catch(() => true))) lose() // a store that is away for a moment takes no hold
+    if (!(await jobs.renewLock(hold).catch(() => true))) markLost() // an unavailable store does not end the lock
   }
 }
 
-function heldLockOf(jobs: Jobs, hold: LockHold, { signal, lost, lose }: LockLoss & { lost: AbortSignal }): HeldLock {
+function heldLockOf(
+  jobs: Jobs,
+  hold: LockHold,
+  { signal, lost, lose: markLost }: LockLoss & { lost: AbortSignal },
+): HeldLock {
   return {
     hold,
     signal: AbortSignal.any([signal, lost]),
-    markLost: lose,
+    markLost,
     async requireHeld() {
-      if (!(await jobs.renewLock(hold))) throw lose()
+      if (!(await jobs.renewLock(hold))) throw markLost()
     },
   }
 }
 
-/** Nobody need wait until a hold runs out whose process was one of this machine, and runs no more. */
+/** Releases the locks of dead processes of this machine, so that no process waits until they expire. */
 async function releaseDeadHolders(jobs: Jobs): Promise<void> {
-  for (const each of await jobs.lockHolders()) if (isDeadHolder(each)) await jobs.releaseLock(each)
+  for (const lock of await jobs.lockHolders()) if (isDeadHolder(lock)) await jobs.releaseLock(lock)
 }
 
-/** Whether a holder was a process of this machine that runs no more. */
+/** Whether the holder was a process of this machine that has ended. */
 function isDeadHolder({ holder }: LockHolder): boolean {
   const [, host, pid] = /^(\S+) (\d+) \S+$/.exec(holder) ?? []
   if (host !== hostname()) return false

@@ -1,4 +1,4 @@
-/** Opens, copies and upgrades a store by its URL: the one place that knows which engines there are. */
+/** Opens, copies and migrates a store by its URL. Only this file knows which engines exist. */
 
 import { existsSync } from 'node:fs'
 import type { BulkStore } from './port/bulk.ts'
@@ -13,20 +13,23 @@ import { openSqlite } from './sqlite/open.ts'
 const POSTGRES_BACKUP_MESSAGE =
   'PostgreSQL is backed up and restored by its own tools: pg_dump --format=directory and pg_restore --exit-on-error, as docs/postgresql.md says'
 
-/** Throws StoreFault where the store cannot be opened, with what to do about it. */
+/** Throws StoreFault, which says what to do, if the store cannot be opened. */
 export async function openStore(location: StoreLocation, options: OpenStoreOptions): Promise<Store> {
   if (isPostgres(location)) return (await import('./postgres/open.ts')).openPostgres(storeUrlOf(location), options)
   const { now = () => Math.floor(Date.now() / 1000), demo = false } = options
   return openSqlite(requireSqliteFiles(location), { ...options, now, demo })
 }
 
-/** True where there is a store, or what was begun as one. Throws StoreFault where that cannot be seen. */
+/** Whether a store, even an unfinished one, exists. Throws StoreFault if this cannot be determined. */
 export async function storeExists(location: StoreLocation): Promise<boolean> {
   if (isPostgres(location)) return (await import('./postgres/upgrade.ts')).postgresStoreExists(storeUrlOf(location))
   return existsSync(requireSqliteFiles(location).facts)
 }
 
-/** Copies a store that is in use to the new folder `to`; `signal` gives it up and leaves nothing behind. Throws StoreFault. */
+/**
+ * Copies a store that is in use to the new folder `to`. Aborting `signal` stops it and leaves nothing behind. Throws
+ * StoreFault.
+ */
 export async function backupStore(
   location: StoreLocation,
   to: string,
@@ -38,7 +41,7 @@ export async function backupStore(
   await backupSqlite(requireSqliteFiles(location), to, onProgress, signal)
 }
 
-/** Makes a store, where there is none, out of the backup in the folder `from`. Throws StoreFault. */
+/** Restores the backup in the folder `from` to a location without a store. Throws StoreFault. */
 export async function restoreStore(from: string, location: StoreLocation, onProgress: OnProgress): Promise<void> {
   if (isPostgres(location)) throw new StoreFault(`${redactedStoreUrl(location)}: ${POSTGRES_BACKUP_MESSAGE}`)
   const { restoreSqlite } = await import('./sqlite/backup/restore.ts')
@@ -46,8 +49,8 @@ export async function restoreStore(from: string, location: StoreLocation, onProg
 }
 
 /**
- * Brings a store up to this release, or with `plan` changes nothing; `tell` hears what it waits for. Returns the names of the
- * migrations. Throws StoreFault.
+ * Migrates a store to this release. With `plan` it changes nothing. `report` receives what the migration waits for.
+ * Returns the names of the migrations. Throws StoreFault.
  */
 export async function migrateStore(
   location: StoreLocation,
@@ -60,14 +63,14 @@ export async function migrateStore(
   return migrateSqlite(requireSqliteFiles(location), plan)
 }
 
-/** Opens a whole store for a copy: `read` from it, or `write` to it, where it is made if there is none. Throws StoreFault. */
+/** Opens a whole store for a copy. With `write`, it creates the store if there is none. Throws StoreFault. */
 export async function openBulkStore(location: StoreLocation, access: 'read' | 'write'): Promise<BulkStore> {
   if (isPostgres(location))
     return (await import('./postgres/maintenance/bulk.ts')).openBulkPostgres(storeUrlOf(location), access)
   return (await import('./sqlite/maintenance/bulk.ts')).openBulkSqlite(requireSqliteFiles(location), access)
 }
 
-/** The files of a store of SQLite. Throws StoreFault where the URL is none. */
+/** The files of a SQLite store. Throws StoreFault if the URL is not one of SQLite. */
 function requireSqliteFiles(location: StoreLocation): StoreFiles {
   const url = storeUrlOf(location)
   if (!url.startsWith('sqlite:') || url.length === 'sqlite:'.length) {

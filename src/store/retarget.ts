@@ -1,83 +1,89 @@
-/** The job that applies a newer public suffix list to the redirect targets of a store, in slices that can be resumed. */
+/** The job that applies a newer public suffix list to the redirect targets of a store, in resumable slices. */
 
 import { type RegistrableDomainOf, retargetChange } from '../apply/retarget.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { registrableDomain, slotOf } from '../values/domain-name.ts'
 import type { Store } from './port/store.ts'
 
-/** `seen` counts names, `changed` those whose target was changed, since the job began, over all its runs. */
+/** Names checked and targets changed since the job started, over all its runs. */
 export type RetargetProgress = { checked: number; changed: number }
 
-/** `list` names the public suffix list. `onProgress` gets the share of the slots that were gone through, 0 to 1. */
+/** `list` identifies the public suffix list. `onProgress` receives the share of the slots that are done, 0 to 1. */
 export type RetargetOptions = {
   list: string
   signal: AbortSignal
   registrableOf?: RegistrableDomainOf
-  onProgress?(so: RetargetProgress, share: number): void
+  onProgress?(progress: RetargetProgress, share: number): void
 }
 
-/** What the job keeps between its runs: the last name that it went through, under which list. */
+/** The stored progress: the last name that the job processed, and the public suffix list. */
 type StoredRetargetProgress = RetargetProgress & { list: string; after: DomainName }
 
-/** Names read and written at once: some 50 milliseconds, so that other writers have their turn. */
+/** Names per slice: about 50 milliseconds, so that other writers are not blocked. */
 const RETARGET_BATCH_NAMES = 1000
 const SLOT_COUNT = 65_536
 const RETARGET_JOB = 'retarget'
 
 /**
- * Goes through all names in the order of slots and changes targets, with their counters, in one transaction a slice. A change
- * whose name was written meanwhile is worked out again. If the signal comes, or the process dies, the next run goes on behind
- * the last slice that was written, unless it has another list: then it begins anew. Returns null for `resumedAt` at a new start.
+ * Processes all names in slot order. Each slice changes targets and their counters in one transaction. If another
+ * writer changes a name meanwhile, its change is computed again. After an abort or a crash, the next run resumes after
+ * the last slice, unless the list has changed: then it starts over. `resumedAt` is null at a new start.
  */
 export async function retargetAll(
   store: Pick<Store, 'maintenance' | 'observations' | 'schedule'>,
   options: RetargetOptions,
 ): Promise<RetargetProgress & { done: boolean; resumedAt: DomainName | null }> {
-  const { maintenance: archive, schedule } = store
+  const { maintenance, schedule } = store
   const { list, signal, onProgress } = options
-  const kept = await readStoredProgress(archive, list)
-  let { checked: seen, changed } = kept ?? { checked: 0, changed: 0 }
-  let after = kept?.after ?? null
+  const stored = await readStoredProgress(maintenance, list)
+  let { checked, changed } = stored ?? { checked: 0, changed: 0 }
+  let after = stored?.after ?? null
   while (!signal.aborted) {
     const names: DomainName[] = await schedule.names(after, RETARGET_BATCH_NAMES)
     if (names.length === 0) {
-      await archive.saveProgress(RETARGET_JOB, null)
-      return { checked: seen, changed, done: true, resumedAt: kept?.after ?? null }
+      await maintenance.saveProgress(RETARGET_JOB, null)
+      return { checked, changed, done: true, resumedAt: stored?.after ?? null }
     }
     changed += await retargetSlice(store, names, options.registrableOf ?? registrableDomain)
-    seen += names.length
+    checked += names.length
     after = names.at(-1)!
-    await archive.saveProgress(
+    await maintenance.saveProgress(
       RETARGET_JOB,
-      JSON.stringify({ list, after, checked: seen, changed } satisfies StoredRetargetProgress),
+      JSON.stringify({ list, after, checked, changed } satisfies StoredRetargetProgress),
     )
-    onProgress?.({ checked: seen, changed }, slotOf(after) / SLOT_COUNT)
+    onProgress?.({ checked, changed }, slotOf(after) / SLOT_COUNT)
   }
-  return { checked: seen, changed, done: false, resumedAt: kept?.after ?? null }
+  return { checked, changed, done: false, resumedAt: stored?.after ?? null }
 }
 
-async function readStoredProgress(archive: Store['maintenance'], list: string): Promise<StoredRetargetProgress | null> {
-  const text = await archive.progress(RETARGET_JOB)
-  const kept = text === null ? null : (JSON.parse(text) as StoredRetargetProgress)
-  return kept?.list === list ? kept : null
+async function readStoredProgress(
+  maintenance: Store['maintenance'],
+  list: string,
+): Promise<StoredRetargetProgress | null> {
+  const text = await maintenance.progress(RETARGET_JOB)
+  const stored = text === null ? null : (JSON.parse(text) as StoredRetargetProgress)
+  return stored?.list === list ? stored : null
 }
 
-/** Returns how many targets were changed. */
+/** Returns the number of changed targets. */
 async function retargetSlice(
-  { observations: frontier }: Pick<Store, 'observations'>,
+  { observations }: Pick<Store, 'observations'>,
   names: readonly DomainName[],
   registrableOf: RegistrableDomainOf,
 ): Promise<number> {
   let changed = 0
-  for (let todo = names; todo.length > 0; ) {
-    // the visits first: a name that is written after that has another version, and is turned away
-    const visits = await frontier.crawlStates(todo)
-    const currents = await frontier.currentFacts(todo)
-    const changes = visits.flatMap((visit, index) => retargetChange(visit, currents[index]!, registrableOf) ?? [])
+  for (let pending = names; pending.length > 0; ) {
+    // read the crawl states first: if a name is written after that, its version differs and the store rejects the
+    // change
+    const crawlStates = await observations.crawlStates(pending)
+    const currents = await observations.currentFacts(pending)
+    const changes = crawlStates.flatMap(
+      (crawlState, index) => retargetChange(crawlState, currents[index]!, registrableOf) ?? [],
+    )
     if (changes.length === 0) break
-    const { rejected: again } = await frontier.save(changes)
-    changed += changes.length - again.length
-    todo = again
+    const { rejected } = await observations.save(changes)
+    changed += changes.length - rejected.length
+    pending = rejected
   }
   return changed
 }

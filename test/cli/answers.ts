@@ -3,6 +3,7 @@
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { parsePage } from '../store/conformance/paging.ts'
 
 const ALL = 1_000_000
 
@@ -16,8 +17,8 @@ async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknow
   return {
     lookup: await facts.lookup(name),
     clocks: await facts.clocks(name),
-    redirects: (await facts.redirects(name, null, ALL, 'rows')).rows,
-    neighbours: (await facts.neighbours(await facts.addresses(name), name, null, ALL, 'rows')).rows,
+    redirects: parsePage(await facts.redirects(name, null, ALL)).rows,
+    neighbours: parsePage(await facts.neighbours(await facts.addresses(name), name, null, ALL)).rows,
     history: await facts.history(name, RECORD_TYPES, null, ALL),
   }
 }

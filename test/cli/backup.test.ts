@@ -83,7 +83,7 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
       [0o700, 0o600],
     )
     const again = await run(['backup', 'copy'])
-    assert.match(again.stderr, /^domaindex: copy is there already: name a new folder\n$/)
+    assert.match(again.stderr, /^domaindex: copy exists already: choose a new folder\n$/)
     const nowhere = await run(['backup', 'copy/manifest.json/deeper'])
     assert.deepEqual([again.code, nowhere.code], [1, 1])
     const isOfStore = (name: string): boolean => name.startsWith('store')
@@ -98,11 +98,11 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
     const env = { DOMAINDEX_STORE: `sqlite:${path('new/store.db')}` }
     await run(['import', '-'], { input: lineOf(1) })
     await run(['backup', 'copy'])
-    assert.match((await run(['restore', 'copy'])).stderr, /^domaindex: .*store\.db is there already/)
+    assert.match((await run(['restore', 'copy'])).stderr, /^domaindex: .*store\.db exists already/)
     mkdirSync(path('empty'))
-    assert.match((await run(['restore', 'empty'], { env })).stderr, /^domaindex: empty is no backup/)
+    assert.match((await run(['restore', 'empty'], { env })).stderr, /^domaindex: empty is not a backup/)
     appendFileSync(path('copy/ledger.db'), 'x')
-    assert.match((await run(['restore', 'copy'], { env })).stderr, /ledger\.db is not what its manifest says/)
+    assert.match((await run(['restore', 'copy'], { env })).stderr, /ledger\.db does not match its manifest/)
     writeFileSync(path('copy/manifest.json'), '{"format":2}')
     assert.match((await run(['restore', 'copy'], { env })).stderr, /newer release/)
     assert.equal(existsSync(path('new')), false)

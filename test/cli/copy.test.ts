@@ -178,9 +178,9 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
       assert.equal(whole, false)
       assert.ok(written > NAMES)
       const refused = await run(['check'], { env: { DOMAINDEX_STORE: to } })
-      assert.match(refused.stderr, /holds a part of another store: run domaindex copy again/)
+      assert.match(refused.stderr, /holds an unfinished copy of another store: run domaindex copy again/)
       const further = await copy(to, `sqlite:${path('part.db')}`)
-      assert.match(further.stderr, /holds a part of another store: run domaindex copy again/)
+      assert.match(further.stderr, /holds an unfinished copy of another store: run domaindex copy again/)
       const { code, stdout } = await copy(from, to)
       assert.equal(code, 0, stdout)
       assert.match((await run(['check'], { env: { DOMAINDEX_STORE: to } })).stdout, /faults 0\n$/)
@@ -191,7 +191,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const { postgres, copy, path } = await worldOf(t)
     const demo = `sqlite:${path('demo.db')}`
     await (await openStore(demo, { access: 'write', ledger: 'own', secret: null, demo: true })).close()
-    assert.match((await copy(demo, postgres)).stderr, /holds the demo's made-up world/)
+    assert.match((await copy(demo, postgres)).stderr, /holds the generated data of a demo/)
   })
 
   test('a difference is told by its table, and the copy stays unfinished', async (t) => {
@@ -214,7 +214,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     const { url, postgres, copy, run } = await worldOf(t)
     await run(['account', 'create', 'cyd@example.com'], { env: { DOMAINDEX_STORE: postgres } })
     for (const [to, words] of [
-      [postgres, /the store to copy to is not empty/],
+      [postgres, /the target store is not empty/],
       [url, /name the same store/],
       ['', /name the store to copy to with DOMAINDEX_STORE_TO/],
     ] as const) {

@@ -133,7 +133,10 @@ suite('domaindex import', { concurrency: 2 }, () => {
     const newer = await run(['import', 'a.jsonl'])
     assert.match(newer.stderr, /^domaindex: .*9999-later\.sql.* newer domaindex\n$/)
     const { code, stderr } = await run(['import', 'a.jsonl'], { env: { DOMAINDEX_STORE: 'sqlite:a.jsonl' } })
-    assert.match(stderr, /^domaindex: .*a\.jsonl cannot be opened: .*not a database\n$/)
+    assert.match(
+      stderr,
+      /^domaindex: .*a\.jsonl cannot be opened: .*not a database: set DOMAINDEX_STORE to another file\n$/,
+    )
     assert.deepEqual([code, newer.code], [1, 1])
   })
 })

@@ -50,7 +50,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     const moved = await run(['account', 'list'], apart)
     assert.match(
       moved.stderr,
-      /^domaindex: \S+disk\/ledger\.db is not there, and .* was last at \S+store-ledger\.db: set/,
+      /^domaindex: \S+disk\/ledger\.db does not exist, and .* was last at \S+store-ledger\.db: set/,
     )
     mkdirSync(path('disk'))
     renameSync(path('store-ledger.db'), path('disk/ledger.db'))
@@ -58,7 +58,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     const unset = await run(['account', 'list'])
     assert.match(
       unset.stderr,
-      /^domaindex: \S+store-ledger\.db is not there, .*disk\/ledger\.db: set DOMAINDEX_LEDGER to/,
+      /^domaindex: \S+store-ledger\.db does not exist, .*disk\/ledger\.db: set DOMAINDEX_LEDGER to/,
     )
     for (const plan of [[], ['--plan']]) {
       const migrated = await run(['migrate', ...plan])
@@ -68,7 +68,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     rmSync(path('disk/ledger.db'))
     assert.match(
       (await run(['account', 'list'], apart)).stderr,
-      /the ledger \S+ is not there: mount its disk, or restore/,
+      /the ledger \S+ does not exist: mount its disk, or restore/,
     )
   })
 
@@ -78,7 +78,10 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     const env = { DOMAINDEX_STORE_TO: 'sqlite:new/facts.db', DOMAINDEX_LEDGER_TO: path('store-ledger.db') }
     const { code, stdout, stderr } = await run(['copy'], { env })
     assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, /^domaindex: \S+store-ledger\.db is the ledger of another store, .* DOMAINDEX_LEDGER_TO\n$/)
+    assert.match(
+      stderr,
+      /^domaindex: \S+store-ledger\.db is the ledger of another store, .*: set DOMAINDEX_LEDGER_TO to another path\n$/,
+    )
     assert.equal(existsSync(path('new')), false)
   })
 
@@ -86,7 +89,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     const { run, path } = folderOf(t)
     await run(['account', 'create', ANN], { env: { DOMAINDEX_LEDGER: 'disk/ledger.db' } })
     const { code, stderr } = await run(['backup', 'backup'])
-    assert.deepEqual([code, /the ledger \S+ is not there.*DOMAINDEX_LEDGER/.test(stderr)], [1, true], stderr)
+    assert.deepEqual([code, /the ledger \S+ does not exist.*DOMAINDEX_LEDGER/.test(stderr)], [1, true], stderr)
     const same = await run(['check'], { env: { DOMAINDEX_STORE: 'sqlite:a.db', DOMAINDEX_LEDGER: './a.db' } })
     assert.match(same.stderr, /DOMAINDEX_LEDGER and DOMAINDEX_STORE name the same file/)
     assert.deepEqual([same.code, existsSync(path('a.db'))], [1, false])

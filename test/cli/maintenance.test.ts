@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
+import { parsePage } from '../store/conformance/paging.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
@@ -73,7 +74,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal((await run(['retarget'])).stdout, 'checked 2 names, changed 0 targets\n')
     assert.equal((await run(['check'])).code, 0)
     await withStore(async ({ facts }) => {
-      const { rows } = await facts.redirects(parseName('shop.co.uk')!, null, 10, 'rows')
+      const { rows } = parsePage(await facts.redirects(parseName('shop.co.uk')!, null, 10))
       assert.deepEqual(rows, [{ target: 'a.example' }])
     })
   })
@@ -155,8 +156,14 @@ suite('upkeep', { concurrency: 2 }, () => {
     mkdirSync(path('folder'))
     writeFileSync(path('text'), 'no database at all, and long enough to be read as the header of one'.repeat(9))
     const check = (name: string) => run(['check'], { env: { DOMAINDEX_STORE: `sqlite:${path(name)}` } })
-    assert.match((await check('text')).stderr, /text cannot be opened: name another file with DOMAINDEX_STORE, .*\n$/)
-    assert.match((await check('folder')).stderr, /folder cannot be opened: it is a folder, .*\n$/)
+    assert.match(
+      (await check('text')).stderr,
+      /text cannot be opened: the file is not a database: set DOMAINDEX_STORE to another file\n$/,
+    )
+    assert.match(
+      (await check('folder')).stderr,
+      /folder cannot be opened: the store is a folder or not accessible: .*\n$/,
+    )
   })
 
   test('a command that needs a store says where there is none, and makes none', async (t) => {

@@ -89,8 +89,8 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     const unknown = new URL(url)
     unknown.pathname = '/no-such-database'
     for (const [store, words] of [
-      [nobody.href, /nothing answers there/],
-      [unknown.href, /there is no such database: make it/],
+      [nobody.href, /the server does not respond/],
+      [unknown.href, /the database does not exist: create it/],
     ] as const) {
       const { code, stderr } = await run(['check'], { store })
       assert.match(stderr, words)

@@ -24,25 +24,25 @@ const HINDRANCES: readonly [what: string, doIt: string, undo: string, words: Reg
     'a right to read is taken away',
     'revoke all on token from ROLE',
     'grant all on token to ROLE',
-    /not ready.*own the schema/,
+    /not ready.*owner of the schema/,
   ],
   [
     'a right to write is taken away',
     'revoke insert on token_lease from ROLE',
     'grant insert on token_lease to ROLE',
-    /own the schema/,
+    /owner of the schema/,
   ],
   [
     'it may only be read',
     `alter role ROLE set default_transaction_read_only = on; select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ROLE'`,
     `alter role ROLE reset default_transaction_read_only; select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ROLE'`,
-    /only be read/,
+    /read-only/,
   ],
   [
     'its connections are used up',
     `alter role ROLE connection limit 0; select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ROLE'`,
     'alter role ROLE connection limit 100',
-    /no connection left/,
+    /no free connections/,
   ],
 ]
 

@@ -128,7 +128,7 @@ test('a server with another secret, or without it, refuses to start', { skip: no
   assert.match(other.stderr, /^domaindex: DOMAINDEX_SECRET is not the secret of this installation: .*\n$/)
   const without = await run(['serve'], env)
   assert.deepEqual([without.code, without.stdout], [1, ''])
-  assert.match(without.stderr, /^domaindex: the secret of this installation is given by DOMAINDEX_SECRET: .*\n$/)
+  assert.match(without.stderr, /^domaindex: the secret of this installation is set by DOMAINDEX_SECRET: .*\n$/)
 })
 
 test('while its database is away a server says so, and goes on when it is back', { skip: noPostgres }, async (t) => {

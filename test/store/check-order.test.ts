@@ -36,6 +36,6 @@ for (const [what, part] of [
       problems.push(...slice.faults.map(({ problem }) => problem))
       last = slice.last
     }
-    assert.match(problems[0]!, /^cannot be read behind this key.*: its keys are out of order$/)
+    assert.match(problems[0]!, /^cannot be read after this key.*: its keys are out of order$/)
   })
 }

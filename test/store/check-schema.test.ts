@@ -89,15 +89,15 @@ async function foundAfter(place: Place, part: Part, sql: string): Promise<string
   return found(store).finally(() => store.close())
 }
 
-const AUDIT = 'ledger index audit_email: is not there'
+const AUDIT = 'ledger index audit_email: is missing'
 const LEDGER_DAMAGES: readonly [sql: string, RegExp][] = [
   [`update token set hash = ${'substr(hash, 1, 31)'}`, /^token 1: has no SHA-256$/],
   [`update period set last = '2000-01-01'`, /^period 1: ends before it begins, or overlaps with another one$/],
   [`insert into period (account, first, last, plan) values (1, '2026-01-01', null, 'basic')`, /^period 1: .*overlaps/],
-  ['update usage set token = 7', /^usage 1: is of a token that the account does not have$/],
-  ["insert into budget (account, day, used) values (2, '', -1)", /^budget 2: has less than nothing spent$/],
+  ['update usage set token = 7', /^usage 1: belongs to a token that the account does not have$/],
+  ["insert into budget (account, day, used) values (2, '', -1)", /^budget 2: has a negative number of spent units$/],
   ['update token_lease set units = 0', /^token_lease 1: holds no unit$/],
-  ['delete from lease_holder', /^token_lease 1: is of a process that is not known, and would never end$/],
+  ['delete from lease_holder', /^token_lease 1: belongs to an unknown process and would never end$/],
 ]
 
 function finds(name: string, placeOf: (t: TestContext) => Place | Promise<Place>): void {
@@ -127,9 +127,9 @@ suite('SQLite', () => {
   finds('SQLite', sqlitePlace)
 
   for (const [sql, part, faults] of [
-    ['drop trigger clear_checksum', 'facts', ['schema trigger clear_checksum: is not there']],
-    [UNSUM, 'facts', ['schema trigger clear_checksum: is not as this release makes it']],
-    ['drop index document_digest', 'facts', ['schema index document_digest: is not there']],
+    ['drop trigger clear_checksum', 'facts', ['schema trigger clear_checksum: is missing']],
+    [UNSUM, 'facts', ['schema trigger clear_checksum: differs from the definition of this release']],
+    ['drop index document_digest', 'facts', ['schema index document_digest: is missing']],
     ['drop index audit_email', 'ledger', [AUDIT]],
     [
       'delete from account',
@@ -175,17 +175,17 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
   for (const [sql, faults] of [
     [
       'drop trigger remove_document_of_deleted_page on facts',
-      ['schema trigger remove_document_of_deleted_page: is not there'],
+      ['schema trigger remove_document_of_deleted_page: is missing'],
     ],
     [
       'alter table facts disable trigger remove_document_of_deleted_page',
-      ['schema trigger remove_document_of_deleted_page: is switched off or not whole'],
+      ['schema trigger remove_document_of_deleted_page: is disabled or invalid'],
     ],
-    [UNREAD, ['schema function record_orphan_document: is not as this release makes it']],
-    ['drop index crawl_state_name', ['schema index crawl_state_name: is not there']],
-    ['alter table redirect drop constraint redirect_pkey', ['schema index redirect_pkey: is not there']],
-    ['alter table probe_outcome drop column no_website', ['schema column probe_outcome.no_website: is not there']],
-    ['drop index audit_email', ['schema index audit_email: is not there']],
+    [UNREAD, ['schema function record_orphan_document: differs from the definition of this release']],
+    ['drop index crawl_state_name', ['schema index crawl_state_name: is missing']],
+    ['alter table redirect drop constraint redirect_pkey', ['schema index redirect_pkey: is missing']],
+    ['alter table probe_outcome drop column no_website', ['schema column probe_outcome.no_website: is missing']],
+    ['drop index audit_email', ['schema index audit_email: is missing']],
   ] as const) {
     test(`check finds what is lost: ${sql}`, async (t) => {
       assert.deepEqual(await foundAfter(await postgresPlace(t), 'facts', sql), faults)

@@ -221,6 +221,6 @@ test('a range that no crawl would visit any more is found', async (t) => {
   const database = new DatabaseSync(path)
   database.exec('delete from slot_lease where slot_range = 234')
   database.close()
-  const problem = 'is not whole: names of this range are not probed'
+  const problem = 'is missing or damaged: names of this range are not probed'
   assert.deepEqual(await checked(path), [{ table: 'slot_lease', key: '234', problem }])
 })

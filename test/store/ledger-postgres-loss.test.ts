@@ -157,8 +157,8 @@ test('another secret than that of the installation is refused with what to do', 
     return true
   })
   const without = await open(t, url)
-  await assert.rejects(without.secrets(NOW), /given by DOMAINDEX_SECRET: set it here too/)
-  await assert.rejects(without.as(TESTER).rotateSecret(NOW), /given by DOMAINDEX_SECRET: set it here too/)
+  await assert.rejects(without.secrets(NOW), /set by DOMAINDEX_SECRET: set it for this process/)
+  await assert.rejects(without.as(TESTER).rotateSecret(NOW), /set by DOMAINDEX_SECRET: set it for this process/)
   await open(t, url, SECRET)
 })
 
@@ -177,7 +177,7 @@ test('a secret that the installation made is not pushed aside by a given one', {
   const url = await schemaOf(t)
   const ledger = await open(t, url)
   const [first] = await ledger.secrets(NOW)
-  await assert.rejects(open(t, url, SECRET), /has made a secret for itself.*unset it/)
+  await assert.rejects(open(t, url, SECRET), /has generated its own secret.*unset it/)
   assert.deepEqual(await ledger.secrets(NOW), [first])
 })
 

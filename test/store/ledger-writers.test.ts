@@ -99,7 +99,7 @@ test('a worker whose primary is gone is told so', async (t) => {
   ask('leave')
   const [text] = await once(worker.process.stdout!, 'data')
   const [, later] = JSON.parse(String(text))
-  assert.match(later, /the primary process is gone/)
+  assert.match(later, /the primary process has ended/)
   await ledger.close()
 })
 

@@ -57,7 +57,7 @@ test('a migration behind a long reader gives its lock up, says so, lets others p
   const done = await migratePostgres(database, 'facts', folderOf(t, FIRST, SECOND), { report: tell, wait })
   await other.end()
   assert.deepEqual([done.length, told.length], [1, 2])
-  assert.match(told[0]!, /^facts\/0002-step\.sql waits for others who use its tables, and tries again \(1 of 150\)$/)
+  assert.match(told[0]!, /^facts\/0002-step\.sql waits for other processes that use its tables, retrying \(1 of 150\)$/)
   await client.query('select note from thing')
 })
 
@@ -70,7 +70,10 @@ test('a migration that never gets its lock says what to do, and nothing of it is
   const folder = folderOf(t, FIRST, `create table more (number integer); ${SECOND}`)
   await assert.rejects(migratePostgres(database, 'facts', folder, { tries: 2, wait: async () => {} }), (error) => {
     assert.ok(error instanceof StoreFault)
-    assert.match(error.message, /^migration facts\/0002-step\.sql failed: others use its tables for too long: end them/)
+    assert.match(
+      error.message,
+      /^migration facts\/0002-step\.sql failed: other processes use its tables for too long: end them/,
+    )
     return true
   })
   await client.query('commit')
@@ -79,7 +82,7 @@ test('a migration that never gets its lock says what to do, and nothing of it is
 })
 
 const SENTENCE =
-  /^migration facts\/0002-step\.sql failed: .*(nowhere|no such table).*; nothing of it was kept, and those before it stay: mend that, and run domaindex migrate again$/
+  /^migration facts\/0002-step\.sql failed: .*(nowhere|no such table).*; it was rolled back, earlier ones stay applied: fix the cause, then run domaindex migrate again$/
 
 test('a migration that fails is said in a sentence: PostgreSQL', { skip: noPostgres }, async (t) => {
   const { database, client } = await databaseOf(t)

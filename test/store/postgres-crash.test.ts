@@ -59,7 +59,7 @@ test('what was acknowledged is there, once, and the counters fit', { skip: notOu
   last = outcomes.length + 10 * BATCH
   await Promise.all(imports)
   assert.deepEqual(new Set(outcomes), new Set(['applied']))
-  const { count } = await stores[0]!.facts.neighbours([CROWDED], null, null, 1_000_000, 'rows')
+  const { count } = await stores[0]!.facts.neighbours([CROWDED], null, null, 1_000_000)
   assert.equal(count, outcomes.length)
   assert.deepEqual(await faultsOf(stores[0]!), [])
 })

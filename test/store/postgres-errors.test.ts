@@ -103,14 +103,14 @@ test('a server that may only be read is told of as such', { skip: noPostgres }, 
   const store = await openStore(place.href, OPTIONS)
   await assert.rejects(
     store.ledger.as(TESTER).setPlan(1, 'free' as Plan),
-    /it may only be read: name the primary server/,
+    /the server is read-only: use the primary server/,
   )
   await store.close()
 })
 
 test('what no connection or no turn could be had for is said in words', () => {
   const words = (message: string) => (toStoreFault(new Error(message), 'postgres://u:secret@h/d') as Error).message
-  assert.match(words('timeout expired'), /^postgres:\/\/u@h\/d: nothing answers there/)
+  assert.match(words('timeout expired'), /^postgres:\/\/u@h\/d: the server does not respond/)
   assert.match(words('timeout exceeded when trying to connect'), /all in use: raise DOMAINDEX_POOL$/)
 })
 
@@ -128,7 +128,7 @@ test('a database of another encoding than UTF8 is refused, before anything is ma
     assert.ok(fault instanceof StoreFault)
     assert.match(
       fault.message,
-      /has encoding LATIN1: make the database with createdb --encoding=UTF8 --template=template0/,
+      /has encoding LATIN1: create the database with createdb --encoding=UTF8 --template=template0/,
     )
     return true
   })

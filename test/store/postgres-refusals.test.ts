@@ -25,9 +25,9 @@ test('parameters of a URL that do not fit the server or this machine are told in
   const { url, drop } = await (await postgresServer()).schema()
   t.after(drop)
   for (const [key, value, words] of [
-    ['sslmode', 'verify-full', /it takes no TLS: set ssl = on there, or leave sslmode out$/],
-    ['sslrootcert', '/nowhere.pem', /a file that the URL names cannot be read: \/nowhere\.pem$/],
-    ['options', '-cbanana=1', /it refuses the connection: .*banana/],
+    ['sslmode', 'verify-full', /the server does not support TLS: set ssl = on there, or remove sslmode$/],
+    ['sslrootcert', '/nowhere.pem', /a file in the URL cannot be read: \/nowhere\.pem$/],
+    ['options', '-cbanana=1', /the server refuses the connection: .*banana/],
   ] as const) {
     const place = new URL(url)
     place.searchParams.set(key, value)
@@ -36,7 +36,10 @@ test('parameters of a URL that do not fit the server or this machine are told in
 })
 
 test('a server that is too old is refused', () => {
-  assert.match(unsupportedReason({ encoding: 'UTF8', version: 14 })!, /^is PostgreSQL 14: 15 or later is needed$/)
+  assert.match(
+    unsupportedReason({ encoding: 'UTF8', version: 14 })!,
+    /^is PostgreSQL 14: version 15 or later is required$/,
+  )
   assert.equal(unsupportedReason({ encoding: 'UTF8', version: 15 }), null)
 })
 
@@ -47,7 +50,10 @@ test('a database with tables of another program is refused', { skip: noPostgres 
   await client.connect()
   await client.query('create table account (theirs int)')
   await client.end()
-  await assert.rejects(openStore(url, OPTIONS), isTold(/tables of another program are in the way: give domaindex/))
+  await assert.rejects(
+    openStore(url, OPTIONS),
+    isTold(/it contains tables of another program: use a separate database/),
+  )
 })
 
 /** Asks for a password as SCRAM does, https://www.postgresql.org/docs/current/protocol-message-formats.html. */
@@ -71,7 +77,7 @@ test('a server that asks for a password which the URL lacks is told of, and not 
   await once(server, 'listening')
   const closed = once(server, 'connection').then(([socket]) => once(socket, 'end'))
   const url = `postgres://me@127.0.0.1:${(server.address() as AddressInfo).port}/data`
-  await assert.rejects(openStore(url, OPTIONS), isTold(/it asks for a password, and the URL has none$/))
+  await assert.rejects(openStore(url, OPTIONS), isTold(/the server requires a password, but the URL has none$/))
   await closed
 })
 
@@ -80,11 +86,14 @@ test('a certificate that is not accepted is told with what to do', () => {
     (toStoreFault(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
   assert.match(
     told('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-    /name that of its authority by sslrootcert/,
+    /set sslrootcert=PATH to the certificate of its authority/,
   )
-  assert.match(told('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'), /sslrootcert=PATH$/)
+  assert.match(
+    told('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+    /sslrootcert=PATH to the certificate of its authority$/,
+  )
   assert.match(
     told("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'),
-    /another name/,
+    /another host name/,
   )
 })

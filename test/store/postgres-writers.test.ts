@@ -16,7 +16,6 @@ const QUESTION = {
   names: ['a.example', 'b.example', 's.example', 't.example', 'u.example'].map(name),
   addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address),
   limit: 2,
-  as: 'json' as const,
 }
 
 /** Two stores on one schema, as two processes have them, a connection of the test's own, and a model. */

@@ -55,7 +55,7 @@ export const redirect: Endpoint = {
     const walk: CursorScope = { endpoint: 'redirect', query, type: '' }
     const next = readNextParameter(call)
     const after = next === null ? null : (readCursorPosition(call, next, walk).position as DomainName)
-    const page = await facts.redirects(query, after, limit, 'json')
+    const page = await facts.redirects(query, after, limit)
     const meta =
       `"query":"${query}","limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
       `"next":${nextCursor(call, walk, page.last)}`

@@ -65,7 +65,7 @@ export const reverseip: Endpoint = {
     const next = readNextParameter(call)
     const after = next === null ? null : parseNeighbourPosition(readCursorPosition(call, next, walk).position)
     const addresses = requested.name === null ? [requested.query as IpAddress] : await facts.addresses(requested.name)
-    const page = await facts.neighbours(addresses, requested.name, after, limit, 'json')
+    const page = await facts.neighbours(addresses, requested.name, after, limit)
     const isEmpty = requested.name === null ? page.count === 0 : addresses.length === 0
     if (isEmpty && after === null)
       throw new ApiError('no_data', { msg: `No address is on record for ${requested.query}.` })

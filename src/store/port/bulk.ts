@@ -1,20 +1,23 @@
-/** A whole store as rows of tables: what is copied from one engine to another, and how two stores are compared. */
+/** A whole store as rows of tables, for copying it from one engine to the other and for comparing two stores. */
 
 import { hash } from 'node:crypto'
 import { FACTS_COLUMN_NAMES } from '../shared/columns.ts'
 
 export type BulkValue = string | number | Uint8Array | null
-/** A row's values in the order of its table's columns; last the name that it belongs to, where the table says `owned`. */
+/**
+ * A row's values in the order of its table's columns. If the table has `belongsToName`, the name follows as the last
+ * value.
+ */
 export type BulkRow = readonly BulkValue[]
 
-/** A table as every engine has it. `key`: how many of the columns, the first ones, are its primary key. */
+/** A table, the same for every engine. `key`: how many of the first columns form the primary key. */
 export type BulkTable = {
   name: string
   columns: readonly string[]
   key: number
-  /** Its rows are filed under the id of a name. */
+  /** Its rows are stored under the id of a name. */
   belongsToName?: true
-  /** By which of its columns its rows would be spread over machines. */
+  /** The column that determines the partition of a row. */
   partitionKey?: 'slot' | 'name' | 'address' | 'target' | 'number'
 }
 
@@ -80,46 +83,48 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
   },
 ]
 
-/** Of the schedule, what a crawl judges itself by; the rest is made anew. */
+/** The part of the schedule that the crawl is judged by; the rest is rebuilt. */
 const OUTCOME_TABLE: BulkTable = {
   name: 'probe_outcome',
   columns: ['hour', 'kind', 'probes', 'servfail', 'nxdomain', 'no_website'],
   key: 2,
 }
 
-/** What start pages say. The index of it is made anew. */
+/** The documents of start pages. Their index is rebuilt. */
 const SIMILAR_TABLES: readonly BulkTable[] = [
   { name: 'page_document', columns: ['id', 'document', 'name'], key: 1, belongsToName: true },
   { name: 'document', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
 ]
 
-/** In the order in which they are copied, which the place of a copy under way counts by. */
+/** In the order in which they are copied. The stored position of a copy is an index of this list. */
 export const BULK_TABLES: readonly BulkTable[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME_TABLE, ...SIMILAR_TABLES]
 
-/** The rows of a table that are copied, as a condition in any engine; of others all are. */
+/** SQL condition, valid in every engine, of the rows of a table to copy. Without one, all rows are copied. */
 export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
   document: 'exists (select 1 from page_document r where r.document = t.number)',
 }
 
-/** The tables whose rows are numbered, with the highest number that was ever given: none is given again. */
+/** The highest number ever assigned in each numbered table. Numbers are never reused. */
 export type LastNumbers = { account: number; token: number; audit: number; document: number }
 
-/** One side of a copy. Nothing else may write to the store meanwhile. */
+/** One side of a copy. No other process may write to the store meanwhile. */
 export interface BulkStore {
   count(table: BulkTable): Promise<number>
-  /** At most `limit` rows in the order of the engine's key; `next` is the place to go on from, null at the end. */
+  /**
+   * At most `limit` rows in the order of the engine's key. `next` is the position to continue from; null at the end.
+   */
   read(table: BulkTable, after: string | null, limit: number): Promise<{ rows: BulkRow[]; next: string | null }>
-  /** Writes rows that are not there yet, and how far the copy is; both or none, but for tables of the ledger, which bear a repeat. */
+  /** Writes rows that do not exist yet, and the progress, in one transaction. Ledger tables may repeat rows. */
   write(table: BulkTable, rows: readonly BulkRow[], progress: string): Promise<void>
-  /** How far a copy into this store is; null where none is under way. */
+  /** The progress of a copy into this store; null if there is none. */
   progress(): Promise<string | null>
   lastNumbers(): Promise<LastNumbers>
-  /** Ends the copy: numbers go on behind those that were given, and the mark is gone. */
+  /** Ends the copy: new numbers continue after `numbered`, and the progress is deleted. */
   finish(numbered: LastNumbers): Promise<void>
   close(): Promise<void>
 }
 
-/** Adds up rows, in whatever order they come: two tables with the same sum have the same rows. */
+/** Sums the digests of rows, in any order. Two tables with the same sum have the same rows. */
 export class TableDigest {
   readonly #sums = new Uint32Array(4)
   #rows = 0
@@ -134,13 +139,13 @@ export class TableDigest {
     return this.#rows
   }
 
-  /** Of 128 bits, in hexadecimal. */
+  /** The sum: 128 bits, in hexadecimal. */
   get digest(): string {
     return [...this.#sums].map((index) => index.toString(16).padStart(8, '0')).join('')
   }
 }
 
-/** Values as text, and back: a place in a table. */
+/** A row as text: a position in a table. */
 export function rowToJson(row: BulkRow): string {
   return JSON.stringify(
     row.map((value) => (value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value)),

@@ -1,34 +1,35 @@
 /**
- * The wishes' part of the port: names that somebody wants to be visited soon. It lies with the ledger, so that an API may write it.
+ * The crawl requests' part of the port: names to probe soon. They are stored with the ledger, so that an API server may
+ * write them.
  *
- * Wishes know nothing of the facts: one for a name that was forgotten, or is forgotten later, stays until it is fulfilled. The
- * crawler passes over the name (its tombstone says so) and fulfils the wish.
+ * Crawl requests do not depend on the facts: a request for a forgotten name stays until it is completed. The crawler
+ * skips the name because of its tombstone and completes the request.
  */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Day } from '../../values/time.ts'
 
-/** `lookup`: a caller looked up a name that was not known. `followup`: a file of the night needs fresh facts. */
+/** `lookup`: a caller looked up an unknown name. `followup`: a follow-up file needs current facts. */
 export const CRAWL_REQUEST_KINDS = ['lookup', 'followup'] as const
 export type CrawlRequestKind = (typeof CRAWL_REQUEST_KINDS)[number]
 
-/** A caller's wish; at most `most` new names an account and day are taken. */
+/** The request of a caller. The ledger accepts at most `maxPerDay` new names per account and day. */
 export type LookupRequest = { account: number; day: Day; name: DomainName; maxPerDay: number }
 
 export interface CrawlRequests {
   /**
-   * Wants a name ('lookup') for a caller. False where the account's wishes of the day are used up, or there is no such account; a
-   * name that is wanted already costs nothing, and is true.
+   * Requests a name (`lookup`) for a caller. Returns false if the account has reached its daily maximum or does not
+   * exist. A name that is requested already costs nothing and returns true.
    */
-  requestFromLookup(question: LookupRequest): Promise<boolean>
-  /** Wants names, some thousands at a time; those that are wanted already stay so. */
+  requestFromLookup(request: LookupRequest): Promise<boolean>
+  /** Requests names, some thousands at a time. Existing requests stay. */
   add(kind: CrawlRequestKind, names: readonly DomainName[]): Promise<void>
-  /** The ranges of slots in which any name is wanted, ascending. */
+  /** The slot ranges that have requests, ascending. */
   ranges(kind: CrawlRequestKind): Promise<number[]>
-  /** At most `limit` wanted names of a range, bytewise. */
+  /** At most `limit` requested names of a range, in byte order. */
   inRange(kind: CrawlRequestKind, range: number, limit: number): Promise<DomainName[]>
-  /** How many names are wanted of a kind. */
+  /** The number of requests of a kind. */
   count(kind: CrawlRequestKind): Promise<number>
-  /** They were visited, or are not to be; one that is not wanted (any more) does no harm. */
+  /** Completes requests: the names were probed, or are never probed. Names without a request are ignored. */
   complete(kind: CrawlRequestKind, names: readonly DomainName[]): Promise<void>
 }

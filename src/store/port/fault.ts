@@ -1,21 +1,21 @@
-/** What is wrong with a store, in words for the person who runs it. */
+/** Errors of a store, with messages for the person who runs it. */
 
-/** Names the thing and says what to do; shown without a stack. */
+/** Names the thing and says what to do. Shown without a stack trace. */
 export class StoreFault extends Error {}
 
-/** The store does not answer, or lets nobody in for now: later it may. */
+/** The store does not respond or refuses connections. It may recover. */
 export class StoreUnavailableFault extends StoreFault {}
 
-/** It cannot be found out whether what was to be written was written. */
+/** It is unknown whether the write succeeded. */
 export class UncertainWriteFault extends StoreFault {}
 
 const SQLITE_FULL = 13
 const NOT_WRITTEN_MESSAGE = 'what was not finished was not written'
 
-/** A file could not be written. `errcode` is SQLite's: 13 where no space is left. */
+/** A file could not be written. `errcode` is SQLite's result code: 13 if no space is left. */
 export class DiskFault extends StoreFault {
   readonly errcode: number
-  /** In words. */
+  /** The cause as text. */
   override readonly cause: string
 
   constructor(cause: string, errcode: number) {
@@ -29,18 +29,18 @@ export class DiskFault extends StoreFault {
   }
 }
 
-/** By SQLite's primary result codes, https://sqlite.org/rescode.html. */
+/** By SQLite's primary result code, https://sqlite.org/rescode.html. */
 const SQLITE_MESSAGES: Record<number, string> = {
-  5: 'another process keeps the store busy: try again when it has ended',
-  8: 'the store may only be read: look at the permissions of its files and their folder',
+  5: 'the store is locked by another process: try again when that process has ended',
+  8: 'the store is read-only: check the permissions of its files and their folder',
   10: 'the disk failed to read or write the store',
   11: 'the store is damaged: restore a backup',
   [SQLITE_FULL]: `the disk is full; ${NOT_WRITTEN_MESSAGE}`,
-  14: 'it is a folder, or closed to this user: look at its permissions and those of its folder',
-  26: 'name another file with DOMAINDEX_STORE, this one is not a database',
+  14: 'the store is a folder or not accessible: check its permissions and those of its folder',
+  26: 'the file is not a database: set DOMAINDEX_STORE to another file',
 }
 
-/** The words for an error of SQLite or of the system that a user can mend; null for any other. */
+/** The message for an error of SQLite or of the system that a user can fix; null for any other. */
 export function userMessageOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   const { code, errcode, path } = error as NodeJS.ErrnoException & { errcode?: number }
@@ -51,22 +51,22 @@ export function userMessageOf(error: unknown): string | null {
   return null
 }
 
-/** Also of a DiskFault that passed through a channel as its message and errcode. */
+/** True also for a DiskFault that crossed a channel as message and errcode. */
 function isDiskMessage({ message }: Error): boolean {
   return message.endsWith(NOT_WRITTEN_MESSAGE)
 }
 
-/** True where no space was left, for a file of ours or the database server's. */
+/** Whether no space was left, for a file of this process or of the database server. */
 export function isDiskFull(error: unknown): boolean {
   const { code, errcode, cause } = error as NodeJS.ErrnoException & { errcode?: number }
   if (errcode !== undefined) return (errcode & 255) === SQLITE_FULL
   return code === 'ENOSPC' || code === '53100' || (cause instanceof Error && isDiskFull(cause))
 }
 
-/** Result codes of SQLite that several causes have: a file that may only be read, I/O, full, a file that cannot be opened. */
+/** Result codes of SQLite with several possible causes: read-only file, I/O error, full, cannot open. */
 const DISK_RESULT_CODES = [8, 10, SQLITE_FULL, 14]
 
-/** True for an error of SQLite whose cause lies with the disk or the file, and is to be looked for there. */
+/** Whether the error is one of SQLite whose cause must be looked up at the disk or the file. */
 export function isDiskError(error: unknown): error is Error & { errcode: number } {
   const { errcode } = error as { errcode?: number }
   return errcode !== undefined && DISK_RESULT_CODES.includes(errcode & 255) && !(error instanceof StoreFault)

@@ -1,30 +1,31 @@
-/** The jobs' part of the port: which process has which work of the night in its hands, and what came of every run. */
+/** The jobs' part of the port: named locks and the runs of jobs. */
 
 import type { Day, Instant } from '../../values/time.ts'
 
-/** Seconds for which a hold stands unless it is renewed. */
+/** Seconds until a lock expires unless it is renewed. */
 export const LOCK_SECONDS = 60
-/** Seconds for which runs are kept. */
+/** Seconds for which runs are stored. */
 export const RUN_RETENTION_SECONDS = 400 * 86_400
 
 /**
- * What one process alone does at a time: `scheduler` starts the other jobs when their time comes,
- * `index` maintains the index of similar texts.
+ * Locks, each held by at most one process. `scheduler` starts the other jobs; `index` maintains the index of /similar.
  */
 export const LOCK_NAMES = ['scheduler', 'inbox', 'daily', 'followup', 'snapshot', 'index'] as const
 export type LockName = (typeof LOCK_NAMES)[number]
 
-/** Every new hold of a duty has a higher fence. */
+/** A held lock. Each acquisition of a lock has a higher fencing token. */
 export type LockHold = { name: LockName; fence: number }
 
-/** Who has a duty now, and until when it does so unless the hold is renewed. */
+/** The current holder of a lock. The lock expires at `expiresAt` unless it is renewed. */
 export type LockHolder = LockHold & { holder: string; expiresAt: Instant }
 
-/** `request-…`: the names of a day were wanted from the crawler, for the follow-up file that is written when they were visited. */
+/**
+ * `request-…`: requests the names of a day from the crawler, for the follow-up file that is built after their probes.
+ */
 export const JOBS = ['inbox', 'daily', 'request-7', 'request-30', 'followup-7', 'followup-30', 'snapshot'] as const
 export type Job = (typeof JOBS)[number]
 
-/** One run of a job. `date`: the day that it was for; `ended`: null while it runs; `error`: null where it went well. */
+/** One run of a job. `date`: the day of its file. `endedAt`: null while it runs. `error`: null if it succeeded. */
 export type JobRun = {
   number: number
   job: Job
@@ -36,32 +37,32 @@ export type JobRun = {
   error: string | null
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export type RunResult = { rows: number | null; error: string | null }
 
 /**
- * For who builds files. All times are those of the store's clock. A hold that has run out stands as long as nobody else has
- * taken the duty, and may be renewed.
+ * For processes that build files. All times are those of the store's clock. An expired lock stays valid, and may be
+ * renewed, until another process acquires it.
  */
 export interface Jobs {
   /**
-   * Takes a duty that nobody has (any more); null where somebody has it. What was left running of it, and of the duties that
-   * nobody has, has ended then, in error.
+   * Acquires a lock that is free or expired. Returns null if another process holds it. Unfinished runs of this lock and
+   * of all free locks are then recorded as failed.
    */
   acquireLock(name: LockName, holder: string): Promise<LockHold | null>
-  /** Prolongs a hold; false where it no longer stands. Once every 20 seconds will do. */
+  /** Renews a lock. Returns false if it is lost. One renewal every 20 seconds is enough. */
   renewLock(hold: LockHold): Promise<boolean>
-  /** Gives a duty back. A hold that no longer stands changes nothing. */
+  /** Releases a lock. Does nothing if the lock is lost. */
   releaseLock(hold: LockHold): Promise<void>
-  /** The duties that somebody has, by name. */
+  /** The held locks, by name. */
   lockHolders(): Promise<LockHolder[]>
-  /** Notes that a run begins, and drops old ones; its number, or null where the hold no longer stands. */
+  /** Records the start of a run and deletes old runs. Returns its number, or null if the lock is lost. */
   startRun(hold: LockHold, job: Job, date: Day | null): Promise<number | null>
-  /** Notes what a run came to; false where it counts as ended already, since the hold was lost. */
-  endRun(run: number, ending: RunResult): Promise<boolean>
-  /** The runs that began at or after `since`, the oldest first. */
+  /** Records the result of a run. Returns false if the run was recorded as failed already because the lock was lost. */
+  endRun(run: number, result: RunResult): Promise<boolean>
+  /** The runs that started at or after `since`, oldest first. */
   runs(since: Instant): Promise<JobRun[]>
 }
 
-/** What is said of a run whose process ended first. */
-export const PROCESS_DIED_MESSAGE = 'its process ended before it did'
+/** The error of a run whose process ended before it. */
+export const PROCESS_DIED_MESSAGE = 'its process ended before the run'

@@ -1,9 +1,9 @@
-/** The listing's part of the port: every name that is known, in byte order, as the text that the nightly files are made of. */
+/** The listing's part of the port: all known names in byte order, as the text of snapshots and daily files. */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 
-/** What a line of `rows` tells, in this order. */
+/** The columns of a line of `rows`, in this order. */
 export const LISTING_COLUMNS = [
   'domain',
   'has_website',
@@ -15,34 +15,39 @@ export const LISTING_COLUMNS = [
   'ip',
 ] as const
 
-/** What comes before the pages: `names` that came since the last walk are put in order, then `facts` are. */
+/** The work before the first page: sort the `names` that were added since the last listing, then the `facts`. */
 export type ListingStage = 'names' | 'facts'
 
-/** `signal` gives it up with its reason; `onStage` is told how much of a stage is done, and how much it is in all. */
-export type ListingOptions = { signal: AbortSignal; onStage?: (stage: ListingStage, done: number, all: number) => void }
+/**
+ * Aborting `signal` stops the work with the signal's reason. `onStage` receives the progress of a stage and its total.
+ */
+export type ListingOptions = {
+  signal: AbortSignal
+  onStage?: (stage: ListingStage, done: number, total: number) => void
+}
 
-/** Whole lines, each with its line feed: at least one, and at most 20,000. */
+/** Whole lines, each with its line feed: at least 1 and at most 20,000. */
 export type ListingPage = { text: Uint8Array; rows: number; first: DomainName; last: DomainName }
 
-/** For who builds snapshots. */
+/** For processes that build snapshots. */
 export interface Listing {
   /**
-   * Begins a walk. In it is every name that is known now, once, in byte order; none that comes later, and none that was
-   * forgotten before its page was read. One walk at a time: who begins another one takes away what this one stands on.
+   * Starts a listing. It contains every name that is known now, once, in byte order. It omits names that are added
+   * later, and names that are forgotten before their page is read. Only one listing at a time: starting another one
+   * invalidates this one.
    */
   start(options: ListingOptions): Promise<NameListing>
 }
 
-/** Each page is a short read transaction of its own, so that a walk holds up nobody, however long it takes. */
+/** Each page is a short read transaction of its own, so a listing of any length blocks no other process. */
 export interface NameListing {
-  /** When it began. */
   startedAt: Instant
-  /** About how many names it has; null where nobody has counted. */
+  /** Estimated number of names; null if none were counted. */
   estimatedNames: number | null
-  /** Names alone. */
+  /** Lines with the name only. */
   names(): AsyncIterable<ListingPage>
-  /** Lines of CSV (RFC 4180) with the columns of ROW_COLUMNS, as the contract's chapter "Files" fills them. */
+  /** Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS, as the contract's chapter "Files" defines them. */
   rows(): AsyncIterable<ListingPage>
-  /** Removes what it has put aside. */
+  /** Deletes its temporary data. */
   close(): Promise<void>
 }

@@ -1,23 +1,23 @@
-/** How a store is opened: who reads, who writes, whose clock. */
+/** The options for opening a store: access, ledger writer, clock. */
 
 import type { Instant } from '../../values/time.ts'
 
 export type OpenStoreOptions = {
-  /** `read`: facts are only read (API). `write`: imports and crawls. */
+  /** `read`: facts are read-only (API). `write`: for imports and crawls. */
   access: 'read' | 'write'
   /**
-   * Who writes the ledger. `own`: this thread (commands). `thread`: a thread of this process (the primary of `serve`).
-   * `primary`: the primary of this cluster, by message (workers of `serve`).
+   * Which thread or process writes the ledger. `own`: this thread (commands). `thread`: a thread of this process (the
+   * primary of `serve`). `primary`: the primary of this cluster, by message (workers of `serve`).
    */
   ledger: 'own' | 'thread' | 'primary'
-  /** DOMAINDEX_SECRET; null for the secret that the store makes. */
+  /** DOMAINDEX_SECRET; null for the secret that the store generates. */
   secret: string | null
-  /** Whole Unix seconds; by default the machine's clock on SQLite, the server's on PostgreSQL. */
+  /** Whole Unix seconds. Defaults to the machine's clock for SQLite and the server's clock for PostgreSQL. */
   now?: () => Instant
   /** PostgreSQL: connections of this process. */
   pool?: number
-  /** PostgreSQL: milliseconds for which the server may be silent while somebody waits, 90 seconds by default. */
+  /** PostgreSQL: milliseconds that the server may be silent during a request; default 90 seconds. */
   maxSilence?: number
-  /** Marks a store made now as a demo, and allows to open one that is. */
+  /** Marks a store that is created now as a demo, and allows opening a demo store. */
   demo?: boolean
 }

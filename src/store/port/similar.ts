@@ -1,64 +1,73 @@
-/** The similar texts' part of the port: who asks which start pages read alike, and who keeps the index that answers it. */
+/** The /similar part of the port: queries for similar start pages, and the index that answers them. */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { LockHold } from './jobs.ts'
 
 /**
- * A wording is what a start page says, as a packed vector of its words (src/similar/text/term-vector.ts): pages that say the same words
- * the same number of times share one. Its number is above those of all before it, and never given again.
+ * A document: the text of a start page as a packed vector of its terms (src/similar/text/term-vector.ts). Pages with
+ * the same terms and counts share one document. Document numbers ascend and are never reused.
  */
 export type StoredDocument = { document: number; vector: Uint8Array }
 
-/** A start page on record. `terms`: of a page that the index has not followed yet; otherwise its wording, null without a word. */
+/** The start page of a name. `terms`: the page is not indexed yet. Otherwise its document, null if it has no terms. */
 export type PageOfName = { terms: Uint32Array } | { document: number | null; vector: Uint8Array | null }
 
 /**
- * A part of the index that never changes: the postings of the wordings from `first` to `last` (both included) that were there
- * when it was written, `wordings` of them. Segments follow one another: what one ends with, the next begins after.
+ * An immutable part of the index: the postings of the documents from `first` to `last` (both inclusive) that existed
+ * when it was written, `documents` of them. Segments are contiguous: each starts after the end of the previous one.
  */
 export type Segment = { segment: number; first: number; last: number; documents: number }
 
 /**
- * A row of about a hundred postings (src/similar/postings/postings.ts). The postings of a segment are one sequence, ordered by
- * place (the word and how much it matters to the page, below 2^30) and then by wording; a row is found by its last posting, and
- * holds places of one part only (their first 8 bits).
+ * A row of about a hundred postings (src/similar/postings/postings.ts). The postings of a segment form one sequence,
+ * ordered by key (the term and its weight in the page, below 2^30), then by document. The last posting of a row is its
+ * key. A row holds keys of one partition only (their first 8 bits).
  */
 export type PostingRow = { key: number; document: number; postings: Uint8Array }
 
-/** How many wordings of a segment have each word, for some hundred words up to `last` (src/similar/postings/document-frequencies.ts). */
+/**
+ * The document frequency in a segment of each of some hundred terms up to `last`
+ * (src/similar/postings/document-frequencies.ts).
+ */
 export type FrequencyRow = { last: number; counts: Uint8Array }
 
-/** A read of one word: in each segment, rows from the first that may hold postings at or after `place`; `rows` over all. */
+/**
+ * A read of one term: in each segment, rows from the first one that may hold postings at or after `key`. `rows`: total
+ * over all segments.
+ */
 export type PostingsRead = { key: number; rows: number }
 
-/** For who answers /similar. Every method is one look-up by key or one range by key for each thing that it is asked for. */
+/** For /similar. Each method reads one row by key or one range by key per argument. */
 export interface SimilarReader {
-  /** What the start page of a name says; null where no text is on record. */
+  /** The start page of a name; null if no text is stored. */
   page(name: DomainName): Promise<PageOfName | null>
-  /** The wording of exactly this vector; null for none. */
+  /** The document with exactly this vector; null if there is none. */
   findDocument(digest: number, vector: Uint8Array): Promise<number | null>
-  /** The vectors in the order asked; null for a wording that no page has any more. */
+  /** The vectors in the order of `documents`; null for a deleted document. */
   vectors(documents: readonly number[]): Promise<(Uint8Array | null)[]>
-  /** For each wording the names whose start pages say it, bytewise, the first `limit` of them. */
+  /** For each document the first `limit` names, in byte order, of the start pages that have it. */
   names(documents: readonly number[], limit: number): Promise<DomainName[][]>
-  /** The segments that answer now, by their first wording. */
+  /** The published segments, by their first document. */
   segments(): Promise<Segment[]>
-  /** A segment's rows by word, those after `after` (-1: from the first); none when it is gone meanwhile. */
+  /** A segment's rows by term, after `after` (-1: from the first). Empty if the segment was deleted meanwhile. */
   frequencies(segment: number, after: number, limit: number): Promise<FrequencyRow[]>
   /**
-   * For each read the rows of all segments, one after another as bytes: in each segment the read's `rows` in proportion to
-   * the segment's share of the wordings, at least one. All as of one moment.
+   * For each read the bytes of the rows of all segments, one after another. Each segment contributes rows in proportion
+   * to its share of the documents, but at least one. All rows are from one snapshot.
    */
-  postings(wanted: readonly PostingsRead[]): Promise<Uint8Array[]>
-  /** Until when everything that was observed is in the index; null where nobody ever kept it. */
+  postings(reads: readonly PostingsRead[]): Promise<Uint8Array[]>
+  /** The index contains everything that was observed until this time; null if it was never built. */
   indexedUntil(): Promise<Instant | null>
 }
 
-/** A start page that was observed and that the index has not followed yet. */
+/** An observed start page that is not indexed yet. */
 export type PendingPage = { id: number; name: DomainName; digest: string; terms: Uint32Array }
 
-/** What a pending page is filed under. `digest`: that of the page as it was read, `key` that of the vector; null: no words. */
+/**
+ * The document of a pending page. `digest`: that of the page when it was read. `key`: digest of the vector. Null: no
+ * terms.
+ */
 export type PageFiling = {
   id: number
   name: DomainName
@@ -67,40 +76,40 @@ export type PageFiling = {
 }
 
 /**
- * For who keeps the index: the holder of the duty `index`. Every write says its hold; false (or null) is returned where the
- * hold no longer stands, and then nothing was written. Every write is one transaction of some 50 milliseconds at most, as
- * long as it is given some hundred pages or some thousand rows.
+ * For the indexer, the holder of the lock `index`. Every write passes its lock. If the lock is lost, it writes nothing
+ * and returns false or null. Every write is one transaction of at most about 50 milliseconds for some hundred pages or
+ * some thousand rows.
  */
 export interface SimilarIndexStore {
-  /** Pages that wait, at most `limit`, in any order; those that are left are handed out again. */
+  /** At most `limit` pending pages in any order. Pages that are not filed are returned again later. */
   pending(limit: number): Promise<PendingPage[]>
   /**
-   * Files pages: each gets the wording of its vector, a new one where there is none, and waits no longer, unless another
-   * digest has come meanwhile. Wordings that no page has any more are dropped (those of forgotten names too), and noted as
-   * gone where a segment may hold them.
+   * Files pages: each gets the document of its vector, a new one if there is none, and is no longer pending, unless its
+   * digest has changed meanwhile. Documents without a page are deleted, also those of forgotten names, and get a
+   * tombstone if a segment may hold them.
    */
   filePages(hold: LockHold, filings: readonly PageFiling[]): Promise<boolean>
-  /** Wordings above `after`, ascending, at most `limit`. */
+  /** Documents above `after`, ascending, at most `limit`. */
   documents(after: number, limit: number): Promise<StoredDocument[]>
-  /** Begins a segment that does not answer yet, and ends what was begun under other holds and not published; its number. */
+  /** Begins an unpublished segment and returns its number. Deletes unpublished segments of other locks. */
   beginSegment(hold: LockHold, first: number, last: number): Promise<number | null>
-  /** Adds rows to a segment that was begun. */
+  /** Adds rows to an unpublished segment. */
   writeRows(
     hold: LockHold,
     segment: number,
     postings: readonly PostingRow[],
     frequencies: readonly FrequencyRow[],
   ): Promise<boolean>
-  /** From now on the segment answers, in place of those that it covers. */
+  /** Publishes the segment. It replaces the segments that it covers. */
   publishSegment(hold: LockHold, segment: number, documents: number): Promise<boolean>
-  /** Removes at most `limit` rows of segments that no longer answer; true where more are left. */
+  /** Deletes at most `limit` rows of replaced segments. Returns true if more are left. */
   removeReplaced(hold: LockHold, limit: number): Promise<boolean>
-  /** A segment's rows in their order, those after `after` (null: from the first), at most `limit`. */
+  /** A segment's rows in order, after `after` (null: from the first), at most `limit`. */
   rows(segment: number, after: { key: number; document: number } | null, limit: number): Promise<PostingRow[]>
-  /** Wordings above `after`, up to `last`, that are gone and that segments may still hold, ascending, at most `limit`. */
+  /** Deleted documents above `after`, up to `last`, that segments may still hold, ascending, at most `limit`. */
   tombstones(after: number, last: number, limit: number): Promise<number[]>
-  /** Strikes wordings off those that are gone: no segment holds them. */
+  /** Removes the tombstones of documents that no segment holds. */
   removeTombstones(hold: LockHold, documents: readonly number[]): Promise<boolean>
-  /** Notes until when everything that was observed is in the index. */
+  /** Stores the time until which the index contains everything that was observed. */
   setIndexedUntil(hold: LockHold, until: Instant): Promise<boolean>
 }

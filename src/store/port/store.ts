@@ -1,11 +1,11 @@
 /**
- * The port of the store, split by who asks: Frontier (crawler and imports), Schedule (crawlers), Facts (API), Ledger
- * (accounts), Wishes (API and nightly jobs of crawlers), Listing (snapshots), Archive (upkeep), Jobs (the night), Similar (API),
- * Indexing (who keeps the index that Similar asks).
+ * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
+ * (accounts), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, similar (API) and
+ * similar index (indexer).
  *
- * Every method is asynchronous and hands over batches or pages, never an iterator over an open transaction.
- * Names and addresses are canonical words already; "nothing" is null or an empty page, never an exception.
- * A method throws only when the store itself fails, and then nothing of the call was written.
+ * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
+ * addresses are canonical values already. A missing value is null or an empty page, never an exception. A method throws
+ * only if the store itself fails. Then nothing of the call was written.
  */
 
 import type { Change } from '../../apply/change.ts'
@@ -33,45 +33,43 @@ export interface Store {
   readonly jobs: Jobs
   readonly similar: SimilarReader
   readonly similarIndex: SimilarIndexStore
-  /** The store's clock: the only one whose times two machines may compare. */
+  /** The store's clock: the only clock whose times are comparable between machines. */
   now(): Promise<Instant>
-  /** Asks what a call of the API asks, and writes nothing. Throws what hinders calls: no connection, tables or rights that lack, a store that may only be read. */
+  /**
+   * Reads what an API call reads, and writes nothing. Throws if calls would fail: no connection, missing tables or
+   * permissions, or a read-only store.
+   */
   probe(): Promise<void>
-  /** Ends every connection; what was acknowledged is on disk. */
+  /** Closes all connections. Acknowledged writes are on disk. */
   close(): Promise<void>
 }
 
-/** For who brings observations. */
+/** For writers of observations. */
 export interface ObservationStore {
-  /** The narrow rows in the order asked; version 0 and no clocks for a name that is not there. */
+  /** The crawl states in the order of `names`; version 0 and no clocks for an unknown name. */
   crawlStates(names: readonly DomainName[]): Promise<CrawlState[]>
-  /** The current facts in the order asked; `NOTHING_KNOWN` for a name without any. */
+  /** The current facts in the order of `names`; `NOTHING_KNOWN` for a name without facts. */
   currentFacts(names: readonly DomainName[]): Promise<CurrentFacts[]>
   /**
-   * Writes the changes in one transaction, at most one a name. A change whose `visit.version` is not the store's is turned
-   * away whole, and its name returned in `again`: read it again, apply again, save again. With `leases`, changes of ranges
-   * for which none of them stands are dropped, and their names returned in `lost`: they are another crawler's now.
+   * Writes the changes in one transaction, at most one per name. If the version of a change is not the stored one, the
+   * store rejects it and returns its name in `rejected`: read, apply and save again. With `leases`, changes outside of
+   * the ranges of valid leases are dropped, and their names returned in `lost`.
    */
   save(changes: readonly Change[], leases?: readonly Lease[]): Promise<SaveResult>
-  /** Removes all that is stored of a name and leaves a tombstone. True where something besides a tombstone was there. */
+  /** Deletes all data of a name and leaves a tombstone. Returns true if there was more than a tombstone. */
   forget(name: DomainName): Promise<boolean>
 }
 
 /** The names of changes that were not written. */
 export type SaveResult = { rejected: DomainName[]; lost: DomainName[] }
 
-/** How the rows of a page are handed over: as objects, or as the ready JSON array in pieces of UTF-8. */
-export type RowFormat = 'rows' | 'json'
-export type PageRows<Row, Format extends RowFormat> = Format extends 'json' ? readonly Uint8Array[] : Row[]
+/**
+ * One page of `count` rows. `rows` is the JSON array in pieces of UTF-8. `last` is the position of the last row if more
+ * rows follow; null at the end.
+ */
+export type RowPage<Position> = { rows: readonly Uint8Array[]; count: number; last: Position | null }
 
-/** One page of `count` rows. `last` is the position of its last row where more rows follow, and null at the end. */
-export type RowPage<Row, Format extends RowFormat, Position> = {
-  rows: PageRows<Row, Format>
-  count: number
-  last: Position | null
-}
-
-/** When DNS and web of a name were last looked at; null for never. */
+/** When DNS and web of a name were last observed; null for never. */
 export type LastObserved = { dns: Instant | null; web: Instant | null }
 
 export type Lookup = LastObserved & {
@@ -91,44 +89,39 @@ export type Lookup = LastObserved & {
   reverse_ip_count: number
 }
 
+/** A row of a page of redirects. */
 export type RedirectRow = { target: DomainName }
-
+/** A row of a page of neighbours. */
 export type NeighbourRow = { target: DomainName; ip: IpAddress; since: string }
-/** The place of a row in a walk over addresses. */
+/** The position of a row in a page of neighbours. */
 export type NeighbourPosition = { address: IpAddress; name: DomainName }
 
-/** One state as a page hands it over: `records` is the JSON array. */
+/** One state of a page. `records` is the JSON array. */
 export type HistoryState = { first_seen: Instant; records: string }
-/** One type's page of states, newest first; `total` stops at 1,001; `more` says that older ones follow. */
+/** One type's page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
 export type History = { states: HistoryState[]; total: number; more: boolean }
 
-/** For who answers questions. Every page is a range by key: page 1,000 costs what page 1 costs. */
+/** For the API. Every page is a range by key, so page 1,000 costs as much as page 1. */
 export interface FactsReader {
-  /** All of /lookup, counts included, as of one moment; null for a name that is not known or was forgotten. */
+  /** All fields of /lookup, with counts, from one snapshot; null if the name is unknown or forgotten. */
   lookup(name: DomainName): Promise<Lookup | null>
-  /** When a name was last looked at; both null for an unknown one. */
+  /** When a name was last observed; both null if it is unknown. */
   clocks(name: DomainName): Promise<LastObserved>
-  /** The domains that redirect to `target`, bytewise by name, after `after` (exclusive). */
-  redirects<F extends RowFormat>(
-    target: DomainName,
-    after: DomainName | null,
-    limit: number,
-    as: F,
-  ): Promise<RowPage<RedirectRow, F, DomainName>>
-  /** The addresses a name is present on, in the contract's order; empty for none and for an unknown name. */
+  /** The domains that redirect to `target`, in byte order, after `after` (exclusive). */
+  redirects(target: DomainName, after: DomainName | null, limit: number): Promise<RowPage<DomainName>>
+  /** The current addresses of a name, in the contract's order; empty if there are none or the name is unknown. */
   addresses(name: DomainName): Promise<IpAddress[]>
   /**
-   * The domains present on `addresses`, walked in that order and bytewise by name on each, after the position `after`
-   * (exclusive; addresses before its address are passed over). `except` is left out of the rows.
+   * The domains on `addresses`, in that order and then byte order, after the position `after` (exclusive). Addresses
+   * before its address are skipped. `except` is omitted.
    */
-  neighbours<F extends RowFormat>(
+  neighbours(
     addresses: readonly IpAddress[],
     except: DomainName | null,
     after: NeighbourPosition | null,
     limit: number,
-    as: F,
-  ): Promise<RowPage<NeighbourRow, F, NeighbourPosition>>
-  /** Each type's states strictly older than `before` (null: from the newest), at most `limit` a type. */
+  ): Promise<RowPage<NeighbourPosition>>
+  /** The states of each type strictly older than `before` (null: from the newest), at most `limit` per type. */
   history<T extends RecordType>(
     name: DomainName,
     types: readonly T[],
@@ -137,20 +130,21 @@ export interface FactsReader {
   ): Promise<Record<T, History>>
 }
 
-/** One thing that `check` found wrong. */
+/** One problem that `check` found. */
 export type CheckFault = { table: string; key: string; problem: string }
 
-/** For upkeep: long scans in slices by key, each in a short read transaction of its own. */
+/** For maintenance: long scans in slices by key, each in a short read transaction of its own. */
 export interface StoreMaintenance {
   /**
-   * Recounts and compares every table with its neighbours, the schema with this release's, and looks at the ledger. `resume` is the place an earlier call ended at, null at first;
-   * `next` is null when all was looked at. Safe beside writers, without false alarms.
+   * Checks every table against the tables that it depends on, the schema against this release's, and the ledger.
+   * `resume` is the `next` of the previous call, null at first. `next` is null when the check is complete. Safe beside
+   * writers, without false alarms.
    */
   check(resume: string | null): Promise<{ faults: CheckFault[]; checked: number; next: string | null }>
-  /** How far a job of upkeep came, in its own words; null if none is under way. */
+  /** The progress of a maintenance job, in its own format; null if none is stored. */
   progress(job: string): Promise<string | null>
-  /** Keeps how far it came, or with null forgets it. */
+  /** Stores the progress of a job; null deletes it. */
   saveProgress(job: string, progress: string | null): Promise<void>
-  /** Bytes on disk, for metrics: of the facts, and of the log that is not yet written back. */
+  /** Bytes on disk, for metrics: of the facts, and of the write-ahead log. */
   sizes(): Promise<{ facts: number; log: number }>
 }

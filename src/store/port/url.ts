@@ -1,26 +1,26 @@
-/** The URL of a store: which engine's it is, and what of it may be shown. */
+/** The URL of a store: its engine, and the part of it that may be shown. */
 
-/** Where a store lies: its URL, or with it the path of the ledger where that lies apart from the facts (SQLite). */
+/** The location of a store: its URL, or its URL and the path of a separate ledger file (SQLite). */
 export type StoreLocation = string | { url: string; ledger: string }
 
 export function storeUrlOf(location: StoreLocation): string {
   return typeof location === 'string' ? location : location.url
 }
 
-/** True for a URL that is PostgreSQL's. */
+/** True for a URL of PostgreSQL. */
 export function isPostgres(location: StoreLocation): boolean {
   return /^postgres(ql)?:\/\//.test(storeUrlOf(location))
 }
 
 /**
- * True for a URL of PostgreSQL whose parts are what they look like: where `/`, `?`, `#` or `%` stands in a password as it is,
- * the rest of the password would be read, and shown, as port or database.
+ * Whether the parts of a PostgreSQL URL are unambiguous. If a password contains an unencoded `/`, `?`, `#` or `%`, its
+ * rest would be parsed, and shown, as port or database.
  */
 export function isValidPostgresUrl(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { username, password, pathname, search, hash } = new URL(url)
   const isWhole = /^(\/[^/@:]*)?$/.test(pathname) && hash === '' && !(username === '' && search.includes('@'))
-  const isUser = !/:|%3a/i.test(username) // a colon that is encoded hides a password in the user
+  const isUser = !/:|%3a/i.test(username) // an encoded colon hides a password in the user
   return isWhole && isUser && isDecodable(username + password + pathname)
 }
 
@@ -47,8 +47,9 @@ export function redactedStoreUrl(location: StoreLocation): string {
 }
 
 /**
- * What may be shown of a text that is not a URL of a store: its scheme alone, or all of what can only be the path of a file. The rest may hold a password, and nobody can tell
- * where: in `postgres:app:SECRET`, `host=db password=SECRET` and `app:SECRET@db` it stands in three places.
+ * The part of an invalid URL that may be shown: its scheme only, or everything if it can only be a file path. The rest
+ * may contain a password in an unknown place, as in `postgres:app:SECRET`, `host=db password=SECRET` and
+ * `app:SECRET@db`.
  */
 export function maskedText(text: string): string {
   if (/^([\w./~-]+\.(db|sqlite3?)|sqlite:(:memory:)?)$/i.test(text)) return text

@@ -1,4 +1,4 @@
-/** Opens a store in a PostgreSQL: its tables in the current schema of the connection. */
+/** Opens a store in a PostgreSQL database. Its tables are in the current schema of the connection. */
 
 import { StoreFault } from '../port/fault.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
@@ -17,10 +17,10 @@ import { postgresSchedule } from './schedule/schedule.ts'
 import { postgresIndexer } from './similar/indexer.ts'
 import { postgresSimilar } from './similar/similar.ts'
 
-/** Connections of a process that was not told how many. */
+/** Default connections of a process. */
 const DEFAULT_POOL_SIZE = 8
 
-/** The oldest that is tried in the tests. */
+/** The oldest version that the tests use. */
 const MIN_POSTGRES_VERSION = 15
 
 const READ_SERVER = {
@@ -30,8 +30,8 @@ const READ_SERVER = {
 const RECORD_DEMO = `insert into metadata (name, value) values ('demo', 'yes') on conflict do nothing`
 
 export async function openPostgres(url: string, options: OpenStoreOptions): Promise<Store> {
-  const { secret, now, demo = false, pool = DEFAULT_POOL_SIZE, maxSilence: silence } = options
-  const database = await openDatabase(url, { pool, applicationName: 'domaindex', maxSilence: silence })
+  const { secret, now, demo = false, pool = DEFAULT_POOL_SIZE, maxSilence } = options
+  const database = await openDatabase(url, { pool, applicationName: 'domaindex', maxSilence })
   try {
     if ((await createSchemaIfMissing(database, url)) && demo)
       await database.transaction((session) => session.script(RECORD_DEMO))
@@ -61,42 +61,46 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
   }
 }
 
-/** Makes the tables where there are none, as another process may do at the same time; true where it made them. Throws StoreFault. */
+/**
+ * Creates the tables if there are none; another process may do the same concurrently. Returns true if it created them.
+ * Throws StoreFault.
+ */
 export async function createSchemaIfMissing(database: Database, url: string): Promise<boolean> {
   const [server] = await database.read<ServerInfo>(READ_SERVER)
-  const unfit = unsupportedReason(server!)
-  if (unfit !== null) throw new StoreFault(`${redactedStoreUrl(url)} ${unfit}`)
-  let made = false
+  const reason = unsupportedReason(server!)
+  if (reason !== null) throw new StoreFault(`${redactedStoreUrl(url)} ${reason}`)
+  let isCreated = false
   for (const [part, folder] of SCHEMA_PARTS) {
-    const lacking = await pendingPostgresMigrations(database, part, folder)
-    if (lacking.length === 0) continue
-    if (lacking[0]!.number !== 1)
+    const pending = await pendingPostgresMigrations(database, part, folder)
+    if (pending.length === 0) continue
+    if (pending[0]!.number !== 1)
       throw new StoreFault(`${redactedStoreUrl(url)} is of an older release: run domaindex migrate`)
     await applyPostgresMigrations(database, part, folder)
-    made = true
+    isCreated = true
   }
-  return made
+  return isCreated
 }
 
 type ServerInfo = { encoding: string; version: number }
 
-/** What keeps a database from being a store, and what to do about it; null where nothing does. */
+/** Why a database cannot be a store, and what to do about it; null if it can. */
 export function unsupportedReason({ encoding, version }: ServerInfo): string | null {
-  if (version < MIN_POSTGRES_VERSION) return `is PostgreSQL ${version}: ${MIN_POSTGRES_VERSION} or later is needed`
+  if (version < MIN_POSTGRES_VERSION)
+    return `is PostgreSQL ${version}: version ${MIN_POSTGRES_VERSION} or later is required`
   return encoding === 'UTF8'
     ? null
-    : `has encoding ${encoding}: make the database with createdb --encoding=UTF8 --template=template0`
+    : `has encoding ${encoding}: create the database with createdb --encoding=UTF8 --template=template0`
 }
 
-/** Throws StoreFault where the store is no whole one of one's own. */
+/** Throws StoreFault if the store is a demo store or an unfinished copy. */
 export async function checkStorePurpose(database: Database, url: string, demo: boolean): Promise<void> {
   const metadata = await database.read<{ name: string }>({ name: 'open.metadata', text: 'select name from metadata' })
   if (!demo && metadata.some(({ name }) => name === 'demo'))
     throw new StoreFault(
-      `${redactedStoreUrl(url)} holds the demo's made-up world: name another store with DOMAINDEX_STORE`,
+      `${redactedStoreUrl(url)} holds the generated data of a demo: set DOMAINDEX_STORE to another store`,
     )
   if (metadata.some(({ name }) => name === 'copy'))
     throw new StoreFault(
-      `${redactedStoreUrl(url)} holds a part of another store: run domaindex copy again, which goes on with it`,
+      `${redactedStoreUrl(url)} holds an unfinished copy of another store: run domaindex copy again to resume it`,
     )
 }

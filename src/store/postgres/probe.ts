@@ -1,14 +1,14 @@
-/** Whether a database gives what the calls of the API ask of it: their tables, the rights on them, and a connection to write by. */
+/** Checks that API calls can use the database: tables, permissions, and a connection for writes. */
 
 import type { Database } from './database/database.ts'
 
-/** What calls read. */
+/** The tables that calls read. */
 const READ_TABLES = [
   ...['crawl_state', 'facts', 'dns_state', 'presence', 'address_count', 'redirect', 'redirect_count'],
   ...['pending_page', 'page_document', 'document', 'segment', 'posting', 'document_frequency'],
   ...['account', 'period', 'addon', 'token', 'secret'],
 ]
-/** What calls write, as the ledger writes it. */
+/** The writes of calls, as the ledger makes them. */
 const WRITE_STATEMENTS = [
   'insert into commit_marker (id) select gen_random_uuid() where false',
   'delete from commit_marker where false',
@@ -25,17 +25,17 @@ const WRITE_STATEMENTS = [
   `insert into paid_file (account, day, file) select 0, '', '' where false`,
 ]
 
-/** Reads no row and writes none: the server looks at tables and rights all the same. */
+/** Reads and writes no row, but the server checks tables and permissions. */
 const PROBE_READS = { name: 'probe.read', text: `select 1 from ${READ_TABLES} where false` }
 const PROBE_WRITES = {
   name: 'probe.write',
   text: `with ${WRITE_STATEMENTS.map((statement, number) => `w${number} as (${statement})`)} select 1`,
 }
 
-/** Throws what hinders. */
+/** Throws if calls would fail. */
 export async function probeDatabase({
   read,
-  rolledBackTransaction: trial,
+  rolledBackTransaction,
 }: Pick<Database, 'read' | 'rolledBackTransaction'>): Promise<void> {
-  await Promise.all([read(PROBE_READS), trial(({ rows }) => rows(PROBE_WRITES))])
+  await Promise.all([read(PROBE_READS), rolledBackTransaction(({ rows }) => rows(PROBE_WRITES))])
 }

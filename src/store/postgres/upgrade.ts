@@ -1,14 +1,17 @@
-/** Brings the tables of a store up to this release. */
+/** Migrates the tables of a store to this release. */
 
 import { type Database, openDatabase } from './database/database.ts'
 import { applyPostgresMigrations, hasTables, SCHEMA_PARTS } from './database/migrate.ts'
 
-/** True where the current schema holds a store. */
+/** Whether the current schema contains a store. */
 export function postgresStoreExists(url: string): Promise<boolean> {
   return withDatabase(url, hasTables)
 }
 
-/** Runs what is pending, the facts first; with `plan` runs nothing. `report` hears what it waits for. Returns the migrations, as in `facts/0002-name.sql`. */
+/**
+ * Runs the pending migrations, the facts first; with `plan` runs none. `report` receives what a migration waits for.
+ * Returns their names, as in `facts/0002-name.sql`.
+ */
 export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
   return withDatabase(url, async (database) => {
     const done: string[] = []

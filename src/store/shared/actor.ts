@@ -1,9 +1,9 @@
-/** Who makes the changes that a process makes for itself or for its user. */
+/** The actors of changes that no account makes: the store itself and the user of the operating system. */
 
 import { hostname, userInfo } from 'node:os'
 import type { Actor } from '../../accounts/audit.ts'
 
-/** Who acts if the store changes something by itself, such as its first secret. */
+/** The actor of changes that the store makes on its own, such as its first secret. */
 export const STORE_ACTOR: Actor = actorOf('the store itself')
 
 /** The user of the operating system that runs this process, as `user@host`, through `origin`. */
@@ -11,7 +11,7 @@ export function actorOf(origin: string): Actor {
   return { user: `${operatingSystemUser()}@${hostname()}`, origin }
 }
 
-/** With the user who called sudo, as sudo tells it. A user without an entry in the system's list has a number only. */
+/** Includes the user who called sudo. A user without an entry in the system's user list has only a number. */
 function operatingSystemUser(): string {
   const { SUDO_USER: sudo } = process.env
   try {

@@ -1,4 +1,4 @@
-/** How clocks, facts and terms are kept in columns, whatever the engine. */
+/** How both engines store clocks, facts and terms in columns. */
 
 import {
   type Clocks,
@@ -19,7 +19,7 @@ import type { Instant } from '../../values/time.ts'
 /** `crawl_state.id` of a forgotten name. */
 export const TOMBSTONE_ID = 0
 
-/** The columns of `crawl_state` beside its key. */
+/** The columns of `crawl_state` except its key. */
 export type CrawlStateRow = {
   id: number | null
   version: number
@@ -31,7 +31,7 @@ export type CrawlStateRow = {
   failures: number
 }
 
-/** The columns of `crawl_state` that make a CrawlState, beside the name. */
+/** The columns of `crawl_state` from which a CrawlState is read, without the name. */
 export const CRAWL_STATE_COLUMNS = 'id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures'
 
 /** The crawl state of a name. `row` is undefined if the name has none. */
@@ -60,38 +60,38 @@ export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefine
   }
 }
 
-/** Bytes of a clock that differs from what a clock is if it is not listed: the part's number, then seconds, big-endian. */
+/** Bytes of an entry of `other_clocks`: the part's number, then seconds, big-endian. */
 export const CLOCK_ENTRY_BYTES = 5
 
-/** Clocks as they are stored: the newest, and those that are listed because they are not what they would be otherwise. */
+/** Clocks as stored: the newest one, and the clocks that differ from their default. */
 type StoredClocks = { clock: Instant; otherClocks: Uint8Array | null }
 
-/** `numbers`: the stored number of each place of `Clocks`. */
+/** `numbers`: the stored number of each index of `Clocks`. */
 export function clockCodec(numbers: readonly number[]) {
-  const added = [...numbers.keys()].filter((place) => numbers[place]! >= FIRST_ADDED_PART_NUMBER)
-  const placeOf = new Map(numbers.map((number, place) => [number, place]))
+  const added = [...numbers.keys()].filter((index) => numbers[index]! >= FIRST_ADDED_PART_NUMBER)
+  const indexOf = new Map(numbers.map((number, index) => [number, index]))
   return {
     pack(clocks: Clocks): StoredClocks {
       const clock = Math.max(...clocks)
-      const listed = [...clocks.keys()].filter((place) => clocks[place] !== (added.includes(place) ? 0 : clock))
+      const listed = [...clocks.keys()].filter((index) => clocks[index] !== (added.includes(index) ? 0 : clock))
       if (listed.length === 0) return { clock, otherClocks: null }
-      const late = Buffer.alloc(listed.length * CLOCK_ENTRY_BYTES)
-      for (const [index, place] of listed.entries()) {
-        late.writeUInt8(numbers[place]!, index * CLOCK_ENTRY_BYTES)
-        late.writeUInt32BE(clocks[place]!, index * CLOCK_ENTRY_BYTES + 1)
+      const otherClocks = Buffer.alloc(listed.length * CLOCK_ENTRY_BYTES)
+      for (const [entry, index] of listed.entries()) {
+        otherClocks.writeUInt8(numbers[index]!, entry * CLOCK_ENTRY_BYTES)
+        otherClocks.writeUInt32BE(clocks[index]!, entry * CLOCK_ENTRY_BYTES + 1)
       }
-      return { clock, otherClocks: late }
+      return { clock, otherClocks }
     },
-    /** A number that this release does not know is a newer one's, and is passed over. */
-    unpack(clock: Instant, late: Uint8Array | null): Instant[] {
+    /** Ignores unknown numbers: a newer release has written them. */
+    unpack(clock: Instant, otherClocks: Uint8Array | null): Instant[] {
       const clocks = new Array<Instant>(numbers.length).fill(clock)
-      for (const place of added) clocks[place] = 0
-      if (late === null) return clocks
-      const bytes = Buffer.from(late.buffer, late.byteOffset, late.byteLength)
-      for (let at = 0; at < bytes.length; at += CLOCK_ENTRY_BYTES) {
-        const place = placeOf.get(bytes.readUInt8(at))
-        const seconds = bytes.readUInt32BE(at + 1)
-        if (place !== undefined) clocks[place] = seconds
+      for (const index of added) clocks[index] = 0
+      if (otherClocks === null) return clocks
+      const bytes = Buffer.from(otherClocks.buffer, otherClocks.byteOffset, otherClocks.byteLength)
+      for (let offset = 0; offset < bytes.length; offset += CLOCK_ENTRY_BYTES) {
+        const index = indexOf.get(bytes.readUInt8(offset))
+        const seconds = bytes.readUInt32BE(offset + 1)
+        if (index !== undefined) clocks[index] = seconds
       }
       return clocks
     },
@@ -110,7 +110,10 @@ export const FACTS_FLAG = {
   only_dns_no_web: 32,
 } as const
 
-/** The columns of `facts` beside id and name, in the order of the table. `redirect_host` is null in rows of older releases. */
+/**
+ * The columns of `facts` except id and name, in the order of the table. `redirect_host` is null in rows of older
+ * releases.
+ */
 export type FactsRow = {
   status: string | null
   ip: string | null
@@ -125,7 +128,7 @@ export type FactsRow = {
   redirect_host: string | null
 }
 
-/** The columns of a FactsRow in its order, which is that of the values of packFacts. */
+/** The columns of a FactsRow, in the order of the values of packFacts. */
 export const FACTS_COLUMN_NAMES: readonly (keyof FactsRow)[] = [
   'status',
   'ip',
@@ -178,9 +181,9 @@ function flagsOf(web: WebFacts): number {
 }
 
 /**
- * An older release that works on the same store writes a new target and leaves the host of the former one: a host that
- * does not fit the name and its target counts as unknown. Without a target the host was under the name's own registrable
- * domain, which has two labels at least, whatever the public suffix list was.
+ * An older release on the same store writes a new target and leaves the former host. Therefore a host that does not
+ * match the name and its target counts as unknown. Without a target, the host was below the name's own registrable
+ * domain, which has at least two labels under any public suffix list.
  */
 function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: FactsRow): DomainName | null {
   if (redirect_host === null) return null
@@ -205,7 +208,7 @@ function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
   }
 }
 
-/** JSON object: record type -> [first_seen, count, base, records]; the records are spliced in as they are. */
+/** JSON object: record type -> [first_seen, count, base, records]. The records are inserted as stored. */
 function packStates(states: CurrentFacts['states']): string {
   const members: string[] = []
   for (const type of RECORD_TYPES) {
@@ -216,10 +219,10 @@ function packStates(states: CurrentFacts['states']): string {
 }
 
 export function unpackStates(text: string): CurrentFacts['states'] {
-  const kept = JSON.parse(text) as Partial<Record<RecordType, [Instant, number, Instant | null, unknown[]]>>
+  const stored = JSON.parse(text) as Partial<Record<RecordType, [Instant, number, Instant | null, unknown[]]>>
   const states: Partial<Record<RecordType, DnsState>> = {}
   for (const type of RECORD_TYPES) {
-    const state = kept[type]
+    const state = stored[type]
     if (state)
       states[type] = { first_seen: state[0], count: state[1], base: state[2], records: JSON.stringify(state[3]) }
   }

@@ -1,8 +1,8 @@
-/** Turns of the event loop: long work goes on in pieces, and between any two of them, whosever they are, requests are looked at. */
+/** Splits long work into pieces: between any two pieces of any task, the event loop handles requests. */
 
 const waitingTurns: (() => void)[] = []
 
-/** Resolves when it is the caller's turn for one more piece, in the order of asking. */
+/** Resolves when the caller may run its next piece, in the order of the calls. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     if (waitingTurns.push(resolve) === 1) setImmediate(runNextTurn)

@@ -1,4 +1,4 @@
-/** One type's page of history out of its newest state and the superseded ones that an engine has read. */
+/** Builds a page of history of one record type from its newest state and superseded states. */
 
 import type { DnsState } from '../../apply/crawl-state.ts'
 import { withSerial } from '../../apply/dns-state.ts'
@@ -7,7 +7,7 @@ import { decodeRecords } from '../../values/stored-records.ts'
 import type { Instant } from '../../values/time.ts'
 import type { History, HistoryState } from '../port/store.ts'
 
-/** A superseded state; `whole` is the kept text of the one at its base, where it has one. */
+/** A superseded state. `baseRecords`: the records of the state at its base, if it has one. */
 export type StateRow = {
   first_seen: Instant
   records: string | null
@@ -15,7 +15,7 @@ export type StateRow = {
   baseRecords: string | null
 }
 
-/** `older`: superseded states before `before` (null: all), newest first, one more than `limit` where there are so many. */
+/** `older`: superseded states before `before` (null: all), newest first, up to one more than `limit`. */
 export function historyPageOfType(
   type: RecordType,
   newest: DnsState | undefined,
@@ -31,9 +31,9 @@ export function historyPageOfType(
   return { states: states.slice(0, limit), total: newest.count, more: states.length > limit }
 }
 
-/** A state that is kept as its serial alone is the whole one at its base with that serial. */
-function fullRecordsText({ records, serial, baseRecords: whole }: StateRow): string {
-  return records ?? withSerial(whole!, serial!)
+/** A state stored as a serial only has the records of its base with that serial. */
+function fullRecordsText({ records, serial, baseRecords }: StateRow): string {
+  return records ?? withSerial(baseRecords!, serial!)
 }
 
 function historyStateOf(type: RecordType, first_seen: Instant, stored: string): HistoryState {

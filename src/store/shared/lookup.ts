@@ -1,4 +1,4 @@
-/** The answer of /lookup out of the columns that an engine reads for it. */
+/** Builds the response of /lookup from the columns that an engine has read. */
 
 import type { IpStatus } from '../../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
@@ -6,13 +6,13 @@ import type { Ssl } from '../../observe/observation.ts'
 import type { LastObserved, Lookup } from '../port/store.ts'
 import { FACTS_FLAG, TOMBSTONE_ID, unpackClocks } from './columns.ts'
 
-/** The clocks of a narrow row. */
+/** The clocks of a crawl state. */
 export type ClockRow = { clock: number; other_clocks: Uint8Array | null }
-/** What the one statement of /lookup reads. An array, because it is asked so often: an object takes twice as long to make. */
+/** The columns of the statement of /lookup. An array, because creating an object takes twice as long. */
 export type LookupRow = [
   id: number | null,
   clock: number,
-  late: Uint8Array | null,
+  otherClocks: Uint8Array | null,
   ip: IpStatus | null,
   flags: number | null,
   ssl: Ssl | null,
@@ -23,20 +23,20 @@ export type LookupRow = [
   neighbours: number | null,
 ]
 
-/** The dns part's clock is the newest of all that are not the web part's. */
-export function lastObservedOf({ clock, other_clocks: late }: ClockRow): LastObserved {
-  if (late === null) return { dns: clock || null, web: clock || null }
-  const clocks = unpackClocks(clock, late)
+/** The clock of the DNS part is the newest of all clocks except that of the web part. */
+export function lastObservedOf({ clock, other_clocks: otherClocks }: ClockRow): LastObserved {
+  if (otherClocks === null) return { dns: clock || null, web: clock || null }
+  const clocks = unpackClocks(clock, otherClocks)
   const [web] = clocks.splice(CLOCK_INDEX.web, 1)
   return { web: web || null, dns: Math.max(...clocks) || null }
 }
 
 /** Null for a forgotten name. */
 export function unpackLookup(row: LookupRow): Lookup | null {
-  const [id, clock, late, ip, bits, ssl, redirects_to, networks, accounts, redirects, neighbours] = row
+  const [id, clock, otherClocks, ip, flagBits, ssl, redirects_to, networks, accounts, redirects, neighbours] = row
   if (id === TOMBSTONE_ID) return null
-  const flags = bits ?? 0
-  const { dns, web } = lastObservedOf({ clock, other_clocks: late })
+  const flags = flagBits ?? 0
+  const { dns, web } = lastObservedOf({ clock, other_clocks: otherClocks })
   return {
     dns,
     web,

@@ -22,23 +22,26 @@ export function readMigrations(folder: URL): Migration[] {
     })
 }
 
-/** What a migration that failed is told as. `part`: facts or ledger; `words`: what the engine says. */
+/** The error for a failed migration. `part`: facts or ledger. `message`: that of the engine. */
 export function migrationFault(
   part: string,
   { name }: Pick<Migration, 'name'>,
   message: string,
   cause: unknown,
 ): StoreFault {
-  const advice = 'nothing of it was kept, and those before it stay: mend that, and run domaindex migrate again'
+  const advice = 'it was rolled back, earlier ones stay applied: fix the cause, then run domaindex migrate again'
   return new StoreFault(`migration ${part}/${name} failed: ${message}; ${advice}`, { cause })
 }
 
-/** How the file of a migration ends that only adds: an older release, which lacks the file, goes on working on such a store. */
+/**
+ * The name of an expanding migration, which only adds. An older release, which lacks the file, still works on such a
+ * store.
+ */
 const EXPANDING_MIGRATION = /\.expand\.sql$/
 
 /**
- * Those that are not applied. A store may have later migrations than this release knows, as long as each of them only adds.
- * Throws StoreFault if one of them does not, or if the store has another past.
+ * The migrations to apply. A store may have later migrations than this release knows if each of them only adds. Throws
+ * StoreFault if one of them does not, or if the store has a different history.
  */
 export function unappliedMigrations(
   known: readonly Migration[],
@@ -46,10 +49,10 @@ export function unappliedMigrations(
 ): Migration[] {
   const last = known.at(-1)?.number ?? 0
   for (const { number, name, checksum } of applied) {
-    const ours = known.find((migration) => migration.number === number)
-    if (ours === undefined && !(number > last && EXPANDING_MIGRATION.test(name)))
+    const own = known.find((migration) => migration.number === number)
+    if (own === undefined && !(number > last && EXPANDING_MIGRATION.test(name)))
       throw new StoreFault(`the store has migration ${name}, which this release does not know: run a newer domaindex`)
-    if (ours !== undefined && ours.checksum !== checksum)
+    if (own !== undefined && own.checksum !== checksum)
       throw new StoreFault(
         `the store's migration ${name} differs from this release's: run the release that made the store`,
       )

@@ -1,32 +1,32 @@
-/** The installation's secrets, as every engine has them: those that the operator gave, and how one is made. */
+/** The installation's secrets: parses those of the operator and generates new ones. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { StoreFault } from '../port/fault.ts'
 import type { Secret } from '../port/ledger.ts'
 
-/** Seconds for which a replaced secret still signs, so that every process knows the new one before it is used. */
+/** Seconds for which a replaced secret still signs, so that every process knows the new one before its first use. */
 export const SIGNING_DELAY_SECONDS = 10
-/** Seconds for which a replaced secret still counts. */
+/** Seconds for which a replaced secret is still accepted. */
 export const FORMER_SECRET_SECONDS = 86_400
 
 const SECRET_BYTES = 32
 const MIN_SECRET_CHARACTERS = 32
 
-/** Why a given secret is not replaced by command. */
-export const GIVEN_SECRET_MESSAGE =
-  'the secret is given by DOMAINDEX_SECRET: put a new one in front of it, with a comma between, and restart every process'
+/** Why the command cannot replace a secret of the operator. */
+export const CONFIGURED_SECRET_MESSAGE =
+  'the secret is set by DOMAINDEX_SECRET: put a new one in front of it, separated by a comma, and restart every process'
 
-/** The secrets in a text, `NEW` or `NEW,FORMER`. Throws StoreFault. */
-export function parseGivenSecrets(text: string): Secret[] {
+/** Parses `NEW` or `NEW,FORMER`. Throws StoreFault. */
+export function parseConfiguredSecrets(text: string): Secret[] {
   const secrets = text.split(',').map((secret) => secret.trim())
   if (secrets.length > 2)
     throw new StoreFault(
-      'DOMAINDEX_SECRET holds more than two secrets: give the new one and, behind a comma, the former one',
+      'DOMAINDEX_SECRET contains more than two secrets: set the new one, a comma, and the former one',
     )
   for (const { length } of secrets) {
     if (length < MIN_SECRET_CHARACTERS)
       throw new StoreFault(
-        `DOMAINDEX_SECRET holds a secret of ${length} characters: give at least ${MIN_SECRET_CHARACTERS}, such as "openssl rand -hex 32" prints`,
+        `DOMAINDEX_SECRET contains a secret of ${length} characters: use at least ${MIN_SECRET_CHARACTERS}, for example from "openssl rand -hex 32"`,
       )
   }
   return secrets.map((secret) => withSecretNumber(Buffer.from(secret)))
@@ -36,7 +36,7 @@ export function generateSecret(): Secret {
   return withSecretNumber(randomBytes(SECRET_BYTES))
 }
 
-/** The number, 32 bits, follows from the secret itself, so that every process and machine finds the same one. */
+/** The number (32 bits) is derived from the secret, so every process and machine has the same one. */
 function withSecretNumber(bytes: Buffer): Secret {
   const digest = createHash('sha256').update('domaindex: number of a secret\n').update(bytes).digest()
   return { number: digest.readUInt32BE(0), bytes }

@@ -1,11 +1,13 @@
-/** What a sweep counts of the rows of `crawl_state`, in the SQL that every engine speaks. */
+/** The counts of a sweep over rows of `crawl_state`, in SQL for both engines. */
 
 import type { Instant } from '../../values/time.ts'
 import { AGE_DAYS, type SlotCount } from '../port/schedule.ts'
 
 const SECONDS_PER_DAY = 86_400
 
-/** The count's columns; `at` is how the engine writes its parameter for the time. Ages come added up, which takes half the time. */
+/**
+ * The columns of the count. `at`: the engine's parameter of the time. Ages are cumulative, which takes half the time.
+ */
 export function slotCountColumns(at: string): string {
   return [
     'count(*)',
@@ -17,16 +19,16 @@ export function slotCountColumns(at: string): string {
   ].join(', ')
 }
 
-/** The values of those columns. */
+/** Reads the values of those columns. */
 export function unpackSlotCount(row: readonly (number | null)[]): SlotCount {
-  const [names, due, overdue, fresh, next, ...younger] = row as [number, number, number, number, Instant | null]
-  const upTo = [...(younger as number[]), names - fresh]
+  const [names, due, overdue, neverProbed, next, ...ages] = row as [number, number, number, number, Instant | null]
+  const cumulative = [...(ages as number[]), names - neverProbed]
   return {
     names,
     due,
     overdue,
-    neverProbed: fresh,
+    neverProbed,
     next,
-    ages: upTo.map((count, place) => count - (upTo[place - 1] ?? 0)),
+    ages: cumulative.map((count, index) => count - (cumulative[index - 1] ?? 0)),
   }
 }

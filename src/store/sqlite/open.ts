@@ -1,4 +1,4 @@
-/** Opens a store of two SQLite files: the facts, and the ledger, beside them or elsewhere. */
+/** Opens a store of two SQLite files: the facts and the ledger. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../port/fault.ts'
@@ -21,8 +21,8 @@ import { sqliteSchedule } from './schedule/schedule.ts'
 import { sqliteIndexer } from './similar/indexer.ts'
 import { sqliteSimilar } from './similar/similar.ts'
 
-const DEMO_STORE_MESSAGE = "the demo's made-up world: name another store with DOMAINDEX_STORE"
-const UNFINISHED_COPY_MESSAGE = 'a part of another store: run domaindex copy again, which goes on with it'
+const DEMO_STORE_MESSAGE = 'the generated data of a demo: set DOMAINDEX_STORE to another store'
+const UNFINISHED_COPY_MESSAGE = 'an unfinished copy of another store: run domaindex copy again to resume it'
 
 type OpenSqliteOptions = OpenStoreOptions & Required<Pick<OpenStoreOptions, 'now' | 'demo'>>
 
@@ -31,11 +31,11 @@ export async function openSqlite(files: StoreFiles, options: OpenSqliteOptions):
   const database = withReserve(files.ledger, () => openFacts(path, options))
   const { ledger: mode, secret, now } = options
   const ledger = closeOnError(database, () =>
-    openLedgerAt(database, files, (at) => {
+    openLedgerAt(database, files, (path) => {
       try {
-        return openSqliteLedger(at, { ledger: mode, secret, now })
+        return openSqliteLedger(path, { ledger: mode, secret, now })
       } catch (error) {
-        throw describeSchemaError(at, error)
+        throw describeSchemaError(path, error)
       }
     }),
   )
@@ -47,7 +47,7 @@ export async function openSqlite(files: StoreFiles, options: OpenSqliteOptions):
   }
 }
 
-/** SQLite's result code for a statement that does not fit the schema. */
+/** SQLite's result code for a statement that does not match the schema. */
 const SQLITE_ERROR = 1
 
 function describeSchemaError(path: string, error: unknown): unknown {
@@ -87,28 +87,28 @@ function createSqliteStore(
   }
 }
 
-/** Throws StoreFault where the store is no whole one of one's own. */
+/** Throws StoreFault if the store is a demo store or an unfinished copy. */
 export function openFacts(
   path: string,
   { access, demo = false }: Pick<OpenStoreOptions, 'access' | 'demo'>,
 ): DatabaseSync {
-  const mark = (database: DatabaseSync): void => {
+  const markDemo = (database: DatabaseSync): void => {
     if (demo) database.exec(`insert or ignore into metadata (name, value) values ('demo', 'yes')`)
   }
-  const database = openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access, onMade: mark })
-  const words =
+  const database = openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access, onCreated: markDemo })
+  const reason =
     (demo ? null : isMarked(database, 'demo') && DEMO_STORE_MESSAGE) ||
     (isMarked(database, 'copy') && UNFINISHED_COPY_MESSAGE)
-  if (!words) return database
+  if (!reason) return database
   database.close()
-  throw new StoreFault(`${path} holds ${words}`)
+  throw new StoreFault(`${path} holds ${reason}`)
 }
 
 function isMarked(database: DatabaseSync, name: string): boolean {
   return database.prepare('select 1 from metadata where name = ?').get(name) !== undefined
 }
 
-/** What `open` opens; where it throws, the connection is closed. */
+/** Returns the result of `open`. If it throws, closes the connection. */
 function closeOnError<Result>(database: DatabaseSync, open: () => Result): Result {
   try {
     return open()

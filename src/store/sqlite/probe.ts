@@ -1,4 +1,4 @@
-/** Whether the files give what the calls of the API ask of them: to be read, and the ledger to be written. */
+/** Checks that API calls can use the files: read both, and write the ledger. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Day } from '../../values/time.ts'
@@ -8,7 +8,10 @@ import type { ProbedLedger } from './ledger/writing/write-probe.ts'
 const NO_ACCOUNT = 0
 const NO_DAY = '' as Day
 
-/** Throws what hinders. A budget of nobody has nothing to give back: the ledger is opened for writing, and nothing is written unless there is doubt. */
+/**
+ * Throws if calls would fail. A refund to a nonexistent account opens the ledger for writing, but writes nothing unless
+ * a fault is suspected.
+ */
 export function sqliteProbe(
   database: DatabaseSync,
   ledger: Pick<Ledger, 'usedUnits' | 'refundUnit'> & ProbedLedger,

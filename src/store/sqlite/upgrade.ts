@@ -1,4 +1,4 @@
-/** Brings the files of a store up to this release. */
+/** Migrates the files of a store to this release. */
 
 import { existsSync } from 'node:fs'
 import { connectSqlite } from './database/connection.ts'
@@ -8,8 +8,8 @@ import { SQLITE_LEDGER_SCHEMA } from './ledger/file.ts'
 import { requireLedger } from './ledger/ledger-location.ts'
 
 /**
- * Runs what is pending, the facts first; with `plan` runs nothing. Returns the migrations, as in `facts/0002-name.sql`.
- * Throws StoreFault if the ledger lies elsewhere: its migrations would be passed over.
+ * Runs the pending migrations, the facts first; with `plan` runs none. Returns their names, as in
+ * `facts/0002-name.sql`. Throws StoreFault if the ledger is at another path, because its migrations would be skipped.
  */
 export function migrateSqliteStore(files: StoreFiles, plan: boolean): string[] {
   const { facts, ledger } = files
@@ -29,7 +29,7 @@ function expectLedgerOf(files: StoreFiles): void {
   }
 }
 
-/** A file that is not there is made with the whole schema when the store is opened. */
+/** Skips a missing file: it gets the whole schema when the store is opened. */
 function migrateSqliteFile(path: string, schema: URL, plan: boolean): string[] {
   if (!existsSync(path)) return []
   const database = connectSqlite(path, { durable: true })

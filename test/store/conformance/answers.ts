@@ -1,22 +1,22 @@
 /** The answers: everything that the four queries say of a few names, asked of a store and of the model alike. */
 
 import assert from 'node:assert/strict'
-import type { FactsReader, Lookup, RowFormat } from '../../../src/store/port/store.ts'
+import type { FactsReader, Lookup } from '../../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import type { Model } from '../model.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 
-/** What is asked: these names and addresses, in pages of `limit` rows that come as `as`. */
-export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number; as: RowFormat }
+/** What is asked: these names and addresses, in pages of `limit` rows. */
+export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }
 
 /** The store answers as the model does. */
 export async function agree(facts: FactsReader, model: Model, question: Question): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
 }
 
-async function answersOfStore(facts: FactsReader, { names, addresses, limit, as }: Question): Promise<object> {
+async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Question): Promise<object> {
   const answers: Record<string, object> = {}
   for (const name of names) {
     const history = RECORD_TYPES.map(async (type) => [type, await walkHistory(facts, name, type, limit)])
@@ -24,14 +24,14 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit, as 
     answers[name] = {
       lookup: readable(await facts.lookup(name)),
       clocks: structuredClone(await facts.clocks(name)),
-      redirects: await walkRedirects(facts, name, limit, as),
+      redirects: await walkRedirects(facts, name, limit),
       addresses: [...(await facts.addresses(name))],
-      neighbours: await walkNeighbours(facts, name, limit, as),
+      neighbours: await walkNeighbours(facts, name, limit),
       history: Object.fromEntries(await Promise.all(history)),
       heads: RECORD_TYPES.map((type) => structuredClone(heads[type])),
     }
   }
-  for (const address of addresses) answers[address] = await walkNeighbours(facts, [address], limit, as)
+  for (const address of addresses) answers[address] = await walkNeighbours(facts, [address], limit)
   return answers
 }
 

@@ -29,8 +29,8 @@ export function crowd(engine: Engine): void {
       const { redirect_count, reverse_ip_count } = (await store.facts.lookup(TARGET))!
       assert.deepEqual([redirect_count, reverse_ip_count], [count, count])
       for (const limit of [50_000, 9_999]) {
-        const targets = (await walkNeighbours(store.facts, TARGET, limit, 'json')).map(({ target }) => target)
-        const sources = await walkRedirects(store.facts, TARGET, limit, 'rows')
+        const targets = (await walkNeighbours(store.facts, TARGET, limit)).map(({ target }) => target)
+        const sources = await walkRedirects(store.facts, TARGET, limit)
         assert.deepEqual([targets.length, sources.length], [count, count])
         assert.ok(targets.every((target, n) => target === sources[n] && (n === 0 || target > targets[n - 1]!)))
       }

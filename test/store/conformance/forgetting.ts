@@ -6,7 +6,7 @@ import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { decoded } from './paging.ts'
+import { parsePage } from './paging.ts'
 import { address, dns, NOW, name, redirecting, seen, soa, testWithStore, web } from './world.ts'
 
 const ONE = name('one.example')
@@ -15,7 +15,6 @@ const QUESTION = {
   names: [ONE, TWO, name('t.example')],
   addresses: [address('192.0.2.1'), address('::1')],
   limit: 1,
-  as: 'json' as const,
 }
 
 const WORLD = [
@@ -89,7 +88,7 @@ export function forgetting(engine: Engine): void {
   testWithStore(engine, 'a forgotten name stays the target of those that redirect to it', async (store) => {
     await ingest(store, WORLD)
     await store.observations.forget(ONE)
-    const { rows } = decoded(await store.facts.redirects(ONE, null, 10, 'json'))
+    const { rows } = parsePage(await store.facts.redirects(ONE, null, 10))
     assert.deepEqual(rows, [{ target: 't.example' }])
   })
 }

@@ -19,7 +19,7 @@ const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)
 const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
 
 const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
-const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }), as: fc.constantFrom('rows', 'json') })
+const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }) })
 
 /** What became of an event: an observation's outcome, or whether there was something to forget. */
 type Fate = IngestOutcome | boolean

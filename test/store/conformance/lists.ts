@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { NeighbourRow, RowFormat, Store } from '../../../src/store/port/store.ts'
+import type { NeighbourRow, RedirectRow, Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { decoded, walkNeighbours, walkRedirects } from './paging.ts'
+import { parsePage, walkNeighbours, walkRedirects } from './paging.ts'
 import { address, dns, minuteText, NOW, NXDOMAIN, name, redirecting, seen, testWithStore } from './world.ts'
 
-const FORMATS: readonly RowFormat[] = ['rows', 'json']
 const IN_ORDER = [
   '0.0.0.0',
   '2.0.0.1',
@@ -35,23 +34,22 @@ function on(domain: string, at: number, addresses: readonly string[]): Observati
 
 async function rowsOf(store: Store, ...given: Parameters<Store['facts']['neighbours']>): Promise<string[]> {
   const [addresses, except, after, limit] = given
-  const page = await store.facts.neighbours(addresses, except, after, limit, 'rows')
-  return page.rows.map(({ ip, target }) => `${ip} ${target}`)
+  const { rows } = parsePage<NeighbourRow, unknown>(await store.facts.neighbours(addresses, except, after, limit))
+  return rows.map(({ ip, target }) => `${ip} ${target}`)
 }
 
 export function lists(engine: Engine): void {
   testWithStore(engine, 'an unknown name and address have empty pages and no end to come', async (store) => {
     const one = name('one.example')
-    assert.deepEqual(await store.facts.redirects(one, null, 10, 'rows'), { rows: [], count: 0, last: null })
-    assert.deepEqual(decoded(await store.facts.redirects(one, null, 10, 'json')), { rows: [], count: 0, last: null })
+    assert.deepEqual(parsePage(await store.facts.redirects(one, null, 10)), { rows: [], count: 0, last: null })
     assert.deepEqual(await store.facts.addresses(one), [])
     for (const addresses of [[], [address('192.0.2.1')]]) {
-      assert.deepEqual(await store.facts.neighbours(addresses, null, null, 10, 'rows'), {
+      assert.deepEqual(parsePage(await store.facts.neighbours(addresses, null, null, 10)), {
         rows: [],
         count: 0,
         last: null,
       })
-      assert.deepEqual(decoded(await store.facts.neighbours(addresses, one, null, 10, 'json')), {
+      assert.deepEqual(parsePage(await store.facts.neighbours(addresses, one, null, 10)), {
         rows: [],
         count: 0,
         last: null,
@@ -65,7 +63,7 @@ export function lists(engine: Engine): void {
     async (store) => {
       await ingest(store, [on('one.example', 1, IN_ORDER.toReversed()), on('two.example', 1, IN_ORDER)])
       assert.deepEqual(await store.facts.addresses(name('one.example')), IN_ORDER)
-      const rows = await walkNeighbours(store.facts, name('one.example'), 3, 'json')
+      const rows = await walkNeighbours(store.facts, name('one.example'), 3)
       assert.deepEqual(
         rows.map(({ ip }) => ip),
         IN_ORDER,
@@ -80,39 +78,38 @@ export function lists(engine: Engine): void {
       .map((domain) => ({ ...on(domain, 1, ['192.0.2.1']), web: redirecting('one.example') }))
     await ingest(store, observations)
     for (let limit = 1; limit <= 11; limit++) {
-      for (const as of FORMATS) {
-        assert.deepEqual(await walkRedirects(store.facts, name('one.example'), limit, as), inOrder)
-        const rows = await walkNeighbours(store.facts, [address('192.0.2.1')], limit, as)
-        assert.deepEqual(
-          rows.map(({ target }) => target),
-          inOrder,
-        )
-      }
+      assert.deepEqual(await walkRedirects(store.facts, name('one.example'), limit), inOrder)
+      const rows = await walkNeighbours(store.facts, [address('192.0.2.1')], limit)
+      assert.deepEqual(
+        rows.map(({ target }) => target),
+        inOrder,
+      )
     }
   })
 
   testWithStore(
     engine,
-    'rows and json are the same page: keys in the order of the specification, the same position',
+    'a page is the JSON of its rows: keys in the order of the specification, the position of its last row',
     async (store) => {
-      await ingest(
-        store,
-        ['a', 'b', 'c'].map((domain) => ({
-          ...on(`${domain}.example`, 1, ['192.0.2.1', '::1']),
-          web: redirecting('t.example'),
-        })),
-      )
+      const model = new Model(NOW)
+      const observations = ['a', 'b', 'c'].map((domain) => ({
+        ...on(`${domain}.example`, 1, ['192.0.2.1', '::1']),
+        web: redirecting('t.example'),
+      }))
+      await ingest(store, observations)
+      for (const observation of observations) model.observe(observation)
       const addresses = ['192.0.2.1', '::1'].map(address)
+      const all = model.neighbours(addresses, null).map(({ target, ip, since }) => ({ target, ip, since }))
+      const targets = model.redirects(name('t.example')).map((target) => ({ target }))
       for (let limit = 1; limit <= 7; limit++) {
-        const rows = await store.facts.neighbours(addresses, null, null, limit, 'rows')
-        const json = await store.facts.neighbours(addresses, null, null, limit, 'json')
-        assert.equal(JSON.stringify(decoded(json).rows), JSON.stringify(rows.rows))
-        assert.deepEqual(Object.keys(rows.rows[0] as NeighbourRow), ['target', 'ip', 'since'])
-        assert.deepEqual(structuredClone(json.last), structuredClone(rows.last))
-        const sources = await store.facts.redirects(name('t.example'), null, limit, 'rows')
-        const text = await store.facts.redirects(name('t.example'), null, limit, 'json')
-        assert.equal(JSON.stringify(decoded(text).rows), JSON.stringify(sources.rows))
-        assert.equal(text.last, sources.last)
+        const page = parsePage<NeighbourRow, unknown>(await store.facts.neighbours(addresses, null, null, limit))
+        assert.equal(JSON.stringify(page.rows), JSON.stringify(all.slice(0, limit)))
+        assert.deepEqual(Object.keys(page.rows[0]!), ['target', 'ip', 'since'])
+        const { ip, target } = page.rows.at(-1)!
+        assert.deepEqual(structuredClone(page.last), limit < all.length ? { address: ip, name: target } : null)
+        const sources = parsePage<RedirectRow, unknown>(await store.facts.redirects(name('t.example'), null, limit))
+        assert.equal(JSON.stringify(sources.rows), JSON.stringify(targets.slice(0, limit)))
+        assert.equal(sources.last, limit < targets.length ? sources.rows.at(-1)!.target : null)
       }
     },
   )
@@ -127,8 +124,8 @@ export function lists(engine: Engine): void {
       await ingest(store, observations)
       for (const observation of observations) model.observe(observation)
       for (let limit = 1; limit <= 25; limit++) {
-        await agree(store.facts, model, { names: names.map(name), addresses: IN_ORDER, limit, as: FORMATS[limit % 2]! })
-        assert.deepEqual(await walkNeighbours(store.facts, IN_ORDER, limit, 'rows'), model.neighbours(IN_ORDER, null))
+        await agree(store.facts, model, { names: names.map(name), addresses: IN_ORDER, limit })
+        assert.deepEqual(await walkNeighbours(store.facts, IN_ORDER, limit), model.neighbours(IN_ORDER, null))
       }
     },
   )
@@ -140,11 +137,9 @@ export function lists(engine: Engine): void {
       on('c.example', 1, ['192.0.2.1', '192.0.2.2']),
     ])
     const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address)
-    for (const as of FORMATS) {
-      assert.equal((await store.facts.neighbours(addresses, name('c.example'), null, 2, as)).last, null)
-      assert.notEqual((await store.facts.neighbours(addresses, null, null, 2, as)).last, null)
-      assert.equal((await store.facts.neighbours(addresses, null, null, 4, as)).last, null)
-    }
+    assert.equal((await store.facts.neighbours(addresses, name('c.example'), null, 2)).last, null)
+    assert.notEqual((await store.facts.neighbours(addresses, null, null, 2)).last, null)
+    assert.equal((await store.facts.neighbours(addresses, null, null, 4)).last, null)
   })
 
   testWithStore(engine, 'a position need not be that of a row that is there', async (store) => {
@@ -157,7 +152,7 @@ export function lists(engine: Engine): void {
     )
     const addresses = ['192.0.2.1', '192.0.2.3', '::1'].map(address)
     const after = (ip: string, domain: string) =>
-      rowsOf(store, addresses, name('e.example'), { address: address(ip), name: name(domain) }, 2, 'rows')
+      rowsOf(store, addresses, name('e.example'), { address: address(ip), name: name(domain) }, 2)
     assert.deepEqual(await after('192.0.2.1', 'b.example'), ['192.0.2.1 c.example', '192.0.2.3 a.example'])
     assert.deepEqual(await after('192.0.2.2', 'z.example'), ['192.0.2.3 a.example', '192.0.2.3 c.example'])
     assert.deepEqual(await after('192.0.2.2', 'a.a'), ['192.0.2.3 a.example', '192.0.2.3 c.example'])
@@ -165,12 +160,14 @@ export function lists(engine: Engine): void {
     assert.deepEqual(await after('255.0.0.0', 'z.z'), ['::1 a.example', '::1 c.example'])
     assert.deepEqual(await after('::1', 'c.example'), [])
     assert.deepEqual(await after('::2', 'a.a'), [])
-    const sources = await store.facts.redirects(name('t.example'), name('b.example'), 5, 'rows')
+    const sources = parsePage<RedirectRow, unknown>(
+      await store.facts.redirects(name('t.example'), name('b.example'), 5),
+    )
     assert.deepEqual(
       sources.rows.map(({ target }) => target),
       ['c.example', 'e.example'],
     )
-    assert.deepEqual(decoded(await store.facts.redirects(name('t.example'), name('z.example'), 5, 'json')), {
+    assert.deepEqual(parsePage(await store.facts.redirects(name('t.example'), name('z.example'), 5)), {
       rows: [],
       count: 0,
       last: null,
@@ -185,7 +182,7 @@ export function lists(engine: Engine): void {
       on('a.example', 2, ['192.0.2.2']),
       seen('c.example', 2, NXDOMAIN),
     ])
-    assert.deepEqual(await rowsOf(store, ['192.0.2.1', '192.0.2.2'].map(address), null, null, 9, 'rows'), [
+    assert.deepEqual(await rowsOf(store, ['192.0.2.1', '192.0.2.2'].map(address), null, null, 9), [
       '192.0.2.1 b.example',
       '192.0.2.2 a.example',
       '192.0.2.2 b.example',
@@ -193,7 +190,7 @@ export function lists(engine: Engine): void {
   })
 
   testWithStore(engine, 'a source that redirects elsewhere or no more leaves the list', async (store) => {
-    const redirects = async (target: string) => walkRedirects(store.facts, name(target), 5, 'rows')
+    const redirects = async (target: string) => walkRedirects(store.facts, name(target), 5)
     await ingest(
       store,
       ['a.example', 'b.example', 'c.example'].map((domain) => seen(domain, 1, null, redirecting('t.example'))),
@@ -218,12 +215,12 @@ export function lists(engine: Engine): void {
         on('b.example', 9, ['192.0.2.1']),
       ])
       await ingest(store, [on('a.example', 6, ['192.0.2.1', '192.0.2.2', '::1'])])
-      const rows = await walkNeighbours(store.facts, name('a.example'), 5, 'rows')
+      const rows = await walkNeighbours(store.facts, name('a.example'), 5)
       assert.deepEqual(
         rows.map(({ since }) => since),
         [minuteText(9)],
       )
-      const mine = await walkNeighbours(store.facts, ['192.0.2.1', '192.0.2.2', '::1'].map(address), 5, 'json')
+      const mine = await walkNeighbours(store.facts, ['192.0.2.1', '192.0.2.2', '::1'].map(address), 5)
       assert.deepEqual(
         mine.filter(({ target }) => target === 'a.example').map(({ since }) => since),
         [minuteText(1), minuteText(2), minuteText(1)],

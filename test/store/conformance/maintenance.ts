@@ -83,7 +83,6 @@ export function upkeep(engine: Engine): void {
       names,
       addresses: ['192.0.2.1', '192.0.2.2', '::1'].map(address),
       limit: 2,
-      as: 'rows',
     })
     assert.deepEqual(
       await ingest(reopened, FILLED),

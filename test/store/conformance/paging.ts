@@ -8,7 +8,6 @@ import type {
   NeighbourPosition,
   NeighbourRow,
   RedirectRow,
-  RowFormat,
   RowPage,
 } from '../../../src/store/port/store.ts'
 import type { RecordType } from '../../../src/values/dns-record.ts'
@@ -16,14 +15,8 @@ import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import type { Instant } from '../../../src/values/time.ts'
 
-/** The rows of a page, however they are handed over. */
-function rowsOf<Row, Position>(page: RowPage<Row, RowFormat, Position>): Row[] {
-  const isReady = page.rows[0] instanceof Uint8Array
-  return isReady ? decoded(page as RowPage<Row, 'json', Position>).rows : structuredClone(page.rows as Row[])
-}
-
-/** A page of ready JSON with its rows read. */
-export function decoded<Row, Position>({ rows, count, last }: RowPage<Row, 'json', Position>) {
+/** A page with its rows parsed. */
+export function parsePage<Row, Position>({ rows, count, last }: RowPage<Position>) {
   return { rows: JSON.parse(Buffer.concat(rows).toString()) as Row[], count, last }
 }
 
@@ -31,13 +24,13 @@ export function decoded<Row, Position>({ rows, count, last }: RowPage<Row, 'json
 async function walk<Row, Position>(
   limit: number,
   place: (row: Row) => Position,
-  fetch: (after: Position | null) => Promise<RowPage<Row, RowFormat, Position>>,
+  fetch: (after: Position | null) => Promise<RowPage<Position>>,
 ): Promise<Row[]> {
   const rows: Row[] = []
   let after: Position | null = null
   do {
-    const page: RowPage<Row, RowFormat, Position> = await fetch(after)
-    const found = rowsOf(page)
+    const page: RowPage<Position> = await fetch(after)
+    const found = parsePage<Row, Position>(page).rows
     assert.equal(page.count, found.length, 'count is the number of rows')
     assert.ok(found.length <= limit, `a page of ${limit} has ${found.length} rows`)
     if (page.last !== null) {
@@ -50,16 +43,11 @@ async function walk<Row, Position>(
   return rows
 }
 
-export async function walkRedirects(
-  facts: FactsReader,
-  target: DomainName,
-  limit: number,
-  as: RowFormat,
-): Promise<DomainName[]> {
+export async function walkRedirects(facts: FactsReader, target: DomainName, limit: number): Promise<DomainName[]> {
   const rows = await walk<RedirectRow, DomainName>(
     limit,
     (row) => row.target,
-    (after) => facts.redirects(target, after, limit, as),
+    (after) => facts.redirects(target, after, limit),
   )
   return rows.map((row) => row.target)
 }
@@ -69,14 +57,13 @@ export function walkNeighbours(
   facts: FactsReader,
   of: DomainName | readonly IpAddress[],
   limit: number,
-  as: RowFormat,
 ): Promise<NeighbourRow[]> {
   return walk<NeighbourRow, NeighbourPosition>(
     limit,
     ({ ip, target }) => ({ address: ip, name: target }),
     async (after) => {
-      if (typeof of !== 'string') return facts.neighbours(of, null, after, limit, as)
-      return facts.neighbours(await facts.addresses(of), of, after, limit, as)
+      if (typeof of !== 'string') return facts.neighbours(of, null, after, limit)
+      return facts.neighbours(await facts.addresses(of), of, after, limit)
     },
   )
 }

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import type { WebPart } from '../../../src/observe/observation.ts'
 import { redirectTargetFor } from '../../../src/observe/redirect-target.ts'
 import { ingest } from '../../../src/store/ingest.ts'
-import type { Store } from '../../../src/store/port/store.ts'
+import type { RedirectRow, Store } from '../../../src/store/port/store.ts'
 import { retargetAll } from '../../../src/store/retarget.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { Engine } from './engine.ts'
+import { parsePage } from './paging.ts'
 import { name, seen, testWithStore, web } from './world.ts'
 
 /** The registrable domain by a list on which a suffix stands beside `example`. */
@@ -36,7 +37,7 @@ const run = (store: Store, registrableOf = NEWER, signal = new AbortController()
   retargetAll(store, { list, signal, registrableOf })
 
 async function sources(store: Store, target: string): Promise<string[]> {
-  const { rows } = await store.facts.redirects(name(target), null, 1000, 'rows')
+  const { rows } = parsePage<RedirectRow, unknown>(await store.facts.redirects(name(target), null, 1000))
   const counted = (await store.facts.lookup(name(target)))?.redirect_count
   if (counted !== undefined) assert.equal(counted, rows.length)
   return rows.map((row) => row.target)

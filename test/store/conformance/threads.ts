@@ -12,6 +12,7 @@ import { agree } from './answers.ts'
 import { ADDRESSES, NAMES, observations, TARGETS } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
 import type { Task } from './other-process.ts'
+import { parsePage } from './paging.ts'
 import { address, dns, NOW, name, redirecting, seen, testWithStore } from './world.ts'
 
 /** Starts a writer in a thread of its own; resolves when it begins, `done` when it has ended well. */
@@ -46,8 +47,8 @@ function moved(at: number): Observation[] {
 /** What a client sees of the hub at one moment: the counts of its lookup, and the rows of each list. */
 async function look({ facts }: Store): Promise<number[]> {
   const { redirect_count, reverse_ip_count } = (await facts.lookup(name(HUB)))!
-  const sources = await facts.redirects(name(HUB), null, 5, 'rows')
-  const present = await facts.neighbours([address('192.0.2.1')], null, null, 5, 'rows')
+  const sources = parsePage(await facts.redirects(name(HUB), null, 5))
+  const present = parsePage(await facts.neighbours([address('192.0.2.1')], null, null, 5))
   return [redirect_count, reverse_ip_count, sources.rows.length, present.rows.length]
 }
 
@@ -83,7 +84,7 @@ export function threads(engine: Engine): void {
       await done
       const model = new Model(NOW)
       for (const observation of history) model.observe(observation)
-      const question = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES, limit: 3, as: 'rows' as const }
+      const question = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES, limit: 3 }
       await agree(store.facts, model, question)
     },
   )

@@ -16,17 +16,17 @@ type Walk = {
 export const WALKS: readonly Walk[] = [
   ...[...NAMES, ...TARGETS].map((name) => ({
     of: `redirect ${name}`,
-    walk: async (facts: FactsReader, limit: number): Promise<string[]> => walkRedirects(facts, name, limit, 'rows'),
+    walk: async (facts: FactsReader, limit: number): Promise<string[]> => walkRedirects(facts, name, limit),
     rows: (model: Model): string[] => model.redirects(name),
   })),
   ...NAMES.map((name) => ({
     of: `reverseip ${name}`,
-    walk: async (facts: FactsReader, limit: number) => texts(await walkNeighbours(facts, name, limit, 'rows')),
+    walk: async (facts: FactsReader, limit: number) => texts(await walkNeighbours(facts, name, limit)),
     rows: (model: Model) => texts(model.neighbours(model.addresses(name), name)),
   })),
   ...ADDRESSES.map((address) => ({
     of: `reverseip ${address}`,
-    walk: async (facts: FactsReader, limit: number) => texts(await walkNeighbours(facts, [address], limit, 'json')),
+    walk: async (facts: FactsReader, limit: number) => texts(await walkNeighbours(facts, [address], limit)),
     rows: (model: Model) => texts(model.neighbours([address], null)),
   })),
   ...NAMES.flatMap((name) =>

@@ -16,7 +16,6 @@ const QUESTION = {
   names: [ONE, TWO, name('target.example')],
   addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address),
   limit: 1,
-  as: 'json' as const,
 }
 
 function on(domain: string, at: number, ...addresses: string[]): Observation {

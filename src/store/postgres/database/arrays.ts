@@ -1,13 +1,13 @@
-/** PostgreSQL's array literals, in which the columns of many rows go to the server at once. */
+/** Array literals of PostgreSQL: they send the columns of many rows to the server at once. */
 
 import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 
-/** Of numbers, names and other words without any character that means something in a literal. */
+/** Of numbers, names and other values without special characters. */
 export function plainArray(values: readonly (string | number | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`
 }
 
-/** Of any texts. */
+/** Of any text. */
 export function textArray(values: readonly (string | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
 }

@@ -1,7 +1,8 @@
 /**
- * The commit marker: a row that a transaction writes, which shows that it was committed if the answer to its commit is lost.
+ * The commit marker: a row that a transaction writes. It shows whether the transaction was committed if the reply to
+ * its commit is lost.
  *
- * The server's own word, pg_xact_status, is none: after a crash a lost transaction's number is given to the next one.
+ * The server's pg_xact_status cannot be used: after a crash, the number of a lost transaction is assigned again.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -10,11 +11,11 @@ import type pg from 'pg'
 import { UncertainWriteFault } from '../../port/fault.ts'
 import { isConnectionLost } from './errors.ts'
 
-/** Made beside the table of migrations, because migrations are the only transactions that leave no marker. */
+/** Created with the table of migrations, because only migrations leave no marker. */
 export const CREATE_COMMIT_MARKERS =
   'create table if not exists commit_marker (id uuid primary key, written_at timestamptz not null default now())'
 
-/** A new marker, and those of former transactions that nobody will ask for. */
+/** A new marker, and obsolete markers of former transactions. */
 export type CommitMarker = { id: string; obsolete: string[] }
 
 const INSERT_COMMIT_MARKER = {
@@ -25,44 +26,44 @@ const CHECK_COMMIT_MARKER = {
   name: 'commit-marker.check',
   text: 'insert into commit_marker (id) values ($1) on conflict do nothing',
 }
-/** Of processes that are gone too. */
+/** Also deletes markers of processes that have ended. */
 const DELETE_COMMIT_MARKERS = `delete from commit_marker where id = any($1::uuid[]) or written_at < now() - interval '1 day'`
 
-/** How often it is looked for while the server comes and goes, and how many milliseconds lie between. */
+/** Maximum checks for a marker while the server restarts, and the milliseconds between them. */
 const MAX_MARKER_CHECKS = 20
 const MARKER_CHECK_MS = 100
-/** Milliseconds that it is looked for after the server was silent. */
+/** Milliseconds for checks after the server was silent. */
 const BRIEF_CHECK_MS = 2_000
 const COMMIT_UNKNOWN_MESSAGE =
-  'the connection was lost while a transaction was being committed, and it cannot be found out whether it was'
+  'the connection was lost during a commit; it is unknown whether the transaction was committed'
 
 /** The commit markers of one process. */
 export class CommitMarkers {
   #obsolete: string[] = []
 
-  /** Begins to leave one in the transaction of a connection. */
-  async insert(client: pg.ClientBase, { id, obsolete: spent }: CommitMarker): Promise<void> {
-    await client.query({ ...INSERT_COMMIT_MARKER, values: [id, spent] })
+  /** Inserts a marker in the transaction of a connection. */
+  async insert(client: pg.ClientBase, { id, obsolete }: CommitMarker): Promise<void> {
+    await client.query({ ...INSERT_COMMIT_MARKER, values: [id, obsolete] })
   }
 
   next(): CommitMarker {
     return { id: randomUUID(), obsolete: this.#obsolete.splice(0) }
   }
 
-  /** A transaction has ended, and it is known how. */
-  settle({ id, obsolete: spent }: CommitMarker, isCommitted: boolean): void {
-    this.#obsolete.push(...(isCommitted ? [id] : spent))
+  /** Records that the outcome of a transaction is known. */
+  settle({ id, obsolete }: CommitMarker, isCommitted: boolean): void {
+    this.#obsolete.push(...(isCommitted ? [id] : obsolete))
   }
 
-  /** Removes those that are left; what hinders it does no harm. */
+  /** Deletes obsolete markers. Ignores errors. */
   async deleteObsolete(pool: pg.Pool): Promise<void> {
     if (this.#obsolete.length > 0) await pool.query(DELETE_COMMIT_MARKERS, [this.#obsolete.splice(0)]).catch(() => {})
   }
 }
 
 /**
- * Whether a transaction was committed whose commit was not answered; `briefly`: those who wait have waited long enough. Throws
- * DoubtFault where that cannot be found out.
+ * Whether a transaction was committed whose commit got no reply. `briefly`: the callers have waited long enough. Throws
+ * UncertainWriteFault if this cannot be determined.
  */
 export async function isCommitted(
   takeConnection: () => Promise<pg.PoolClient>,
@@ -71,16 +72,16 @@ export async function isCommitted(
 ): Promise<boolean> {
   const check = checkMarker(takeConnection, marker)
   if (!briefly) return check
-  check.catch(() => {}) // it goes on looking for nobody
+  check.catch(() => {}) // the check continues, but its result is not used
   const found = await Promise.race([check, sleep(BRIEF_CHECK_MS, null, { ref: false })])
   if (found === null) throw new UncertainWriteFault(COMMIT_UNKNOWN_MESSAGE)
   return found
 }
 
 async function checkMarker(takeConnection: () => Promise<pg.PoolClient>, { id }: CommitMarker): Promise<boolean> {
-  for (let look = 0; look < MAX_MARKER_CHECKS; look++) {
+  for (let attempt = 0; attempt < MAX_MARKER_CHECKS; attempt++) {
     const client = await takeConnection().catch(() => null)
-    if (client === null) break // what `take` throws would let the transaction be run a second time
+    if (client === null) break // rethrowing this error would run the transaction a second time
     const found = await markerExists(client, id)
     if (found !== null) return found
     await sleep(MARKER_CHECK_MS)
@@ -88,7 +89,9 @@ async function checkMarker(takeConnection: () => Promise<pg.PoolClient>, { id }:
   throw new UncertainWriteFault(COMMIT_UNKNOWN_MESSAGE)
 }
 
-/** Waits for a transaction that is under way still: two rows of one id exclude each other. Null where the connection is lost. */
+/**
+ * Waits for a transaction that is still open: two rows of one id exclude each other. Null if the connection is lost.
+ */
 async function markerExists(client: pg.PoolClient, id: string): Promise<boolean | null> {
   let isBroken = false
   client.on('error', ignoreMarkerError)
@@ -100,7 +103,8 @@ async function markerExists(client: pg.PoolClient, id: string): Promise<boolean 
   } catch (error) {
     isBroken = true
     if (isConnectionLost(error)) return null
-    throw new UncertainWriteFault(COMMIT_UNKNOWN_MESSAGE, { cause: error }) // it may be under way for longer than anyone waits
+    // it may stay open for longer than any caller waits
+    throw new UncertainWriteFault(COMMIT_UNKNOWN_MESSAGE, { cause: error })
   } finally {
     client.off('error', ignoreMarkerError)
     client.release(isBroken)

@@ -1,23 +1,23 @@
-/** How a PostgreSQL is reached: a URL's meaning, the settings of every session, and how values come back. */
+/** Connection settings for PostgreSQL: the URL, the session settings, and the parsing of values. */
 
 import type pg from 'pg'
 import { StoreFault } from '../../port/fault.ts'
 import { isPostgres } from '../../port/url.ts'
 
-/** A statement that is prepared once a connection, by its name. */
+/** A statement that is prepared by name, once per connection. */
 export type Statement = { name: string; text: string; rowMode?: 'array' }
 
 /** Milliseconds. */
 export const STATEMENT_TIMEOUT_MS = 60_000
-/** As long as a SQLite writer waits for another one. */
+/** The same time as a SQLite writer waits for another one. */
 const LOCK_TIMEOUT_MS = 20_000
-/** A process that hangs in a transaction gives its locks back. */
+/** If a process hangs in a transaction, the server releases its locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 60_000
 export const CONNECT_TIMEOUT_MS = 10_000
 
 /**
- * Every statement is a look-up by key, a range of one key, or one of these for each of a list of keys. The planner is told so,
- * and plans once: what it would guess from tables that are empty, or that nobody has analysed yet, is of no use.
+ * Every statement is a look-up by key, a range of one key, or one of these for each key of a list. These settings make
+ * the planner use indexes, and plan once: estimates from empty or unanalyzed tables would be wrong.
  */
 const PLANNER_SETTINGS = [
   'enable_seqscan=off',
@@ -32,12 +32,15 @@ const PLANNER_SETTINGS = [
 const URL_FORMAT_HINT =
   'write postgres://user:password@host:port/database, with %40 for @, %2F for / and %23 for # in user and password'
 
-/** What a client is made of. `who`: how the server lists it. Throws StoreFault, which says nothing of what the URL holds. */
+/**
+ * The configuration of a client. `applicationName`: how the server lists it. Throws StoreFault, whose message does not
+ * contain the URL.
+ */
 export function clientConfigOf(url: string, applicationName: string): pg.ClientConfig {
   const parsed = parsePostgresUrl(url)
-  const given = parsed.searchParams.get('options')
+  const userOptions = parsed.searchParams.get('options')
   const options = PLANNER_SETTINGS.map((setting) => `-c ${setting}`)
-  parsed.searchParams.set('options', [...options, ...(given ? [given] : [])].join(' '))
+  parsed.searchParams.set('options', [...options, ...(userOptions ? [userOptions] : [])].join(' '))
   return {
     connectionString: parsed.href,
     pipeline: true,
@@ -57,7 +60,10 @@ function parsePostgresUrl(url: string): URL {
   return new URL(url)
 }
 
-/** By the object ids of pg_type: whole numbers (int8 too, none here is over 2^53), booleans, bytes; all else is text. */
+/**
+ * By the object ids of pg_type: whole numbers (also int8, because none here exceeds 2^53), booleans, bytes; everything
+ * else is text.
+ */
 const TYPE_PARSERS: Record<number, (text: string) => unknown> = {
   16: (text) => text === 't',
   17: (text) => Buffer.from(text.slice(2), 'hex'),

@@ -1,4 +1,4 @@
-/** The connections of a process: reads share some of them, transactions have one each for themselves. */
+/** The connections of a process: reads share some of them, each transaction has one of its own. */
 
 import pg from 'pg'
 import type { Instant } from '../../../values/time.ts'
@@ -11,20 +11,24 @@ import { PipelinedReader, type ReadStatement } from './pipelined-reader.ts'
 import { type RunTransaction, runOnce, runSnapshot, runTransaction, runTrial } from './transaction.ts'
 
 export type Database = {
-  /** One statement that changes nothing; tried once more where the connection is lost. */
+  /** Runs one statement that changes nothing. Retries once if the connection is lost. */
   read: ReadStatement
-  /** The same for what takes milliseconds: it goes a way of its own, so that no short one waits behind it. */
+  /**
+   * The same for statements that take milliseconds: they use connections of their own, so that short reads do not wait
+   * for them.
+   */
   readLong: ReadStatement
-  /** Statements that see one moment and change nothing; tried once more where the connection is lost. */
+  /** Runs read-only statements on one snapshot. Retries once if the connection is lost. */
   snapshot: RunTransaction
   /**
-   * Runs `work` in one transaction (read committed), again where it collides with another one or the connection is lost:
-   * `work` has to bear that, and what it throws ends it with nothing written. Written once or not at all, whatever happens.
+   * Runs `work` in one transaction (read committed). Retries if it conflicts with another one or the connection is
+   * lost, so `work` must be repeatable. If `work` throws, nothing is written. In any case it is written once or not at
+   * all.
    */
   transaction: RunTransaction
-  /** Runs `work` in one transaction, once, and leaves no commit marker: for migrations. */
+  /** Runs `work` in one transaction, once and without a commit marker: for migrations. */
   transactionOnce: RunTransaction
-  /** Runs `work`, which writes nothing, in one transaction that could write, by a connection of those that write. */
+  /** Runs `work`, which writes nothing, in one writable transaction on a connection for writes, and rolls it back. */
   rolledBackTransaction: RunTransaction
   /** The server's clock. */
   now(): Promise<Instant>
@@ -32,21 +36,21 @@ export type Database = {
 }
 
 export type DatabaseOptions = {
-  /** Connections, 2 at least. */
+  /** Number of connections, at least 2. */
   pool: number
   /** How the server lists this process. */
   applicationName: string
-  /** Milliseconds for which the server may be silent while somebody waits, 90 seconds by default. */
+  /** Milliseconds that the server may be silent during a request; default 90 seconds. */
   maxSilence?: number | undefined
 }
 
-/** Milliseconds for which one waits for a connection that is in use, at most: longer than its transaction may wait for another one. */
+/** Maximum milliseconds to wait for a free connection: longer than a transaction may wait for another one. */
 const MAX_POOL_WAIT_MS = 60_000
 
-/** Connects; throws StoreFault where that fails. */
+/** Connects. Throws StoreFault if that fails. */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
-  const { pool: size, applicationName: who, maxSilence: silence = DEFAULT_SILENCE_MS } = options
-  const config = { ...clientConfigOf(url, who), maxSilence: silence }
+  const { pool: size, applicationName, maxSilence = DEFAULT_SILENCE_MS } = options
+  const config = { ...clientConfigOf(url, applicationName), maxSilence }
   const readConnections = Math.max(1, Math.floor(size / 2))
   const longReadConnections = Math.floor(readConnections / 2)
   const reader = new PipelinedReader(config, { max: readConnections - longReadConnections, depth: 8 })
@@ -56,24 +60,24 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
   const take = (): Promise<pg.PoolClient> =>
     connectWithRetry(
       () => pool.connect(),
-      (late) => late.release(),
+      (client) => client.release(),
     )
-  const worded = async <Result>(work: Promise<Result>): Promise<Result> => {
+  const withStoreFault = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work
     } catch (error) {
       throw toStoreFault(error, url)
     }
   }
-  await worded(reader.connectFirst())
-  const read: ReadStatement = (statement, values) => worded(reader.read(statement, values))
+  await withStoreFault(reader.connectFirst())
+  const read: ReadStatement = (statement, values) => withStoreFault(reader.read(statement, values))
   return {
     read,
-    readLong: (statement, values) => worded(long.read(statement, values)),
-    snapshot: (work) => worded(runSnapshot(take, work)),
-    transaction: (work) => worded(runTransaction(take, markers, work)),
-    transactionOnce: (work) => worded(runOnce(take, work)),
-    rolledBackTransaction: (work) => worded(runTrial(take, work)),
+    readLong: (statement, values) => withStoreFault(long.read(statement, values)),
+    snapshot: (work) => withStoreFault(runSnapshot(take, work)),
+    transaction: (work) => withStoreFault(runTransaction(take, markers, work)),
+    transactionOnce: (work) => withStoreFault(runOnce(take, work)),
+    rolledBackTransaction: (work) => withStoreFault(runTrial(take, work)),
     now: serverClock(read),
     async close() {
       await markers.deleteObsolete(pool)
@@ -82,10 +86,10 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
   }
 }
 
-/** The connections of transactions. */
+/** The connections for transactions. */
 function transactionPool(config: ClientConfig, max: number): pg.Pool {
   const connectionTimeoutMillis = Math.min(MAX_POOL_WAIT_MS, config.maxSilence)
   const pool = new pg.Pool({ ...config, Client: WatchedClient as never, connectionTimeoutMillis, max })
-  pool.on('error', () => {}) // of an idle connection, which is replaced when it is needed
+  pool.on('error', () => {}) // error of an idle connection: the pool replaces it when needed
   return pool
 }

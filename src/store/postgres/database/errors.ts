@@ -1,15 +1,15 @@
-/** What can go wrong with a PostgreSQL: what is worth another try, and the words for who runs it. */
+/** Errors of PostgreSQL: which ones are retried, and their messages for the user. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault } from '../../port/fault.ts'
 import { redactedStoreUrl } from '../../port/url.ts'
 import { SERVER_SILENT_MESSAGE } from './client.ts'
 
-/** How long a connection is tried for: a server that restarts is back within that. */
+/** Milliseconds for which a connection is retried: a restarting server is back by then. */
 const CONNECT_RETRY_MS = 10_000
 const CONNECT_RETRY_DELAY_MS = 100
 
-/** Ends of connections by the server, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+/** The server closed the connection, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const SHUTDOWN_CODES = ['57P01', '57P02', '57P03', '57P05', '25P03', '08000', '08003', '08006', '08001', '08004']
 const SYSTEM_ERROR_CODES = [
   'ECONNREFUSED',
@@ -20,7 +20,7 @@ const SYSTEM_ERROR_CODES = [
   'ETIMEDOUT',
   'EHOSTUNREACH',
 ]
-/** pg's own words, which have no code. */
+/** Messages of pg that have no code. */
 const CONNECTION_LOST_PATTERN =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/
 const SERIALIZATION_FAILURE = '40001'
@@ -30,46 +30,46 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const INVALID_SQL_STATEMENT_NAME = '26000'
 
 const MESSAGES_BY_CODE: Record<string, string> = {
-  '28000': 'it does not let this user in: look at user, database and pg_hba.conf',
-  '28P01': 'it does not let this user in: user or password is wrong',
-  '3D000': 'there is no such database: make it (createdb), or name another one',
-  '42501': 'this user may not do that: let it own the schema',
-  '3F000': 'the schema of this connection (search_path) is not there',
+  '28000': 'the server denies access: check user, database and pg_hba.conf',
+  '28P01': 'the server denies access: user or password is wrong',
+  '3D000': 'the database does not exist: create it (createdb) or use another one',
+  '42501': 'the user lacks a permission: make it the owner of the schema',
+  '3F000': 'the schema of this connection (search_path) does not exist',
   '53100': 'the disk of the server is full; what was not finished was not written',
   '53300':
-    'it has no connection left: raise max_connections or the connection limit of the role, or lower DOMAINDEX_POOL',
-  '55P03': 'another process keeps rows locked: try again when it has ended',
-  '57014': 'a statement took too long and was given up',
-  '25006': 'it may only be read: name the primary server',
-  '42P01': 'tables of the store are missing: restore them from a backup, or name another database',
+    'the server has no free connections: raise max_connections or the connection limit of the role, or lower DOMAINDEX_POOL',
+  '55P03': 'another process has locked rows: try again when it has ended',
+  '57014': 'a statement timed out and was cancelled',
+  '25006': 'the server is read-only: use the primary server',
+  '42P01': 'tables of the store are missing: restore them from a backup, or use another database',
   '42P07':
-    'tables of another program are in the way: give domaindex a database, or by ?options=-csearch_path=NAME a schema, of its own',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another name: write the host as the certificate does',
+    'it contains tables of another program: use a separate database, or a separate schema with ?options=-csearch_path=NAME',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name: use the name in the certificate',
   CERT_HAS_EXPIRED: 'its certificate has expired',
-  ENOTFOUND: 'its host has no address: look at the name',
+  ENOTFOUND: 'its host name has no address: check the name',
 }
-/** Codes of a server that cannot be asked for now, and whose connections are not lost. */
+/** Errors of a server that is unavailable although its connections still exist. */
 const UNAVAILABLE_CODES = ['53300']
-/** For what has no code, or many: the words of pg, pg-pool and OpenSSL. */
+/** By messages of pg, pg-pool and OpenSSL, for errors without a code or with many. */
 const MESSAGES_BY_PATTERN: [RegExp, string][] = [
   [/^timeout exceeded when trying to connect$/, 'the connections of this process are all in use: raise DOMAINDEX_POOL'],
-  [/^The server does not support SSL/, 'it takes no TLS: set ssl = on there, or leave sslmode out'],
-  [/client password must be a/, 'it asks for a password, and the URL has none'],
+  [/^The server does not support SSL/, 'the server does not support TLS: set ssl = on there, or remove sslmode'],
+  [/client password must be a/, 'the server requires a password, but the URL has none'],
   [
     /self-signed certificate|unable to (get|verify).*(issuer|first) certificate/,
-    'its certificate is not one to trust: name that of its authority by sslrootcert=PATH',
+    'its certificate is not trusted: set sslrootcert=PATH to the certificate of its authority',
   ],
 ]
-const UNREACHABLE_MESSAGE = 'nothing answers there: look whether the server runs, and at host and port'
+const UNREACHABLE_MESSAGE = 'the server does not respond: check that it runs, and check host and port'
 
 function errorCode(error: unknown): string {
   return String((error as { code?: unknown }).code ?? '')
 }
 
-/** No connection was to be had for as long as it was tried: nobody tries again. */
+/** No connection could be opened within the retry time. It is not retried again. */
 class UnreachableError extends Error {}
 
-/** True where the connection is gone, and with it what was not committed. */
+/** Whether the connection is lost, and with it all uncommitted changes. */
 export function isConnectionLost(error: unknown): boolean {
   if (isFileError(error)) return false
   const code = errorCode(error)
@@ -80,50 +80,59 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** True where the server gave up a transaction that can simply be run again. */
+/** Whether the server aborted a transaction that can be retried. */
 export function isCollision(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(errorCode(error))
 }
 
-/** True for a statement that failed because one before it did: those that were sent together all fail. */
+/**
+ * Whether a statement failed because an earlier one of the same transaction failed: all statements that were sent
+ * together fail.
+ */
 export function isFollowUpError(error: unknown): boolean {
   return errorCode(error) === IN_FAILED_TRANSACTION || isUnprepared(error)
 }
 
-/** True for a statement that was sent behind the one that was to prepare it, and that one failed. */
+/** Whether a statement failed because an earlier statement, which was to prepare it, failed. */
 export function isUnprepared(error: unknown): boolean {
   return errorCode(error) === INVALID_SQL_STATEMENT_NAME
 }
 
-/** True for a statement that gave up waiting for a lock, also where that was put in words already. */
+/** Whether a statement timed out waiting for a lock, also if the error is wrapped in a StoreFault. */
 export function isLocked(error: unknown): boolean {
-  return [error, (error as { cause?: unknown }).cause ?? {}].some((each) => errorCode(each) === LOCK_NOT_AVAILABLE)
+  return [error, (error as { cause?: unknown }).cause ?? {}].some((cause) => errorCode(cause) === LOCK_NOT_AVAILABLE)
 }
 
-/** True where the connection was given up because the server said nothing: another one would hear no more. */
+/** Whether the connection was closed because the server was silent. A new connection would not help. */
 export function isServerSilent(error: unknown): boolean {
   return (error as Error).message === SERVER_SILENT_MESSAGE
 }
 
-/** The error as a StoreFault where a user can mend it, otherwise as it is. `url` is where the database lies. */
+/**
+ * Converts an error that a user can fix to a StoreFault, and returns any other unchanged. `url`: that of the database.
+ */
 export function toStoreFault(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreFault) return error
-  const words = userMessage(error)
-  if (words === null) return error
-  const isAbsent = isUnavailable(error) || UNAVAILABLE_CODES.includes(errorCode(error))
-  return new (isAbsent ? StoreUnavailableFault : StoreFault)(`${redactedStoreUrl(url)}: ${words}`, { cause: error })
+  const message = userMessage(error)
+  if (message === null) return error
+  const isUnreachable = isUnavailable(error) || UNAVAILABLE_CODES.includes(errorCode(error))
+  return new (isUnreachable ? StoreUnavailableFault : StoreFault)(`${redactedStoreUrl(url)}: ${message}`, {
+    cause: error,
+  })
 }
 
 function userMessage(error: Error): string | null {
-  const words =
+  const message =
     MESSAGES_BY_CODE[errorCode(error)] ?? MESSAGES_BY_PATTERN.find(([phrase]) => phrase.test(error.message))?.[1]
-  if (words !== undefined) return words
+  if (message !== undefined) return message
   if (isUnavailable(error)) return UNREACHABLE_MESSAGE
-  if (isFileError(error)) return `a file that the URL names cannot be read: ${error.path}`
-  return (error as { severity?: string }).severity === 'FATAL' ? `it refuses the connection: ${error.message}` : null
+  if (isFileError(error)) return `a file in the URL cannot be read: ${error.path}`
+  return (error as { severity?: string }).severity === 'FATAL'
+    ? `the server refuses the connection: ${error.message}`
+    : null
 }
 
-/** True for a certificate or key on this machine that cannot be read. */
+/** Whether a certificate or key on this machine cannot be read. */
 function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return (error as NodeJS.ErrnoException).syscall === 'open'
 }
@@ -132,18 +141,21 @@ function isUnavailable(error: Error): boolean {
   return error instanceof UnreachableError || isConnectionLost(error)
 }
 
-/** Tries to connect until it succeeds, for as long as a restart of the server may take; `spare` gets what comes later. */
+/**
+ * Retries until it connects, for at most as long as a restart of the server may take. A later connection is passed to
+ * `releaseLate`.
+ */
 export async function connectWithRetry<Result>(
   connect: () => Promise<Result>,
   releaseLate: (late: Result) => void = () => {},
 ): Promise<Result> {
-  const until = performance.now() + CONNECT_RETRY_MS
+  const deadline = performance.now() + CONNECT_RETRY_MS
   for (;;) {
     try {
-      return await withTimeout(connect(), until - performance.now(), releaseLate)
+      return await withTimeout(connect(), deadline - performance.now(), releaseLate)
     } catch (error) {
       if (!isConnectionLost(error)) throw error
-      if (performance.now() > until) throw new UnreachableError('no connection', { cause: error })
+      if (performance.now() > deadline) throw new UnreachableError('no connection', { cause: error })
       await sleep(CONNECT_RETRY_DELAY_MS)
     }
   }
@@ -152,15 +164,15 @@ export async function connectWithRetry<Result>(
 async function withTimeout<Result>(
   connecting: Promise<Result>,
   milliseconds: number,
-  spare: (late: Result) => void,
+  releaseLate: (late: Result) => void,
 ): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
-  const over = new Promise<null>((resolve) => {
+  const timedOut = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, milliseconds, null)
   })
-  const connected = await Promise.race([connecting.then((result) => ({ result })), over])
+  const connected = await Promise.race([connecting.then((result) => ({ result })), timedOut])
   clearTimeout(timer)
   if (connected !== null) return connected.result
-  connecting.then(spare, () => {})
+  connecting.then(releaseLate, () => {})
   throw new UnreachableError('no connection')
 }

@@ -1,8 +1,8 @@
-/** Ids of names, which a process takes from the sequence a thousand at a time. */
+/** Ids of names. A process takes them from the sequence in blocks of a thousand. */
 
 import type { ReadStatement } from './pipelined-reader.ts'
 
-/** As the sequence counts. */
+/** The increment of the sequence. */
 export const ID_BLOCK = 1000
 
 const NEXT_ID_BLOCKS = {
@@ -10,16 +10,16 @@ const NEXT_ID_BLOCKS = {
   text: `select nextval('name_id') as first from generate_series(1, $1::integer)`,
 }
 
-/** Hands over as many as are asked for; ids that are not used are lost. */
+/** Returns the requested number of ids. Unused ids are lost. */
 export function idAllocator(read: ReadStatement): (count: number) => Promise<number[]> {
-  const kept: number[] = []
+  const available: number[] = []
   return async (count) => {
-    // again, where others took from what was kept meanwhile
-    while (kept.length < count) {
-      const blocks = Math.ceil((count - kept.length) / ID_BLOCK)
+    // a loop, because other callers may have taken ids meanwhile
+    while (available.length < count) {
+      const blocks = Math.ceil((count - available.length) / ID_BLOCK)
       for (const { first } of await read<{ first: number }>(NEXT_ID_BLOCKS, [blocks]))
-        for (let id = first + ID_BLOCK - 1; id >= first; id--) kept.push(id)
+        for (let id = first + ID_BLOCK - 1; id >= first; id--) available.push(id)
     }
-    return kept.splice(kept.length - count, count)
+    return available.splice(available.length - count, count)
   }
 }

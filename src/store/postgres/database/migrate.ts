@@ -1,4 +1,7 @@
-/** Migrations of a database: numbered SQL files in two folders, each run once, in order, and remembered with its digest. */
+/**
+ * Migrations of a database: numbered SQL files in two folders. Each runs once, in order, and is recorded with its
+ * digest.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreUnavailableFault } from '../../port/fault.ts'
@@ -7,7 +10,7 @@ import { CREATE_COMMIT_MARKERS } from './commit-marker.ts'
 import type { Database } from './database.ts'
 import { isLocked } from './errors.ts'
 
-/** What the tables are for: each has a folder of migrations of its own. */
+/** The parts of the schema. Each has its own folder of migrations. */
 export type SchemaPart = 'facts' | 'ledger'
 
 export const SCHEMA_PARTS: readonly (readonly [SchemaPart, URL])[] = [
@@ -15,11 +18,13 @@ export const SCHEMA_PARTS: readonly (readonly [SchemaPart, URL])[] = [
   ['ledger', new URL('../schema/ledger/', import.meta.url)],
 ]
 
-/** For a lock nobody is kept waiting longer than this, and then all have two seconds in between; five minutes in all. */
+/**
+ * Other processes wait at most this long for a migration's lock request, then run for two seconds; five minutes in all.
+ */
 const SHORT_LOCK_TIMEOUT = `set local lock_timeout = '300ms'`
 const MIGRATION_RETRY_MS = 2_000
 const LOCKED_MESSAGE =
-  'others use its tables for too long: end them (pg_stat_activity shows statements and transactions that are open for minutes)'
+  'other processes use its tables for too long: end them (pg_stat_activity lists statements and transactions that are open for minutes)'
 
 const MIGRATION_LOCK = {
   name: 'migrate.lock',
@@ -42,13 +47,16 @@ const CREATE_MIGRATION_TABLE = `create table if not exists migration (
   applied_at text not null, primary key (schema_part, number));
   ${CREATE_COMMIT_MARKERS}`
 
-/** True where any migration was applied. */
+/** Whether any migration was applied. */
 export async function hasTables({ read }: Pick<Database, 'read'>): Promise<boolean> {
   const [row] = await read<{ is_there: boolean }>(CHECK_MIGRATION_TABLE)
   return row!.is_there
 }
 
-/** Those that the database still lacks. Throws StoreFault where it is newer than this release, or has another past. */
+/**
+ * The migrations that the database lacks. Throws StoreFault if it is newer than this release or has a different
+ * history.
+ */
 export async function pendingPostgresMigrations(
   database: Pick<Database, 'read'>,
   part: SchemaPart,
@@ -58,38 +66,46 @@ export async function pendingPostgresMigrations(
   return unappliedMigrations(readMigrations(folder), applied)
 }
 
-/** How a migration waits for locks; `report` hears of each try that gave up. */
+/** How a migration waits for locks. `report` receives each failed attempt. */
 type MigrationRetry = { tries: number; wait: () => Promise<unknown>; report: (message: string) => void }
 
 const DEFAULT_MIGRATION_RETRY: MigrationRetry = { tries: 150, wait: () => sleep(MIGRATION_RETRY_MS), report: () => {} }
 
-/** Applies what is pending, each in a transaction of its own, and returns it; with `plan` only returns it. Throws StoreFault. */
+/**
+ * Applies the pending migrations, each in a transaction of its own, and returns them. With `plan` it only returns them.
+ * Throws StoreFault.
+ */
 export async function applyPostgresMigrations(
   database: Database,
   part: SchemaPart,
   folder: URL,
   { plan = false, ...retry }: Partial<MigrationRetry> & { plan?: boolean } = {},
 ): Promise<Migration[]> {
-  const todo = await pendingPostgresMigrations(database, part, folder)
+  const pending = await pendingPostgresMigrations(database, part, folder)
   if (!plan)
-    for (const migration of todo)
+    for (const migration of pending)
       await applyWithRetry(database, part, migration, { ...DEFAULT_MIGRATION_RETRY, ...retry })
-  return todo
+  return pending
 }
 
-/** Everybody who wants a table waits behind a migration that waits for it: so it gives up soon, lets them pass, and tries again. */
+/**
+ * All processes that use a table wait behind a migration that waits for it. So it stops waiting soon, lets them run,
+ * and retries.
+ */
 async function applyWithRetry(
   database: Database,
   part: SchemaPart,
   migration: Migration,
   { tries, wait, report }: MigrationRetry,
 ): Promise<void> {
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await applyOnce(database, part, migration)
     } catch (error) {
-      if (!isLocked(error) || tried >= tries) throw migrationError(part, migration, error)
-      report(`${part}/${migration.name} waits for others who use its tables, and tries again (${tried} of ${tries})`)
+      if (!isLocked(error) || attempt >= tries) throw migrationError(part, migration, error)
+      report(
+        `${part}/${migration.name} waits for other processes that use its tables, retrying (${attempt} of ${tries})`,
+      )
       await wait()
     }
   }
@@ -105,7 +121,7 @@ async function applyOnce(
     await session.rows(MIGRATION_LOCK)
     await session.script(CREATE_MIGRATION_TABLE)
     const applied = await session.rows<Migration>(READ_APPLIED, [part])
-    if (applied.some((migration) => migration.number === number)) return // another process was faster
+    if (applied.some((migration) => migration.number === number)) return // another process has applied it
     await session.script(sql)
     await session.run(INSERT_MIGRATION, [part, number, name, checksum])
   })
@@ -114,6 +130,6 @@ async function applyOnce(
 function migrationError(part: SchemaPart, migration: Migration, error: unknown): unknown {
   if (error instanceof StoreUnavailableFault) return error
   const { message, cause } = error as Error
-  const words = cause instanceof Error ? `${cause.message} (${message})` : message
-  return migrationFault(part, migration, isLocked(error) ? LOCKED_MESSAGE : words, error)
+  const reason = cause instanceof Error ? `${cause.message} (${message})` : message
+  return migrationFault(part, migration, isLocked(error) ? LOCKED_MESSAGE : reason, error)
 }

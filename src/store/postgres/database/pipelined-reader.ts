@@ -1,20 +1,23 @@
-/** Reads share connections: each is sent at once, behind those that are not answered yet, so that none waits for a free one. */
+/** Reads share connections: each statement is sent immediately, without waiting for the results of earlier ones. */
 
 import type pg from 'pg'
 import { type ClientConfig, WatchedClient } from './client.ts'
 import type { Statement } from './connection.ts'
 import { connectWithRetry, isConnectionLost, isServerSilent, isUnprepared } from './errors.ts'
 
-/** Runs one statement; the rows are objects, or arrays where the statement says so. */
+/** Runs one statement. Rows are objects, or arrays if the statement says so. */
 export type ReadStatement = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>
 
-/** A connection and how many of its statements are not answered yet. */
-type ReadConnection = { client: pg.Client; waiting: number }
+/** A connection and its number of pending statements. */
+type ReadConnection = { client: pg.Client; pending: number }
 
-/** How many connections there may be, and how many statements wait in each before another one is opened. */
+/**
+ * The maximum number of connections, and the number of pending statements per connection at which another one is
+ * opened.
+ */
 type ReadConnectionLimits = { max: number; depth: number }
 
-/** How often a statement is sent where one before it, which was to prepare it, has failed: that one alone is to blame. */
+/** Maximum sends of a statement if an earlier one, which was to prepare it, has failed. */
 const MAX_PREPARE_TRIES = 3
 
 export class PipelinedReader {
@@ -30,17 +33,17 @@ export class PipelinedReader {
     this.#depth = depth
   }
 
-  /** Opens the first connection, without patience. */
+  /** Opens the first connection, without retries. */
   async connectFirst(): Promise<void> {
     await this.#connect()
   }
 
   async read<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    for (let tried = 1; ; tried++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#readWithReconnect(statement, values)
       } catch (error) {
-        if (!isUnprepared(error) || tried >= MAX_PREPARE_TRIES) throw error
+        if (!isUnprepared(error) || attempt >= MAX_PREPARE_TRIES) throw error
       }
     }
   }
@@ -54,14 +57,14 @@ export class PipelinedReader {
     }
   }
 
-  /** Also of the connection that is on its way. */
+  /** Also closes a connection that is being opened. */
   async end(): Promise<void> {
     await this.#opening?.catch(() => {})
     await Promise.all(this.#connections.splice(0).map(({ client }) => client.end()))
   }
 
   async #sendOnce<Row>(connection: ReadConnection, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    connection.waiting++
+    connection.pending++
     try {
       return (await connection.client.query({ ...statement, values: values as unknown[] })).rows as Row[]
     } catch (error) {
@@ -71,19 +74,19 @@ export class PipelinedReader {
       }
       throw error
     } finally {
-      connection.waiting--
+      connection.pending--
     }
   }
 
-  /** The lane with the least before it; where that is much, another one is on its way. */
+  /** The connection with the fewest pending statements. If there are many, opens another one. */
   #leastBusy(): ReadConnection | undefined {
     let best = this.#connections[0]
-    for (const connection of this.#connections) if (connection.waiting < best!.waiting) best = connection
-    if (best && best.waiting >= this.#depth && this.#connections.length < this.#max) this.#open().catch(() => {})
+    for (const connection of this.#connections) if (connection.pending < best!.pending) best = connection
+    if (best && best.pending >= this.#depth && this.#connections.length < this.#max) this.#open().catch(() => {})
     return best
   }
 
-  /** A new lane where there may be one more: when one is lost, so are its neighbours, which may not have noticed yet. */
+  /** A new connection if the maximum allows: if one is lost, the others may be lost too, without having noticed. */
   async #otherConnection(): Promise<ReadConnection> {
     return (this.#connections.length < this.#max ? null : this.#leastBusy()) ?? this.#open()
   }
@@ -96,20 +99,20 @@ export class PipelinedReader {
   }
 
   async #connect(): Promise<ReadConnection> {
-    const connection: ReadConnection = { client: new WatchedClient(this.#config), waiting: 0 }
+    const connection: ReadConnection = { client: new WatchedClient(this.#config), pending: 0 }
     connection.client.on('error', () => this.#removeConnection(connection))
     connection.client.on('end', () => this.#removeConnection(connection))
     try {
       await connection.client.connect()
     } catch (error) {
-      connection.client.end().catch(() => {}) // a server that waits for a password, say, would be waited for
+      connection.client.end().catch(() => {}) // otherwise a server that waits for a password would be waited for
       throw error
     }
     this.#connections.push(connection)
     return connection
   }
 
-  /** Takes no more statements to a lane. */
+  /** Sends no more statements to a connection. */
   #removeConnection(connection: ReadConnection): void {
     const index = this.#connections.indexOf(connection)
     if (index >= 0) this.#connections.splice(index, 1)

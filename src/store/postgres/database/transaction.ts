@@ -1,4 +1,4 @@
-/** Transactions: run again where they collide or lose their connection, but never a second time once they are committed. */
+/** Transactions: retried after conflicts and lost connections, but never after a commit. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -7,27 +7,30 @@ import { type CommitMarkers, isCommitted } from './commit-marker.ts'
 import type { Statement } from './connection.ts'
 import { isCollision, isConnectionLost, isFollowUpError, isServerSilent } from './errors.ts'
 
-/** What runs inside a transaction. Statements may be sent without waiting for the ones before. */
+/** The statements of a transaction. They may be sent without waiting for earlier ones. */
 export type Session = {
   rows<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
-  /** How many rows the statement changed. */
+  /** Returns the number of changed rows. */
   run(statement: Statement, values?: readonly unknown[]): Promise<number>
-  /** Statements of no name, such as those of a migration. */
+  /** Statements without a name, such as those of a migration. */
   script(sql: string): Promise<void>
 }
 
 export type TransactionWork<Result> = (session: Session) => Promise<Result>
 export type RunTransaction = <Result>(work: TransactionWork<Result>) => Promise<Result>
-/** A free connection, for oneself. */
+/** Takes a free connection for exclusive use. */
 export type TakeConnection = () => Promise<pg.PoolClient>
 
-/** How often a transaction is tried that collides with others, and a snapshot. */
+/** Maximum tries of a transaction that conflicts with others, and of a snapshot. */
 const MAX_TRANSACTION_TRIES = 10
 const MAX_SNAPSHOT_TRIES = 2
-/** The longest pause before another try, in milliseconds times the number of the try: two that collided do not meet again. */
+/**
+ * Maximum pause before a retry, in milliseconds times the number of the try, so that two transactions do not conflict
+ * again.
+ */
 const MAX_RETRY_PAUSE_MS = 20
 const BEGIN_TRANSACTION = 'begin isolation level read committed'
-/** To build an index takes as long as it takes; for a lock it waits no longer than others do. */
+/** Building an index may take any time; waiting for a lock has the usual limit. */
 const BEGIN_MIGRATION = `${BEGIN_TRANSACTION}; set local statement_timeout = 0`
 const BEGIN_SNAPSHOT = 'begin isolation level repeatable read read only'
 
@@ -38,15 +41,15 @@ export function runSnapshot<Result>(takeConnection: TakeConnection, work: Transa
   })
 }
 
-/** One try, which may end unknown where the connection is lost. */
+/** One try. If the connection is lost, the outcome may be unknown. */
 export async function runOnce<Result>(takeConnection: TakeConnection, work: TransactionWork<Result>): Promise<Result> {
   const client = (await takeConnection()) as pg.PoolClient & Pick<WatchedClient, 'maxSilence'>
-  const { maxSilence: silence } = client
+  const { maxSilence } = client
   client.maxSilence = Number.POSITIVE_INFINITY
   try {
     return await runBetween(client, client.query(BEGIN_MIGRATION), work)
   } finally {
-    client.maxSilence = silence
+    client.maxSilence = maxSilence
   }
 }
 
@@ -66,27 +69,27 @@ export function runTransaction<Result>(
     const client = await takeConnection()
     const marker = markers.next()
     const started = Promise.all([client.query(BEGIN_TRANSACTION), markers.insert(client, marker)])
-    let done: { result: Result } | undefined
+    let completed: { result: Result } | undefined
     try {
       const result = await runBetween(client, started, async (session) => {
-        done = { result: await work(session) }
-        return done.result
+        completed = { result: await work(session) }
+        return completed.result
       })
       markers.settle(marker, true)
       return result
     } catch (error) {
       const isWritten =
-        done !== undefined &&
+        completed !== undefined &&
         isConnectionLost(error) &&
         (await isCommitted(takeConnection, marker, isServerSilent(error)))
       markers.settle(marker, isWritten)
-      if (done && isWritten) return done.result
+      if (completed && isWritten) return completed.result
       throw error
     }
   })
 }
 
-/** Runs `work` between `begun` and commit; whatever is thrown, nothing is written, or its commit was not answered. */
+/** Runs `work` after `started` and commits. If it throws, nothing is written, or the commit got no reply. */
 async function runBetween<Result>(
   client: pg.PoolClient,
   started: Promise<unknown>,
@@ -95,7 +98,7 @@ async function runBetween<Result>(
   const failures: unknown[] = []
   const fail = (error: unknown): void => void failures.push(error)
   let isBroken = false
-  client.on('error', ignoreClientError) // who waits for an answer is told as well
+  client.on('error', ignoreClientError) // the pending query gets the error too
   const ready = started.catch(fail)
   try {
     const result = await work(sessionOf(client, fail))
@@ -118,22 +121,22 @@ async function runBetween<Result>(
 }
 
 async function withRetries<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (tried >= tries || isServerSilent(error) || !(isCollision(error) || isConnectionLost(error))) throw error
-      await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tried)
+      if (attempt >= tries || isServerSilent(error) || !(isCollision(error) || isConnectionLost(error))) throw error
+      await sleep(Math.random() * MAX_RETRY_PAUSE_MS * attempt)
     }
   }
 }
 
-/** `fail` is told of every statement that fails, in their order, before those who wait for it. */
+/** `fail` receives the error of every failed statement, in their order, before the caller of the statement. */
 function sessionOf(client: pg.PoolClient, fail: (error: unknown) => void): Session {
   const query = (statement: Statement, values: readonly unknown[] = []) => {
-    const answer = client.query({ ...statement, values: values as unknown[] })
-    answer.catch(fail)
-    return answer
+    const result = client.query({ ...statement, values: values as unknown[] })
+    result.catch(fail)
+    return result
   }
   return {
     rows: async <Row>(statement: Statement, values?: readonly unknown[]) =>

@@ -1,4 +1,4 @@
-/** Writes the facts of names that passed the version check, and with them the rows and counters that names share. */
+/** Writes the facts of names that passed the version check, and the rows and counters that names share. */
 
 import type { FactChanges } from '../../../apply/change.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
@@ -11,7 +11,7 @@ import { partitionOfName } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
 
-/** What is written of a name that passed; `isNew`: it had no facts. */
+/** What to write for a name that passed the version check. `isNew`: it had no facts. */
 export type WrittenName = { name: DomainName; id: number; isNew: boolean; facts: FactChanges }
 
 const FACTS_ROWS = `unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::text[],
@@ -36,7 +36,7 @@ const INSERT_STATES = {
   text: `insert into dns_state (part, id, type, first_seen, last_confirmed, records, serial, base_first_seen)
     select * from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[])`,
 }
-/** The first time that a name was seen on an address: kept once, never moved. */
+/** The first time a name was seen on an address. It is stored once and never changes. */
 const INSERT_FIRST_SEEN = {
   name: 'first-seen.insert',
   text: `insert into address_first_seen (part, id, address, first_seen) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[], $4::bigint[])
@@ -57,7 +57,7 @@ const DELETE_PENDING_PAGE = {
   text: `delete from pending_page p using unnest($1::smallint[], $2::bigint[]) as k(part, id) where p.part = k.part and p.id = k.id`,
 }
 
-/** One round for the most: what does not hang on an answer is sent at once. */
+/** Most statements take one round trip: those that need no result are sent immediately. */
 export async function writeFacts(session: Session, names: readonly WrittenName[]): Promise<void> {
   if (names.length === 0) return
   const writes = Promise.all([
@@ -67,11 +67,11 @@ export async function writeFacts(session: Session, names: readonly WrittenName[]
     runUnlessEmpty(session, INSERT_FIRST_SEEN, firstSeenColumns(names)),
     ...pendingPageWrites(session, names),
   ])
-  const [since] = await Promise.all([firstSeenReader(session, names), writes])
+  const [firstSeen] = await Promise.all([firstSeenReader(session, names), writes])
   const shared = new PostgresSharedRows()
   for (const { name, id, facts } of names) {
     for (const address of facts.left) shared.leave(address, name)
-    for (const address of facts.arrived) shared.arrive(address, name, formatInstant(since(id, address)))
+    for (const address of facts.arrived) shared.arrive(address, name, formatInstant(firstSeen(id, address)))
     if (facts.redirectBefore === facts.redirectAfter) continue
     if (facts.redirectBefore !== null) shared.removeRedirect(facts.redirectBefore, name)
     if (facts.redirectAfter !== null) shared.addRedirect(facts.redirectAfter, name)
@@ -79,7 +79,7 @@ export async function writeFacts(session: Session, names: readonly WrittenName[]
   await shared.write(session)
 }
 
-/** The columns of no rows need no statement. */
+/** Skips the statement if the columns are empty. */
 async function runUnlessEmpty(session: Session, statement: typeof INSERT_FACTS, columns: string[]): Promise<void> {
   if (columns[0] !== '{}') await session.run(statement, columns)
 }
@@ -143,21 +143,22 @@ function pendingPageWrites(session: Session, names: readonly WrittenName[]): Pro
   ]
 }
 
-/** When names were first seen on the addresses they arrive on; only of those that were there before it has to be read. */
+/** When names were first seen on their new addresses. Only names that existed before need a read. */
 async function firstSeenReader(
   session: Session,
   names: readonly WrittenName[],
 ): Promise<(id: number, address: IpAddress) => Instant> {
-  const dates = new Map<string, Instant>()
+  const firstSeen = new Map<string, Instant>()
   const missing: { name: DomainName; id: number; address: IpAddress }[] = []
   for (const { name, id, isNew, facts } of names) {
     if (!isNew) missing.push(...facts.arrived.map((address) => ({ name, id, address })))
-    else for (const { address, since } of facts.firstSeen.toReversed()) dates.set(`${id} ${packToHex(address)}`, since)
+    else
+      for (const { address, since } of facts.firstSeen.toReversed()) firstSeen.set(`${id} ${packToHex(address)}`, since)
   }
   if (missing.length > 0) {
     const columns = [...factsWriterKeys(missing), addressArray(missing.map(({ address }) => address))]
     const rows = await session.rows<{ id: number; hex: string; first_seen: Instant }>(READ_FIRST_SEEN, columns)
-    for (const { id, hex, first_seen } of rows) dates.set(`${id} ${hex}`, first_seen)
+    for (const { id, hex, first_seen } of rows) firstSeen.set(`${id} ${hex}`, first_seen)
   }
-  return (id, address) => dates.get(`${id} ${packToHex(address)}`)!
+  return (id, address) => firstSeen.get(`${id} ${packToHex(address)}`)!
 }

@@ -1,4 +1,4 @@
-/** The facts on PostgreSQL: every answer is a look-up by key or a range of one key, in one statement. */
+/** The facts on PostgreSQL: every query is a look-up by key or a range of one key, in one statement. */
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'

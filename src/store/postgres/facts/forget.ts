@@ -1,4 +1,4 @@
-/** Forgetting a name: every row that is its own goes, counters follow, and a tombstone stays. */
+/** Forgets a name: deletes its own rows, updates counters and writes a tombstone. */
 
 import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
@@ -10,7 +10,7 @@ import { PostgresSharedRows } from './shared-rows.ts'
 
 type OwnRows = { hexes: string; redirects_to: DomainName | null }
 
-/** From here on no one else writes the name; its version is raised, so that a late write is turned away. */
+/** From here on no other transaction writes the name. Its version is incremented, so that a late write is rejected. */
 const TAKE_NAME = {
   name: 'forget.take',
   text: `insert into crawl_state (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint)
@@ -33,11 +33,11 @@ const DELETE_OWN_ROWS = ['facts', 'dns_state', 'address_first_seen', 'pending_pa
   text: `delete from ${table} where part = $1 and id = $2`,
 }))
 
-/** True where something besides a tombstone was there. */
+/** Returns true if there was more than a tombstone. */
 export async function forgetName(session: Session, name: DomainName): Promise<boolean> {
   const key = [partitionOfName(name), slotOf(name), name, packClocks(NO_CLOCKS).clock]
-  const [taken] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
-  const { id } = taken!
+  const [locked] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
+  const { id } = locked!
   if (id === TOMBSTONE_ID) return false
   await session.run(WRITE_TOMBSTONE, key)
   if (id === null) return true

@@ -1,4 +1,6 @@
-/** The history on PostgreSQL: the newest states from the facts, the superseded ones as a range by time, in one statement. */
+/**
+ * The history on PostgreSQL: the newest states from the facts, superseded ones as a range by time, in one statement.
+ */
 
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import type { RecordType } from '../../../values/dns-record.ts'
@@ -11,10 +13,10 @@ import { plainArray } from '../database/arrays.ts'
 import { partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
-/** A superseded state; `type` null: the newest ones, in `records` as the facts keep them. */
+/** A superseded state. `type` null: the newest states, in `records` as the facts store them. */
 type HistoryRow = StateRow & { type: number | null }
 
-/** Later than every state. */
+/** Later than any state. */
 const AFTER_ALL_STATES: Instant = 2 ** 48
 
 const READ_HISTORY = {

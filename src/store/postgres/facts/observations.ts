@@ -1,4 +1,7 @@
-/** The observation store on PostgreSQL: reads the crawl states and facts of a batch, and writes changes if their version still matches. */
+/**
+ * The observation store on PostgreSQL: reads the stored state of a batch of names, and writes changes after a version
+ * check.
+ */
 
 import type { Change } from '../../../apply/change.ts'
 import { NO_FACTS } from '../../../apply/crawl-state.ts'
@@ -43,7 +46,7 @@ const INSERT_CRAWL_STATES = {
       on conflict do nothing returning slot, name, id)
     select name, id from inserted`,
 }
-/** A name that has no id gets the one that is offered. */
+/** A name without an id gets the offered one. */
 const UPDATE_CRAWL_STATES = {
   name: 'observations.update',
   text: `update crawl_state v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, other_clocks = k.other_clocks,
@@ -59,7 +62,7 @@ const READ_VALID_LEASES = {
 }
 
 type RowWithName<Row> = Row & { name: DomainName }
-/** A change and the id that its name gets where it has none; null where none is needed. */
+/** A change and the id for its name if it has none; null if it needs none. */
 type OfferedChange = { change: Change; id: number | null }
 
 export function postgresObservations(database: Database): ObservationStore {
@@ -68,17 +71,17 @@ export function postgresObservations(database: Database): ObservationStore {
   return {
     async crawlStates(names) {
       const rows = await read<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, crawlStateKeys(names))
-      const found = new Map(rows.map((row) => [row.name, row]))
-      return names.map((name) => unpackCrawlState(name, found.get(name)))
+      const byName = new Map(rows.map((row) => [row.name, row]))
+      return names.map((name) => unpackCrawlState(name, byName.get(name)))
     },
     async currentFacts(names) {
       const rows = await read<RowWithName<FactsRow>>(READ_CURRENT_FACTS, crawlStateKeys(names))
-      const found = new Map(rows.map((row) => [row.name, unpackFacts(row.name, row)]))
-      return names.map((name) => found.get(name) ?? NO_FACTS)
+      const byName = new Map(rows.map((row) => [row.name, unpackFacts(row.name, row)]))
+      return names.map((name) => byName.get(name) ?? NO_FACTS)
     },
     async save(changes, leases) {
-      const written = changes.filter(({ facts }) => facts !== null).length
-      const ids = await takeIds(written)
+      const writtenCount = changes.filter(({ facts }) => facts !== null).length
+      const ids = await takeIds(writtenCount)
       const offers = changes.map((change) => ({ change, id: change.facts ? ids.pop()! : null }))
       return transaction((session) => saveChanges(session, offers, leases))
     },
@@ -90,22 +93,22 @@ function crawlStateKeys(names: readonly DomainName[]): string[] {
   return [plainArray(names.map(slotOf)), plainArray(names)]
 }
 
-/** Writes each change whose lease and version still stand, and returns the names of the others. */
+/** Writes each change with a valid lease and version, and returns the names of the others. */
 async function saveChanges(
   session: Session,
   offered: readonly OfferedChange[],
   leases?: readonly Lease[],
 ): Promise<SaveResult> {
-  const held = leases && (await leasedRanges(session, leases))
-  const lost = offered.filter(({ change }) => held && !held.has(slotRangeOf(change.state.name)))
+  const validRanges = leases && (await leasedRanges(session, leases))
+  const lost = offered.filter(({ change }) => validRanges && !validRanges.has(slotRangeOf(change.state.name)))
   const offers = lost.length === 0 ? offered : offered.filter((offer) => !lost.includes(offer))
   const sorted = offers.toSorted(compareOffers)
   const passed = new Map<DomainName, number | null>()
   const added = sorted.filter(({ change }) => change.state.version === 0)
   const updated = sorted.filter(({ change }) => change.state.version > 0)
-  for (const [statement, some] of [[INSERT_CRAWL_STATES, added] as const, [UPDATE_CRAWL_STATES, updated] as const]) {
-    if (some.length === 0) continue
-    const rows = await session.rows<{ name: DomainName; id: number | null }>(statement, crawlStateValues(some))
+  for (const [statement, group] of [[INSERT_CRAWL_STATES, added] as const, [UPDATE_CRAWL_STATES, updated] as const]) {
+    if (group.length === 0) continue
+    const rows = await session.rows<{ name: DomainName; id: number | null }>(statement, crawlStateValues(group))
     for (const { name, id } of rows) passed.set(name, id)
   }
   const written = sorted.flatMap(({ change: { state, facts }, id: offered }): WrittenName[] => {
@@ -117,13 +120,13 @@ async function saveChanges(
   return { rejected, lost: lost.map(({ change }) => change.state.name) }
 }
 
-/** The ranges whose leases stand; they stand until the transaction has ended. */
+/** The ranges with valid leases. They stay valid until the end of the transaction. */
 async function leasedRanges(session: Session, leases: readonly Lease[]): Promise<Set<number>> {
   const values = [plainArray(leases.map(({ range }) => range)), plainArray(leases.map(({ fence }) => fence))]
   return new Set((await session.rows<{ slot_range: number }>(READ_VALID_LEASES, values)).map((row) => row.slot_range))
 }
 
-/** One order for all writers, so that none waits for a name that one who waits for it has. */
+/** The same order for all writers, so that no two wait for each other. */
 function compareOffers({ change: { state: a } }: OfferedChange, { change: { state: b } }: OfferedChange): number {
   return slotOf(a.name) - slotOf(b.name) || (a.name < b.name ? -1 : 1)
 }

@@ -1,17 +1,17 @@
-/** Pages of shared rows on PostgreSQL: ranges by key, made to JSON by the server, long ones in slices. */
+/** Pages of shared rows on PostgreSQL: ranges by key, converted to JSON by the server, long ones in slices. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
-import type { FactsReader, NeighbourPosition, PageRows, RowFormat, RowPage } from '../../port/store.ts'
+import type { FactsReader, NeighbourPosition, RowPage } from '../../port/store.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { addressArray, plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
-/** Rows read at once: some milliseconds of a connection that other reads share. */
+/** Rows per read: some milliseconds of a connection that other reads share. */
 const PAGE_SLICE_ROWS = 5000
-/** From so many rows on a slice goes the way of what takes long. */
+/** Slices with at least this many rows use the connections for long reads. */
 const LONG_READ_ROWS = 500
 
 const READ_REDIRECTS = {
@@ -19,7 +19,7 @@ const READ_REDIRECTS = {
   text: `select count(*) as count, string_agg(source, '${JSON_ROW_SEPARATOR}') as text from (
     select source from redirect where part = $1 and target = $2 and source > $3 order by source limit $4) r`,
 }
-/** Address by address in the order given, each from the name that it is given with; `middle` stands between name and time. */
+/** Address by address in the given order, each after the given name. `middle` is the text between name and time. */
 const READ_NEIGHBOURS = {
   name: 'pages.neighbours',
   text: `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
@@ -36,14 +36,13 @@ type PageSlice = { count: number; text: string | null }
 /** Reads at most `maxRows` rows after a position. */
 type SliceReader<Position> = (after: Position | null, maxRows: number) => Promise<PageSlice>
 
-/** Reads slices until the page is full, each with one row more than it takes, to know whether others follow. */
-async function readRowPage<Row, F extends RowFormat, Position>(
+/** Reads slices until the page is full. Each reads one extra row to learn whether more rows follow. */
+async function readRowPage<Position>(
   read: SliceReader<Position>,
   positionOf: (row: string) => Position,
   from: Position | null,
   limit: number,
-  as: F,
-): Promise<RowPage<Row, F, Position>> {
+): Promise<RowPage<Position>> {
   const texts: string[] = []
   let left = limit
   let last = from
@@ -54,11 +53,12 @@ async function readRowPage<Row, F extends RowFormat, Position>(
     more = count > max
     left -= Math.min(count, max)
     if (text === null) break
-    const taken = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
-    last = positionOf(lastRowOf(taken))
-    texts.push(taken)
+    const pageText = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
+    last = positionOf(lastRowOf(pageText))
+    texts.push(pageText)
   }
-  return { rows: formatRows<Row, F>(texts, as), count: limit - left, last: more ? last : null }
+  const rows = joinJsonRows(texts.map((text) => Buffer.from(text, 'latin1')))
+  return { rows, count: limit - left, last: more ? last : null }
 }
 
 type PageDatabase = Pick<Database, 'read' | 'readLong'>
@@ -72,14 +72,8 @@ function lastRowOf(text: string): string {
   return before < 0 ? text : text.slice(before + JSON_ROW_SEPARATOR.length)
 }
 
-function formatRows<Row, F extends RowFormat>(texts: readonly string[], as: F): PageRows<Row, F> {
-  const json = joinJsonRows(texts.map((text) => Buffer.from(text, 'latin1')))
-  const rows = as === 'json' ? json : JSON.parse(Buffer.concat(json).toString('latin1'))
-  return rows as PageRows<Row, F>
-}
-
 export function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
-  return (target, after, limit, as) => {
+  return (target, after, limit) => {
     const readSlice: SliceReader<DomainName> = async (from, maxRows) => {
       const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_REDIRECTS, [
         partitionOfName(target),
@@ -89,12 +83,12 @@ export function postgresRedirects(database: PageDatabase): FactsReader['redirect
       ])
       return slice!
     }
-    return readRowPage(readSlice, (row) => row as DomainName, after, limit, as)
+    return readRowPage(readSlice, (row) => row as DomainName, after, limit)
   }
 }
 
 export function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
-  return (addresses, except, after, limit, as) => {
+  return (addresses, except, after, limit) => {
     const readSlice: SliceReader<NeighbourPosition> = async (from, maxRows) => {
       const remaining = remainingAddresses(addresses, from)
       const columns = [
@@ -110,7 +104,7 @@ export function postgresNeighbours(database: PageDatabase): FactsReader['neighbo
       ])
       return slice!
     }
-    return readRowPage(readSlice, neighbourPositionOf, after, limit, as)
+    return readRowPage(readSlice, neighbourPositionOf, after, limit)
   }
 }
 
@@ -120,7 +114,7 @@ function neighbourPositionOf(row: string): NeighbourPosition {
   return { address: address as IpAddress, name: name as DomainName }
 }
 
-/** The addresses from the position on; the address of the position itself may be gone. */
+/** The addresses from the position on. The address of the position itself may have been removed. */
 function remainingAddresses(addresses: readonly IpAddress[], after: NeighbourPosition | null): IpAddress[] {
   return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
 }

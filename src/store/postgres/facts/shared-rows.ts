@@ -1,4 +1,4 @@
-/** The rows that names share, presence on addresses and redirects to targets, each list with its counter. */
+/** The rows that names share: presence on addresses and redirects to targets, each list with its counter. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
@@ -9,8 +9,8 @@ import type { Session } from '../database/transaction.ts'
 type PresenceRow = { part: number; address: IpAddress; name: DomainName; since: string; order: string }
 type RedirectMove = { part: number; target: DomainName; source: DomainName; order: string }
 
-// Each moves rows and counters in one statement: a counter moves by the rows that were really written or removed. Counters are
-// written in the order of their keys, by every writer the same, so that none waits for one that waits for it.
+// Each statement moves rows and counters: a counter changes by the number of rows that were really written or removed.
+// Every writer updates counters in the order of their keys, so that no two wait for each other.
 const MOVE_PRESENCE = {
   name: 'presence.move',
   text: `with leaving as (
@@ -48,7 +48,7 @@ const DELETE_EMPTY_TARGETS = {
     where t.part = k.part and t.target = k.target and t.sources = 0`,
 }
 
-/** Gathers what moves, and writes it in the end of a transaction. */
+/** Queues moves and writes them at the end of a transaction. */
 export class PostgresSharedRows {
   readonly #leaving: PresenceRow[] = []
   readonly #arriving: PresenceRow[] = []
@@ -74,16 +74,16 @@ export class PostgresSharedRows {
   async write(session: Session): Promise<void> {
     const leaving = presenceColumns(this.#leaving)
     const arriving = presenceColumns(this.#arriving)
-    const ended = redirectColumns(this.#removedRedirects)
+    const removed = redirectColumns(this.#removedRedirects)
     const added = redirectColumns(this.#addedRedirects)
-    const sent: Promise<number>[] = []
+    const writes: Promise<number>[] = []
     if (this.#leaving.length + this.#arriving.length > 0)
-      sent.push(session.run(MOVE_PRESENCE, [...leaving.slice(0, 3), ...arriving]))
-    if (this.#leaving.length > 0) sent.push(session.run(DELETE_EMPTY_ADDRESSES, leaving.slice(0, 2)))
+      writes.push(session.run(MOVE_PRESENCE, [...leaving.slice(0, 3), ...arriving]))
+    if (this.#leaving.length > 0) writes.push(session.run(DELETE_EMPTY_ADDRESSES, leaving.slice(0, 2)))
     if (this.#removedRedirects.length + this.#addedRedirects.length > 0)
-      sent.push(session.run(MOVE_REDIRECTS, [...ended, ...added]))
-    if (this.#removedRedirects.length > 0) sent.push(session.run(DELETE_EMPTY_TARGETS, ended.slice(0, 2)))
-    await Promise.all(sent)
+      writes.push(session.run(MOVE_REDIRECTS, [...removed, ...added]))
+    if (this.#removedRedirects.length > 0) writes.push(session.run(DELETE_EMPTY_TARGETS, removed.slice(0, 2)))
+    await Promise.all(writes)
   }
 }
 

@@ -36,7 +36,7 @@ const INSERT_ACCOUNT = {
   name: 'account.insert',
   text: 'insert into account (email, role, plan, created) values ($1, $2, $3, $4) on conflict do nothing returning id',
 }
-/** Returns what stood there before, and nothing if it is the same. */
+/** Returns the former value; no row if it is the same. */
 const SET_ACCOUNT_COLUMN = {
   plan: { name: 'account.plan', text: setColumnText('plan') },
   role: { name: 'account.role', text: setColumnText('role') },
@@ -49,7 +49,7 @@ const RESUME_ACCOUNT = {
   name: 'account.resume',
   text: 'update account set suspended = null where id = $1 and suspended is not null',
 }
-/** Whoever adds a period has its account locked, so that of two at the same time the second one sees the first. */
+/** Locks the account before a period is added, so that the second of two concurrent additions sees the first. */
 const LOCK_ACCOUNT = { name: 'account.lock', text: 'select id from account where id = $1 for update' }
 const ADD_PERIOD = {
   name: 'period.insert',
@@ -66,8 +66,10 @@ const ADD_ADDON = {
   text: 'insert into addon (account, addon) select id, $2 from account where id = $1 on conflict do nothing',
 }
 const REMOVE_ADDON = { name: 'addon.delete', text: 'delete from addon where account = $1 and addon = $2' }
-/** Budgets before token leases, and the account before its lookup requests, as every writer locks them. Periods, add-ons,
- * tokens and usage go with their account. */
+/**
+ * Deletes budgets before token leases, and the account before its lookup requests, because every writer locks them in
+ * this order. Periods, add-ons, tokens and usage are deleted with their account.
+ */
 const DELETE_ACCOUNT_ROWS = [
   'budget where account',
   'token_lease where account',
@@ -95,7 +97,7 @@ export function postgresAccountReads({ read }: Pick<Database, 'read'>) {
   }
 }
 
-/** The account changes of an actor; `now` is the time of those that are not told one, null for the server's. */
+/** The account changes of an actor. `now`: the time of changes without one, null for the server's. */
 export function postgresAccountWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
@@ -121,10 +123,10 @@ export function postgresAccountWrites(
         await auditWriterOf(actor, now())(session, 'period.remove', account, { period: formatPeriod(removed) })
         return true
       }),
-    setAddon: (account, addon, on) =>
+    setAddon: (account, addon, enabled) =>
       transaction(async (session) => {
-        if ((await session.run(on ? ADD_ADDON : REMOVE_ADDON, [account, addon])) === 0) return
-        await auditWriterOf(actor, now())(session, on ? 'addon.add' : 'addon.remove', account, { addon })
+        if ((await session.run(enabled ? ADD_ADDON : REMOVE_ADDON, [account, addon])) === 0) return
+        await auditWriterOf(actor, now())(session, enabled ? 'addon.add' : 'addon.remove', account, { addon })
       }),
     ...postgresSuspensionWrites(transaction, actor, now),
     deleteAccount: (account) =>
@@ -178,9 +180,9 @@ async function insertAccount(
   token: NewToken | undefined,
   log: WriteAuditEntry,
 ): Promise<Account | null> {
-  const [made] = await session.rows<{ id: number }>(INSERT_ACCOUNT, [email, role, plan, now])
-  if (made === undefined) return null
-  const { id } = made
+  const [created] = await session.rows<{ id: number }>(INSERT_ACCOUNT, [email, role, plan, now])
+  if (created === undefined) return null
+  const { id } = created
   for (const period of periods) {
     if (!(await addPeriod(session, id, period))) throw new Error('two periods of the new account overlap')
   }

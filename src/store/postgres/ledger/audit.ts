@@ -25,7 +25,7 @@ const INSERT_INSTALLATION_AUDIT = {
   text: `insert into audit (time, actor, origin, action, details) values (${AUDIT_TIME}, $2, $3, $4, $5)`,
 }
 
-/** Writes an entry of an account that is there, in the transaction of its change; without `now` at the server's time. */
+/** Writes an entry for an existing account, in the transaction of its change. Without `now`, at the server's time. */
 export type WriteAuditEntry = (
   session: Session,
   action: AuditAction,
@@ -38,7 +38,7 @@ export function auditWriterOf({ user, origin }: Actor, now: Instant | null): Wri
     void (await run(INSERT_ACCOUNT_AUDIT, [now, user, origin, action, account, JSON.stringify(details)]))
 }
 
-/** Writes an entry of the installation. */
+/** Writes an entry for the installation. */
 export async function writeInstallationAudit(
   { run }: Session,
   { user, origin }: Actor,

@@ -4,13 +4,13 @@ import { leaseSize } from '../../../accounts/quota-lease-rules.ts'
 import type { Day } from '../../../values/time.ts'
 import type { FilePayment, FilePurchase, QuotaGrant, QuotaRequest, Settlement } from '../../port/ledger.ts'
 
-/** Whose budget, of which day. */
+/** The account and the day of a budget. */
 export type BudgetKey = { account: number; day: Day }
 
 export type Budget = BudgetKey & { used: number }
 export type LeaseRow = BudgetKey & { holder: string; units: number }
 
-/** A file that is paid for. */
+/** A paid file. */
 export type PaidFile = BudgetKey & { file: string }
 
 /** An open budget: `leased` is the sum of its leases. */
@@ -34,38 +34,38 @@ export class BudgetSet {
     }
   }
 
-  /** `live`: how many processes may want some, the asking one included. */
+  /** `live`: the number of live processes that may need units, including the requester. */
   grant(request: QuotaRequest, live: number): QuotaGrant {
     const budget = this.#budgetOf(request)
     const { used, leased } = budget
-    const free = request.limit - used - leased
-    if (free <= 0) return { granted: 0, used, leased, retryLater: leased > 0 }
-    const granted = leaseSize(free, request.requested, live)
+    const available = request.limit - used - leased
+    if (available <= 0) return { granted: 0, used, leased, retryLater: leased > 0 }
+    const granted = leaseSize(available, request.requested, live)
     if (granted === 1) this.#addUsed(budget, 1)
     else this.#setLease(budget, request.holder, (budget.leases.get(request.holder) ?? 0) + granted)
     return { granted, used: budget.used, leased: budget.leased, retryLater: false }
   }
 
-  pay({ file, ...ask }: FilePurchase): FilePayment {
-    const paid = { account: ask.account, day: ask.day, file }
+  pay({ file, ...request }: FilePurchase): FilePayment {
+    const paid = { account: request.account, day: request.day, file }
     const key = paidFileName(paid)
-    if (this.#paid.has(key)) return { outcome: 'already_paid', used: this.#budgetOf(ask).used }
-    const { granted, used, retryLater } = this.grant({ ...ask, requested: 1 }, 1)
+    if (this.#paid.has(key)) return { outcome: 'already_paid', used: this.#budgetOf(request).used }
+    const { granted, used, retryLater } = this.grant({ ...request, requested: 1 }, 1)
     if (granted === 0) return { outcome: retryLater ? 'retry_later' : 'limit_reached', used }
     this.#paid.add(key)
     this.#newlyPaid.push(paid)
     return { outcome: 'charged', used }
   }
 
-  /** A holder without a recent heartbeat has no lease any more: settling it changes nothing. */
+  /** A silent holder has no lease any more, so settling changes nothing. */
   settle(settlement: Settlement): void {
     const { holder, spent, returned } = settlement
     const budget = this.#budgetOf(settlement)
     const units = budget.leases.get(holder)
     if (units === undefined) return
-    const settled = Math.min(spent + returned, units)
-    this.#setLease(budget, holder, units - settled)
-    if (spent > 0) this.#addUsed(budget, Math.min(spent, settled))
+    const settledUnits = Math.min(spent + returned, units)
+    this.#setLease(budget, holder, units - settledUnits)
+    if (spent > 0) this.#addUsed(budget, Math.min(spent, settledUnits))
   }
 
   refund(key: BudgetKey): void {
@@ -73,7 +73,7 @@ export class BudgetSet {
     if (budget.used > 0) this.#addUsed(budget, -1)
   }
 
-  /** What is to be written: a lease of no units is to be removed. */
+  /** The changes to write. A lease without units is to be deleted. */
   changes(): { budgets: Budget[]; leases: LeaseRow[]; bought: PaidFile[] } {
     return {
       budgets: [...this.#budgets.values()].filter(({ isChanged }) => isChanged),
@@ -100,7 +100,7 @@ export class BudgetSet {
   }
 }
 
-/** Tells budgets apart. */
+/** Identifies a budget. */
 export function budgetName({ account, day }: BudgetKey): string {
   return `${account} ${day}`
 }

@@ -1,4 +1,7 @@
-/** The daily budgets on PostgreSQL: calls of one process written together, exact because each budget's row is locked first. */
+/**
+ * The daily budgets on PostgreSQL: calls of one process are written together, and are exact because each budget's row
+ * is locked first.
+ */
 
 import type { Day, Instant } from '../../../values/time.ts'
 import { UncertainWriteFault } from '../../port/fault.ts'
@@ -9,7 +12,7 @@ import { type Budget, type BudgetKey, BudgetSet, budgetName, type LeaseRow, type
 import { insertPaidFiles, readPaidFiles } from './downloads.ts'
 import { expireHolders, forfeitLeases, heartbeatHolders } from './holders.ts'
 
-/** A write to budgets that is gathered with others. */
+/** A write to budgets that is grouped with others. */
 export type QuotaCall =
   | { kind: 'take'; request: QuotaRequest }
   | { kind: 'pay'; purchase: FilePurchase }
@@ -19,7 +22,7 @@ export type QuotaCall =
 
 const READ_USED = { name: 'budget.used', text: 'select used from budget where account = $1 and day = $2' }
 const BUDGET_KEYS = 'unnest($1::integer[], $2::text[]) as k (account, day)'
-/** In one order, so that processes wait for each other and never in a circle. */
+/** Locks in one order, so that processes never wait for each other in a cycle. */
 const LOCK_BUDGETS = {
   name: 'budget.lock',
   text: `select b.account, b.day, b.used from ${BUDGET_KEYS} join budget b on b.account = k.account and b.day = k.day
@@ -55,26 +58,29 @@ export function postgresBudgetReads({ read }: Pick<Database, 'read'>) {
 }
 
 /**
- * Writes calls as `writeCalls` does. Where it is not known whether some were written, their holders forfeit with the next
- * ones what they hold: that may cost units, and never gives any.
+ * Writes calls like `writeQuotaCalls`. If the outcome of a write is unknown, the next write forfeits the leases of its
+ * holders: that may cost units, but never grants extra ones.
  */
 export function forfeitingWriter(database: Pick<Database, 'transaction'>) {
-  const doubtful = new Set<string>()
+  const uncertainHolders = new Set<string>()
   return async (calls: readonly QuotaCall[], now: Instant | null): Promise<unknown[]> => {
-    if (doubtful.size > 0) {
-      await database.transaction((session) => forfeitLeases(session, [...doubtful]))
-      doubtful.clear()
+    if (uncertainHolders.size > 0) {
+      await database.transaction((session) => forfeitLeases(session, [...uncertainHolders]))
+      uncertainHolders.clear()
     }
     try {
       return await writeQuotaCalls(database, calls, now)
     } catch (error) {
-      if (error instanceof UncertainWriteFault) for (const holder of calls.flatMap(holdersOfCall)) doubtful.add(holder)
+      if (error instanceof UncertainWriteFault)
+        for (const holder of calls.flatMap(holdersOfCall)) uncertainHolders.add(holder)
       throw error
     }
   }
 }
 
-/** Writes calls in one transaction, at the time `now` (null: the server's); tells what came of each, in their order. */
+/**
+ * Writes calls in one transaction, at the time `now` (null: the server's). Returns the result of each, in their order.
+ */
 async function writeQuotaCalls(
   { transaction }: Pick<Database, 'transaction'>,
   calls: readonly QuotaCall[],
@@ -88,22 +94,22 @@ async function writeQuotaCalls(
 
 type QuotaAttempt = { replies: unknown[] | null; expired: readonly string[] }
 
-/** Where holders are gone and that `matters`, nothing is written but that ours were heard of. */
+/** With `stopIfExpired`, if holders have expired, writes nothing but the heartbeats of this process. */
 async function tryQuotaCalls(
   session: Session,
   calls: readonly QuotaCall[],
   now: Instant | null,
-  matters: boolean,
+  stopIfExpired: boolean,
 ): Promise<QuotaAttempt> {
   const holders = [...new Set(calls.flatMap(holdersOfCall))]
   const keys = [...new Map(calls.flatMap(budgetKeysOfCall).map((key) => [budgetName(key), key])).values()]
-  const wanted = calls.flatMap((call) => (call.kind === 'pay' ? [call.purchase] : []))
-  const [others, budgetSet] = await Promise.all([
+  const files = calls.flatMap((call) => (call.kind === 'pay' ? [call.purchase] : []))
+  const [status, budgetSet] = await Promise.all([
     heartbeatHolders(session, holders, now),
-    openBudgets(session, keys, wanted),
+    openBudgets(session, keys, files),
   ])
-  if (matters && others.expired.length > 0) return { replies: null, expired: others.expired }
-  const live = others.liveCount + holders.length
+  if (stopIfExpired && status.expired.length > 0) return { replies: null, expired: status.expired }
+  const live = status.liveCount + holders.length
   const replies = calls.map((call) => applyQuotaCall(budgetSet, call, live))
   const { budgets, leases, bought } = budgetSet.changes()
   if (budgets.length + leases.length > 0)
@@ -120,11 +126,14 @@ function applyQuotaCall(budgetSet: BudgetSet, call: QuotaCall, live: number): un
   for (const settlement of call.settlements) budgetSet.settle(settlement)
 }
 
-/** Locks the budgets of `keys`, made where they are not there. The statements are sent at once, and see what is before them. */
+/**
+ * Locks the budgets of `keys` and creates missing ones. The statements are sent together; each sees the effects of
+ * earlier ones.
+ */
 async function openBudgets(
   session: Session,
   keys: readonly BudgetKey[],
-  wanted: readonly PaidFile[],
+  files: readonly PaidFile[],
 ): Promise<BudgetSet> {
   const { rows, run } = session
   if (keys.length === 0) return new BudgetSet([], [], [])
@@ -133,7 +142,7 @@ async function openBudgets(
     Promise.all([
       rows<Budget>(LOCK_BUDGETS, values),
       rows<LeaseRow>(READ_LEASES, values),
-      readPaidFiles(session, wanted),
+      readPaidFiles(session, files),
     ])
   const loaded = await load()
   if (loaded[0].length === keys.length) return new BudgetSet(...loaded)

@@ -28,7 +28,7 @@ const DELETE_REQUEST = {
   name: 'request.delete',
   text: `delete from crawl_request where kind = 'lookup' and slot_range = $1 and name = $2`,
 }
-/** In one order for all. */
+/** Inserts in the same order for all writers. */
 const INSERT_REQUESTS = {
   name: 'request.add',
   text: `insert into crawl_request (kind, slot_range, name)
@@ -43,7 +43,7 @@ const COMPLETE_REQUESTS = {
       order by r.slot_range, r.name for update of r)
     delete from crawl_request r using completed c where r.kind = $1 and r.slot_range = c.slot_range and r.name = c.name`,
 }
-/** Goes from one range to the next one that has a request, and skips the requests in between. */
+/** Jumps from one range with requests to the next, without reading the requests in between. */
 const READ_REQUEST_RANGES = {
   name: 'request.ranges',
   text: `with recursive range (slot_range) as (
@@ -65,7 +65,7 @@ export function postgresCrawlRequests({ read, readLong, transaction }: Database)
     names: readonly DomainName[],
   ): Promise<void> => transaction(async ({ run }) => void (await run(statement, [kind, ...requestColumns(names)])))
   return {
-    requestFromLookup: (question) => transaction((session) => requestFromLookup(session, question)),
+    requestFromLookup: (request) => transaction((session) => requestFromLookup(session, request)),
     add: (kind, names) => write(INSERT_REQUESTS, kind, names),
     ranges: async (kind) =>
       (await read<{ slot_range: number }>(READ_REQUEST_RANGES, [kind])).map((row) => row.slot_range),
@@ -80,7 +80,8 @@ async function requestFromLookup(
   { rows, run }: Session,
   { account, day, name, maxPerDay }: LookupRequest,
 ): Promise<boolean> {
-  const values = [account, day, slotRangeOf(name), name, maxPerDay, addDays(day, -1)] // another process may still be in the day before
+  // another process may still be on the previous day
+  const values = [account, day, slotRangeOf(name), name, maxPerDay, addDays(day, -1)]
   const [requested] = await rows<{ is_new: boolean; is_counted: boolean }>(REQUEST_FROM_LOOKUP, values)
   const { is_new, is_counted } = requested!
   if (is_new && !is_counted) await run(DELETE_REQUEST, [slotRangeOf(name), name])

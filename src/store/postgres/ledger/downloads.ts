@@ -1,4 +1,4 @@
-/** The files that accounts have paid for, on PostgreSQL; they are written with the budgets that they were paid from. */
+/** The files that accounts have paid for, on PostgreSQL. They are written together with the budgets. */
 
 import { addDays, type Day } from '../../../values/time.ts'
 import type { Database } from '../database/database.ts'
@@ -26,16 +26,16 @@ export function postgresDownloadReads({ read }: Pick<Database, 'read'>) {
   }
 }
 
-/** Those of `wanted` that are paid for. */
-export async function readPaidFiles({ rows }: Session, wanted: readonly PaidFile[]): Promise<PaidFile[]> {
-  return wanted.length === 0 ? [] : rows<PaidFile>(READ_PAID_FILES, paidFileColumns(wanted))
+/** The files among `files` that are paid for. */
+export async function readPaidFiles({ rows }: Session, files: readonly PaidFile[]): Promise<PaidFile[]> {
+  return files.length === 0 ? [] : rows<PaidFile>(READ_PAID_FILES, paidFileColumns(files))
 }
 
-/** Marks files as paid for, and forgets those of days that are over for everybody. */
-export async function insertPaidFiles({ run }: Session, bought: readonly PaidFile[]): Promise<void> {
-  if (bought.length === 0) return
-  const [accounts, days] = [bought.map(({ account }) => account), bought.map(({ day }) => addDays(day, -1))]
-  await Promise.all([run(DELETE_OLD_PAID_FILES, [accounts, days]), run(INSERT_PAID_FILES, paidFileColumns(bought))])
+/** Records files as paid, and deletes those of days that have ended everywhere. */
+export async function insertPaidFiles({ run }: Session, paidFiles: readonly PaidFile[]): Promise<void> {
+  if (paidFiles.length === 0) return
+  const [accounts, days] = [paidFiles.map(({ account }) => account), paidFiles.map(({ day }) => addDays(day, -1))]
+  await Promise.all([run(DELETE_OLD_PAID_FILES, [accounts, days]), run(INSERT_PAID_FILES, paidFileColumns(paidFiles))])
 }
 
 function paidFileColumns(files: readonly PaidFile[]): unknown[][] {

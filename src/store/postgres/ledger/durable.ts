@@ -1,4 +1,4 @@
-/** Transactions of the ledger survive a loss of power, also on a server that is set to answer before they do. */
+/** Makes transactions of the ledger survive a loss of power, even if the server is configured to reply earlier. */
 
 import type { Database } from '../database/database.ts'
 

@@ -1,54 +1,54 @@
-/** Group commit: calls that come while a process writes are written together in its next transaction. */
+/** Group commit: calls that arrive while a process writes are written together in its next transaction. */
 
 import type { Instant } from '../../../values/time.ts'
 import { StoreFault } from '../../port/fault.ts'
 
-/** Writes calls in one transaction, at one time (null: the server's); tells what came of each, in their order. */
+/** Writes calls in one transaction, at one time (null: the server's). Returns the result of each, in their order. */
 type WriteGroup<Call> = (calls: readonly Call[], now: Instant | null) => Promise<readonly unknown[]>
 
 type QueuedCall<Call> = {
   call: Call
   now: Instant | null
   resolve: (value: unknown) => void
-  reject: (why: unknown) => void
+  reject: (reason: unknown) => void
 }
 
 export function groupCommit<Call>(write: WriteGroup<Call>) {
-  const waiting: QueuedCall<Call>[] = []
+  const queued: QueuedCall<Call>[] = []
   let writing: Promise<void> | null = null
 
   async function writeAll(): Promise<void> {
-    await new Promise(setImmediate) // what this turn of the event loop still brings is written with it
-    while (waiting.length > 0) await writeSome()
+    await new Promise(setImmediate) // the calls of the rest of this turn of the event loop are written too
+    while (queued.length > 0) await writeBatch()
     writing = null
   }
 
-  /** All that wait and are of one time. */
-  async function writeSome(): Promise<void> {
-    const { now } = waiting[0]!
-    const other = waiting.findIndex((each) => each.now !== now)
-    const taken = waiting.splice(0, other < 0 ? waiting.length : other)
+  /** Writes all queued calls with the same time. */
+  async function writeBatch(): Promise<void> {
+    const { now } = queued[0]!
+    const other = queued.findIndex((queuedCall) => queuedCall.now !== now)
+    const batch = queued.splice(0, other < 0 ? queued.length : other)
     try {
       const values = await write(
-        taken.map(({ call }) => call),
+        batch.map(({ call }) => call),
         now,
       )
-      for (const [index, { resolve }] of taken.entries()) resolve(values[index])
+      for (const [index, { resolve }] of batch.entries()) resolve(values[index])
     } catch (error) {
-      // those that came meanwhile have waited as well, and would wait as long again
-      const others = error instanceof StoreFault ? waiting.splice(0) : []
-      for (const { reject } of [...taken, ...others]) reject(error)
+      // calls that arrived meanwhile have waited as long, and would wait as long again
+      const rest = error instanceof StoreFault ? queued.splice(0) : []
+      for (const { reject } of [...batch, ...rest]) reject(error)
     }
   }
 
   return {
-    /** Resolves with what came of the call. */
+    /** Resolves with the result of the call. */
     send: (call: Call, now: Instant | null): Promise<unknown> =>
       new Promise((resolve, reject) => {
-        waiting.push({ call, now, resolve, reject })
+        queued.push({ call, now, resolve, reject })
         writing ??= writeAll()
       }),
-    /** Resolves when nothing waits to be written. */
+    /** Resolves when all queued calls are written. */
     idle: async (): Promise<void> => void (await writing),
   }
 }

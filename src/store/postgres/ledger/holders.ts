@@ -10,9 +10,9 @@ import type { Instant } from '../../../values/time.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Session } from '../database/transaction.ts'
 
-/** `$1` holders, `$2` the time, null for the server's, `$3` SILENCE. */
+/** `$1` holders, `$2` the time, null for the server's, `$3` LEASE_TIMEOUT_SECONDS. */
 const HOLDER_CLOCK = clockTableSql('$2')
-/** One that was heard of in the future was so before the clock was set back: from now on its silence counts again. */
+/** A heartbeat in the future was recorded before the clock was set back: its silence is counted from now on. */
 const HEARTBEAT_HOLDERS = {
   name: 'holder.heartbeat',
   text: `with ${HOLDER_CLOCK},
@@ -27,7 +27,10 @@ const HEARTBEAT_HOLDERS = {
     reset as (update lease_holder set heartbeat_at = now from clock, ahead where lease_holder.holder = ahead.holder)
     select holder, now - heartbeat_at as seconds from lease_holder, clock`,
 }
-/** Who is locked says something right now. Waiting for its row, while ours is locked, could end in a circle. */
+/**
+ * Skips locked rows: their holders are sending a heartbeat. Waiting for them while own rows are locked could cause a
+ * deadlock.
+ */
 const RENEW_HOLDERS = {
   name: 'holder.renew',
   text: `with ${HOLDER_CLOCK},
@@ -41,7 +44,7 @@ const LOCK_BUDGETS_OF_HOLDERS = {
   text: `select b.account from (select distinct account, day from token_lease where holder = any($1::text[])) k
     join budget b on b.account = k.account and b.day = k.day order by b.account, b.day for update of b`,
 }
-/** One that was heard of meanwhile keeps what it holds. */
+/** Skips holders that have sent a heartbeat meanwhile. */
 const EXPIRE_LEASES = {
   name: 'lease.expire',
   text: `with ${HOLDER_CLOCK},
@@ -64,7 +67,7 @@ const DELETE_EXPIRED_HOLDERS = {
 
 const DELETE_HOLDERS = { name: 'holder.delete', text: 'delete from lease_holder where holder = any($1::text[])' }
 
-/** Marks holders as heard of, and spares others in the same transaction, so that nobody sees the one without the other. */
+/** Records heartbeats, and renews other holders in the same transaction, so that no process sees only one of both. */
 export async function heartbeatHolders(
   { rows, run }: Session,
   holders: readonly string[],
@@ -77,7 +80,7 @@ export async function heartbeatHolders(
   return status
 }
 
-/** What holders hold that are silent still is spent, and their rows are deleted. */
+/** Spends the leases of holders that are still silent, and deletes these holders. */
 export async function expireHolders(
   { rows, run }: Session,
   holders: readonly string[],
@@ -91,7 +94,7 @@ export async function expireHolders(
   ])
 }
 
-/** What holders of this process hold is spent, although they live: it is not known what the ledger knows of it. */
+/** Spends the leases of holders of this process, although they are alive, because the ledger's state is unknown. */
 export async function forfeitLeases(session: Session, holders: readonly string[]): Promise<void> {
   await Promise.all([session.run(DELETE_HOLDERS, [holders]), expireHolders(session, holders, null)])
 }

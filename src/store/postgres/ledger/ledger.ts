@@ -1,9 +1,9 @@
-/** The ledger on PostgreSQL, and the crawl requests beside it: every process writes for itself, exact by the locks of rows. */
+/** The ledger and the crawl requests on PostgreSQL: every process writes for itself, exact because of row locks. */
 
 import type { Instant } from '../../../values/time.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import type { Ledger } from '../../port/ledger.ts'
-import { parseGivenSecrets } from '../../shared/secrets.ts'
+import { parseConfiguredSecrets } from '../../shared/secrets.ts'
 import type { Database } from '../database/database.ts'
 import { postgresAccountReads, postgresAccountWrites } from './accounts.ts'
 import { postgresAudit } from './audit.ts'
@@ -12,7 +12,7 @@ import { postgresCrawlRequests } from './crawl-requests.ts'
 import { postgresDownloadReads } from './downloads.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
-import { acceptGiven, postgresSecrets, postgresSecretWrites } from './secrets.ts'
+import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
 import { postgresTokenStanding } from './token-standing.ts'
 import { postgresTokens, postgresTokenWrites } from './tokens.ts'
 import { postgresUsage } from './usage.ts'
@@ -20,20 +20,20 @@ import { postgresUsage } from './usage.ts'
 export const POSTGRES_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
 export type PostgresLedgerOptions = {
-  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store generates. */
   secret: string | null
-  /** The server's clock by default. */
+  /** Defaults to the server's clock. */
   now?: (() => Instant) | undefined
 }
 
-/** Opens the ledger of a database whose tables are there; closing it leaves the database open. Throws StoreFault. */
+/** Opens the ledger of a database whose tables exist. Closing it leaves the database open. Throws StoreFault. */
 export async function openPostgresLedger(
   opened: Database,
   { secret, now }: PostgresLedgerOptions,
 ): Promise<Ledger & CrawlRequests & { close(): Promise<void> }> {
   const database = { ...opened, transaction: durableTransaction(opened) }
-  const given = secret === null ? null : parseGivenSecrets(secret)
-  if (given !== null) await acceptGiven(database, given)
+  const configured = secret === null ? null : parseConfiguredSecrets(secret)
+  if (configured !== null) await acceptConfiguredSecrets(database, configured)
   const { send, idle } = groupCommit<QuotaCall>(forfeitingWriter(database))
   return {
     ...postgresAccountReads(database),
@@ -44,12 +44,12 @@ export async function openPostgresLedger(
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),
-    ...postgresSecrets(database, given),
+    ...postgresSecrets(database, configured),
     ...postgresCrawlRequests(database),
     as: (actor) => ({
       ...postgresAccountWrites(database, actor, () => now?.() ?? null),
       ...postgresTokenWrites(database, actor),
-      ...postgresSecretWrites(database, given, actor),
+      ...postgresSecretWrites(database, configured, actor),
     }),
     close: idle,
   }
@@ -57,7 +57,7 @@ export async function openPostgresLedger(
 
 function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<unknown>) {
   return {
-    takeQuota: (ask) => write({ kind: 'take', request: ask }),
+    takeQuota: (request) => write({ kind: 'take', request }),
     payForFile: (purchase) => write({ kind: 'pay', purchase }),
     settleQuota: (settlements) => write({ kind: 'settle', settlements }),
     refundUnit: (account, day) => write({ kind: 'giveBack', account, day }),

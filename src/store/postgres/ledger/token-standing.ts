@@ -1,4 +1,4 @@
-/** Who a token stands for, on PostgreSQL: one statement for token, account, periods and add-ons. */
+/** Resolves a token to its account on PostgreSQL: one statement for token, account, periods and add-ons. */
 
 import type { Token } from '../../../accounts/token.ts'
 import type { TokenStanding } from '../../port/ledger.ts'

@@ -46,7 +46,7 @@ export function postgresTokenWrites(
   }
 }
 
-/** Throws where there is no such account. */
+/** Throws if the account does not exist. */
 export async function insertToken(
   session: Session,
   account: number,

@@ -9,7 +9,7 @@ const READ_USAGE = {
   text: `select day, endpoint, token, calls from usage
     where account = $1 and day >= coalesce($2, '') and day <= coalesce($3, '9999-12-31') order by day, endpoint, token`,
 }
-/** Of an account that is there no more nothing is noted. Rows are locked in key order. */
+/** Records nothing for a deleted account. Rows are locked in key order. */
 const RECORD_USAGE = {
   name: 'usage.record',
   text: `with known as materialized (select id from account where id = any($1) order by id for key share),

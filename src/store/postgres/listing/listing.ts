@@ -1,10 +1,10 @@
-/** The listing on PostgreSQL: pages are ranges of an index of names, written by the server. */
+/** The listing on PostgreSQL: pages are ranges of an index of names. The server formats the lines. */
 
 import type { Listing, ListingOptions, ListingPage } from '../../port/listing.ts'
 import { FACTS_FLAG, TOMBSTONE_ID } from '../../shared/columns.ts'
 import type { Database } from '../database/database.ts'
 
-/** Names a page, and such with facts: some tens of milliseconds. */
+/** Names per page, without and with facts: some tens of milliseconds. */
 const NAMES_PER_PAGE = 20_000
 const ROWS_PER_PAGE = 5_000
 
@@ -19,7 +19,7 @@ const READ_NAME_PAGE = {
   name: 'listing.names',
   text: `select ${PAGE_BOUNDS}, string_agg(name, E'\\n') || E'\\n' as text from (select name ${KNOWN_NAMES} limit ${NAMES_PER_PAGE}) v`,
 }
-/** Fields in quotes where they have to be: only names of hosts can have what needs them. */
+/** Quotes a field if needed. Only host names can contain characters that need quotes. */
 const MAIL_SERVERS_CSV = `(select case when s ~ '[",]' then '"' || replace(s, '"', '""') || '"' else s end
   from (select string_agg(m ->> 1, ' ') as s from json_array_elements(f.states::json #> '{MX,3}') m where m ->> 1 <> '.') servers)`
 const CSV_FIELDS = `case when coalesce(f.flags, 0) & ${FACTS_FLAG.has_website} <> 0 then ',yes,' else ',no,' end
@@ -39,8 +39,8 @@ export function postgresListing({ read, readLong, now }: Pick<Database, 'read' |
   return {
     async start({ signal }) {
       const startedAt = await now()
-      const [beginning] = await read<ListingBeginning>(BEGIN_LISTING)
-      const { last_arrival, estimate } = beginning!
+      const [listingStart] = await read<ListingBeginning>(BEGIN_LISTING)
+      const { last_arrival, estimate } = listingStart!
       const pages = (statement: typeof READ_NAME_PAGE, max: number) =>
         listingPages((after) => readLong<ListingRow>(statement, [after, last_arrival]), max, signal)
       return {

@@ -1,4 +1,4 @@
-/** A whole store in a PostgreSQL, for a copy from it or to it. */
+/** A whole PostgreSQL store, as the source or the target of a copy. */
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -26,20 +26,20 @@ import { hasTables } from '../database/migrate.ts'
 import { partitionOfName, partitionOfPackedAddress } from '../database/partition.ts'
 import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
 
-/** Secrets that an operator gives are known by a digest alone, and stay where they are. */
+/** Of secrets of the operator, the store has only a digest. They are not copied. */
 const COPY_CONDITIONS_POSTGRES: Record<string, string> = { ...COPY_CONDITIONS, secret: 't.bytes is not null' }
-/** What gives the numbers of a table. */
+/** The sequences of numbered tables. */
 const NUMBER_SEQUENCES: Record<keyof LastNumbers, string> = {
   account: 'account_id_seq',
   token: 'token_id_seq',
   audit: 'audit_id_seq',
   document: 'document_number',
 }
-/** As SQLite keeps them: a JSON array in hexadecimal. */
+/** As SQLite stores them: a JSON array in hexadecimal. */
 const ADDRESSES_AS_JSON = `'["' || array_to_string(array(select encode(a, 'hex') from unnest(t.addresses) a), '","') || '"]'`
 const SAVE_COPY_PROGRESS = `insert into metadata (name, value) values ('copy', $1) on conflict (name) do update set value = excluded.value`
 
-/** `read`: a store that is there. `write`: its tables are made where there are none. Throws StoreFault. */
+/** `read`: an existing store. `write`: creates the tables if there are none. Throws StoreFault. */
 export async function openBulkPostgres(url: string, access: 'read' | 'write'): Promise<BulkStore> {
   const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex copy' })
   try {
@@ -50,19 +50,20 @@ export async function openBulkPostgres(url: string, access: 'read' | 'write'): P
   } finally {
     await database.close()
   }
-  // A connection of its own: COPY cannot share one, and a count of a large table takes its time.
+  // A separate connection: COPY cannot share one, and counting a large table takes long.
   const client = new pg.Client({ ...clientConfigOf(url, 'domaindex copy'), pipeline: false, statement_timeout: 0 })
-  client.on('error', () => {}) // who waits for an answer is told as well
+  client.on('error', () => {}) // the pending query gets the error too
   await client.connect()
-  if (access === 'write') await client.query('set synchronous_commit = off') // the progress is written with the rows that it counts
+  // the progress is written together with its rows
+  if (access === 'write') await client.query('set synchronous_commit = off')
   return withUserMessages(bulkStoreOf(client), url)
 }
 
 function bulkStoreOf(client: pg.Client): BulkStore {
-  const one = async (sql: string, values: BulkValue[] = []): Promise<BulkValue> =>
+  const readValue = async (sql: string, values: BulkValue[] = []): Promise<BulkValue> =>
     (await client.query({ text: sql, values, rowMode: 'array' })).rows[0]?.[0] ?? null
   return {
-    count: async (table) => (await one(`select count(*) from ${copySource(table)}`)) as number,
+    count: async (table) => (await readValue(`select count(*) from ${copySource(table)}`)) as number,
     read: (table, after, limit) => readBulkRows(client, table, after, limit),
     async write(table, rows, progress) {
       await client.query('begin')
@@ -75,19 +76,19 @@ function bulkStoreOf(client: pg.Client): BulkStore {
         throw error
       }
     },
-    progress: async () => (await one(`select value from metadata where name = 'copy'`)) as string | null,
+    progress: async () => (await readValue(`select value from metadata where name = 'copy'`)) as string | null,
     lastNumbers: async () => ({
-      account: Number(await one(lastNumberSql('account'))),
-      token: Number(await one(lastNumberSql('token'))),
-      audit: Number(await one(lastNumberSql('audit'))),
-      document: Number(await one(lastNumberSql('document'))),
+      account: Number(await readValue(lastNumberSql('account'))),
+      token: Number(await readValue(lastNumberSql('token'))),
+      audit: Number(await readValue(lastNumberSql('audit'))),
+      document: Number(await readValue(lastNumberSql('document'))),
     }),
     finish: (numbered) => finishCopy(client, numbered),
     close: () => client.end(),
   }
 }
 
-/** The highest number that was ever given in a table. */
+/** The highest number ever assigned in a table. */
 function lastNumberSql(table: keyof LastNumbers): string {
   return `select case when is_called then last_value else 0 end from ${NUMBER_SEQUENCES[table]}`
 }
@@ -109,8 +110,8 @@ function copySource({ name }: BulkTable): string {
 
 async function readBulkRows(client: pg.Client, table: BulkTable, after: string | null, limit: number) {
   const { name, columns, key, belongsToName, partitionKey } = table
-  const isByPart = isPartitioned(table) && partitionKey !== 'number'
-  const keys = [...(isByPart ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
+  const isReadByPartition = isPartitioned(table) && partitionKey !== 'number'
+  const keys = [...(isReadByPartition ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
   const from = after === null ? '' : `and (${keys}) > (${keys.map((_, index) => `$${index + 1}`)})`
   const selected = columns.map((column) =>
     name === 'facts' && column === 'addresses'
@@ -130,10 +131,10 @@ async function readBulkRows(client: pg.Client, table: BulkTable, after: string |
 }
 
 async function copyIn(client: pg.Client, table: BulkTable, rows: readonly BulkRow[]): Promise<void> {
-  const isSpread = isPartitioned(table)
-  const columns = [...(isSpread ? ['part'] : []), ...table.columns].map((column) => `"${column}"`)
+  const hasPartition = isPartitioned(table)
+  const columns = [...(hasPartition ? ['part'] : []), ...table.columns].map((column) => `"${column}"`)
   const lines = function* (): Generator<string> {
-    for (const row of rows) yield copyLine(isSpread ? [partitionOfRow(table, row), ...copyValues(table, row)] : row)
+    for (const row of rows) yield copyLine(hasPartition ? [partitionOfRow(table, row), ...copyValues(table, row)] : row)
   }
   await pipeline(
     Readable.from(lines(), { highWaterMark: 1000 }),
@@ -153,7 +154,7 @@ function copyValues({ name, columns }: BulkTable, row: BulkRow): BulkRow {
   return values.with(index, `{${hexes.map((hex) => `"\\\\x${hex}"`).join(',')}}`)
 }
 
-/** A row whose name is not known, as only a damaged store has it, lies in part 0. */
+/** If the name of a row is unknown, which happens only in a damaged store, its partition is 0. */
 function partitionOfRow({ columns, partitionKey, belongsToName }: BulkTable, row: BulkRow): number {
   const value = belongsToName ? row[columns.length] : row[columns.indexOf(partitionKey!)]
   if (value == null) return 0
@@ -178,7 +179,7 @@ function copyField(value: BulkValue): string {
   return `\\\\x${Buffer.from(value).toString('hex')}`
 }
 
-/** What a user can mend is said in words. */
+/** Replaces errors that a user can fix by a StoreFault. */
 function withUserMessages(bulk: BulkStore, url: string): BulkStore {
   const methods = Object.entries(bulk).map(([name, method]) => [
     name,

@@ -1,4 +1,4 @@
-/** Upkeep on PostgreSQL: the check in slices, and sizes. */
+/** Maintenance on PostgreSQL: the check in slices, and sizes. */
 
 import type { StoreMaintenance } from '../../port/store.ts'
 import { sequentialCheck } from '../../shared/check/sequence.ts'
@@ -29,7 +29,7 @@ const CHECK_PARTS: readonly [string, (session: Session, after: string | null) =>
   ['ledger', checkLedgerPostgres],
 ]
 
-/** The tables of the current schema; what was logged since the last checkpoint is not written back yet. */
+/** The tables of the current schema, and the log that was written since the last checkpoint. */
 const READ_SIZES = {
   name: 'maintenance.sizes',
   text: `select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c

@@ -1,4 +1,4 @@
-/** The little that is used of pg-copy-streams, which brings no types. */
+/** The types of pg-copy-streams that are used here. The package has none. */
 
 declare module 'pg-copy-streams' {
   import type { Writable } from 'node:stream'

@@ -1,4 +1,4 @@
-/** The jobs on PostgreSQL: the transaction that has the row of a named lock locked decides who holds it. */
+/** Named locks and runs on PostgreSQL: the row lock of a named lock determines its holder. */
 
 import type { Instant } from '../../../values/time.ts'
 import {
@@ -15,7 +15,10 @@ import type { Database } from '../database/database.ts'
 
 /** `$1` the time, null for the server's. */
 const LOCK_CLOCK = clockTableSql('$1')
-/** `$2` HOLD_SECONDS. Whoever has it was heard of in time; one that ends later than any was made before the clock was set back. */
+/**
+ * `$2` LOCK_SECONDS. The lock has not expired. An expiry beyond the longest possible one was written before the clock
+ * was set back.
+ */
 const LOCK_IS_HELD = 'l.holder is not null and l.expires_at > now and l.expires_at <= now + $2::bigint'
 const HOLD_IS_VALID = 'l.holder is not null and l.name = $2 and l.fence = $3::bigint'
 
@@ -43,7 +46,7 @@ const READ_LOCK_HOLDERS = {
   text: `with ${LOCK_CLOCK} select l.name, l.fence, l.holder, l.expires_at as "expiresAt" from named_lock l, clock
     where ${LOCK_IS_HELD} order by l.name`,
 }
-/** Locks the row of the named lock, so that no process takes it while a run starts. */
+/** Locks the row of the named lock, so that no process acquires it while a run starts. */
 const START_RUN = {
   name: 'job-run.start',
   text: `with ${LOCK_CLOCK}, held as (select l.name, l.holder from named_lock l where ${HOLD_IS_VALID} for share of l)
@@ -65,16 +68,16 @@ const READ_RUNS = {
     where started_at >= $1 order by number`,
 }
 
-/** `now`: the server's clock by default. */
+/** `now`: defaults to the server's clock. */
 export function postgresJobs({ read, transaction }: Database, now?: () => Instant): Jobs {
   const time = (): number | null => now?.() ?? null
   return {
     acquireLock: (name, holder) =>
       transaction(async ({ rows, run }) => {
-        const [taken] = await rows<LockHold>(TAKE_LOCK, [time(), LOCK_SECONDS, name, holder])
-        if (taken === undefined) return null
+        const [acquired] = await rows<LockHold>(TAKE_LOCK, [time(), LOCK_SECONDS, name, holder])
+        if (acquired === undefined) return null
         await run(END_DEAD_RUNS, [time(), LOCK_SECONDS, PROCESS_DIED_MESSAGE, name])
-        return taken
+        return acquired
       }),
     renewLock: ({ name, fence }) =>
       transaction(async ({ rows }) => (await rows(RENEW_LOCK, [time(), name, fence, LOCK_SECONDS])).length === 1),

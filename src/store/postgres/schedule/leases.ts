@@ -1,4 +1,4 @@
-/** Leases of ranges of slots on PostgreSQL: whoever has a range's row locked decides whose it is. */
+/** Leases of slot ranges on PostgreSQL: the row lock of a range determines its holder. */
 
 import type { Instant } from '../../../values/time.ts'
 import { LEASE_SECONDS, type Lease, type RangeState, type Schedule } from '../../port/schedule.ts'
@@ -8,9 +8,12 @@ import type { Database } from '../database/database.ts'
 
 /** `$1` the time, null for the server's, `$2` LEASE_SECONDS. */
 const LEASE_CLOCK = clockTableSql('$1')
-/** Nobody has it, or whoever has it was silent too long; one that ends later than any was made before the clock was set back. */
+/**
+ * The range is free or its lease has expired. An expiry beyond the longest possible one was written before the clock
+ * was set back.
+ */
 const RANGE_IS_FREE = '(l.holder is null or l.expires_at <= now or l.expires_at > now + $2::bigint)'
-/** Rows that a save relies on are locked by it, and passed over. */
+/** Skips rows that a save has locked because it relies on them. */
 const TAKE_LEASES = {
   name: 'lease.take',
   text: `with ${LEASE_CLOCK},
@@ -21,7 +24,7 @@ const TAKE_LEASES = {
     update slot_lease l set holder = $3, fence = l.fence + 1, expires_at = now + $2::bigint from free, clock
     where l.slot_range = free.slot_range returning l.slot_range as range, l.fence, l.next_sweep as "nextSweep"`,
 }
-/** The leases of the arrays `$3` and `$4` that stand, locked in one order. */
+/** The valid leases of the arrays `$3` and `$4`, locked in one order. */
 const VALID_LEASES = `valid as (
     select l.slot_range from unnest($3::smallint[], $4::bigint[]) k(slot_range, fence)
     join slot_lease l on l.slot_range = k.slot_range and l.fence = k.fence and l.holder is not null
@@ -55,13 +58,15 @@ export function postgresLeases({ read, transaction }: Database, now?: () => Inst
   return {
     async lease(holder, max, ranges) {
       const values = [...key(), holder, max, ranges ? plainArray(ranges) : null]
-      const taken = await transaction(({ rows }) => rows<Lease & { nextSweep: Instant }>(TAKE_LEASES, values))
-      const sorted = taken.toSorted((a, b) => a.nextSweep - b.nextSweep || a.range - b.range)
+      const acquired = await transaction(({ rows }) => rows<Lease & { nextSweep: Instant }>(TAKE_LEASES, values))
+      const sorted = acquired.toSorted((a, b) => a.nextSweep - b.nextSweep || a.range - b.range)
       return sorted.map(({ range, fence }) => ({ range, fence }))
     },
     async renew(leases) {
       const renewed = await transaction(({ rows }) => rows<Lease>(RENEW_LEASES, [...key(), ...leaseColumns(leases)]))
-      return leases.filter(({ range, fence }) => renewed.some((each) => each.range === range && each.fence === fence))
+      return leases.filter(({ range, fence }) =>
+        renewed.some((lease) => lease.range === range && lease.fence === fence),
+      )
     },
     release: (leases) =>
       transaction(async ({ run }) => {

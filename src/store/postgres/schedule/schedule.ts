@@ -1,4 +1,4 @@
-/** The schedule on PostgreSQL: who has which range of slots, which names are due, and who crawls. */
+/** The schedule on PostgreSQL: leases of slot ranges, due names, and live crawlers. */
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
@@ -39,7 +39,7 @@ const READ_NAME_COUNTS = {
     left join address_count a on a.part = ${addressPartitionSql('k.address')} and a.address = k.address order by k.position`,
 }
 
-/** `now`: the server's clock by default. */
+/** `now`: defaults to the server's clock. */
 export function postgresSchedule(database: Database, now?: () => Instant): Schedule {
   const { read, snapshot } = database
   return {
@@ -74,7 +74,7 @@ const CRAWLER_HEARTBEAT = {
     on conflict (holder) do update set heartbeat_at = excluded.heartbeat_at, report = excluded.report`,
 }
 const DELETE_CRAWLER = { name: 'crawler.delete', text: 'delete from crawler where holder = $1' }
-/** One that was heard of later was so before the clock was set back. */
+/** A later heartbeat was recorded before the clock was set back. */
 const CRAWLER_IS_ALIVE = 'heartbeat_at > now - $2::bigint and heartbeat_at <= now + $2::bigint'
 const DELETE_DEAD_CRAWLERS = {
   name: 'crawler.delete-dead',
@@ -97,14 +97,14 @@ function postgresCrawlers({ read, transaction }: Database, now?: () => Instant) 
           report === null ? run(DELETE_CRAWLER, [holder]) : run(CRAWLER_HEARTBEAT, [key[0], holder, report])
         await Promise.all([written, run(DELETE_DEAD_CRAWLERS, key)])
       })
-      // counted once it is committed, so that of those that beat at the same time the last one sees all
+      // count after the commit, so that of concurrent heartbeats the last one counts all
       return (await read<CrawlerHeartbeat>(READ_CRAWLERS, key)).length
     },
     crawlers: () => read<CrawlerHeartbeat>(READ_CRAWLERS, [now?.() ?? null, LEASE_SECONDS]),
   } satisfies Partial<Schedule>
 }
 
-/** Rows that are kept still, in one order for all crawlers. */
+/** Adds to hours that are still stored, in one order for all crawlers. */
 const ADD_OUTCOMES = {
   name: 'probe-outcome.add',
   text: `with ${clockTableSql('$1')}
@@ -117,7 +117,7 @@ const ADD_OUTCOMES = {
       servfail = probe_outcome.servfail + excluded.servfail, nxdomain = probe_outcome.nxdomain + excluded.nxdomain,
       no_website = probe_outcome.no_website + excluded.no_website`,
 }
-/** Whoever is at it already leaves nothing to do for the others. */
+/** Skips rows that another crawler is deleting. */
 const DELETE_OLD_OUTCOMES = {
   name: 'probe-outcome.delete-old',
   text: `with ${clockTableSql('$1')},

@@ -6,12 +6,12 @@ import { partitionOfName } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
 import { documentRowSql } from './similar.ts'
 
-/** Orphans that are looked at in one transaction. */
+/** Orphans that are checked in one transaction. */
 const ORPHANS_PER_TRANSACTION = 1000
 
 /**
- * What a writer has locked waits for the next round: so nothing is waited for here, and no writer of observations waits for one
- * that waits for it. Once a row is locked, nobody deletes the page's row of page_document before this transaction has ended.
+ * Skips rows that a writer has locked, until the next call. So filing waits for no writer of observations, and no
+ * deadlock occurs. While a row is locked, no transaction deletes the page's row of page_document.
  */
 const TAKE_PENDING_PAGES = {
   name: 'filing.take',
@@ -35,7 +35,7 @@ const NUMBER_DOCUMENTS = {
       select k.document, k.digest, (k.document & 255)::smallint, k.vector from numbered k where k.former is null)
     select document from numbered order by position`,
 }
-/** Returns the documents that the pages had before. */
+/** Returns the former documents of the pages. */
 const UPSERT_PAGE_DOCUMENTS = {
   name: 'filing.upsert',
   text: `with k as materialized (
@@ -72,17 +72,17 @@ const DELETE_DOCUMENTS = {
 type DocumentRows = { document: number }[]
 
 export async function filePendingPages(session: Session, filings: readonly PageFiling[]): Promise<void> {
-  const taken = await takePendingPages(session, filings)
-  const documents = await documentNumbers(session, taken)
+  const lockedFilings = await takePendingPages(session, filings)
+  const documents = await documentNumbers(session, lockedFilings)
   const [former, orphans] = await Promise.all([
-    upsertPageDocuments(session, taken, documents),
+    upsertPageDocuments(session, lockedFilings, documents),
     session.rows<DocumentRows[number]>(TAKE_ORPHANS),
   ])
   const lost = [...former, ...orphans].map(({ document }) => document)
   if (lost.length > 0) await session.run(DELETE_DOCUMENTS, [plainArray(lost)])
 }
 
-/** Those whose page is as it was read. */
+/** The filings whose page has not changed since it was read. */
 async function takePendingPages(session: Session, filings: readonly PageFiling[]): Promise<PageFiling[]> {
   if (filings.length === 0) return []
   const digests = plainArray(filings.map(({ digest }) => digest))
@@ -90,13 +90,16 @@ async function takePendingPages(session: Session, filings: readonly PageFiling[]
   return rows.map(({ position }) => filings[position - 1]!)
 }
 
-/** The document number of each page, null without a term. New documents are numbered in the order given. */
+/** The document number of each page; null if it has no terms. New documents are numbered in the order of `filings`. */
 async function documentNumbers(session: Session, filings: readonly PageFiling[]): Promise<(number | null)[]> {
   const texts = filings.map(
-    ({ document: filed }) => filed && `${filed.key} ${Buffer.from(filed.vector).toString('latin1')}`,
+    ({ document: documentFiling }) =>
+      documentFiling && `${documentFiling.key} ${Buffer.from(documentFiling.vector).toString('latin1')}`,
   )
   const distinct = new Map(
-    filings.flatMap(({ document: filed }, index) => (filed ? [[texts[index]!, filed] as const] : [])),
+    filings.flatMap(({ document: documentFiling }, index) =>
+      documentFiling ? [[texts[index]!, documentFiling] as const] : [],
+    ),
   )
   if (distinct.size === 0) return filings.map(() => null)
   const rows = await session.rows<DocumentRows[number]>(NUMBER_DOCUMENTS, [

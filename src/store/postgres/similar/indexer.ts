@@ -1,4 +1,6 @@
-/** The upkeep of the index of similar texts on PostgreSQL: every write looks at its hold in its transaction, which keeps it. */
+/**
+ * The index of similar texts on PostgreSQL. Every write checks its lock in its transaction, which keeps the lock valid.
+ */
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { LockHold } from '../../port/jobs.ts'
@@ -10,7 +12,7 @@ import type { Session } from '../database/transaction.ts'
 import { filePendingPages } from './filing.ts'
 import { replacedSegmentRemover } from './replaced-segments.ts'
 
-/** Locks the row, so that no process takes the lock before the transaction has ended. */
+/** Locks the row, so that no process acquires the lock before the end of the transaction. */
 const CHECK_INDEX_LOCK = {
   name: 'indexing.lock',
   text: `select 1 from named_lock where name = 'index' and fence = $1 and holder is not null for share`,
@@ -68,36 +70,38 @@ const SET_INDEXED_UNTIL = {
 type IndexerDatabase = Pick<Database, 'readLong' | 'transaction'>
 
 export function postgresIndexer({ readLong, transaction }: IndexerDatabase): SimilarIndexStore {
-  /** `work` where the hold stands, and `refused` where it does not. */
-  const held = <Result>({ fence }: LockHold, refused: Result, work: (session: Session) => Promise<Result>) =>
+  /** Runs `work` if the lock is valid; otherwise returns `rejected`. */
+  const withValidLock = <Result>({ fence }: LockHold, rejected: Result, work: (session: Session) => Promise<Result>) =>
     transaction(async (session) =>
-      (await session.rows(CHECK_INDEX_LOCK, [fence])).length === 0 ? refused : work(session),
+      (await session.rows(CHECK_INDEX_LOCK, [fence])).length === 0 ? rejected : work(session),
     )
-  const done = (hold: LockHold, work: (session: Session) => Promise<unknown>): Promise<boolean> =>
-    held(hold, false, async (session) => {
+  const writeWithLock = (hold: LockHold, work: (session: Session) => Promise<unknown>): Promise<boolean> =>
+    withValidLock(hold, false, async (session) => {
       await work(session)
       return true
     })
   const removeReplaced = replacedSegmentRemover()
   return {
     pending: pendingPageReader(readLong),
-    filePages: (hold, filings) => done(hold, (session) => filePendingPages(session, filings)),
+    filePages: (hold, filings) => writeWithLock(hold, (session) => filePendingPages(session, filings)),
     documents: (after, limit) => readLong<StoredDocument>(READ_DOCUMENTS, [after, limit]),
     beginSegment: (hold, first, last) =>
-      held(hold, null as number | null, async ({ rows }) => {
+      withValidLock(hold, null as number | null, async ({ rows }) => {
         const [segmentRow] = await rows<{ number: number }>(BEGIN_SEGMENT, [first, last, hold.fence])
         return segmentRow!.number
       }),
     writeRows: (hold, segment, postings, frequencies) =>
-      done(hold, (session) => insertSegmentRows(session, segment, postings, frequencies)),
-    publishSegment: (hold, segment, documents) => done(hold, ({ run }) => run(PUBLISH_SEGMENT, [segment, documents])),
-    removeReplaced: (hold, limit) => removeReplaced((work) => held(hold, null, work), limit),
+      writeWithLock(hold, (session) => insertSegmentRows(session, segment, postings, frequencies)),
+    publishSegment: (hold, segment, documents) =>
+      writeWithLock(hold, ({ run }) => run(PUBLISH_SEGMENT, [segment, documents])),
+    removeReplaced: (hold, limit) => removeReplaced((work) => withValidLock(hold, null, work), limit),
     rows: (segment, after, limit) =>
       readLong<PostingRow>(READ_POSTINGS, [segment, after?.key ?? -1, after?.document ?? 0, limit]),
     tombstones: async (after, last, limit) =>
       (await readLong<{ document: number }>(READ_TOMBSTONES, [after, last, limit])).map(({ document }) => document),
-    removeTombstones: (hold, documents) => done(hold, ({ run }) => run(DELETE_TOMBSTONES, [plainArray(documents)])),
-    setIndexedUntil: (hold, until) => done(hold, ({ run }) => run(SET_INDEXED_UNTIL, [String(until)])),
+    removeTombstones: (hold, documents) =>
+      writeWithLock(hold, ({ run }) => run(DELETE_TOMBSTONES, [plainArray(documents)])),
+    setIndexedUntil: (hold, until) => writeWithLock(hold, ({ run }) => run(SET_INDEXED_UNTIL, [String(until)])),
   }
 }
 
@@ -106,8 +110,8 @@ const FIRST_PAGE_KEY: PageKey = [-1, -1]
 const LAST_PAGE_KEY: PageKey = [256, 0]
 
 /**
- * Each time those behind the ones of last time, and from the first again at the end: rows that were taken away stay in the way of
- * whoever begins at the first, until they are vacuumed.
+ * Each call continues after the pages of the previous call, and starts over at the end. Until they are vacuumed,
+ * deleted rows slow down every scan from the first page.
  */
 function pendingPageReader(read: Database['readLong']): SimilarIndexStore['pending'] {
   type Row = { part: number; id: number; name: DomainName | null; digest: string; terms: Uint8Array }

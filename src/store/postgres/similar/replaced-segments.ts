@@ -1,4 +1,4 @@
-/** Sweeping: the rows of segments that no longer answer go, some at a time, and each segment after its last one. */
+/** Deletes the rows of replaced segments, a limited number per call, and each segment after its last row. */
 
 import type { Session } from '../database/transaction.ts'
 
@@ -25,19 +25,19 @@ const DELETE_SEGMENT = { name: 'replaced-segments.segment', text: 'delete from s
 type RemovalPosition = { segment: number; key: number; document: number }
 type RemovalStep = { removed: RemovalPosition | null; more: boolean }
 
-/** `held` runs work in a transaction where the hold stands, and returns null where it does not. */
+/** Runs work in a transaction if the lock is valid, and returns null otherwise. */
 type RunIfLockHeld = (work: (session: Session) => Promise<RemovalStep | null>) => Promise<RemovalStep | null>
 
-export function replacedSegmentRemover(): (held: RunIfLockHeld, limit: number) => Promise<boolean> {
+export function replacedSegmentRemover(): (runIfLockHeld: RunIfLockHeld, limit: number) => Promise<boolean> {
   let before: RemovalPosition | null = null
-  return async (held, limit) => {
-    const step = await held((session) => removeSomeRows(session, before, limit))
+  return async (runIfLockHeld, limit) => {
+    const step = await runIfLockHeld((session) => removeSomeRows(session, before, limit))
     before = step?.removed ?? null
     return step?.more ?? false
   }
 }
 
-/** Rows of one segment. */
+/** Deletes rows of one segment. */
 async function removeSomeRows(
   { rows, run }: Session,
   before: RemovalPosition | null,

@@ -1,4 +1,7 @@
-/** The similar texts on PostgreSQL: every answer is a look-up by key or a range of one key for each thing asked, in one statement. */
+/**
+ * Similar texts on PostgreSQL: every query is a look-up by key, or a range of one key for each key of a list, in one
+ * statement.
+ */
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { FrequencyRow, PageOfName, Segment, SimilarReader } from '../../port/similar.ts'
@@ -8,8 +11,8 @@ import type { Database } from '../database/database.ts'
 import { crawlStateKey } from '../facts/facts.ts'
 
 /**
- * The row of a document. What is read here for each of many keys is a query of its own for each: a join may be planned otherwise
- * while a table is empty, which these are when the index catches up.
+ * The row of a document. Statements for many keys use a subquery per key: while a table is empty, as when indexing
+ * starts, a join may get a different plan.
  */
 export function documentRowSql(number: string): string {
   return `document d where d.part = (${number} & 255)::smallint and d.number = ${number}`
@@ -50,7 +53,7 @@ const READ_FREQUENCIES = {
   text: `select last_term as last, counts from document_frequency where segment = $1 and last_term > $2
       and exists (select 1 from segment where number = $1 and state = 'published') order by last_term limit $3`,
 }
-/** A statement sees one moment: the segments that answer, and the rows of all of them. */
+/** One statement reads one snapshot: the published segments and all of their rows. */
 const READ_POSTING_ROWS = {
   name: 'similar.postings',
   rowMode: 'array',
@@ -78,7 +81,7 @@ type SimilarPageRow = {
   vector: Uint8Array | null
 }
 
-/** Answers of hundreds of rows go the way of what takes milliseconds. */
+/** Results with hundreds of rows use the connections for long reads. */
 export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'readLong'>): SimilarReader {
   return {
     async page(name) {
@@ -99,10 +102,10 @@ export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'rea
     },
     segments: () => read<Segment>(READ_SEGMENTS),
     frequencies: (segment, after, limit) => readLong<FrequencyRow>(READ_FREQUENCIES, [segment, after, limit]),
-    async postings(wanted) {
-      const columns = [plainArray(wanted.map(({ key }) => key)), plainArray(wanted.map(({ rows }) => rows))]
-      const answers = await readLong<[Uint8Array | null]>(READ_POSTING_ROWS, columns)
-      return answers.map(([postings]) => postings ?? new Uint8Array())
+    async postings(reads) {
+      const columns = [plainArray(reads.map(({ key }) => key)), plainArray(reads.map(({ rows }) => rows))]
+      const results = await readLong<[Uint8Array | null]>(READ_POSTING_ROWS, columns)
+      return results.map(([postings]) => postings ?? new Uint8Array())
     },
     async indexedUntil() {
       const [row] = await read<{ value: string }>(READ_INDEXED_UNTIL)
@@ -111,7 +114,7 @@ export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'rea
   }
 }
 
-/** What waits for the index is newer than what it was filed under. */
+/** A pending page is newer than the document of the name. */
 function pageOfRow({ digest, terms, pageDocumentId, document, vector }: SimilarPageRow): PageOfName | null {
   if (digest !== null) return { terms: unpackTerms(terms) }
   return pageDocumentId === null ? null : { document, vector }

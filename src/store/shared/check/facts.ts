@@ -1,4 +1,4 @@
-/** Compares a name's facts with themselves and with the rows that were derived from them. */
+/** Checks a name's facts and the rows that are derived from them. */
 
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { addressesOfRecords, MAX_COUNTED_STATES_STORED } from '../../../apply/dns-state.ts'
@@ -12,10 +12,10 @@ import { formatInstant, type Instant } from '../../../values/time.ts'
 import { CLOCK_ENTRY_BYTES, type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
 import type { ReportProblem } from './slice.ts'
 
-/** What a database says for true and false. */
+/** A boolean as an engine returns it. */
 type SqlBoolean = 0 | 1 | boolean
 
-/** The facts, and as JSON what hangs on their id: superseded states, first times on addresses, when listed on each address. */
+/** The facts, and as JSON the rows of their id: superseded states, first times on addresses, dates on each address. */
 export type CheckedFacts = FactsRow & {
   id: number
   name: DomainName
@@ -23,22 +23,22 @@ export type CheckedFacts = FactsRow & {
   clock: Instant
   otherClocks: Uint8Array | null
   dnsFingerprint: number
-  /** Whether the row is what was written; true if nothing says what that was. */
+  /** Whether the row's checksum matches; true if the row has none. */
   isIntact: SqlBoolean
   superseded: string
   firstSeen: string
-  /** Null where `addresses` cannot be read. */
+  /** Null if `addresses` cannot be read. */
   presenceSince: string | null
-  /** The digest of the start page that waits for the index; null where none waits. */
+  /** The digest of the pending start page; null if none is pending. */
   pendingDigest: string | null
-  /** The name that the index has the start page under, and the wording that it has there. */
+  /** The name and the document that the index has for the start page. */
   documentName: DomainName | null
   document: number | null
-  /** Whether that wording is there. */
+  /** Whether that document exists. */
   hasDocument: SqlBoolean
   hasRedirect: SqlBoolean
 }
-/** A superseded state. `whole`: 1 with records, 0 with a serial alone; `addresses`: the records of A and AAAA. */
+/** A superseded state. `isFull`: 1 with records, 0 with a serial only. `addresses`: the records of A and AAAA. */
 type CheckedState = {
   type: number
   first_seen: Instant
@@ -48,75 +48,78 @@ type CheckedState = {
   isFull: 0 | 1
   addresses: string | null
 }
-/** When a name was first seen on each of its addresses, now and ever. */
+/** When a name was first seen on each address that it ever had. */
 type FirstSeenByAddress = ReadonlyMap<IpAddress, Instant>
 
-/** Compares one name's facts with all that was derived from them. */
+/** Checks one name's facts and all rows that are derived from them. */
 export function checkFactsRow(row: CheckedFacts, report: ReportProblem): void {
-  if (!row.isIntact) report('is not what was written')
+  if (!row.isIntact) report('does not match its checksum')
   const current = unpackFacts(row.name, row)
   const superseded = JSON.parse(row.superseded) as CheckedState[]
-  const ever = JSON.parse(row.firstSeen) as [hex: string, since: Instant][]
-  const since = new Map(ever.map(([hex, instant]) => [unpackHex(hex), instant]))
+  const firstSeenRows = JSON.parse(row.firstSeen) as [hex: string, firstSeen: Instant][]
+  const firstSeen = new Map(firstSeenRows.map(([hex, instant]) => [unpackHex(hex), instant]))
   checkDerived(current, report)
   checkClocks(row, current.states, report)
   checkFingerprint(row, current, report)
   checkSuperseded(superseded, current.states, report)
-  checkFirstSeen(since, superseded, current.states, report)
-  checkPresenceOf(current.addresses, JSON.parse(row.presenceSince ?? '[]'), since, report)
+  checkFirstSeen(firstSeen, superseded, current.states, report)
+  checkPresenceOf(current.addresses, JSON.parse(row.presenceSince ?? '[]'), firstSeen, report)
   if (row.redirects_to !== null && !row.hasRedirect) report(`is not among the sources of ${row.redirects_to}`)
   checkPage(row, report)
 }
 
 function checkDerived(current: CurrentFacts, report: ReportProblem): void {
   const { status, states, addresses, ip } = current
-  const all = [...addressesOfRecords(states.A?.records), ...addressesOfRecords(states.AAAA?.records)].sort(
+  const recorded = [...addressesOfRecords(states.A?.records), ...addressesOfRecords(states.AAAA?.records)].sort(
     compareAddresses,
   )
-  const present = status === 'ok' ? all : []
-  if (String(present) !== String(addresses)) report('has addresses that its records do not hold')
-  if (ip !== ipStatusOf(current, ip !== null)) report(`has ip ${ip} beside other records`)
+  const present = status === 'ok' ? recorded : []
+  if (String(present) !== String(addresses)) report('has addresses that are not in its records')
+  if (ip !== ipStatusOf(current, ip !== null)) report(`has ip ${ip}, which its records contradict`)
   if (current.only_dns_no_web !== isOnlyDns(ip, states)) report('has a wrong only_dns_no_web')
 }
 
 function checkClocks(
-  { clock, otherClocks: late }: CheckedFacts,
+  { clock, otherClocks }: CheckedFacts,
   states: CurrentFacts['states'],
   report: ReportProblem,
 ): void {
-  const clocks = unpackClocks(clock, late)
+  const clocks = unpackClocks(clock, otherClocks)
   for (const type of RECORD_TYPES)
     if ((states[type]?.first_seen ?? 0) > clocks[CLOCK_INDEX[type]]!)
       report(`has a clock of ${type} before its newest state`)
-  for (let at = 0; late !== null && at < late.length; at += CLOCK_ENTRY_BYTES)
-    if (late[at]! > Math.max(...Object.values(PART_NUMBERS)))
-      report(`has clock ${late[at]}, which this release does not know`)
+  for (let offset = 0; otherClocks !== null && offset < otherClocks.length; offset += CLOCK_ENTRY_BYTES)
+    if (otherClocks[offset]! > Math.max(...Object.values(PART_NUMBERS)))
+      report(`has clock ${otherClocks[offset]}, which this release does not know`)
 }
 
-/** The fingerprint is that of the last dns part, if that was applied whole: of the types that were observed when the status was. */
+/**
+ * The fingerprint is that of the last DNS part if it was applied whole: of the types with the same clock as the status.
+ */
 function checkFingerprint(
-  { clock, otherClocks: late, dnsFingerprint }: CheckedFacts,
+  { clock, otherClocks, dnsFingerprint }: CheckedFacts,
   { status, states }: CurrentFacts,
   report: ReportProblem,
 ): void {
   if (dnsFingerprint === 0 || status === null) return
-  const clocks = unpackClocks(clock, late)
+  const clocks = unpackClocks(clock, otherClocks)
   const queried = RECORD_TYPES.filter(
     (type) => status === 'ok' && clocks[CLOCK_INDEX[type]] === clocks[CLOCK_INDEX.status],
   )
   const texts = Object.fromEntries(queried.map((type) => [type, states[type]?.records ?? '[]']))
-  if (dnsFingerprint !== dnsFingerprintOf({ status, texts })) report('has another fingerprint than its records')
+  if (dnsFingerprint !== dnsFingerprintOf({ status, texts }))
+    report('has a fingerprint that does not match its records')
 }
 
 /** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */
 function checkSuperseded(rows: readonly CheckedState[], states: CurrentFacts['states'], report: ReportProblem): void {
   for (const type of RECORD_TYPES) {
-    const kept = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
+    const superseded = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
     const counted = states[type]?.count ?? 0
-    if (Math.min(kept.length + (states[type] ? 1 : 0), MAX_COUNTED_STATES_STORED) !== counted)
-      report(`counts ${counted} states of ${type}, keeps ${kept.length} superseded`)
-    const bases = new Set(kept.filter(({ isFull: whole }) => whole === 1).map(({ first_seen }) => first_seen))
-    if (kept.some(({ isFull: whole, serial, base }) => whole === 0 && (serial === null || !bases.has(base!))))
+    if (Math.min(superseded.length + (states[type] ? 1 : 0), MAX_COUNTED_STATES_STORED) !== counted)
+      report(`counts ${counted} states of ${type}, has ${superseded.length} superseded`)
+    const bases = new Set(superseded.filter(({ isFull }) => isFull === 1).map(({ first_seen }) => first_seen))
+    if (superseded.some(({ isFull, serial, base }) => isFull === 0 && (serial === null || !bases.has(base!))))
       report('has a serial without its base')
   }
   if (rows.some(({ type }) => recordTypeOfNumber(type) === undefined))
@@ -125,9 +128,9 @@ function checkSuperseded(rows: readonly CheckedState[], states: CurrentFacts['st
     report('has a state that was last confirmed before it began')
 }
 
-/** The first time on each address: that of the oldest state that holds it. */
+/** The first time on each address is that of the oldest state with this address. */
 function checkFirstSeen(
-  since: FirstSeenByAddress,
+  firstSeen: FirstSeenByAddress,
   superseded: readonly CheckedState[],
   { A, AAAA }: CurrentFacts['states'],
   report: ReportProblem,
@@ -139,40 +142,34 @@ function checkFirstSeen(
   const first = new Map<IpAddress, Instant>()
   for (const { first_seen, records } of [...newest, ...older].sort((a, b) => b.first_seen - a.first_seen))
     for (const address of addressesOfRecords(records)) first.set(address, first_seen)
-  const same = since.size === first.size && [...first].every(([address, instant]) => since.get(address) === instant)
-  if (!same) report('was first seen on its addresses at other times than its states say')
+  const isSame =
+    firstSeen.size === first.size && [...first].every(([address, instant]) => firstSeen.get(address) === instant)
+  if (!isSame) report('has first times on its addresses that do not match its states')
 }
 
-/** `present`: since when it is listed on each address, null where it is not. */
+/** `present`: the date on each address; null if the name is not listed there. */
 function checkPresenceOf(
   addresses: readonly IpAddress[],
   present: (string | null)[],
-  since: FirstSeenByAddress,
+  firstSeen: FirstSeenByAddress,
   report: ReportProblem,
 ): void {
-  for (const [place, address] of addresses.entries()) {
-    const listed = present[place]
-    const first = since.get(address)
-    if (listed == null) report(`is not listed on ${address}`)
-    else if (first === undefined || listed !== formatInstant(first)) report(`has another date on ${address}`)
+  for (const [index, address] of addresses.entries()) {
+    const listedSince = present[index]
+    const oldest = firstSeen.get(address)
+    if (listedSince == null) report(`is not listed on ${address}`)
+    else if (oldest === undefined || listedSince !== formatInstant(oldest)) report(`has a different date on ${address}`)
   }
 }
 
-/** A start page waits for the index with the text that it has now; otherwise the index has it just where there is a text. */
+/** A pending start page has the current text. Otherwise the index has the page if and only if it has a text. */
 function checkPage(
-  {
-    name,
-    text_digest: digest,
-    pendingDigest: page,
-    documentName: reading,
-    document,
-    hasDocument: worded,
-  }: CheckedFacts,
+  { name, text_digest: digest, pendingDigest, documentName, document, hasDocument }: CheckedFacts,
   report: ReportProblem,
 ): void {
-  if (page !== null && page !== digest) report('has terms of another text')
-  if (page === null && digest !== null && reading === null) report('has a start page without terms')
-  if (page === null && digest === null && reading !== null) report('has terms without a start page')
-  if (reading !== null && reading !== name) report(`has the terms of ${reading}`)
-  if (document !== null && !worded) report(`has lost document ${document}`)
+  if (pendingDigest !== null && pendingDigest !== digest) report('has terms of another text')
+  if (pendingDigest === null && digest !== null && documentName === null) report('has a start page without terms')
+  if (pendingDigest === null && digest === null && documentName !== null) report('has terms without a start page')
+  if (documentName !== null && documentName !== name) report(`has the terms of ${documentName}`)
+  if (document !== null && !hasDocument) report(`has lost document ${document}`)
 }

@@ -1,17 +1,17 @@
-/** What the check asks of the ledger's rows, in SQL that both engines take. Each statement finds rows that are wrong. */
+/** Checks of the ledger's rows, in SQL for both engines. Each statement finds wrong rows. */
 
 import type { CheckFault } from '../../port/store.ts'
 import { problemReporter } from './slice.ts'
 
-/** Findings of one kind that are told; there may be as many as rows. */
+/** Maximum reported findings of one kind. */
 const MAX_LEDGER_FINDINGS = 1_000
 
-/** A kind of finding: its table, what is wrong, and the statement that finds the places of such rows. */
+/** A kind of finding: its table, the problem, and the statement that finds such rows. */
 type LedgerFinding = { table: string; problem: string; text: string }
 
 const ACCOUNT_TABLE_FINDINGS = ['period', 'addon', 'token', 'usage'].map((table): LedgerFinding => {
-  const place = table === 'token' ? 't.id' : 't.account'
-  const text = `select distinct ${place} as place from ${table} t where not exists (select 1 from account a where a.id = t.account)`
+  const key = table === 'token' ? 't.id' : 't.account'
+  const text = `select distinct ${key} as place from ${table} t where not exists (select 1 from account a where a.id = t.account)`
   return { table, problem: 'belongs to no account', text }
 })
 
@@ -26,29 +26,29 @@ const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
   },
   {
     table: 'usage',
-    problem: 'is of a token that the account does not have',
+    problem: 'belongs to a token that the account does not have',
     text: `select distinct u.account as place from usage u where exists (select 1 from account a where a.id = u.account)
       and not exists (select 1 from token t where t.id = u.token and t.account = u.account)`,
   },
   {
     table: 'budget',
-    problem: 'has less than nothing spent',
+    problem: 'has a negative number of spent units',
     text: 'select account as place from budget where used < 0',
   },
   { table: 'token_lease', problem: 'holds no unit', text: 'select account as place from token_lease where units <= 0' },
   {
     table: 'token_lease',
-    problem: 'is of a process that is not known, and would never end',
+    problem: 'belongs to an unknown process and would never end',
     text: `select account as place from token_lease t where not exists (select 1 from lease_holder h where h.holder = t.holder)`,
   },
   {
     table: 'secret',
-    problem: 'is in force beside another one',
+    problem: 'is active at the same time as another one',
     text: `select number as place from secret where replaced_at is null and (select count(*) from secret where replaced_at is null) > 1`,
   },
 ]
 
-/** Statements by name: `place` is the key of the row, or the account that it belongs to. */
+/** Statements by name. `place` is the key of the row, or the account that it belongs to. */
 export const LEDGER_FINDING_QUERIES = ALL_LEDGER_FINDINGS.map((finding, number) => ({
   ...finding,
   name: `check.ledger-${number}`,

@@ -1,4 +1,4 @@
-/** What the check says of the rows that an engine has read: narrow rows, what names share, and the counters. */
+/** Checks rows that an engine has read: crawl states, shared rows and counters. */
 
 import { emptyTermVector, unpackTermVector, vectorDigest } from '../../../similar/text/term-vector.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
@@ -7,37 +7,39 @@ import type { CheckFault } from '../../port/store.ts'
 import { type CheckedFacts, checkFactsRow } from './facts.ts'
 import { type CheckSlice, checkSlice, problemReporter, type ReportProblem, reportIfUnreadable } from './slice.ts'
 
-/** What a database says for true and false. */
+/** A boolean as an engine returns it. */
 type DatabaseBoolean = boolean | number
 
-/** Where a row lies: the part of its table, in an engine that has parts, and the one that its key belongs to. */
+/** The partition of a row and that of its key, in an engine with partitions. */
 type PartitionedRow = { part?: number; rightPart?: number }
-/** `id` is null before the first fact, 0 for a tombstone; `owner` is whose facts lie under it. */
+/** `id`: null before the first fact, 0 for a tombstone. `owner`: the name of the facts with this id. */
 export type CheckedCrawlState = PartitionedRow & {
   slot: number
   name: DomainName
   id: number | null
   owner: DomainName | null
 }
-/** `owned`: its name is there and on that address; `counted`: the address has a counter. */
+/** `owned`: its name exists and is on that address. `counted`: the address has a counter. */
 export type CheckedPresence = PartitionedRow & {
   address: Uint8Array
   name: DomainName
   owned: DatabaseBoolean
   counted: DatabaseBoolean
 }
-/** `owned`: its source is there and redirects to that target; `counted`: the target has a counter. */
+/** `owned`: its source exists and redirects to that target. `counted`: the target has a counter. */
 export type CheckedRedirect = PartitionedRow & {
   target: DomainName
   source: DomainName
   owned: DatabaseBoolean
   counted: DatabaseBoolean
 }
-/** A counter, and how many rows there are to be counted. */
+/** A counter and the number of rows that it should count. */
 type CheckedCounter = PartitionedRow & { counter: number; rows: number }
 export type CheckedAddress = CheckedCounter & { address: Uint8Array }
 export type CheckedTarget = CheckedCounter & { target: DomainName }
-/** `digest`: of `vector`; `read`: a start page has it, or it is noted that none may have it any more. */
+/**
+ * `digest`: the stored digest of `vector`. `isUsed`: a start page has the document, or it is marked as possibly unused.
+ */
 export type CheckedDocument = PartitionedRow & {
   document: number
   isUsed: DatabaseBoolean
@@ -45,16 +47,16 @@ export type CheckedDocument = PartitionedRow & {
   vector: Uint8Array
 }
 
-/** Each lies in its slot, and its id is that of the facts of its name. */
+/** Each row is in the slot of its name, and its id is that of the facts of its name. */
 export function checkCrawlStateRows(rows: readonly CheckedCrawlState[]): CheckSlice {
   const key = ({ slot, name }: CheckedCrawlState) => [slot, name]
   return checkRows('crawl_state', rows, key, ({ slot, name, id, owner }, report) => {
-    if (slot !== slotOf(name)) report(`is filed in slot ${slot}`)
+    if (slot !== slotOf(name)) report(`is stored in slot ${slot}`)
     if (id && owner !== name) report(owner === null ? 'has lost its facts' : `has the facts of ${owner}`)
   })
 }
 
-/** `ids`: those that any table has rows of, up to the key `last`; `rows`: the facts under them. */
+/** `ids`: those of the rows of all tables up to the key `last`. `rows`: the facts with these ids. */
 export function checkFactsRows(
   ids: readonly number[],
   last: string | undefined,
@@ -72,7 +74,7 @@ export function checkFactsRows(
   return checkSlice(faults, ids.length, last)
 }
 
-/** Rows of presence: their name is there, and on that address. */
+/** Rows of presence: their name exists and is on that address. */
 export function checkPresenceRows(rows: readonly CheckedPresence[]): CheckSlice {
   const key = ({ address, name }: CheckedPresence) => [hexOf(address), name]
   return checkRows('presence', rows, key, ({ owned, counted }, report) => {
@@ -90,7 +92,7 @@ export function checkAddressRows(rows: readonly CheckedAddress[]): CheckSlice {
   })
 }
 
-/** Rows of redirect: their source is there, and redirects to that target. */
+/** Rows of redirect: their source exists and redirects to that target. */
 export function checkRedirectRows(rows: readonly CheckedRedirect[]): CheckSlice {
   const key = ({ target, source }: CheckedRedirect) => [target, source]
   return checkRows('redirect', rows, key, ({ owned, counted }, report) => {
@@ -104,15 +106,15 @@ export function checkTargetRows(rows: readonly CheckedTarget[]): CheckSlice {
   return checkRows('redirect_count', rows, ({ target }) => [target], checkCounter)
 }
 
-/** Wordings: a start page has each. */
+/** Documents: each is that of a start page. */
 export function checkDocumentRows(rows: readonly CheckedDocument[]): CheckSlice {
   return checkRows(
     'document',
     rows,
     ({ document }) => [document],
-    ({ isUsed: read, digest, vector }, report) => {
-      if (!read) report('is that of no start page')
-      if (digest !== vectorDigest(vector)) report('has another digest than its vector')
+    ({ isUsed, digest, vector }, report) => {
+      if (!isUsed) report('belongs to no start page')
+      if (digest !== vectorDigest(vector)) report('has a digest that does not match its vector')
       reportIfUnreadable(report, () => unpackTermVector(vector, emptyTermVector(0)))
     },
   )
@@ -122,7 +124,7 @@ function checkCounter({ counter, rows }: CheckedCounter, report: ReportProblem):
   if (counter !== rows || counter === 0) report(`counts ${counter}, has ${rows} rows`)
 }
 
-/** `key`: what names a row to people and, with its part, where the next slice begins. */
+/** `key`: identifies a row in messages and, with its partition, the start of the next slice. */
 function checkRows<Row extends PartitionedRow>(
   table: string,
   rows: readonly Row[],
@@ -132,7 +134,7 @@ function checkRows<Row extends PartitionedRow>(
   const faults: CheckFault[] = []
   for (const row of rows) {
     const report = problemReporter(faults, table, key(row).join(' '))
-    if (row.part !== row.rightPart) report(`is filed in part ${row.part}`)
+    if (row.part !== row.rightPart) report(`is stored in partition ${row.part}`)
     checkRow(row, report)
   }
   const last = rows.at(-1)

@@ -1,12 +1,12 @@
-/** The order of the check: part after part, each from where it stopped. */
+/** Runs the parts of the check one after another, each from where it stopped. */
 
 import type { StoreMaintenance } from '../../port/store.ts'
 import type { CheckSlice } from './slice.ts'
 
-/** Looks at the rows after a key, and says where it stopped (null at the end of the part). */
+/** Checks the rows after a key. The result has the key where it stopped, null at the end of the part. */
 export type CheckPart = (after: string | null) => CheckSlice | Promise<CheckSlice>
 
-/** Every part by its name, in the order it is done; the name begins the place to resume at. */
+/** All parts by name, in order. A resume position starts with the name of its part. */
 export function sequentialCheck(parts: readonly (readonly [string, CheckPart])[]): StoreMaintenance['check'] {
   return async (resume) => {
     const [name, after] = splitPosition(resume ?? parts[0]![0])
@@ -18,6 +18,6 @@ export function sequentialCheck(parts: readonly (readonly [string, CheckPart])[]
 }
 
 function splitPosition(resume: string): [string, string | null] {
-  const space = resume.indexOf(' ')
-  return space < 0 ? [resume, null] : [resume.slice(0, space), resume.slice(space + 1)]
+  const separator = resume.indexOf(' ')
+  return separator < 0 ? [resume, null] : [resume.slice(0, separator), resume.slice(separator + 1)]
 }

@@ -1,4 +1,4 @@
-/** The copying half of a backup, a thread of its own: SQLite copies in one long call. */
+/** The thread that copies the files of a backup: SQLite copies in one long call. */
 
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -7,7 +7,7 @@ import { connectSqlite } from '../database/connection.ts'
 import { createEmptyFile } from '../database/folder.ts'
 import { type BackupFile, fileDigest, syncToDisk } from './manifest.ts'
 
-/** One file: what it is called in the backup, whence and where to. */
+/** One file: its name in the backup, its source and its target. */
 export type CopyTask = { name: string; from: string; to: string }
 
 const copiedFiles: BackupFile[] = []

@@ -1,4 +1,4 @@
-/** A store made out of a backup. */
+/** Restores a store from a backup. */
 
 import { chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
@@ -13,14 +13,14 @@ import type { OnProgress } from './backup.ts'
 import { BACKUP_FILES, type BackupFile, fileDigest, readBackupManifest, syncToDisk } from './manifest.ts'
 
 /**
- * Makes a store out of the backup in `from`. Refuses where a store is, where a file of the backup is not what its
- * manifest says, and where the backup is of a newer release. Throws StoreFault.
+ * Restores the backup in `from`. Throws StoreFault if a store exists already, if a file does not match the manifest, or
+ * if the backup is of a newer release.
  */
 export async function restoreSqlite(from: string, files: StoreFiles, onProgress: OnProgress): Promise<void> {
   const { files: copied } = readBackupManifest(from)
   const targets = [files.facts, files.ledger]
-  const there = targets.flatMap((target) => [target, `${target}-wal`]).find((each) => existsSync(each))
-  if (there !== undefined) throw new StoreFault(`${there} is there already: name another store with DOMAINDEX_STORE`)
+  const existing = targets.flatMap((target) => [target, `${target}-wal`]).find((path) => existsSync(path))
+  if (existing !== undefined) throw new StoreFault(`${existing} exists already: set DOMAINDEX_STORE to another store`)
   for (const name of BACKUP_FILES) await verifyBackupFile(join(from, name), copied.find((file) => file.name === name)!)
   onProgress(0.5)
   for (const target of targets) createFolder(dirname(target))
@@ -28,11 +28,11 @@ export async function restoreSqlite(from: string, files: StoreFiles, onProgress:
   try {
     for (const [index, name] of BACKUP_FILES.entries()) {
       await copyFile(join(from, name), unfinished[index]!, constants.COPYFILE_FICLONE)
-      chmodSync(unfinished[index]!, OWNER_ONLY_MODE) // a copy has the permissions of what it was copied from
+      chmodSync(unfinished[index]!, OWNER_ONLY_MODE) // a copy has the permissions of its source
       prepareRestoredFile(unfinished[index]!, [SQLITE_FACTS_SCHEMA, SQLITE_LEDGER_SCHEMA][index]!)
       onProgress(0.5 + (index + 1) / BACKUP_FILES.length / 2)
     }
-    // The facts come last: a store is where they are.
+    // Rename the facts last: the store exists once they do.
     for (const index of [1, 0]) renameSync(unfinished[index]!, targets[index]!)
     for (const target of targets) syncToDisk(dirname(target))
   } catch (error) {
@@ -43,12 +43,12 @@ export async function restoreSqlite(from: string, files: StoreFiles, onProgress:
 
 async function verifyBackupFile(path: string, { bytes, sha256 }: BackupFile): Promise<void> {
   const size = statSync(path, { throwIfNoEntry: false })?.size
-  if (size === undefined) throw new StoreFault(`${path} is missing: take another backup`)
+  if (size === undefined) throw new StoreFault(`${path} is missing: create another backup`)
   if (size === bytes && (await fileDigest(path)) === sha256) return
-  throw new StoreFault(`${path} is not what its manifest says: take another backup`)
+  throw new StoreFault(`${path} does not match its manifest: create another backup`)
 }
 
-/** Makes a restored file fit for use, durably; one of a newer release is refused. */
+/** Prepares a restored file for use, durably. Throws StoreFault if it is of a newer release. */
 function prepareRestoredFile(path: string, schema: URL): void {
   const database = connectSqlite(path, { durable: true })
   try {

@@ -1,10 +1,13 @@
-/** Checksums of rows: what tells a damaged row from a whole one where no other row says the same. */
+/** Checksums of rows: they detect damage to rows that no other row repeats. */
 
 import { crc32 } from 'node:zlib'
 
 type ChecksumValue = string | number | null | Uint8Array
 
-/** CRC-32 of the values of a row in the order of its columns, without that of the checksum. Stored: it must never change. */
+/**
+ * CRC-32 of a row's values in column order, without the checksum. The store keeps it, so the computation must never
+ * change.
+ */
 export function checksumOf(values: readonly ChecksumValue[]): number {
   let sum = 0
   for (const value of values) {
@@ -14,7 +17,7 @@ export function checksumOf(values: readonly ChecksumValue[]): number {
   return sum
 }
 
-/** Whether a row is what was written; a row without a checksum may be. */
+/** Whether the checksum of a row matches; true if the row has none. */
 export function matchesChecksum(checksum: number | null, values: readonly ChecksumValue[]): boolean {
   return checksum === null || checksum === checksumOf(values)
 }

@@ -1,20 +1,25 @@
-/** Connections to a SQLite file: the settings every one of them has, and the one way to write. */
+/** Connections to a SQLite file: their settings, and transactions. */
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { toDiskFault } from '../../shared/disk.ts'
 
-/** How long a statement waits for another process's write, in milliseconds. */
+/** Milliseconds that a statement waits for a write of another process. */
 const BUSY_MILLISECONDS = 20_000
-/** Pages in the log before the writer writes them back: 256 MiB, in which a page that many names share is written back once. */
+/**
+ * Pages in the log at which the writer checkpoints: 256 MiB, within which a page shared by many names is written back
+ * once.
+ */
 const WAL_CHECKPOINT_PAGES = 65_536
 
-/** The most that SQLite maps. */
+/** The maximum that SQLite maps. */
 const MAX_MAPPED_BYTES = 2_147_418_112
-/** A file that may grow to so many times its size and still fit in memory is mapped. */
+/** A file is mapped if it could grow by this factor and still fit in memory. */
 const MAPPED_GROWTH_FACTOR = 4
 
-/** Opens a file that is there. `durable`: a commit survives a loss of power; without it, the end of the process. */
+/**
+ * Opens an existing file. With `durable`, a commit survives a loss of power; without it, only the end of the process.
+ */
 export function connectSqlite(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
@@ -30,14 +35,14 @@ export function connectSqlite(path: string, options: { readOnly?: boolean; durab
 }
 
 /**
- * Mapped pages are found faster (4 of 17 µs of a look-up). But of a file that does not fit in memory, a page that is missing
- * brings its neighbourhood along and drives others out: 13 ms a look-up instead of 0.02.
+ * Mapped pages are found faster: 4 µs less of the 17 µs of a look-up. If a file does not fit in memory, a missing page
+ * loads its neighbours and evicts other pages: 13 ms per look-up instead of 0.02.
  */
 function fitsInMemory(path: string): boolean {
   return MAPPED_GROWTH_FACTOR * statSync(path).size < process.availableMemory()
 }
 
-/** Runs `work` in one write transaction; whatever it throws, nothing of it is written. */
+/** Runs `work` in one write transaction. If it throws, nothing is written. */
 export function writeTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   try {
     database.exec('begin immediate')
@@ -50,7 +55,7 @@ export function writeTransaction<Result>(database: DatabaseSync, work: () => Res
   }
 }
 
-/** Runs `work` in one read transaction, so that its statements see one moment. */
+/** Runs `work` in one read transaction, so that its statements read one snapshot. */
 export function readTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('begin')
   try {
@@ -60,7 +65,7 @@ export function readTransaction<Result>(database: DatabaseSync, work: () => Resu
   }
 }
 
-/** Bytes of the write-ahead log beside a file. */
+/** Bytes of the write-ahead log of a file. */
 export function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }

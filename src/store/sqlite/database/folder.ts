@@ -1,11 +1,13 @@
-/** Folders and files of a store: their owner's alone, since they hold secrets, accounts and what was crawled. */
+/**
+ * Folders and files of a store. Only their owner can access them, because they hold secrets, accounts and crawled data.
+ */
 
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it that are not there; throws where one cannot be made. Node's own `recursive` never
- * returns where a file system says that a folder is there and refuses one inside it as missing (/proc).
+ * Creates a folder and its missing parents; throws if one cannot be created. Node's own `recursive` never returns if
+ * the file system reports that a folder exists, but that a folder inside it is missing (/proc).
  */
 export function createFolder(path: string): void {
   if (existsSync(path)) return
@@ -13,16 +15,16 @@ export function createFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (!existsSync(path)) throw error // another process was faster
+    if (!existsSync(path)) throw error // another process has created it
   }
 }
 
-/** The permissions of every file of a store. */
+/** The permissions of all files of a store. */
 export const OWNER_ONLY_MODE = 0o600
 
 /**
- * Makes an empty file for SQLite, whose own would be readable by all; SQLite gives the files of its log the same permissions.
- * A file that is there stays as it is, with its permissions.
+ * Creates an empty file. SQLite would create it readable by all; it gives the log files the permissions of this file.
+ * An existing file stays unchanged, with its permissions.
  */
 export function createEmptyFile(path: string): void {
   closeSync(openSync(path, 'a', OWNER_ONLY_MODE))

@@ -1,4 +1,4 @@
-/** Migrations of a SQLite file: numbered SQL files, each run once, in order, and remembered with its digest. */
+/** Migrations of a SQLite file: numbered SQL files. Each runs once, in order, and is recorded with its digest. */
 
 import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -8,16 +8,22 @@ import { writeTransaction } from './connection.ts'
 
 export const SQLITE_FACTS_SCHEMA = new URL('../schema/facts/', import.meta.url)
 
-/** Those that a file still lacks. Throws StoreFault where the file is newer than this release, or has another past. */
+/**
+ * The migrations that a file lacks. Throws StoreFault if the file is newer than this release or has a different
+ * history.
+ */
 export function pendingSqliteMigrations(database: DatabaseSync, folder: URL): Migration[] {
   return unappliedMigrations(readMigrations(folder), appliedMigrations(database))
 }
 
-/** Applies what is pending, each in a transaction of its own, and returns it; with `plan` only returns it. Throws StoreFault. */
+/**
+ * Applies the pending migrations, each in a transaction of its own, and returns them. With `plan` it only returns them.
+ * Throws StoreFault.
+ */
 export function applySqliteMigrations(database: DatabaseSync, folder: URL, plan = false): Migration[] {
-  const todo = pendingSqliteMigrations(database, folder)
-  if (plan) return todo
-  for (const migration of todo) {
+  const pending = pendingSqliteMigrations(database, folder)
+  if (plan) return pending
+  for (const migration of pending) {
     try {
       applyMigration(database, migration)
     } catch (error) {
@@ -29,10 +35,10 @@ export function applySqliteMigrations(database: DatabaseSync, folder: URL, plan 
       )
     }
   }
-  return todo
+  return pending
 }
 
-/** True if a later release has expanded the file. */
+/** Whether a later release has expanded the file. */
 export function hasLaterMigration(database: DatabaseSync, folder: URL): boolean {
   const last = readMigrations(folder).at(-1)!.number
   return appliedMigrations(database).some(({ number }) => number > last)
@@ -43,8 +49,8 @@ function applyMigration(database: DatabaseSync, migration: Migration): void {
     database.exec(
       'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied_at text not null) strict',
     )
-    const done = database.prepare('select 1 from migration where number = ?').get(migration.number)
-    if (done) return
+    const isApplied = database.prepare('select 1 from migration where number = ?').get(migration.number)
+    if (isApplied) return
     database.exec(migration.sql)
     database
       .prepare(
@@ -55,7 +61,7 @@ function applyMigration(database: DatabaseSync, migration: Migration): void {
 }
 
 function appliedMigrations(database: DatabaseSync): Omit<Migration, 'sql'>[] {
-  const there = database.prepare(`select 1 from sqlite_schema where name = 'migration'`).get()
-  if (!there) return []
+  const exists = database.prepare(`select 1 from sqlite_schema where name = 'migration'`).get()
+  if (!exists) return []
   return database.prepare('select number, name, checksum from migration order by number').all() as never
 }

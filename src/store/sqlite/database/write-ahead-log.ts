@@ -1,18 +1,18 @@
-/** The write-ahead log of the facts: written back by the writer, and bounded where a long reader keeps it from that. */
+/** The write-ahead log of the facts: the writer checkpoints it, and waits if a long reader prevents that. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDiskFull } from '../../port/fault.ts'
 import { walBytes } from './connection.ts'
 
-/** Past this, a writer waits for the reader that holds the log (a backup) rather than fill the disk. */
+/** Above this size, a writer waits for the reader that holds the log (a backup) instead of filling the disk. */
 const MAX_WAL_BYTES = 4 * 2 ** 30
 const WAL_WAIT_MS = 200
 
 export type WriteAheadLog = {
-  /** Runs a write; before it, waits while the log is over its bound. */
+  /** Runs a write, after waiting while the log is above its maximum. */
   whenBounded<Result>(write: () => Result): Promise<Result>
-  /** Writes everything back and makes it durable; on a full disk it stays in the log, which is durable as well. */
+  /** Writes everything back and makes it durable. On a full disk it stays in the log, which is durable as well. */
   checkpoint(): void
 }
 

@@ -1,4 +1,4 @@
-/** Writes the facts of names that passed the gate, and with them the rows and counters that names share. */
+/** Writes the facts of names that passed the version check, and the rows and counters that names share. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { FactChanges, SupersededState } from '../../../apply/change.ts'
@@ -11,40 +11,40 @@ import { FACTS_COLUMN_NAMES, packFacts, packTerms } from '../../shared/columns.t
 import { checksumOf } from '../database/checksum.ts'
 import { type SqliteSharedRows, sharedRowWriter } from './shared-rows.ts'
 
-/** One transaction's writing: `write` one name after another, then `finish` once. */
+/** Writes of one transaction: call `write` for one name after another, then `finish` once. */
 type FactsWriter = {
-  /** An id that no name has. */
+  /** An unused id. */
   nextId(): number
-  /** `fresh` is the id of a name that is new with this write, null for one that was there. */
+  /** `newId`: the id of a name that this write creates; null for an existing name. */
   write(name: DomainName, facts: FactChanges, newId: number | null): void
   finish(): void
 }
 
-/** Prepares the statements once; each call of what it returns begins one transaction's writing. */
+/** Prepares the statements once. Each call of the returned function starts the writes of one transaction. */
 export function factsWriter(database: DatabaseSync): () => FactsWriter {
-  const newest = database.prepare('select max(id) as id from facts')
+  const maxId = database.prepare('select max(id) as id from facts')
   const current = currentWriter(database)
-  const keepState = stateWriter(database)
-  const keepTerms = termsWriter(database)
-  const since = sinceWriter(database)
-  const gather = sharedRowWriter(database)
+  const writeState = stateWriter(database)
+  const writeTerms = termsWriter(database)
+  const firstSeen = firstSeenWriter(database)
+  const prepareSharedRows = sharedRowWriter(database)
   return () => {
-    const shared = gather()
-    let last = (newest.get() as { id: number | null }).id ?? 0
-    const freshId = (): number => ++last
+    const shared = prepareSharedRows()
+    let last = (maxId.get() as { id: number | null }).id ?? 0
+    const nextId = (): number => ++last
     return {
-      nextId: freshId,
-      write(name, facts, fresh) {
+      nextId,
+      write(name, facts, newId) {
         const id =
-          fresh === null ? current.update(name, facts.current, freshId) : current.insert(fresh, name, facts.current)
-        for (const state of facts.superseded) keepState(id, state)
-        if (facts.terms !== undefined) keepTerms(id, facts.terms)
-        const dates = facts.firstSeen.map(({ address, since: instant }) => since.keep(id, address, instant))
-        const sinceOf = (address: IpAddress): string => {
-          const place = facts.firstSeen.findIndex((seen) => seen.address === address)
-          return formatInstant(dates[place] ?? since.read(id, address))
+          newId === null ? current.update(name, facts.current, nextId) : current.insert(newId, name, facts.current)
+        for (const state of facts.superseded) writeState(id, state)
+        if (facts.terms !== undefined) writeTerms(id, facts.terms)
+        const firstSeenDates = facts.firstSeen.map(({ address, since }) => firstSeen.insertOrRead(id, address, since))
+        const firstSeenOf = (address: IpAddress): string => {
+          const index = facts.firstSeen.findIndex((seen) => seen.address === address)
+          return formatInstant(firstSeenDates[index] ?? firstSeen.read(id, address))
         }
-        queueSharedRows(shared, name, facts, sinceOf)
+        queueSharedRows(shared, name, facts, firstSeenOf)
       },
       finish: shared.finish,
     }
@@ -55,16 +55,16 @@ function queueSharedRows(
   shared: SqliteSharedRows,
   name: DomainName,
   facts: FactChanges,
-  since: (address: IpAddress) => string,
+  firstSeen: (address: IpAddress) => string,
 ): void {
   for (const address of facts.left) shared.leave(address, name)
-  for (const address of facts.arrived) shared.arrive(address, name, since(address))
+  for (const address of facts.arrived) shared.arrive(address, name, firstSeen(address))
   if (facts.redirectBefore === facts.redirectAfter) return
   if (facts.redirectBefore !== null) shared.removeRedirect(facts.redirectBefore, name)
   if (facts.redirectAfter !== null) shared.addRedirect(facts.redirectAfter, name)
 }
 
-/** Writes the current facts and returns the id of the name, which gets one with its first fact. */
+/** Writes the current facts and returns the id of the name. A name gets its id with its first fact. */
 function currentWriter(database: DatabaseSync) {
   const idOf = database.prepare('select id from crawl_state where slot = ? and name = ?')
   const setId = database.prepare('update crawl_state set id = ? where slot = ? and name = ?')
@@ -82,12 +82,12 @@ function currentWriter(database: DatabaseSync) {
   }
   return {
     insert: insertAs,
-    update(name: DomainName, current: CurrentFacts, freshId: () => number): number {
+    update(name: DomainName, current: CurrentFacts, nextId: () => number): number {
       const { id } = idOf.get(slotOf(name), name) as { id: number | null }
       if (id === null) {
-        const fresh = freshId()
-        setId.run(fresh, slotOf(name), name)
-        return insertAs(fresh, name, current)
+        const newId = nextId()
+        setId.run(newId, slotOf(name), name)
+        return insertAs(newId, name, current)
       }
       update.run(...factsValues(id, name, current).slice(2), id)
       return id
@@ -95,7 +95,7 @@ function currentWriter(database: DatabaseSync) {
   }
 }
 
-/** The values of a row of facts, and their checksum. */
+/** The values of a row of facts and their checksum. */
 function factsValues(id: number, name: DomainName, current: CurrentFacts): (string | number | null)[] {
   const row = packFacts(current)
   const values = [id, name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
@@ -114,26 +114,26 @@ function stateWriter(database: DatabaseSync): (id: number, state: SupersededStat
 }
 
 function termsWriter(database: DatabaseSync): (id: number, terms: FactChanges['terms']) => void {
-  const keep = database.prepare('insert or replace into pending_page (id, digest, terms) values (?, ?, ?)')
+  const upsert = database.prepare('insert or replace into pending_page (id, digest, terms) values (?, ?, ?)')
   const remove = database.prepare('delete from pending_page where id = ?')
   return (id, terms) => {
-    if (terms) keep.run(id, terms.digest, packTerms(terms.counts))
+    if (terms) upsert.run(id, terms.digest, packTerms(terms.counts))
     else remove.run(id)
   }
 }
 
-/** The first time a name was seen on an address: kept once, never moved. */
-function sinceWriter(database: DatabaseSync) {
-  const keep = database.prepare(
+/** The first time a name was seen on an address. It is stored once and never changes. */
+function firstSeenWriter(database: DatabaseSync) {
+  const insert = database.prepare(
     'insert into address_first_seen (id, address, first_seen) values (?, ?, ?) on conflict do nothing',
   )
-  const first = database.prepare('select first_seen from address_first_seen where id = ? and address = ?')
+  const select = database.prepare('select first_seen from address_first_seen where id = ? and address = ?')
   const read = (id: number, address: IpAddress): Instant =>
-    (first.get(id, packAddress(address)) as { first_seen: Instant }).first_seen
+    (select.get(id, packAddress(address)) as { first_seen: Instant }).first_seen
   return {
-    /** Returns the date that stands. */
-    keep: (id: number, address: IpAddress, since: Instant): Instant =>
-      keep.run(id, packAddress(address), since).changes === 1 ? since : read(id, address),
+    /** Returns the stored date. */
+    insertOrRead: (id: number, address: IpAddress, since: Instant): Instant =>
+      insert.run(id, packAddress(address), since).changes === 1 ? since : read(id, address),
     read,
   }
 }

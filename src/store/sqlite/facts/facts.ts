@@ -1,4 +1,4 @@
-/** The facts on SQLite: every answer is a look-up by key or a range of one key. */
+/** The facts on SQLite: every query is a look-up by key or a range of one key. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { slotOf } from '../../../values/domain-name.ts'

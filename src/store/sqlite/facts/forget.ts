@@ -1,4 +1,4 @@
-/** Forgetting a name: every row that is its own goes, counters follow, and a tombstone stays. */
+/** Forgets a name: deletes its own rows, updates counters and writes a tombstone. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
@@ -9,12 +9,12 @@ import { sharedRowWriter } from './shared-rows.ts'
 
 type OwnRow = { id: number | null; addresses: string | null; redirects_to: DomainName | null }
 
-/** True where something besides a tombstone was there. The version is raised, so that a late write is turned away. */
+/** Returns true if there was more than a tombstone. The version is incremented, so that a late write is rejected. */
 export function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
     'select v.id, f.addresses, f.redirects_to from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
-  const bury = database.prepare(
+  const writeTombstone = database.prepare(
     `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, 0, 1, ?, null, 0, 0)
      on conflict do update set id = 0, version = version + 1, clock = excluded.clock, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
        due = 0, failures = 0`,
@@ -25,12 +25,12 @@ export function nameForgetter(database: DatabaseSync): (name: DomainName) => boo
     'delete from address_first_seen where id = ?',
     'delete from pending_page where id = ?',
   ].map((sql) => database.prepare(sql))
-  const gather = sharedRowWriter(database)
+  const prepareSharedRows = sharedRowWriter(database)
   return (name) => {
     const row = own.get(slotOf(name), name) as OwnRow | undefined
-    bury.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
+    writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
     if (!row || row.id === 0) return false
-    const shared = gather()
+    const shared = prepareSharedRows()
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()

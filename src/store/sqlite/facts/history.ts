@@ -1,4 +1,4 @@
-/** The history on SQLite: the newest state of a type from the facts, the superseded ones as a range by time. */
+/** The history on SQLite: the newest state of a type from the facts, superseded ones as a range by time. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
@@ -24,9 +24,9 @@ export function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
       const current: CurrentFacts['states'] = row ? unpackStates(row.states) : {}
       const entries = types.map((type): [string, History] => {
         const newest = current[type]
-        const isAlone = newest === undefined || newest.count === 1
+        const isOnlyState = newest === undefined || newest.count === 1
         const from = before ?? newest?.first_seen ?? 0
-        const older = isAlone ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
+        const older = isOnlyState ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
         return [type, historyPageOfType(type, newest, older as StateRow[], before, limit)]
       })
       return Object.fromEntries(entries) as Record<(typeof types)[number], History>

@@ -1,4 +1,4 @@
-/** The rows that names share, presence on addresses and redirects to targets, each list with its counter. */
+/** The rows that names share: presence on addresses and redirects to targets, each list with its counter. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { DomainName } from '../../../values/domain-name.ts'
@@ -9,43 +9,40 @@ export type SqliteSharedRows = {
   leave(address: IpAddress, name: DomainName): void
   addRedirect(target: DomainName, source: DomainName): void
   removeRedirect(target: DomainName, source: DomainName): void
-  /** Writes what was gathered: rows in the order of their keys, then every counter once. */
+  /** Writes the queued rows in the order of their keys, then each counter once. */
   finish(): void
 }
 
-/** A row to be written: where it sorts, the statement, its values, and the counter that it moves. */
-type SharedRow = { order: string; statement: StatementSync; values: (string | Uint8Array)[]; by: 1 | -1 }
+/** A row to write: its sort key, the statement, its values, and the change of its counter. */
+type SharedRow = { order: string; statement: StatementSync; values: (string | Uint8Array)[]; delta: 1 | -1 }
 type CounterStatements = { add: StatementSync; drop: StatementSync }
 
-/** Prepares the statements once; each call of what it returns gathers for one transaction. */
+/** Prepares the statements once. Each call of the returned function queues the rows of one transaction. */
 export function sharedRowWriter(database: DatabaseSync): () => SqliteSharedRows {
   const addresses = counterStatements(database, 'address_count', 'address', 'names')
   const targets = counterStatements(database, 'redirect_count', 'target', 'sources')
-  const arrive = database.prepare('insert or ignore into presence (address, name, since) values (?, ?, ?)')
-  const leave = database.prepare('delete from presence where address = ? and name = ?')
-  const begin = database.prepare('insert or ignore into redirect (target, source) values (?, ?)')
-  const end = database.prepare('delete from redirect where target = ? and source = ?')
+  const insertPresence = database.prepare('insert or ignore into presence (address, name, since) values (?, ?, ?)')
+  const deletePresence = database.prepare('delete from presence where address = ? and name = ?')
+  const insertRedirect = database.prepare('insert or ignore into redirect (target, source) values (?, ?)')
+  const deleteRedirect = database.prepare('delete from redirect where target = ? and source = ?')
   return () => {
     const presence: SharedRow[] = []
     const redirect: SharedRow[] = []
     const key = (address: IpAddress, name: DomainName): string => `${packToHex(address)} ${name}`
     return {
       arrive(address, name, since) {
-        presence.push({
-          order: key(address, name),
-          statement: arrive,
-          values: [packAddress(address), name, since],
-          by: 1,
-        })
+        const values = [packAddress(address), name, since]
+        presence.push({ order: key(address, name), statement: insertPresence, values, delta: 1 })
       },
       leave(address, name) {
-        presence.push({ order: key(address, name), statement: leave, values: [packAddress(address), name], by: -1 })
+        const values = [packAddress(address), name]
+        presence.push({ order: key(address, name), statement: deletePresence, values, delta: -1 })
       },
       addRedirect(target, source) {
-        redirect.push({ order: `${target} ${source}`, statement: begin, values: [target, source], by: 1 })
+        redirect.push({ order: `${target} ${source}`, statement: insertRedirect, values: [target, source], delta: 1 })
       },
       removeRedirect(target, source) {
-        redirect.push({ order: `${target} ${source}`, statement: end, values: [target, source], by: -1 })
+        redirect.push({ order: `${target} ${source}`, statement: deleteRedirect, values: [target, source], delta: -1 })
       },
       finish() {
         writeSharedRows(presence, addresses)
@@ -64,19 +61,19 @@ function counterStatements(database: DatabaseSync, table: string, key: string, c
   }
 }
 
-/** A counter moves by the rows that were really written or removed. */
+/** A counter changes by the number of rows that were really written or removed. */
 function writeSharedRows(rows: SharedRow[], { add, drop }: CounterStatements): void {
   rows.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
-  let place = 0
-  while (place < rows.length) {
-    const key = rows[place]!.order.split(' ', 1)[0]!
-    const value = rows[place]!.values[0]!
-    let moved = 0
-    for (; place < rows.length && rows[place]!.order.startsWith(`${key} `); place++) {
-      const { statement, values, by } = rows[place]!
-      if (statement.run(...values).changes === 1) moved += by
+  let index = 0
+  while (index < rows.length) {
+    const key = rows[index]!.order.split(' ', 1)[0]!
+    const value = rows[index]!.values[0]!
+    let difference = 0
+    for (; index < rows.length && rows[index]!.order.startsWith(`${key} `); index++) {
+      const { statement, values, delta } = rows[index]!
+      if (statement.run(...values).changes === 1) difference += delta
     }
-    if (moved !== 0) add.run(value, moved)
-    if (moved < 0) drop.run(value)
+    if (difference !== 0) add.run(value, difference)
+    if (difference < 0) drop.run(value)
   }
 }

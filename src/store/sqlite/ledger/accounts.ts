@@ -21,15 +21,15 @@ export function accountOfRow({ id, email, role, plan, periods, addons, created, 
 }
 
 export function sqliteAccountReads(database: DatabaseSync) {
-  const one = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email = ?`)
-  const some = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email > ? order by email limit +?`)
+  const readOne = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email = ?`)
+  const readPage = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email > ? order by email limit +?`)
   return {
     account(email: string): Account | null {
-      const row = one.get(email) as AccountRow | undefined
+      const row = readOne.get(email) as AccountRow | undefined
       return row === undefined ? null : accountOfRow(row)
     },
     accounts: (after: string | null, limit: number): Account[] =>
-      (some.all(after ?? '', limit) as AccountRow[]).map(accountOfRow),
+      (readPage.all(after ?? '', limit) as AccountRow[]).map(accountOfRow),
   }
 }
 
@@ -64,7 +64,7 @@ export function sqliteAccountWrites(database: DatabaseSync) {
   }
 }
 
-/** Periods and add-ons. */
+/** Writes of periods and add-ons. */
 function periodAndAddonWrites(database: DatabaseSync) {
   const periods = periodWrites(database)
   const addons = addonWrites(database)
@@ -80,13 +80,14 @@ function periodAndAddonWrites(database: DatabaseSync) {
       if (removed !== null) ofAccount(now, actor, 'period.remove', account, { period: formatPeriod(removed) })
       return removed !== null
     },
-    setAddon(now: Instant, actor: Actor, account: number, addon: Addon, on: boolean): void {
-      if (addons.set(account, addon, on)) ofAccount(now, actor, on ? 'addon.add' : 'addon.remove', account, { addon })
+    setAddon(now: Instant, actor: Actor, account: number, addon: Addon, enabled: boolean): void {
+      if (addons.set(account, addon, enabled))
+        ofAccount(now, actor, enabled ? 'addon.add' : 'addon.remove', account, { addon })
     },
   }
 }
 
-/** Base plan and role. */
+/** Writes of plan and role. */
 function columnWrites(database: DatabaseSync) {
   const { ofAccount } = auditWrites(database)
   const setter = (column: 'plan' | 'role') => {
@@ -142,8 +143,9 @@ function addonWrites(database: DatabaseSync) {
   )
   const remove = database.prepare('delete from addon where addon = ? and account = ?')
   return {
-    /** False where nothing changed. */
-    set: (account: number, addon: Addon, on: boolean): boolean => (on ? add : remove).run(addon, account).changes === 1,
+    /** Returns false if nothing changed. */
+    set: (account: number, addon: Addon, enabled: boolean): boolean =>
+      (enabled ? add : remove).run(addon, account).changes === 1,
   }
 }
 
@@ -162,6 +164,6 @@ function accountDeletion(database: DatabaseSync) {
   const { ofAccount } = auditWrites(database)
   return (now: Instant, actor: Actor, account: number): void => {
     ofAccount(now, actor, 'account.delete', account, {})
-    for (const each of [...deletions, remove]) each.run(account)
+    for (const deletion of [...deletions, remove]) deletion.run(account)
   }
 }

@@ -21,7 +21,7 @@ export function auditReads(database: DatabaseSync) {
   }
 }
 
-/** Writes entries: of an account that is there (`ofAccount`), and of the installation. */
+/** Writes entries for an existing account (`ofAccount`) and for the installation. */
 export function auditWrites(database: DatabaseSync) {
   const account = database.prepare(
     `insert into audit (time, actor, origin, action, account, email, details)

@@ -1,11 +1,11 @@
-/** The wishes on SQLite: names that are to be visited soon, and how many each account asked for. */
+/** Crawl requests on SQLite, and the number of requests of each account. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
 import { addDays, type Instant } from '../../../values/time.ts'
 import type { CrawlRequestKind, LookupRequest } from '../../port/crawl-requests.ts'
 
-/** Goes from one range to the next one that has a wish, and over no wish in between. */
+/** Jumps from one range with requests to the next, without reading the requests in between. */
 const REQUEST_RANGES = `with recursive range (number) as (
     select min(slot_range) from crawl_request where kind = ?1
     union all select (select min(slot_range) from crawl_request where kind = ?1 and slot_range > range.number) from range where number is not null)
@@ -13,15 +13,15 @@ const REQUEST_RANGES = `with recursive range (number) as (
 
 export function crawlRequestReads(database: DatabaseSync) {
   const ranges = database.prepare(REQUEST_RANGES)
-  const wanted = database.prepare(
+  const readNames = database.prepare(
     'select name from crawl_request where kind = ? and slot_range = ? order by name limit +?',
   )
   const count = database.prepare('select count(*) as names from crawl_request where kind = ?')
   return {
     ranges: (kind: CrawlRequestKind): number[] =>
       (ranges.all(kind) as { number: number }[]).map(({ number }) => number),
-    wanted: (kind: CrawlRequestKind, range: number, limit: number): DomainName[] =>
-      (wanted.all(kind, range, limit) as { name: DomainName }[]).map(({ name }) => name),
+    inRange: (kind: CrawlRequestKind, range: number, limit: number): DomainName[] =>
+      (readNames.all(kind, range, limit) as { name: DomainName }[]).map(({ name }) => name),
     count: (kind: CrawlRequestKind): number => (count.get(kind) as { names: number }).names,
   }
 }
@@ -43,19 +43,21 @@ export function crawlRequestWrites(database: DatabaseSync) {
 }
 
 function lookupRequester(database: DatabaseSync) {
-  const isWanted = database.prepare(`select 1 from crawl_request where kind = 'lookup' and slot_range = ? and name = ?`)
+  const readRequest = database.prepare(
+    `select 1 from crawl_request where kind = 'lookup' and slot_range = ? and name = ?`,
+  )
   const insert = database.prepare(`insert into crawl_request (kind, slot_range, name) values ('lookup', ?, ?)`)
-  /** Changes nothing where the account has none left, or is gone. */
+  /** Changes nothing if the account has reached its maximum or does not exist. */
   const count = database.prepare(
     `insert into lookup_request_count (account, day, requests) select id, ?2, 1 from account where id = ?1 and ?3 > 0
      on conflict do update set requests = requests + 1 where requests < ?3`,
   )
   const clear = database.prepare('delete from lookup_request_count where account = ? and day < ?')
-  return (_now: Instant, { account, day, name, maxPerDay: most }: LookupRequest): boolean => {
-    if (isWanted.get(slotRangeOf(name), name)) return true
-    if (count.run(account, day, most).changes === 0) return false
+  return (_now: Instant, { account, day, name, maxPerDay }: LookupRequest): boolean => {
+    if (readRequest.get(slotRangeOf(name), name)) return true
+    if (count.run(account, day, maxPerDay).changes === 0) return false
     insert.run(slotRangeOf(name), name)
-    clear.run(account, addDays(day, -1)) // another process may still be in the day before
+    clear.run(account, addDays(day, -1)) // another process may still be on the previous day
     return true
   }
 }

@@ -11,7 +11,7 @@ export function sqliteDownloadReads(database: DatabaseSync) {
   }
 }
 
-/** The unit and the mark are written together, because a call is never written in part. */
+/** The unit and the payment are written together, because the store never writes a call in part. */
 export function sqliteDownloadWrites(
   database: DatabaseSync,
   grantQuota: (now: Instant, request: QuotaRequest) => QuotaGrant,
@@ -21,11 +21,11 @@ export function sqliteDownloadWrites(
   const clear = database.prepare('delete from paid_file where account = ? and day < ?')
   const { isPaid } = sqliteDownloadReads(database)
   return {
-    payForFile(now: Instant, { file, ...ask }: FilePurchase): FilePayment {
-      const { account, day } = ask
+    payForFile(now: Instant, { file, ...request }: FilePurchase): FilePayment {
+      const { account, day } = request
       if (isPaid(account, day, file))
         return { outcome: 'already_paid', ...(used.get(account, day) as { used: number }) }
-      const grant = grantQuota(now, { ...ask, requested: 1 })
+      const grant = grantQuota(now, { ...request, requested: 1 })
       if (grant.granted === 0) return { outcome: grant.retryLater ? 'retry_later' : 'limit_reached', used: grant.used }
       clear.run(account, addDays(day, -1))
       add.run(account, day, file)

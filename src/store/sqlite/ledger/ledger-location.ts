@@ -1,4 +1,7 @@
-/** The place of the ledger, noted in the facts: a store whose ledger was moved never goes on with an empty one. */
+/**
+ * The path of the ledger, recorded in the facts, so that a store whose ledger was moved never continues with an empty
+ * one.
+ */
 
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
@@ -6,7 +9,10 @@ import { StoreFault } from '../../port/fault.ts'
 import { connectSqlite } from '../database/connection.ts'
 import { defaultLedgerPath, type StoreFiles } from '../database/file-paths.ts'
 
-/** Opens the ledger of a store, and notes where it lies. Throws StoreFault if it is not there and lies elsewhere. `database`: the facts. */
+/**
+ * Opens the ledger of a store and records its path. `database`: the facts. Throws StoreFault if it does not exist at
+ * its path.
+ */
 export function openLedgerAt<Opened>(
   database: DatabaseSync,
   files: StoreFiles,
@@ -18,33 +24,38 @@ export function openLedgerAt<Opened>(
   return opened
 }
 
-/** Throws StoreFault if the ledger of a store is not there, and lies elsewhere or on a disk that is away. `database`: the facts. */
+/**
+ * Throws StoreFault if the ledger does not exist and the recorded path differs or its disk is not mounted. `database`:
+ * the facts.
+ */
 export function requireLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
   if (existsSync(ledger)) return
-  const noted = recordedLedgerPath(database)
-  if (noted === ledger) throw new StoreFault(`the ledger ${ledger} is not there: mount its disk, or restore a backup`)
-  const other = noted ?? defaultLedgerPath(facts)
-  if (noted === null && (other === ledger || !existsSync(other))) return
+  const recorded = recordedLedgerPath(database)
+  if (recorded === ledger)
+    throw new StoreFault(`the ledger ${ledger} does not exist: mount its disk, or restore a backup`)
+  const lastPath = recorded ?? defaultLedgerPath(facts)
+  if (recorded === null && (lastPath === ledger || !existsSync(lastPath))) return
   throw new StoreFault(
-    `${ledger} is not there, and the ledger of ${facts} was last at ${other}: set DOMAINDEX_LEDGER to that, or end all servers and move it with its -wal and -shm`,
+    `${ledger} does not exist, and the ledger of ${facts} was last at ${lastPath}: set DOMAINDEX_LEDGER to that, or end all servers and move it with its -wal and -shm`,
   )
 }
 
-/** Nothing is noted of a ledger that lies beside the facts, as it does by default. */
+/** Records no path if the ledger is at its default path beside the facts. */
 function recordLedgerPath(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
-  const noted = ledger === defaultLedgerPath(facts) ? null : ledger
-  if (recordedLedgerPath(database) === noted) return
-  const writing = connectSqlite(facts)
+  const recorded = ledger === defaultLedgerPath(facts) ? null : ledger
+  if (recordedLedgerPath(database) === recorded) return
+  const writable = connectSqlite(facts)
   try {
-    if (noted === null) writing.exec(`delete from metadata where name = 'ledger'`)
-    else writing.prepare(`insert or replace into metadata (name, value) values ('ledger', ?)`).run(noted)
+    if (recorded === null) writable.exec(`delete from metadata where name = 'ledger'`)
+    else writable.prepare(`insert or replace into metadata (name, value) values ('ledger', ?)`).run(recorded)
   } finally {
-    writing.close()
+    writable.close()
   }
 }
 
 function recordedLedgerPath(database: DatabaseSync): string | null {
-  if (!database.prepare(`select 1 from sqlite_schema where name = 'metadata'`).get()) return null // a file that was just made
+  // the file was just created
+  if (!database.prepare(`select 1 from sqlite_schema where name = 'metadata'`).get()) return null
   const row = database.prepare(`select value from metadata where name = 'ledger'`).get()
   return (row?.value ?? null) as string | null
 }

@@ -1,8 +1,8 @@
-/** The ledger on SQLite, and the wishes beside it: reads go to the file, writes to whoever has the pen. */
+/** The ledger and the crawl requests on SQLite: reads use the file, writes go to the process that writes the ledger. */
 
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Actor } from '../../../accounts/audit.ts'
 import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
@@ -10,7 +10,7 @@ import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { Ledger, LedgerChanges, Secret } from '../../port/ledger.ts'
 import { STORE_ACTOR } from '../../shared/actor.ts'
-import { GIVEN_SECRET_MESSAGE, parseGivenSecrets } from '../../shared/secrets.ts'
+import { CONFIGURED_SECRET_MESSAGE, parseConfiguredSecrets } from '../../shared/secrets.ts'
 import { sqliteAccountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { sqliteBudgetReads } from './budget.ts'
@@ -26,34 +26,34 @@ import { type ProbedLedger, writeProbe } from './writing/write-probe.ts'
 import { inlineLedgerWriter, primaryLedgerWriter, threadLedgerWriter } from './writing/writers.ts'
 
 export type SqliteLedgerOptions = {
-  /** Who has the pen: this thread, a thread of this process, the primary of this cluster's worker. */
+  /** The writer: this thread, a thread of this process, or the primary of this cluster's worker. */
   ledger: 'own' | 'thread' | 'primary'
-  /** `NEW` or `NEW,FORMER`; null: the secret that the store makes. */
+  /** `NEW` or `NEW,FORMER`; null: the secret that the store generates. */
   secret: string | null
   now: () => Instant
 }
 
-/** Opens the ledger at `path`; it is made where it is not there. Throws StoreFault. */
+/** Opens the ledger at `path` and creates it if it does not exist. Throws StoreFault. */
 export function openSqliteLedger(
   path: string,
   options: SqliteLedgerOptions,
 ): Ledger & CrawlRequests & ProbedLedger & { close(): Promise<void> } {
-  const given = options.secret === null ? null : parseGivenSecrets(options.secret)
+  const configured = options.secret === null ? null : parseConfiguredSecrets(options.secret)
   const file = resolve(path)
   const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
   const writer = createLedgerWriter(file, database, options)
-  const { write, requireWritable: prove } = writeProbe(file, batchedWrite(writer))
+  const { write, requireWritable } = writeProbe(file, batchedWrite(writer))
   return {
     ...ledgerReads(database),
     ...ledgerWrites(write),
     ...sqliteCrawlRequests(database, write),
-    ...sqliteSecrets(database, given, write),
-    as: (actor) => ledgerChangesBy(actor, write, given !== null),
-    requireWritable: prove,
+    ...sqliteSecrets(database, configured, write),
+    as: (actor) => ledgerChangesBy(actor, write, configured !== null),
+    requireWritable,
     async close() {
-      await turn() // what was gathered goes out first
+      await nextTurn() // queued calls are sent first
       database.close()
-      await writer.close() // last, because only who writes puts the log back into the file
+      await writer.close() // last, because only the writer merges the log into the file
     },
   }
 }
@@ -88,7 +88,7 @@ function ledgerReads(database: DatabaseSync) {
   } satisfies Partial<Ledger>
 }
 
-function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): LedgerChanges {
+function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean): LedgerChanges {
   return {
     createAccount: (account, now, token) =>
       write('createAccount', [actor, account, token ? storedToken(token) : null], now),
@@ -96,14 +96,14 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): Le
     setRole: (account, role) => write('setRole', [actor, account, role]),
     addPeriod: (account, period) => write('addPeriod', [actor, account, period]),
     removePeriod: (account, first) => write('removePeriod', [actor, account, first]),
-    setAddon: (account, addon, on) => write('setAddon', [actor, account, addon, on]),
+    setAddon: (account, addon, enabled) => write('setAddon', [actor, account, addon, enabled]),
     suspendAccount: (account, now) => write('suspendAccount', [actor, account], now),
     resumeAccount: (account) => write('resumeAccount', [actor, account]),
     deleteAccount: (account) => write('deleteAccount', [actor, account]),
     createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
     revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
     async rotateSecret(now) {
-      if (isGiven) throw new StoreFault(GIVEN_SECRET_MESSAGE)
+      if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)
     },
   }
@@ -111,7 +111,7 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isGiven: boolean): Le
 
 function ledgerWrites(write: LedgerWrite) {
   return {
-    takeQuota: (ask) => write('takeQuota', [ask]),
+    takeQuota: (request) => write('takeQuota', [request]),
     payForFile: (purchase) => write('payForFile', [purchase]),
     settleQuota: (settlements) => write('settleQuota', [settlements]),
     refundUnit: (account, day) => write('refundUnit', [account, day]),
@@ -121,12 +121,12 @@ function ledgerWrites(write: LedgerWrite) {
 }
 
 function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlRequests {
-  const { ranges, wanted, count } = crawlRequestReads(database)
+  const { ranges, inRange, count } = crawlRequestReads(database)
   return {
-    requestFromLookup: (question) => write('requestFromLookup', [question]),
+    requestFromLookup: (request) => write('requestFromLookup', [request]),
     add: (kind, names) => write('add', [kind, names]),
     ranges: async (kind) => ranges(kind),
-    inRange: async (kind, range, limit) => wanted(kind, range, limit),
+    inRange: async (kind, range, limit) => inRange(kind, range, limit),
     count: async (kind) => count(kind),
     complete: (kind, names) => write('complete', [kind, names]),
   }
@@ -134,13 +134,17 @@ function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlR
 
 const storedToken = (token: NewToken): StoredNewToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
 
-function sqliteSecrets(database: DatabaseSync, given: Secret[] | null, write: LedgerWrite): Pick<Ledger, 'secrets'> {
+function sqliteSecrets(
+  database: DatabaseSync,
+  configured: Secret[] | null,
+  write: LedgerWrite,
+): Pick<Ledger, 'secrets'> {
   const { secrets } = secretReads(database)
   return {
     async secrets(now) {
-      if (given !== null) return given
-      const made = secrets(now)
-      if (made.length > 0) return made
+      if (configured !== null) return configured
+      const generated = secrets(now)
+      if (generated.length > 0) return generated
       await write('makeSecret', [STORE_ACTOR])
       return secrets(now)
     },

@@ -1,4 +1,4 @@
-/** The secrets that the store makes for itself, on SQLite. */
+/** The secrets that the store generates, on SQLite. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../accounts/audit.ts'
@@ -7,7 +7,7 @@ import type { Secret } from '../../port/ledger.ts'
 import { FORMER_SECRET_SECONDS, generateSecret, SIGNING_DELAY_SECONDS } from '../../shared/secrets.ts'
 import { auditWrites } from './audit.ts'
 
-/** Those that the store made and that still count, the one to sign with first. */
+/** The generated secrets that are still accepted; the first one signs. */
 export function secretReads(database: DatabaseSync) {
   const read = database.prepare(
     `select number, bytes from secret where replaced_at is null or replaced_at > ?
@@ -26,7 +26,7 @@ export function sqliteSecretWrites(database: DatabaseSync) {
   const replace = database.prepare('update secret set replaced_at = ? where replaced_at is null')
   const remove = database.prepare('delete from secret where replaced_at <= ?')
   const { ofInstallation } = auditWrites(database)
-  /** Makes one where there is none. */
+  /** Creates one if there is none. */
   const addSecret = (now: Instant, actor: Actor, action: 'secret.create' | 'secret.rotate'): void => {
     const { number, bytes } = generateSecret()
     if (insert.run(number, bytes).changes === 1) ofInstallation(now, actor, action, { number })

@@ -1,4 +1,4 @@
-/** Who a token stands for, on SQLite: one statement for token, account, periods and add-ons. */
+/** Resolves a token to its account on SQLite: one statement for token, account, periods and add-ons. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Token } from '../../../accounts/token.ts'

@@ -6,15 +6,15 @@ import type { NewToken, Token } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
 import { auditWrites } from './audit.ts'
 
-/** A new token with its hash in hexadecimal, as it passes through every channel. */
+/** A new token with its hash in hexadecimal, so that it can be sent through any channel. */
 export type StoredNewToken = Omit<NewToken, 'hash'> & { hash: string }
 
 export function tokenReads(database: DatabaseSync) {
-  const all = database.prepare(
+  const readAll = database.prepare(
     'select id, name, hint, created, expires, last_used, revoked from token where account = ? order by id',
   )
   return {
-    tokens: (account: number): Token[] => (all.all(account) as Token[]).map((row) => ({ ...row })),
+    tokens: (account: number): Token[] => (readAll.all(account) as Token[]).map((row) => ({ ...row })),
   }
 }
 
@@ -35,7 +35,7 @@ export function sqliteTokenWrites(database: DatabaseSync) {
   }
 }
 
-/** Throws where there is no such account. */
+/** Throws if the account does not exist. */
 export function tokenInserter(database: DatabaseSync) {
   const insert = database.prepare(
     `insert into token (account, hash, name, hint, created, expires)

@@ -20,14 +20,14 @@ export function usageWrites(database: DatabaseSync) {
     `insert into usage (account, day, endpoint, token, calls) select id, ?2, ?3, ?4, ?5 from account where id = ?1
      on conflict do update set calls = calls + excluded.calls`,
   )
-  const touch = database.prepare(
+  const setLastUsed = database.prepare(
     'update token set last_used = ?1 where id = ?2 and account = ?3 and (last_used is null or last_used < ?1)',
   )
   return {
     recordUsage(_now: Instant, notes: readonly UsageNote[]): void {
-      for (const { account, token, endpoint, day, calls, lastCall: last } of notes) {
+      for (const { account, token, endpoint, day, calls, lastCall } of notes) {
         add.run(account, day, endpoint, token, calls)
-        touch.run(last, token, account)
+        setLastUsed.run(lastCall, token, account)
       }
     },
   }

@@ -1,28 +1,27 @@
 /**
- * Facts in the order of names: `facts` is read once from its beginning to its end, its lines are put aside by ranges of names,
- * and a range is sorted when the walk comes to it. So nothing is looked up at random, however large the store is.
+ * Facts in the order of names. It reads `facts` once from start to end and writes the lines by ranges of names to a
+ * temporary file. It sorts a range when the listing reaches it. Thus a store of any size needs no random reads.
  */
 
 import { rmSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { StoreFault } from '../../port/fault.ts'
 import type { ListingOptions } from '../../port/listing.ts'
 import { FACTS_FLAG } from '../../shared/columns.ts'
 import { createEmptyFile } from '../database/folder.ts'
 
-/** Names of a range, at least: they are sorted in memory. */
+/** Minimum names per range. They are sorted in memory. */
 const MIN_NAMES_PER_RANGE = 100_000
-/** Ranges, about and at most: the page that each grows by is kept in memory. */
+/** Approximate maximum of ranges: the page that each range appends to is kept in memory. */
 const MAX_RANGES = 1000
-/** Ids read in one statement. */
 const IDS_PER_READ = 20_000
-/** Bytes of a name that is put aside, on the disk: 94 were measured. */
+/** Bytes on disk per name in the temporary file (94 measured). */
 const TEMPORARY_BYTES_PER_NAME = 150
 const MEBIBYTE = 2 ** 20
 
-/** What `rows` says of a name behind it, of a row `f` of facts; and of a name that has none. */
+/** The CSV fields of a name after its domain, from a row `f` of facts, and those of a name without facts. */
 const MAIL_SERVERS_CSV = `(select iif(s glob '*[",]*', '"' || replace(s, '"', '""') || '"', s) from
   (select group_concat(value ->> 1, ' ') as s from json_each(f.states, '$.MX[3]') where value ->> 1 <> '.'))`
 const CSV_FIELDS = `iif(f.flags & ${FACTS_FLAG.has_website}, ',yes,', ',no,')
@@ -34,7 +33,7 @@ export function temporaryPath(path: string): string {
   return `${path}-temporary`
 }
 
-/** Attaches the file beside the store at `path` that facts are put aside in; one that a killed walk left is made anew. */
+/** Attaches the temporary file beside the store at `path`. Replaces one that a killed listing left. */
 export function attachTemporaryFile(database: DatabaseSync, path: string): void {
   for (const end of ['', '-journal']) rmSync(temporaryPath(path) + end, { force: true })
   createEmptyFile(temporaryPath(path))
@@ -46,14 +45,14 @@ export function attachTemporaryFile(database: DatabaseSync, path: string): void 
     create temp table sorted_line (name text primary key, fields text) without rowid`)
 }
 
-/** Puts all facts aside; how many ranges there are. */
+/** Writes all facts to the temporary file. Returns the number of ranges. */
 export async function collectFactsByRange(
   database: DatabaseSync,
-  about: number,
+  estimatedNames: number,
   { signal, onStage }: ListingOptions,
 ): Promise<number> {
-  const ranges = createRangeBounds(database, Math.max(MIN_NAMES_PER_RANGE, Math.ceil(about / MAX_RANGES)))
-  const put = database.prepare(
+  const ranges = createRangeBounds(database, Math.max(MIN_NAMES_PER_RANGE, Math.ceil(estimatedNames / MAX_RANGES)))
+  const insertLines = database.prepare(
     `insert into temporary.line (range, id, name, fields)
      select (select range from range_start b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${CSV_FIELDS}
      from facts f where f.id > ? and f.id <= ? order by 1, 2`,
@@ -61,26 +60,26 @@ export async function collectFactsByRange(
   const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
   for (let id = 0; id < last; id += IDS_PER_READ) {
     signal.throwIfAborted()
-    put.run(id, Math.min(id + IDS_PER_READ, last))
+    insertLines.run(id, Math.min(id + IDS_PER_READ, last))
     onStage?.('facts', Math.min(id + IDS_PER_READ, last), last)
-    await turn()
+    await yieldToEventLoop()
   }
   return ranges
 }
 
-/** Notes the first name of each range of so many names; how many ranges there are. */
+/** Stores the first name of each range of `size` names. Returns the number of ranges. */
 function createRangeBounds(database: DatabaseSync, size: number): number {
   const next = database.prepare(`select name from sorted_name where name > ? order by name limit 1 offset ${size - 1}`)
-  const set = database.prepare('insert into range_start (name, range) values (?, ?)')
+  const insertStart = database.prepare('insert into range_start (name, range) values (?, ?)')
   let ranges = 0
   for (let name: string | undefined = ''; name !== undefined; ranges++) {
-    set.run(name, ranges)
+    insertStart.run(name, ranges)
     name = (next.get(name) as { name: string } | undefined)?.name
   }
   return ranges
 }
 
-/** Makes the range the one that `sorted` has; the first name behind it, null for the last one. */
+/** Sorts a range into `sorted_line`. Returns the first name after it; null for the last range. */
 export function rangeSorter(database: DatabaseSync): (range: number) => string | null {
   const sort = database.prepare(
     'insert into sorted_line (name, fields) select name, fields from temporary.line where range = ? order by name',
@@ -93,12 +92,12 @@ export function rangeSorter(database: DatabaseSync): (range: number) => string |
   }
 }
 
-/** Throws StoreFault where what is put aside of so many names would fill the disk. */
+/** Throws StoreFault if the temporary data of so many names would fill the disk. */
 export function requireTemporarySpace(path: string, names: number): void {
   const { bavail, bsize } = statfsSync(dirname(path))
   const [free, needed] = [bavail * bsize, names * TEMPORARY_BYTES_PER_NAME]
   if (free >= needed) return
   throw new StoreFault(
-    `${dirname(path)}: ${Math.ceil(needed / MEBIBYTE)} MiB are needed beside the store while facts are put in order, and ${Math.floor(free / MEBIBYTE)} MiB are free: free disk space`,
+    `${dirname(path)}: ${Math.ceil(needed / MEBIBYTE)} MiB are needed beside the store to sort the facts, but ${Math.floor(free / MEBIBYTE)} MiB are free: free disk space`,
   )
 }

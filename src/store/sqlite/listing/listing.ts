@@ -1,4 +1,7 @@
-/** The listing on SQLite: names that came are brought in order, then pages are ranges of `sorted_name`, written by SQLite itself. */
+/**
+ * The listing on SQLite: it merges pending names, then reads pages as ranges of `sorted_name`. SQLite formats the
+ * lines.
+ */
 
 import { rmSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -16,14 +19,14 @@ import {
 } from './facts-by-range.ts'
 import { mergePendingNames } from './pending-names.ts'
 
-/** Names a page: some 20 milliseconds with facts. Larger ones cost memory, and gain nothing. */
+/** Names per page: about 20 milliseconds with facts. Larger pages use more memory and are not faster. */
 const LISTING_PAGE_NAMES = 10000
-/** Kibibytes of pages that the walk keeps in memory: it reads each once. */
+/** Kibibytes of cached pages: a listing reads each page once. */
 const LISTING_CACHE_KIBIBYTES = 4_096
 
 const READ_NAMES_PAGE = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
   from (select name from sorted_name where name > ? order by name limit ${LISTING_PAGE_NAMES})`
-/** Of the range that is sorted, up to the first name behind it. */
+/** Reads the sorted range, up to the first name after it. */
 const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
     cast(group_concat(name || coalesce(fields, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
   from (select l.name, s.fields from (select name from sorted_name where name > ? and (?2 is null or name < ?2) order by name limit ${LISTING_PAGE_NAMES}) l
@@ -50,15 +53,15 @@ function nameListingOf(database: DatabaseSync, path: string, startedAt: Instant,
   const row = database.prepare(`select value from metadata where name = 'sorted_names'`).get() as
     | { value: string }
     | undefined
-  const about = Number(row?.value ?? 0)
-  let gathered: Promise<number> | null = null
+  const estimatedNames = Number(row?.value ?? 0)
+  let preparedRanges: Promise<number> | null = null
   const ranges = (): Promise<number> => {
-    gathered ??= prepareRanges(database, path, about, options)
-    return gathered
+    preparedRanges ??= prepareRanges(database, path, estimatedNames, options)
+    return preparedRanges
   }
   return {
     startedAt,
-    estimatedNames: about,
+    estimatedNames,
     names() {
       const read = database.prepare(READ_NAMES_PAGE)
       return pagesAfter((after) => read.get(after), '', options)
@@ -71,11 +74,16 @@ function nameListingOf(database: DatabaseSync, path: string, startedAt: Instant,
   }
 }
 
-/** How many ranges there are. */
-function prepareRanges(database: DatabaseSync, path: string, about: number, options: ListingOptions): Promise<number> {
-  requireTemporarySpace(path, about)
+/** Returns the number of ranges. */
+function prepareRanges(
+  database: DatabaseSync,
+  path: string,
+  estimatedNames: number,
+  options: ListingOptions,
+): Promise<number> {
+  requireTemporarySpace(path, estimatedNames)
   attachTemporaryFile(database, path)
-  return collectFactsByRange(database, about, options)
+  return collectFactsByRange(database, estimatedNames, options)
 }
 
 async function* rowPages(

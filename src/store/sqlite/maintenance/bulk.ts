@@ -1,4 +1,4 @@
-/** A whole store of SQLite, for a copy from it or to it. */
+/** A whole SQLite store, as the source or the target of a copy. */
 
 import { existsSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
@@ -21,11 +21,11 @@ import { openLedgerFile } from '../ledger/file.ts'
 import { openLedgerAt } from '../ledger/ledger-location.ts'
 import { openFacts } from '../open.ts'
 
-/** `read`: a store that is there. `write`: one that is made where there is none. Throws StoreFault. */
+/** `read`: an existing store. `write`: creates the store if there is none. Throws StoreFault. */
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): BulkStore {
   const path = files.facts
   if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
-  if (access === 'write') expectNoOther(files)
+  if (access === 'write') requireNoOtherLedger(files)
   const facts = access === 'read' ? openFacts(path, { access }) : openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access })
   const ledger = openLedgerAt(facts, files, (ledger) => openLedgerFile(ledger, access))
   const databaseOf = (table: BulkTable): DatabaseSync => (LEDGER_TABLES.includes(table) ? ledger : facts)
@@ -35,11 +35,11 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
         .prepare(`select count(*) as rows from ${bulkSource(table)}`)
         .get()!.rows as number,
     read: async (table, after, limit) => readTableRows(databaseOf(table), table, after, limit),
-    async write(table, rows, mark) {
+    async write(table, rows, progress) {
       if (databaseOf(table) === ledger) writeTransaction(ledger, () => insertTableRows(ledger, table, rows))
       writeTransaction(facts, () => {
         if (databaseOf(table) === facts) insertTableRows(facts, table, rows)
-        facts.prepare(`insert or replace into metadata (name, value) values ('copy', ?)`).run(mark)
+        facts.prepare(`insert or replace into metadata (name, value) values ('copy', ?)`).run(progress)
       })
     },
     progress: async () =>
@@ -56,18 +56,18 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
       facts.exec(`delete from metadata where name = 'copy'`)
     },
     async close() {
-      if (access === 'write') for (const each of [facts, ledger]) each.exec('pragma wal_checkpoint(truncate)')
+      if (access === 'write') for (const database of [facts, ledger]) database.exec('pragma wal_checkpoint(truncate)')
       facts.close()
       ledger.close()
     },
   }
 }
 
-/** A ledger without its facts is that of another store: nothing is made then. */
-function expectNoOther({ facts, ledger }: StoreFiles): void {
+/** A ledger without facts belongs to another store: then nothing is created. */
+function requireNoOtherLedger({ facts, ledger }: StoreFiles): void {
   if (existsSync(facts) || !existsSync(ledger)) return
   throw new StoreFault(
-    `${ledger} is the ledger of another store, since there is none at ${facts}: name another place with DOMAINDEX_LEDGER_TO`,
+    `${ledger} is the ledger of another store, since there is none at ${facts}: set DOMAINDEX_LEDGER_TO to another path`,
   )
 }
 
@@ -76,10 +76,10 @@ function bulkSource({ name }: BulkTable): string {
 }
 
 function readTableRows(database: DatabaseSync, table: BulkTable, after: string | null, limit: number) {
-  const { columns, key, belongsToName: owned } = table
+  const { columns, key, belongsToName } = table
   const keys = columns.slice(0, key).map((column) => `t."${column}"`)
   const from = after === null ? '' : `and (${keys}) > (${keys.map(() => '?')})`
-  const owner = owned ? ', (select name from facts f where f.id = t.id)' : ''
+  const owner = belongsToName ? ', (select name from facts f where f.id = t.id)' : ''
   const statement = database.prepare(
     `select ${columns.map((column) => `t."${column}"`)}${owner} from ${bulkSource(table)} ${from} order by ${keys} limit ${limit}`,
   )
@@ -96,7 +96,7 @@ function insertTableRows(database: DatabaseSync, { name, columns }: BulkTable, r
   for (const row of rows) statement.run(...(row.slice(0, columns.length) as SQLInputValue[]))
 }
 
-/** The highest number that was ever given in a table. */
+/** The highest number ever assigned in a table. */
 function lastNumberOf(database: DatabaseSync, table: keyof LastNumbers): number {
   return (database.prepare('select seq from sqlite_sequence where name = ?').get(table)?.seq ?? 0) as number
 }

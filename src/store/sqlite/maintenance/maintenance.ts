@@ -1,4 +1,4 @@
-/** Upkeep on SQLite: the check in slices, and sizes. */
+/** Maintenance on SQLite: the check in slices, and sizes. */
 
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
@@ -41,7 +41,7 @@ const SQLITE_CHECK_PARTS: readonly SqliteCheckPart[] = [
   {
     name: 'sorted_name',
     check: checkSortedNames,
-    keyBeyond: (after, n) => firstText(keyAfterOneText(after === null ? null : JSON.stringify([after]), n)),
+    keyBeyond: (after, step) => firstText(keyAfterOneText(after === null ? null : JSON.stringify([after]), step)),
   },
   { name: 'pending_name', check: checkPendingNames, keyBeyond: numberKeyBeyond },
   { name: 'slot_lease', check: checkSlotLeases, keyBeyond: () => null },

@@ -1,4 +1,4 @@
-/** The jobs on SQLite: a write transaction at a time, so that two never get the same duty. */
+/** Named locks and runs on SQLite. One write transaction at a time, so that no lock has two holders. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../values/time.ts'
@@ -17,52 +17,53 @@ import {
 import { writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 
-/** Whoever has it was heard of in time; one that ends later than any was made before the clock was set back. */
+/** The lock has not expired. An expiry beyond the longest possible one was written before the clock was set back. */
 const LOCK_HELD_CONDITION = 'holder is not null and expires_at > ?1 and expires_at <= ?1 + ?2'
 const HOLD_VALID_CONDITION = 'name = ? and fence = ? and holder is not null'
 
 export function sqliteJobs(database: DatabaseSync, log: WriteAheadLog, now: () => Instant): Jobs {
-  const { take, renew, release, holders } = lockStatements(database)
+  const { acquire, renew, release, holders } = lockStatements(database)
   const { begin, end, runs } = runStatements(database)
   const write = <Result>(work: (now: Instant) => Result): Promise<Result> =>
     log.whenBounded(() => writeTransaction(database, () => work(now())))
   return {
-    acquireLock: (name, holder) => write((now) => take(now, name, holder)),
+    acquireLock: (name, holder) => write((now) => acquire(now, name, holder)),
     renewLock: (hold) => write((now) => renew(now, hold)),
     releaseLock: (hold) => write(() => release(hold)),
     lockHolders: async () => holders(now()),
     startRun: (hold, job, date) => write((now) => begin(now, hold, job, date)),
-    endRun: (run, ending) => write((now) => end(now, run, ending)),
+    endRun: (run, result) => write((now) => end(now, run, result)),
     runs: async (since) => runs(since),
   }
 }
 
 function lockStatements(database: DatabaseSync) {
-  const take = database.prepare(
+  const acquire = database.prepare(
     `update named_lock set holder = ?3, fence = fence + 1, expires_at = ?1 + ?2 where name = ?4 and not (${LOCK_HELD_CONDITION}) returning name, fence`,
   )
-  const bury = database.prepare(
+  const endUnfinishedRuns = database.prepare(
     `update job_run set ended_at = ?1, error = ?3 where ended_at is null
        and (lock_name = ?4 or lock_name not in (select name from named_lock where ${LOCK_HELD_CONDITION}))`,
   )
-  const prolong = database.prepare(`update named_lock set expires_at = ? where ${HOLD_VALID_CONDITION}`)
+  const extend = database.prepare(`update named_lock set expires_at = ? where ${HOLD_VALID_CONDITION}`)
   const release = database.prepare(
     `update named_lock set holder = null, expires_at = null where ${HOLD_VALID_CONDITION}`,
   )
-  const all = database.prepare(
+  const readHolders = database.prepare(
     `select name, fence, holder, expires_at as expiresAt from named_lock where ${LOCK_HELD_CONDITION} order by name`,
   )
   return {
-    take(now: Instant, name: LockName, holder: string): LockHold | null {
-      const taken = take.get(now, LOCK_SECONDS, holder, name) as LockHold | undefined
-      if (taken === undefined) return null
-      bury.run(now, LOCK_SECONDS, PROCESS_DIED_MESSAGE, name)
-      return { ...taken }
+    acquire(now: Instant, name: LockName, holder: string): LockHold | null {
+      const acquired = acquire.get(now, LOCK_SECONDS, holder, name) as LockHold | undefined
+      if (acquired === undefined) return null
+      endUnfinishedRuns.run(now, LOCK_SECONDS, PROCESS_DIED_MESSAGE, name)
+      return { ...acquired }
     },
     renew: (now: Instant, { name, fence }: LockHold): boolean =>
-      prolong.run(now + LOCK_SECONDS, name, fence).changes === 1,
+      extend.run(now + LOCK_SECONDS, name, fence).changes === 1,
     release: ({ name, fence }: LockHold): void => void release.run(name, fence),
-    holders: (now: Instant): LockHolder[] => (all.all(now, LOCK_SECONDS) as LockHolder[]).map((row) => ({ ...row })),
+    holders: (now: Instant): LockHolder[] =>
+      (readHolders.all(now, LOCK_SECONDS) as LockHolder[]).map((row) => ({ ...row })),
   }
 }
 
@@ -71,7 +72,7 @@ function runStatements(database: DatabaseSync) {
     `insert into job_run (lock_name, job, date, holder, started_at)
      select name, ?, ?, holder, ? from named_lock where ${HOLD_VALID_CONDITION} returning number`,
   )
-  const drop = database.prepare('delete from job_run where started_at < ?')
+  const deleteOldRuns = database.prepare('delete from job_run where started_at < ?')
   const end = database.prepare(
     'update job_run set ended_at = ?, rows = ?, error = ? where number = ? and ended_at is null',
   )
@@ -81,7 +82,7 @@ function runStatements(database: DatabaseSync) {
   )
   return {
     begin(now: Instant, { name, fence }: LockHold, job: Job, date: JobRun['date']): number | null {
-      drop.run(now - RUN_RETENTION_SECONDS)
+      deleteOldRuns.run(now - RUN_RETENTION_SECONDS)
       return (insert.get(job, date, now, name, fence) as { number: number } | undefined)?.number ?? null
     },
     end: (now: Instant, number: number, { rows, error }: RunResult): boolean =>

@@ -1,4 +1,4 @@
-/** The schedule on SQLite: who has which range of slots, which names are due, and who crawls. */
+/** The schedule on SQLite: leases of slot ranges, due names, and live crawlers. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
@@ -19,21 +19,21 @@ import { leaseWrites, rangeReads } from './leases.ts'
 
 export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: () => Instant): Schedule {
   const { lease, renew, release } = leaseWrites(database)
-  const { due, names, crowds } = nameReads(database)
+  const { due, names, nameCounts } = nameReads(database)
   const { ranges } = rangeReads(database)
-  const { beat, crawlers } = crawlerStatements(database)
+  const { heartbeat, crawlers } = crawlerStatements(database)
   const { add, outcomes } = outcomeStatements(database)
   const write = <Result>(work: (now: Instant) => Result): Promise<Result> =>
     log.whenBounded(() => writeTransaction(database, () => work(now())))
   return {
-    lease: (holder, most, ranges) => write((now) => lease(now, holder, most, ranges)),
+    lease: (holder, max, ranges) => write((now) => lease(now, holder, max, ranges)),
     renew: (leases) => write((now) => renew(now, leases)),
     release: (leases) => write((now) => release(now, leases)),
     due: async (from, to, at) => readTransaction(database, () => due(from, to, at)),
     names: async (after, limit) => names(after, limit),
-    nameCounts: async (addresses) => readTransaction(database, () => crowds(addresses)),
+    nameCounts: async (addresses) => readTransaction(database, () => nameCounts(addresses)),
     ranges: async () => ranges(now()),
-    heartbeat: (holder, report) => write((now) => beat(now, holder, report)),
+    heartbeat: (holder, report) => write((now) => heartbeat(now, holder, report)),
     crawlers: async () => crawlers(now()),
     addOutcomes: (outcomes) => write((now) => add(now, outcomes)),
     outcomes: async (since) => outcomes(since),
@@ -41,14 +41,14 @@ export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: 
 }
 
 function nameReads(database: DatabaseSync) {
-  const some = 'from crawl_state where slot between ?1 and ?2 and id is not 0'
-  const due = database.prepare(`select name, ${CRAWL_STATE_COLUMNS} ${some} and due <= ?3 order by slot, name`)
-  const count = database.prepare(`select ${slotCountColumns('?3')} ${some}`)
+  const condition = 'from crawl_state where slot between ?1 and ?2 and id is not 0'
+  const due = database.prepare(`select name, ${CRAWL_STATE_COLUMNS} ${condition} and due <= ?3 order by slot, name`)
+  const count = database.prepare(`select ${slotCountColumns('?3')} ${condition}`)
   count.setReturnArrays(true)
   const names = database.prepare(
     'select name from crawl_state where (slot, name) > (?, ?) and id is not 0 order by slot, name limit +?',
   )
-  const crowd = database.prepare('select names from address_count where address = ?')
+  const readCount = database.prepare('select names from address_count where address = ?')
   return {
     due: (from: number, to: number, at: Instant) => ({
       visits: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) =>
@@ -60,32 +60,33 @@ function nameReads(database: DatabaseSync) {
       (names.all(after === null ? -1 : slotOf(after), after ?? '', limit) as { name: DomainName }[]).map(
         ({ name }) => name,
       ),
-    crowds: (addresses: Parameters<Schedule['nameCounts']>[0]): number[] =>
-      addresses.map((address) => (crowd.get(packAddress(address)) as { names: number } | undefined)?.names ?? 0),
+    nameCounts: (addresses: Parameters<Schedule['nameCounts']>[0]): number[] =>
+      addresses.map((address) => (readCount.get(packAddress(address)) as { names: number } | undefined)?.names ?? 0),
   }
 }
 
 function crawlerStatements(database: DatabaseSync) {
-  const hear = database.prepare(
+  const upsert = database.prepare(
     `insert into crawler (holder, heartbeat_at, report) values (?, ?, ?)
      on conflict do update set heartbeat_at = excluded.heartbeat_at, report = excluded.report`,
   )
   const end = database.prepare('delete from crawler where holder = ?')
-  const alive = 'heartbeat_at > ?1 - ?2 and heartbeat_at <= ?1 + ?2' // one that was heard of later was so before the clock was set back
-  const drop = database.prepare(`delete from crawler where not (${alive})`)
+  // a later heartbeat was recorded before the clock was set back
+  const alive = 'heartbeat_at > ?1 - ?2 and heartbeat_at <= ?1 + ?2'
+  const deleteExpired = database.prepare(`delete from crawler where not (${alive})`)
   const count = database.prepare('select count(*) as live from crawler')
-  const all = database.prepare(
+  const readAlive = database.prepare(
     `select holder, heartbeat_at as heartbeatAt, report from crawler where ${alive} order by holder`,
   )
   return {
-    beat(now: Instant, holder: string, report: string | null): number {
+    heartbeat(now: Instant, holder: string, report: string | null): number {
       if (report === null) end.run(holder)
-      else hear.run(holder, now, report)
-      drop.run(now, LEASE_SECONDS)
+      else upsert.run(holder, now, report)
+      deleteExpired.run(now, LEASE_SECONDS)
       return (count.get() as { live: number }).live
     },
     crawlers: (now: Instant): CrawlerHeartbeat[] =>
-      (all.all(now, LEASE_SECONDS) as CrawlerHeartbeat[]).map((row) => ({ ...row })),
+      (readAlive.all(now, LEASE_SECONDS) as CrawlerHeartbeat[]).map((row) => ({ ...row })),
   }
 }
 
@@ -95,15 +96,15 @@ function outcomeStatements(database: DatabaseSync) {
      on conflict do update set probes = probes + excluded.probes, servfail = servfail + excluded.servfail,
        nxdomain = nxdomain + excluded.nxdomain, no_website = no_website + excluded.no_website`,
   )
-  const drop = database.prepare('delete from probe_outcome where hour < ?')
+  const deleteExpired = database.prepare('delete from probe_outcome where hour < ?')
   const since = database.prepare(
     'select hour, kind, probes, servfail, nxdomain, no_website as noWebsite from probe_outcome where hour >= ? order by hour, kind',
   )
   return {
     add(now: Instant, outcomes: readonly OutcomeCount[]): void {
-      for (const { hour, kind, probes: visits, servfail, nxdomain, noWebsite: none } of outcomes)
-        add.run(hour, kind, visits, servfail, nxdomain, none)
-      drop.run(now - OUTCOME_SECONDS)
+      for (const { hour, kind, probes, servfail, nxdomain, noWebsite } of outcomes)
+        add.run(hour, kind, probes, servfail, nxdomain, noWebsite)
+      deleteExpired.run(now - OUTCOME_SECONDS)
     },
     outcomes: (hour: Instant): OutcomeCount[] => (since.all(hour) as OutcomeCount[]).map((row) => ({ ...row })),
   }

@@ -1,4 +1,4 @@
-/** Similar texts on SQLite: whatever is asked of many is one statement, a range of one key for each of them. */
+/** Similar texts on SQLite: a query for many keys is one statement, with one range of a key for each. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
@@ -6,7 +6,7 @@ import type { FrequencyRow, PageOfName, PostingsRead, Segment, SimilarReader } f
 import { unpackTerms } from '../../shared/columns.ts'
 import { readTransaction } from '../database/connection.ts'
 
-/** `digest`: of a page that waits; `name`: of one that is followed. */
+/** `digest`: that of a pending page. `name`: that of an indexed page. */
 type PageOfNameRow = {
   digest: string | null
   terms: Uint8Array | null
@@ -38,7 +38,9 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
     `select last_term as last, counts from document_frequency f where segment = ? and last_term > ?
        and exists (select 1 from segment s where s.number = f.segment and s.state = 'published') order by last_term limit ?`,
   )
-  const followed = database.prepare(`select cast(value as integer) as until from metadata where name = 'indexed_until'`)
+  const indexedUntil = database.prepare(
+    `select cast(value as integer) as until from metadata where name = 'indexed_until'`,
+  )
   const postings = postingReader(database)
   return {
     page: async (name) => pageOfNameRow(page.get(slotOf(name), name) as PageOfNameRow | undefined),
@@ -49,8 +51,8 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
     segments: async () => (segments.all() as Segment[]).map((row) => ({ ...row })),
     frequencies: async (segment, after, limit) =>
       (frequencies.all(segment, after, limit) as FrequencyRow[]).map((row) => ({ ...row })),
-    postings: async (wanted) => readTransaction(database, () => postings(wanted)),
-    indexedUntil: async () => (followed.get()?.until ?? null) as number | null,
+    postings: async (reads) => readTransaction(database, () => postings(reads)),
+    indexedUntil: async () => (indexedUntil.get()?.until ?? null) as number | null,
   }
 }
 
@@ -60,33 +62,35 @@ function pageOfNameRow(row: PageOfNameRow | undefined): PageOfName | null {
   return { document: row.document, vector: row.vector }
 }
 
-/** Each read goes through all segments in their order; a statement takes those that read as many rows of a segment. */
-function postingReader(database: DatabaseSync): (wanted: readonly PostingsRead[]) => Uint8Array[] {
+/**
+ * Each read covers all segments in their order. One statement serves all reads with the same row limit in a segment.
+ */
+function postingReader(database: DatabaseSync): (reads: readonly PostingsRead[]) => Uint8Array[] {
   const segments = database.prepare(READ_PUBLISHED_SEGMENTS)
-  // Joined by SQLite: a third of the time that a row a call takes.
+  // Joined by SQLite, this takes a third of the time of one row per call.
   const read = arrayStatement(
     database,
     `select j.key, (select cast(group_concat(postings, '') as blob) from (select postings from posting
        where segment = ?2 and key >= j.value order by key, document limit ?3)) from json_each(?1) j`,
   )
-  return (wanted) => {
-    const pieces: Uint8Array[][] = wanted.map(() => [])
-    const answering = segments.all() as Segment[]
-    const all = answering.reduce((sum, { documents }) => sum + documents, 0)
-    for (const { segment, documents } of answering)
-      for (const [limit, reads] of Map.groupBy(wanted.keys(), (read) =>
-        segmentRowLimit(wanted[read]!.rows, documents, all),
+  return (reads) => {
+    const pieces: Uint8Array[][] = reads.map(() => [])
+    const published = segments.all() as Segment[]
+    const totalDocuments = published.reduce((sum, { documents }) => sum + documents, 0)
+    for (const { segment, documents } of published)
+      for (const [limit, indexes] of Map.groupBy(reads.keys(), (index) =>
+        segmentRowLimit(reads[index]!.rows, documents, totalDocuments),
       )) {
-        const places = reads.map((place) => wanted[place]!.key)
-        const rows = read.all(JSON.stringify(places), segment, limit) as unknown as [number, Uint8Array | null][]
-        for (const [key, bytes] of rows) if (bytes) pieces[reads[key]!]!.push(bytes)
+        const keys = indexes.map((index) => reads[index]!.key)
+        const rows = read.all(JSON.stringify(keys), segment, limit) as unknown as [number, Uint8Array | null][]
+        for (const [key, bytes] of rows) if (bytes) pieces[indexes[key]!]!.push(bytes)
       }
-    return pieces.map((each) => (each.length === 1 ? each[0]! : Buffer.concat(each)))
+    return pieces.map((bytes) => (bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes)))
   }
 }
 
-function segmentRowLimit(rows: number, documents: number, all: number): number {
-  return Math.max(1, Math.ceil((rows * documents) / Math.max(1, all)))
+function segmentRowLimit(rows: number, documents: number, totalDocuments: number): number {
+  return Math.max(1, Math.ceil((rows * documents) / Math.max(1, totalDocuments)))
 }
 
 function arrayStatement(database: DatabaseSync, sql: string): StatementSync {
@@ -95,9 +99,9 @@ function arrayStatement(database: DatabaseSync, sql: string): StatementSync {
   return statement
 }
 
-/** Rows of a place and a value, in the order of the places; null where none came. */
+/** An array of the values of (index, value) rows; null for an index without a row. */
 function inPlaces<Value = Uint8Array>(rows: readonly unknown[], length: number): (Value | null)[] {
   const all = new Array<Value | null>(length).fill(null)
-  for (const [place, value] of rows as [number, Value][]) all[place] = value
+  for (const [index, value] of rows as [number, Value][]) all[index] = value
   return all
 }

@@ -1,4 +1,6 @@
-/** The check of the crawl states: each lies in its slot and part, and its id is that of the facts of its name. */
+/**
+ * Checks crawl states: each row is in the slot and partition of its name, and its id is that of the facts of its name.
+ */
 
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'

@@ -1,4 +1,4 @@
-/** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
+/** Checks facts: the rows of one id belong to one name, are consistent, and match the shared rows. */
 
 import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
@@ -15,7 +15,7 @@ type FactsOwner = FactsKey & { name: DomainName; redirects_to: DomainName | null
 
 const nextKeysSql = (table: string): string =>
   `(select distinct part, id from ${table} where (part, id) > ($1, $2) order by part, id limit ${CHECK_SLICE_ROWS})`
-/** What any table has rows of. */
+/** The ids of the rows of all tables. */
 const CHECK_IDS = {
   name: 'check.ids',
   text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(nextKeysSql).join(' union ')} order by part, id limit ${CHECK_SLICE_ROWS}`,
@@ -25,7 +25,7 @@ const CHECK_OWNERS = {
   text: `select f.part, f.id, f.name, f.redirects_to from unnest($1::smallint[], $2::bigint[]) as k(part, id)
     join facts f on f.part = k.part and f.id = k.id`,
 }
-/** Each row with its name's crawl state, found by the slot that the name has. */
+/** Each row with its name's crawl state, found by the slot of the name. */
 const CHECK_FACTS = {
   name: 'check.facts',
   text: `select f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks", v.dns_fingerprint as "dnsFingerprint",

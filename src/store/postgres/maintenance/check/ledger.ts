@@ -1,4 +1,4 @@
-/** The check of the ledger's rows. */
+/** Checks the ledger's rows. */
 
 import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'

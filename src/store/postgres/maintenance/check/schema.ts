@@ -1,4 +1,6 @@
-/** The check of the database's schema: each table, column, index, trigger and function of this release is there and works. */
+/**
+ * Checks the database's schema: it has each table, column, index, trigger and function of this release, and each works.
+ */
 
 import type { CheckFault } from '../../../port/store.ts'
 import { type CheckSlice, problemReporter } from '../../../shared/check/slice.ts'
@@ -6,7 +8,10 @@ import { readMigrations } from '../../../shared/migrations.ts'
 import { SCHEMA_PARTS } from '../../database/migrate.ts'
 import type { Session } from '../../database/transaction.ts'
 
-/** What there is, and whether it works: an index may be invalid, a trigger switched off. `body`: of a function. */
+/**
+ * The objects of the schema, and whether each works: an index may be invalid, a trigger disabled. `body`: that of a
+ * function.
+ */
 export const LIST_SCHEMA_OBJECTS = {
   name: 'check.schema',
   text: `with here as (select to_regnamespace(quote_ident(current_schema())) as schema)
@@ -29,23 +34,24 @@ const HAS_LATER_MIGRATION = {
   text: 'select schema_part as part, max(number)::integer as last from migration group by schema_part',
 }
 
-/** What a later release has made anew only has to be there. */
+/** Objects that a later release has replaced only have to exist. */
 export async function checkSchema({ rows }: Session): Promise<CheckSlice> {
   const [found, applied] = await Promise.all([
     rows<PresentObject>(LIST_SCHEMA_OBJECTS),
     rows<{ part: string; last: number }>(HAS_LATER_MIGRATION),
   ])
-  const there = new Map(found.map((each) => [each.key, each]))
+  const existing = new Map(found.map((schemaObject) => [schemaObject.key, schemaObject]))
   const faults: CheckFault[] = []
   for (const [part, folder] of SCHEMA_PARTS) {
     const known = readMigrations(folder)
-    const isExpanded = applied.some((each) => each.part === part && each.last > known.at(-1)!.number)
+    const isExpanded = applied.some((migration) => migration.part === part && migration.last > known.at(-1)!.number)
     for (const [key, body] of objectsCreatedBy(known.map(({ sql }) => sql).join('\n'))) {
       const report = problemReporter(faults, 'schema', key)
-      const object = there.get(key)
-      if (object === undefined) report('is not there')
-      else if (!object.works) report('is switched off or not whole')
-      else if (!isExpanded && body !== null && body !== object.body) report('is not as this release makes it')
+      const object = existing.get(key)
+      if (object === undefined) report('is missing')
+      else if (!object.works) report('is disabled or invalid')
+      else if (!isExpanded && body !== null && body !== object.body)
+        report('differs from the definition of this release')
     }
   }
   return { faults, checked: 0, last: null }
@@ -59,29 +65,32 @@ const TABLE_DEFINITION = /create\s+table\s+(\w+)\s*\(\n([\s\S]*?)\n\)/gi
 const ADDED_COLUMN = /alter\s+table\s+(\w+)\s+add\s+column\s+(\w+)/gi
 const TABLE_CONSTRAINT = /^(primary|unique|check|foreign|constraint)\b/i
 
-/** What SQL of migrations makes, by kind and name; the text of a function, and null for all else. */
+/**
+ * The objects that migrations create, by kind and name. The value is the body of a function, and null for other
+ * objects.
+ */
 export function objectsCreatedBy(sql: string): Map<string, string | null> {
   const text = sql.replace(SQL_COMMENT, '')
-  const made = new Map<string, string | null>()
+  const created = new Map<string, string | null>()
   for (const [, verb, kind, name] of text.matchAll(CREATE_STATEMENT)) {
-    if (verb!.toLowerCase() === 'create') made.set(`${kind} ${name}`, null)
-    else made.delete(`${kind} ${name}`)
+    if (verb!.toLowerCase() === 'create') created.set(`${kind} ${name}`, null)
+    else created.delete(`${kind} ${name}`)
   }
-  for (const [, name, body] of text.matchAll(FUNCTION_BODY)) made.set(`function ${name}`, body!)
-  for (const [, table, column] of text.matchAll(ADDED_COLUMN)) made.set(`column ${table}.${column}`, null)
+  for (const [, name, body] of text.matchAll(FUNCTION_BODY)) created.set(`function ${name}`, body!)
+  for (const [, table, column] of text.matchAll(ADDED_COLUMN)) created.set(`column ${table}.${column}`, null)
   for (const [, table, columns] of text.matchAll(TABLE_DEFINITION))
-    for (const key of columnsOfTable(table!, columns!)) made.set(key, null)
-  return made
+    for (const key of columnsOfTable(table!, columns!)) created.set(key, null)
+  return created
 }
 
-/** The columns of a table, one a line, and the indexes of its keys. */
+/** The columns of a table, one per line, and the indexes of its keys. */
 function columnsOfTable(table: string, lines: string): string[] {
   return lines.split('\n').flatMap((line) => {
-    const words = line.trim()
-    const [column] = words.split(' ')
-    const keys = TABLE_CONSTRAINT.test(words) ? [] : [`column ${table}.${column}`]
-    if (/\bprimary key\b/i.test(words)) keys.push(`index ${table}_pkey`)
-    if (/\bunique\b/i.test(words)) keys.push(`index ${table}_${column}_key`)
+    const definition = line.trim()
+    const [column] = definition.split(' ')
+    const keys = TABLE_CONSTRAINT.test(definition) ? [] : [`column ${table}.${column}`]
+    if (/\bprimary key\b/i.test(definition)) keys.push(`index ${table}_pkey`)
+    if (/\bunique\b/i.test(definition)) keys.push(`index ${table}_${column}_key`)
     return keys
   })
 }

@@ -1,4 +1,4 @@
-/** The check of what names share: every row has its owner, every counter its rows, and each lies in its part. */
+/** Checks the rows that names share: every row has its owner, every counter its rows, and each is in its partition. */
 
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
@@ -27,7 +27,7 @@ const CHECK_PRESENCE = {
 const NAME_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]'
 const JOIN_FACTS = `join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name
   join facts f on f.part = v.part and f.id = v.id`
-/** The positions of those whose name is on the address. */
+/** The positions of the rows whose name is on the address. */
 const CHECK_NAMES_ON_ADDRESS = {
   name: 'check.on',
   text: `select k.position from ${NAME_KEYS}, $4::bytea[]) with ordinality as k(part, slot, name, address, position) ${JOIN_FACTS}
@@ -45,7 +45,7 @@ const CHECK_REDIRECTS = {
     from redirect r left join redirect_count t on t.part = r.part and t.target = r.target
     where (r.part, r.target, r.source) > ($1, $2, $3) order by r.part, r.target, r.source limit ${CHECK_SLICE_ROWS}`,
 }
-/** The positions of those that redirect to the target. */
+/** The positions of the rows whose name redirects to the target. */
 const CHECK_NAMES_TO_TARGET = {
   name: 'check.to',
   text: `select k.position from ${NAME_KEYS}, $4::text[]) with ordinality as k(part, slot, name, target, position) ${JOIN_FACTS}
@@ -65,7 +65,7 @@ const CHECK_DOCUMENTS = {
     from document d where number > $1 order by number limit ${CHECK_SLICE_ROWS}`,
 }
 
-/** Rows of presence: their name is there, and on that address. */
+/** Rows of presence: their name exists and is on that address. */
 export async function checkPresencePostgres(session: Session, after: string | null): Promise<CheckSlice> {
   const [hex, name, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [string, DomainName, number])
   const rows = await session.rows<CheckedPresence>(CHECK_PRESENCE, [part, Buffer.from(hex, 'hex'), name])
@@ -92,7 +92,7 @@ export async function checkAddressesPostgres(session: Session, after: string | n
   return checkAddressRows(rows.map((row) => ({ ...row, rightPart: partitionOfPackedAddress(row.address) })))
 }
 
-/** Rows of redirect: their source is there, and redirects to that target. */
+/** Rows of redirect: their source exists and redirects to that target. */
 export async function checkRedirectsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
   const [target, source, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [DomainName, DomainName, number])
   const rows = await session.rows<CheckedRedirect>(CHECK_REDIRECTS, [part, target, source])
@@ -115,14 +115,14 @@ export async function checkTargetsPostgres(session: Session, after: string | nul
   return checkTargetRows(rows.map((row) => ({ ...row, rightPart: partitionOfName(row.target) })))
 }
 
-/** Documents: a start page has each, unless the indexer has yet to check. */
+/** Documents: each is that of a start page, or the indexer has yet to check it. */
 export async function checkDocumentsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
   const [document] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = await session.rows<CheckedDocument>(CHECK_DOCUMENTS, [document])
   return checkDocumentRows(rows.map((row) => ({ ...row, rightPart: row.document & 255 })))
 }
 
-/** The positions, from 1 on, of the names of which the statement finds what it looks for. */
+/** The positions, from 1, of the names for which the statement returns a row. */
 async function matchingPositions(
   session: Session,
   statement: typeof CHECK_NAMES_ON_ADDRESS,

@@ -1,4 +1,4 @@
-/** The ledger's writes as calls that can be gathered and sent, and their execution, many in one transaction. */
+/** The ledger's writes as calls that can be queued and sent, and their execution, many in one transaction. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../../values/time.ts'
@@ -23,7 +23,7 @@ const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...probeWrite(database),
 })
 
-/** Every write, by name; the first argument of each is the time. */
+/** All writes by name. The first argument of each is the time. */
 export type LedgerWriteMethods = ReturnType<typeof ledgerWriteMethods>
 
 export type LedgerWriteArguments<Method extends keyof LedgerWriteMethods> = LedgerWriteMethods[Method] extends (
@@ -33,27 +33,30 @@ export type LedgerWriteArguments<Method extends keyof LedgerWriteMethods> = Ledg
   ? Rest
   : never
 
-/** Sends a write to the pen. Without `now` the time is that at which it gets there. */
+/** Sends a write to the process that writes the ledger. Without `now`, its time of arrival is used. */
 export type LedgerWrite = <Method extends keyof LedgerWriteMethods>(
   method: Method,
   values: LedgerWriteArguments<Method>,
   now?: Instant | null,
 ) => Promise<ReturnType<LedgerWriteMethods[Method]>>
 
-/** A write under way: plain JSON. `now` null is the time at which the process that has the pen gets it. */
+/** A write as plain JSON. `now` null: the time at which it reaches the process that writes the ledger. */
 export type LedgerCall = { method: keyof LedgerWriteMethods; values: readonly unknown[]; now: Instant | null }
 
-/** What came of a call: plain JSON too. */
+/** The result of a call, also plain JSON. */
 export type LedgerCallResult = { value: unknown } | { fault: SerializedFault }
 type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
 
-/** Where calls go: replies come in their order, once what they wrote is durable. */
+/** Executes calls. Replies arrive in the order of the calls, after their writes are durable. */
 export type LedgerWriter = {
   send(calls: readonly LedgerCall[]): Promise<readonly LedgerCallResult[]>
   close(): Promise<void>
 }
 
-/** `path`: that of the ledger. Runs calls in one transaction; a call that fails takes nothing but itself back. Throws where nothing was written. */
+/**
+ * Runs calls in one transaction. A failed call is rolled back alone. Throws if nothing was written. `path`: that of the
+ * ledger.
+ */
 export function ledgerExecutor(
   database: DatabaseSync,
   path: string,
@@ -62,24 +65,26 @@ export function ledgerExecutor(
     string,
     (now: Instant, ...values: readonly unknown[]) => unknown
   >
-  const [begin, undo, end] = ['savepoint call', 'rollback to call', 'release call'].map((sql) => database.prepare(sql))
+  const [begin, rollback, release] = ['savepoint call', 'rollback to call', 'release call'].map((sql) =>
+    database.prepare(sql),
+  )
   const run = ({ method, values, now }: LedgerCall): LedgerCallResult => {
     begin!.run()
     try {
       const value = writes[method]!(now!, ...values)
-      end!.run()
+      release!.run()
       return { value }
     } catch (error) {
-      if (!database.isTransaction || isDiskError(error)) throw error // nothing of what came with it can be written either
-      undo!.run()
-      end!.run()
+      if (!database.isTransaction || isDiskError(error)) throw error // the other calls cannot be written either
+      rollback!.run()
+      release!.run()
       return { fault: serializeFault(error) }
     }
   }
   return (calls) => writeWithReserve(database, path, () => writeTransaction(database, () => calls.map(run)))
 }
 
-/** The replies of calls; where the whole transaction failed, that is each one's fault. */
+/** The replies of calls. If the whole transaction failed, each reply is that fault. */
 export function executeAll(
   execute: (calls: readonly LedgerCall[]) => LedgerCallResult[],
   calls: readonly LedgerCall[],
@@ -92,30 +97,30 @@ export function executeAll(
   }
 }
 
-/** An error in a form that passes through every channel. */
+/** An error in a form that can be sent through any channel. */
 export function serializeFault(error: unknown): SerializedFault {
   const { message, stack, errcode } = error as Error & { errcode?: number }
   return { message, stack, errcode }
 }
 
-/** The value of a reply; throws its fault. */
+/** The value of a reply. Throws its fault. */
 export function resultOrThrow(reply: LedgerCallResult): unknown {
   if (!('fault' in reply)) return reply.value
   const { message, stack, errcode } = reply.fault
   throw Object.assign(new Error(message), { stack, errcode })
 }
 
-/** Calls whose time is not said get the time of the process that has the pen. */
+/** Calls without a time get the time of the process that writes the ledger. */
 export function withTimestamps(calls: readonly LedgerCall[], now: () => Instant): LedgerCall[] {
   return calls.map((call) => (call.now === null ? { ...call, now: now() } : call))
 }
 
-/** Gathers the calls of one turn of the event loop and sends them together. */
+/** Queues the calls of one turn of the event loop and sends them together. */
 export function batchPerTick(writer: LedgerWriter): (call: LedgerCall) => Promise<unknown> {
-  let waiting: { call: LedgerCall; resolve: (reply: LedgerCallResult) => void; reject: (error: unknown) => void }[] = []
+  let queued: { call: LedgerCall; resolve: (reply: LedgerCallResult) => void; reject: (error: unknown) => void }[] = []
   const send = async (): Promise<void> => {
-    const sent = waiting
-    waiting = []
+    const sent = queued
+    queued = []
     try {
       const replies = await writer.send(sent.map(({ call }) => call))
       for (const [index, { resolve }] of sent.entries()) resolve(replies[index]!)
@@ -125,7 +130,7 @@ export function batchPerTick(writer: LedgerWriter): (call: LedgerCall) => Promis
   }
   return async (call) => {
     const reply = await new Promise<LedgerCallResult>((resolve, reject) => {
-      if (waiting.push({ call, resolve, reject }) === 1) setImmediate(send)
+      if (queued.push({ call, resolve, reject }) === 1) setImmediate(send)
     })
     return resultOrThrow(reply)
   }

@@ -1,4 +1,4 @@
-/** Questions and answers over a channel of messages, told apart by number. */
+/** Requests and replies over a message channel, matched by number. */
 
 import type { LedgerCall, LedgerCallResult } from './calls.ts'
 
@@ -7,37 +7,37 @@ export type ChannelReply = { number: number; replies: readonly LedgerCallResult[
 
 export type RequestChannel = {
   request(calls: readonly LedgerCall[]): Promise<readonly LedgerCallResult[]>
-  receive(answer: ChannelReply): void
-  /** The channel is lost: what waits is rejected, and what comes later too. */
+  receive(reply: ChannelReply): void
+  /** The channel is lost: rejects pending and later requests. */
   fail(reason: string): void
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no request is pending. */
   idle(): Promise<void>
 }
 
-/** `post` may throw: the question is rejected then. */
-export function createRequestChannel(post: (question: ChannelRequest) => void): RequestChannel {
-  const waiting = new Map<number, PromiseWithResolvers<readonly LedgerCallResult[]>>()
+/** `post` may throw: then the request is rejected. */
+export function createRequestChannel(post: (request: ChannelRequest) => void): RequestChannel {
+  const pending = new Map<number, PromiseWithResolvers<readonly LedgerCallResult[]>>()
   let requestCount = 0
-  let lost: Error | null = null
+  let failure: Error | null = null
   return {
     async request(calls) {
-      if (lost !== null) throw lost
+      if (failure !== null) throw failure
       const number = ++requestCount
       post({ number, calls })
-      const { promise } = waiting.set(number, Promise.withResolvers()).get(number)!
+      const { promise } = pending.set(number, Promise.withResolvers()).get(number)!
       return promise
     },
     receive({ number, replies }) {
-      waiting.get(number)?.resolve(replies)
-      waiting.delete(number)
+      pending.get(number)?.resolve(replies)
+      pending.delete(number)
     },
     fail(reason) {
-      lost ??= new Error(reason)
-      for (const { reject } of waiting.values()) reject(lost)
-      waiting.clear()
+      failure ??= new Error(reason)
+      for (const { reject } of pending.values()) reject(failure)
+      pending.clear()
     },
     async idle() {
-      await Promise.allSettled([...waiting.values()].map(({ promise }) => promise))
+      await Promise.allSettled([...pending.values()].map(({ promise }) => promise))
     },
   }
 }

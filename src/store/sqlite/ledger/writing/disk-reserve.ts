@@ -1,6 +1,6 @@
 /**
- * Disk space that is kept for the ledger: a file of random bytes beside it, which goes when no other space is left, so that
- * calls are still counted, and answered, on a disk that something else has filled.
+ * Disk space reserved for the ledger: a file of random bytes beside it. The ledger frees it when no other space is
+ * left, so that calls are still counted and answered on a full disk.
  */
 
 import { randomFillSync } from 'node:crypto'
@@ -10,20 +10,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isDiskFull } from '../../../port/fault.ts'
 import { OWNER_ONLY_MODE } from '../../database/folder.ts'
 
-/** Of the disk, and in bytes: at most. Less than the least is not worth a file. */
+/** Maximum share of the disk, and maximum and minimum bytes. A smaller reserve is not worth a file. */
 const RESERVE_DISK_SHARE = 1 / 16
 const MAX_RESERVE_BYTES = 2 ** 23
 const MIN_RESERVE_BYTES = 2 ** 16
-/** It is made where so many times its size is free. */
+/** The reserve is created if this multiple of its size is free. */
 const RESERVE_FREE_FACTOR = 3
-/** Pages of the log after which it is written back and begun anew once the disk was full: it must not grow then. */
+/** Pages of the log at which it is checkpointed and restarted after the disk was full: it must not grow then. */
 const FULL_DISK_CHECKPOINT_PAGES = 64
 
 export function reservePath(ledger: string): string {
   return `${ledger}-reserve`
 }
 
-/** Makes the reserve if there is none and room is ample; what goes wrong is no matter, since it is tried again. */
+/** Creates the reserve if there is none and enough space is free. Ignores errors, because it is tried again. */
 export function createReserve(ledger: string): void {
   const path = reservePath(ledger)
   if (existsSync(path)) return
@@ -39,15 +39,15 @@ export function createReserve(ledger: string): void {
   }
 }
 
-/** Frees the reserve; false where there was none. */
+/** Frees the reserve. Returns false if there was none. */
 function releaseReserve(ledger: string): boolean {
   const path = reservePath(ledger)
-  const isThere = existsSync(path)
+  const existed = existsSync(path)
   rmSync(path, { force: true })
-  return isThere
+  return existed
 }
 
-/** Does something that needs a little space on the disk of the ledger; frees the reserve for it if no other space is left. */
+/** Runs work that needs a little disk space. If no other space is left, frees the reserve and retries. */
 export function withReserve<Result>(ledger: string, work: () => Result): Result {
   try {
     return work()
@@ -58,11 +58,11 @@ export function withReserve<Result>(ledger: string, work: () => Result): Result 
 }
 
 /**
- * Writes to the ledger. On a full disk the log is written back first, so that the space that it has serves again; then the
- * reserve is freed. Throws what the last attempt throws.
+ * Writes to the ledger. On a full disk, first checkpoints the log so that its space can be reused, then frees the
+ * reserve. Throws the error of the last attempt.
  */
 export function writeWithReserve<Result>(database: DatabaseSync, ledger: string, write: () => Result): Result {
-  const again = (): Result => {
+  const retry = (): Result => {
     checkpointPassively(database)
     return write()
   }
@@ -72,18 +72,18 @@ export function writeWithReserve<Result>(database: DatabaseSync, ledger: string,
     if (!isDiskFull(error)) throw error
   }
   try {
-    return again()
+    return retry()
   } catch (error) {
     if (!isDiskFull(error) || !releaseReserve(ledger)) throw error
-    return again()
+    return retry()
   }
 }
 
-/** Waits for nobody: where a reader holds the log, the write says that there is no space. */
+/** Does not wait: if a reader holds the log, the write fails for lack of space. */
 function checkpointPassively(database: DatabaseSync): void {
   try {
     database.exec(`pragma wal_autocheckpoint = ${FULL_DISK_CHECKPOINT_PAGES}; pragma wal_checkpoint(passive)`)
   } catch {
-    // there is no space for that either: the write says so
+    // no space for that either: the write reports it
   }
 }

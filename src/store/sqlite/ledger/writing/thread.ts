@@ -1,4 +1,4 @@
-/** The thread that has the pen: all calls that wait are written in one transaction, and answered once it is durable. */
+/** The thread that writes the ledger: it writes all queued calls in one transaction and replies when it is durable. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openLedgerFile } from '../file.ts'
@@ -11,29 +11,29 @@ const ledgerPath = workerData as string
 const ledgerDatabase = openLedgerFile(ledgerPath, 'write')
 const executeCalls = ledgerExecutor(ledgerDatabase, ledgerPath)
 const queuedRequests: ChannelRequest[] = []
-/** Milliseconds after which a reserve that was freed is made again, if there is room. */
+/** Milliseconds after which a freed reserve is created again, if there is enough space. */
 const RESERVE_RETRY_MS = 60_000
 createReserve(ledgerPath)
 setInterval(() => createReserve(ledgerPath), RESERVE_RETRY_MS).unref()
 
-/** `null` asks to end. */
-ledgerThreadPort.on('message', (question: ChannelRequest | null) => {
-  if (question === null) setImmediate(closeThread)
-  else if (queuedRequests.push(question) === 1) setImmediate(writeQueued)
+/** `null` asks the thread to end. */
+ledgerThreadPort.on('message', (request: ChannelRequest | null) => {
+  if (request === null) setImmediate(closeThread)
+  else if (queuedRequests.push(request) === 1) setImmediate(writeQueued)
 })
 
 function writeQueued(): void {
-  const questions = queuedRequests.splice(0)
-  const all = executeAll(
+  const requests = queuedRequests.splice(0)
+  const replies = executeAll(
     executeCalls,
-    questions.flatMap(({ calls }) => calls),
+    requests.flatMap(({ calls }) => calls),
   )
-  let place = 0
-  const answers = questions.map(({ number, calls }): ChannelReply => {
-    place += calls.length
-    return { number, replies: all.slice(place - calls.length, place) }
+  let end = 0
+  const batches = requests.map(({ number, calls }): ChannelReply => {
+    end += calls.length
+    return { number, replies: replies.slice(end - calls.length, end) }
   })
-  ledgerThreadPort.postMessage(answers)
+  ledgerThreadPort.postMessage(batches)
 }
 
 function closeThread(): void {

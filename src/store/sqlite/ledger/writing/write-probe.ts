@@ -1,31 +1,34 @@
-/** Whether the ledger can be written, which every call of the API needs: known from the writes, and tried where there is doubt. */
+/** Checks that the ledger is writable, which every API call needs: from the last write, or by a probe if in doubt. */
 
 import { isDiskError } from '../../../port/fault.ts'
 import { writeFailureCause } from '../../../shared/disk.ts'
 import type { LedgerWrite } from './calls.ts'
 
 export type ProbedLedger = {
-  /** Throws if the ledger cannot be written. Writes only if the last write failed, or its disk looks as if the next one would. */
+  /**
+   * Throws if the ledger is not writable. Writes only if the last write failed or the disk suggests that the next one
+   * would fail.
+   */
   requireWritable(): Promise<void>
 }
 
-/** `write`, watched; `path`: that of the ledger. */
+/** Monitors `write`. `path`: that of the ledger. */
 export function writeProbe(path: string, write: LedgerWrite): { write: LedgerWrite } & ProbedLedger {
-  let isDoubtful = false
-  const watched: LedgerWrite = async (method, values, now) => {
+  let lastWriteFailed = false
+  const monitoredWrite: LedgerWrite = async (method, values, now) => {
     try {
       const value = await write(method, values, now)
-      isDoubtful = false
+      lastWriteFailed = false
       return value
     } catch (error) {
-      if (isDiskError(error)) isDoubtful = true
+      if (isDiskError(error)) lastWriteFailed = true
       throw error
     }
   }
   return {
-    write: watched,
+    write: monitoredWrite,
     async requireWritable() {
-      if (isDoubtful || writeFailureCause(path) !== null) await watched('probe', [])
+      if (lastWriteFailed || writeFailureCause(path) !== null) await monitoredWrite('probe', [])
     },
   }
 }

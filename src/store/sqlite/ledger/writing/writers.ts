@@ -1,4 +1,4 @@
-/** The three ways to the pen: in this thread, through a thread of this process, through the primary of the cluster. */
+/** The three ledger writers: in this thread, in a thread of this process, or through the primary of the cluster. */
 
 import cluster, { type Worker as ClusterWorker } from 'node:cluster'
 import type { DatabaseSync } from 'node:sqlite'
@@ -7,69 +7,64 @@ import type { Instant } from '../../../../values/time.ts'
 import { executeAll, type LedgerWriter, ledgerExecutor, serializeFault, withTimestamps } from './calls.ts'
 import { type ChannelReply, type ChannelRequest, createRequestChannel } from './channel.ts'
 
-/** What a worker of the cluster and its primary send each other; `ledger` is the path of the file. */
+/** The messages between a cluster worker and its primary. `ledger`: path of the file. */
 type WorkerRequest = ChannelRequest & { ledger: string }
 type WorkerReply = ChannelReply & { ledger: string }
 
-/** Writes synchronously, in this thread. */
+/** Writes synchronously in this thread. */
 export function inlineLedgerWriter(database: DatabaseSync, path: string, now: () => Instant): LedgerWriter {
   const execute = ledgerExecutor(database, path)
   return { send: async (calls) => executeAll(execute, withTimestamps(calls, now)), close: async () => {} }
 }
 
-/** Writes in a thread of this process; in the primary of a cluster, for its workers too. */
+/** Writes in a thread of this process; in the primary of a cluster also for its workers. */
 export function threadLedgerWriter(path: string, now: () => Instant): LedgerWriter {
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: path })
-  const { request: ask, receive: answer, fail: lose } = createRequestChannel((question) => thread.postMessage(question))
-  thread.on('message', (answers: ChannelReply[]) => answers.forEach(answer))
-  thread.on('error', ({ message }) => lose(`the ledger ${path} cannot be written: ${message}`))
-  const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
-  ended.then(() => lose(`the ledger ${path} is closed`))
-  const send: LedgerWriter['send'] = (calls) => ask(withTimestamps(calls, now))
-  const answerWorker = async (worker: ClusterWorker, message: WorkerRequest | null): Promise<void> => {
-    if (message?.ledger !== path) return // workers say other things too
+  const { request, receive, fail } = createRequestChannel((channelRequest) => thread.postMessage(channelRequest))
+  thread.on('message', (replies: ChannelReply[]) => replies.forEach(receive))
+  thread.on('error', ({ message }) => fail(`the ledger ${path} cannot be written: ${message}`))
+  const exited = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
+  exited.then(() => fail(`the ledger ${path} is closed`))
+  const send: LedgerWriter['send'] = (calls) => request(withTimestamps(calls, now))
+  const onWorkerMessage = async (worker: ClusterWorker, message: WorkerRequest | null): Promise<void> => {
+    if (message?.ledger !== path) return // workers send other messages too
     const { ledger, number, calls } = message
     const replies = await send(calls).catch((error) => calls.map(() => ({ fault: serializeFault(error) })))
-    const answer: WorkerReply = { ledger, number, replies }
-    if (worker.isConnected()) worker.send(answer, () => {}) // one that is gone by now waits for nothing
+    const reply: WorkerReply = { ledger, number, replies }
+    if (worker.isConnected()) worker.send(reply, () => {}) // an exited worker waits for no reply
   }
-  cluster.on('message', answerWorker)
+  cluster.on('message', onWorkerMessage)
   return {
     send,
     async close() {
-      cluster.off('message', answerWorker)
+      cluster.off('message', onWorkerMessage)
       thread.postMessage(null)
-      await ended
+      await exited
     },
   }
 }
 
-/** Writes through the primary of the cluster, which must have the same ledger open through its thread. */
+/** Writes through the primary of the cluster, which must have the same ledger open in its thread. */
 export function primaryLedgerWriter(path: string): LedgerWriter {
-  const lost = `the primary process is gone, and the ledger ${path} cannot be written without it`
-  const {
-    request: ask,
-    receive: answer,
-    fail: lose,
-    idle,
-  } = createRequestChannel((question) => {
-    const request: WorkerRequest = { ledger: path, ...question }
-    if (!process.connected) throw new Error(lost)
-    process.send!(request, undefined, undefined, (error) => error && lose(lost))
+  const lostMessage = `the primary process has ended: the ledger ${path} cannot be written`
+  const { request, receive, fail, idle } = createRequestChannel((channelRequest) => {
+    const workerRequest: WorkerRequest = { ledger: path, ...channelRequest }
+    if (!process.connected) throw new Error(lostMessage)
+    process.send!(workerRequest, undefined, undefined, (error) => error && fail(lostMessage))
   })
-  const hear = (message: WorkerReply | null): void => {
-    if (message?.ledger === path) answer(message)
+  const onMessage = (message: WorkerReply | null): void => {
+    if (message?.ledger === path) receive(message)
   }
-  const part = (): void => lose(lost)
-  process.on('message', hear)
-  process.once('disconnect', part)
+  const onDisconnect = (): void => fail(lostMessage)
+  process.on('message', onMessage)
+  process.once('disconnect', onDisconnect)
   return {
-    send: ask,
+    send: request,
     async close() {
       await idle()
-      process.off('message', hear)
-      process.off('disconnect', part)
-      lose(`the ledger ${path} is closed`)
+      process.off('message', onMessage)
+      process.off('disconnect', onDisconnect)
+      fail(`the ledger ${path} is closed`)
     },
   }
 }

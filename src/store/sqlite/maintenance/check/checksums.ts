@@ -1,4 +1,4 @@
-/** The check of rows that nothing but their checksum speaks for: superseded states, and the rows of the index of /similar. */
+/** Checks rows whose damage only a checksum can show: superseded states, and the rows of the index of /similar. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import {
@@ -21,10 +21,10 @@ type ChecksummedValue = string | number | null | Uint8Array
 type ChecksummedRow = Record<string, ChecksummedValue> & { checksum: number | null }
 type ChecksummedTable = {
   table: string
-  /** The first of them are the key. */
+  /** The first `key` columns are the key. */
   columns: readonly string[]
   key: number
-  /** Reads what a row without a checksum holds; throws where it cannot be. */
+  /** Parses the content of a row without a checksum. Throws if it cannot be parsed. */
   read?(row: ChecksummedRow): void
 }
 
@@ -69,7 +69,7 @@ function checkChecksums({ table, columns, key, read }: ChecksummedTable) {
           columns.map((column) => row[column]!),
         )
       )
-        report('is not what was written')
+        report('does not match its checksum')
       if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
     }
     const last = rows.at(-1)
@@ -77,11 +77,11 @@ function checkChecksums({ table, columns, key, read }: ChecksummedTable) {
   }
 }
 
-/** Keys that are JSON of numbers: the last moves first, then those before. */
+/** For keys that are JSON of numbers: moves the last number first, then those before it. */
 export function numbersKeyBeyond(count: number) {
-  return (after: string | null, n: number): string | null => {
+  return (after: string | null, step: number): string | null => {
     const key = after === null ? Array<number>(count).fill(-1) : (JSON.parse(after) as number[])
-    const place = count - 1 - Math.floor(n / 52)
-    return place < 0 ? null : JSON.stringify(key.with(place, key[place]! + 2 ** (n % 52)).fill(-1, place + 1))
+    const index = count - 1 - Math.floor(step / 52)
+    return index < 0 ? null : JSON.stringify(key.with(index, key[index]! + 2 ** (step % 52)).fill(-1, index + 1))
   }
 }

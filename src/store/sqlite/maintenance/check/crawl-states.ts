@@ -1,4 +1,4 @@
-/** The check of the narrow rows: each lies in its slot, and its id is that of the facts of its name. */
+/** Checks crawl states: each row is in the slot of its name, and its id is that of the facts of its name. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'

@@ -1,4 +1,4 @@
-/** The check of facts: what is filed under one id belongs to one name, agrees with itself, and with the rows that names share. */
+/** Checks facts: the rows of one id belong to one name, are consistent, and match the shared rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
@@ -15,13 +15,13 @@ export function checkFactsSqlite(database: DatabaseSync, after: string | null, l
   return checkFactsRows(ids, ids.at(-1)?.toString(), checkedFactsRows(database, ids[0] ?? 0, ids.at(-1) ?? 0))
 }
 
-/** The ids that any table has rows of, ascending. */
+/** The ids of the rows of all tables, ascending. */
 function idsAfter(database: DatabaseSync, after: number, limit: number): number[] {
-  const some = (table: string): string =>
+  const idsOf = (table: string): string =>
     `select * from (select distinct id from ${table} where id > ?1 order by id limit ?2)`
   const rows = database
     .prepare(
-      `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(some).join(' union ')} order by id limit ?2`,
+      `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(idsOf).join(' union ')} order by id limit ?2`,
     )
     .all(after, limit) as { id: number }[]
   return rows.map(({ id }) => id)
@@ -47,7 +47,7 @@ function* checkedFactsRows(database: DatabaseSync, first: number, last: number):
     yield { ...row, isIntact: matchesChecksum(row.checksum, checksumValues(row)) }
 }
 
-/** The values of a row of facts in the order of its columns. */
+/** The values of a row of facts in column order. */
 function checksumValues(row: FactsWithChecksum) {
   return [row.id, row.name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
 }

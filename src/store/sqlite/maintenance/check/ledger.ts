@@ -1,4 +1,4 @@
-/** The check of the ledger's file: its schema, its pages and its rows. */
+/** Checks the ledger's file: its schema, its pages and its rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { CheckFault } from '../../../port/store.ts'
@@ -10,7 +10,7 @@ import { SQLITE_LEDGER_SCHEMA } from '../../ledger/file.ts'
 import { requireDamage } from './damaged.ts'
 import { schemaFaults } from './schema.ts'
 
-/** All at once: of the ledger, the rows of many years are fewer than those of a day's crawl. */
+/** Checks everything at once: the ledger's rows of many years are fewer than those of one day's crawl. */
 export function checkLedgerSqlite(path: string): CheckPart {
   return () => {
     const database = connectSqlite(path, { readOnly: true })
@@ -25,7 +25,7 @@ export function checkLedgerSqlite(path: string): CheckPart {
 function checkLedgerFile(database: DatabaseSync): CheckSlice {
   const faults: CheckFault[] = []
   let checked = 0
-  const look = (part: () => CheckFault[]): void => {
+  const collect = (part: () => CheckFault[]): void => {
     try {
       faults.push(...part())
     } catch (error) {
@@ -33,20 +33,20 @@ function checkLedgerFile(database: DatabaseSync): CheckSlice {
       faults.push({ table: 'ledger', key: 'file', problem: `cannot be read: ${message}` })
     }
   }
-  look(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))
-  look(() => damagedPages(database))
+  collect(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))
+  collect(() => damagedPages(database))
   for (const finding of LEDGER_FINDING_QUERIES)
-    look(() => ledgerFaults(finding, database.prepare(finding.text).all() as { place: number }[]))
-  look(() => {
+    collect(() => ledgerFaults(finding, database.prepare(finding.text).all() as { place: number }[]))
+  collect(() => {
     checked = database.prepare(LEDGER_ROWS.text).get()!.rows as number
     return []
   })
   return { faults, checked, last: null }
 }
 
-/** Pages, the order of keys, and whether each index has the rows of its table. */
+/** Checks pages, the order of keys, and that each index matches its table. */
 function damagedPages(database: DatabaseSync): CheckFault[] {
   const rows = database.prepare('pragma integrity_check').all() as { integrity_check: string }[]
-  const problems = rows.map(({ integrity_check }) => integrity_check).filter((words) => words !== 'ok')
+  const problems = rows.map(({ integrity_check }) => integrity_check).filter((message) => message !== 'ok')
   return problems.map((problem) => ({ table: 'ledger', key: 'file', problem }))
 }

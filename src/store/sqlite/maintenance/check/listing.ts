@@ -1,17 +1,17 @@
-/** The check of the listing: every name that is known is listed, or on its way there, and nothing else is. */
+/** Checks the listing: every known name is listed or pending, and no other name is. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { CheckFault } from '../../../port/store.ts'
 import { type CheckSlice, checkSlice, problemReporter } from '../../../shared/check/slice.ts'
 
-/** Names looked at at once where so many may be: for those that are not listed yet, all that came since the last walk are gone through. */
+/** Names per unit of `limit`. Each query for unlisted names scans all pending names, so a larger slice is cheaper. */
 const NAMES_PER_LIMIT = 40
 
 type KnownName = { slot: number; name: string; known: number; listed: number }
 type SortedName = { name: string; known: number }
 type PendingNameRow = { position: number; name: string; known: number; isForgotten: number; departed: number }
 
-/** Names, each of which is listed or came since the last walk, unless it was forgotten. */
+/** Every known name is listed or pending, unless it was forgotten. */
 export function checkKnownNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const rows = database
@@ -21,22 +21,22 @@ export function checkKnownNames(database: DatabaseSync, after: string | null, li
     )
     .all(slot, name, limit === 1 ? 1 : NAMES_PER_LIMIT * limit) as KnownName[]
   const missing = rows.filter(({ known, listed }) => known && !listed).map((row) => row.name)
-  const coming = pendingAmong(database, missing)
+  const pending = pendingAmong(database, missing)
   const faults: CheckFault[] = []
-  for (const each of missing) if (!coming.has(each)) problemReporter(faults, 'crawl_state', each)('is not listed')
-  for (const { name: each, known, listed } of rows)
-    if (listed && !known) problemReporter(faults, 'sorted_name', each)('was forgotten')
+  for (const name of missing) if (!pending.has(name)) problemReporter(faults, 'crawl_state', name)('is not listed')
+  for (const { name, known, listed } of rows)
+    if (listed && !known) problemReporter(faults, 'sorted_name', name)('was forgotten')
   const last = rows.at(-1)
   return checkSlice(faults, rows.length, last && JSON.stringify([last.slot, last.name]))
 }
 
 function pendingAmong(database: DatabaseSync, names: readonly string[]): Set<string> {
   if (names.length === 0) return new Set()
-  const coming = database.prepare('select name from pending_name where name in (select value from json_each(?))')
-  return new Set((coming.all(JSON.stringify(names)) as { name: string }[]).map(({ name }) => name))
+  const readPending = database.prepare('select name from pending_name where name in (select value from json_each(?))')
+  return new Set((readPending.all(JSON.stringify(names)) as { name: string }[]).map(({ name }) => name))
 }
 
-/** What is listed. */
+/** Listed names are known. */
 export function checkSortedNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const rows = database
     .prepare(
@@ -45,11 +45,11 @@ export function checkSortedNames(database: DatabaseSync, after: string | null, l
     )
     .all(after ?? '', limit) as SortedName[]
   const faults: CheckFault[] = []
-  for (const { name, known } of rows) if (!known) problemReporter(faults, 'sorted_name', name)('is not known')
+  for (const { name, known } of rows) if (!known) problemReporter(faults, 'sorted_name', name)('is unknown')
   return checkSlice(faults, rows.length, rows.at(-1)?.name)
 }
 
-/** What is on its way: names that are known, and such that were forgotten and will be left out. */
+/** Pending names are known, or were forgotten and will be skipped. */
 export function checkPendingNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const rows = database
     .prepare(
@@ -61,7 +61,7 @@ export function checkPendingNames(database: DatabaseSync, after: string | null, 
     .all(Number(after ?? 0), limit) as PendingNameRow[]
   const faults: CheckFault[] = []
   for (const { name, known, isForgotten, departed } of rows) {
-    if (!known) problemReporter(faults, 'pending_name', name)('is not known')
+    if (!known) problemReporter(faults, 'pending_name', name)('is unknown')
     if (isForgotten && !departed) problemReporter(faults, 'pending_name', name)('was forgotten')
   }
   return checkSlice(faults, rows.length, rows.at(-1)?.position.toString())

@@ -1,36 +1,44 @@
-/** The check of a file's schema: each table, column, index and trigger of this release is there, and is this release's. */
+/** Checks a file's schema: it has each table, column, index and trigger of this release, with the same definition. */
 
 import { DatabaseSync } from 'node:sqlite'
 import type { CheckFault } from '../../../port/store.ts'
 import { problemReporter } from '../../../shared/check/slice.ts'
 import { applySqliteMigrations, hasLaterMigration } from '../../database/migrate.ts'
 
-/** Compares with a new file in memory. A later release may have added to it, or made triggers anew: those only have to be there. */
+/**
+ * Compares with a new file in memory. A later release may have added columns or replaced triggers: then objects only
+ * have to exist.
+ */
 export function schemaFaults(database: DatabaseSync, schema: URL, table: string): CheckFault[] {
-  const fresh = new DatabaseSync(':memory:')
+  const expected = new DatabaseSync(':memory:')
   try {
-    applySqliteMigrations(fresh, schema)
+    applySqliteMigrations(expected, schema)
     const isExpanded = hasLaterMigration(database, schema)
-    const there = schemaObjectsOf(database)
+    const actual = schemaObjectsOf(database)
     const faults: CheckFault[] = []
-    for (const [key, definition] of schemaObjectsOf(fresh)) {
+    for (const [key, definition] of schemaObjectsOf(expected)) {
       const report = problemReporter(faults, table, key)
-      if (!there.has(key)) report('is not there')
-      else if (!isExpanded && there.get(key) !== definition) report('is not as this release makes it')
+      if (!actual.has(key)) report('is missing')
+      else if (!isExpanded && actual.get(key) !== definition) report('differs from the definition of this release')
     }
     return faults
   } finally {
-    fresh.close()
+    expected.close()
   }
 }
 
-/** By kind and name; of a table its columns are compared one by one, because later ones may follow. */
+/**
+ * Definitions by kind and name. The columns of a table are compared one by one, because a later release may have
+ * appended some.
+ */
 function schemaObjectsOf(database: DatabaseSync): Map<string, string> {
-  const named = database.prepare(
+  const statement = database.prepare(
     `select type || ' ' || name as key, case type when 'table' then '' else sql end as definition from sqlite_schema
      where sql is not null and name not like 'sqlite%'
      union all select 'column ' || t.name || '.' || c.name, concat_ws(' ', c.type, c."notnull", c.pk, c.dflt_value, c.hidden)
      from sqlite_schema t join pragma_table_xinfo(t.name) c where t.type = 'table' and t.name not like 'sqlite%' order by 1`,
   )
-  return new Map((named.all() as { key: string; definition: string }[]).map(({ key, definition }) => [key, definition]))
+  return new Map(
+    (statement.all() as { key: string; definition: string }[]).map(({ key, definition }) => [key, definition]),
+  )
 }

@@ -1,4 +1,4 @@
-/** The check of what names share: every row has its owner, every counter its rows. */
+/** Checks the rows that names share: every row has its owner, every counter its rows. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 
-/** Rows of presence: their name is there, and on that address. */
+/** Rows of presence: their name exists and is on that address. */
 export function checkPresenceSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [hex, name] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
@@ -42,7 +42,7 @@ export function checkAddressesSqlite(database: DatabaseSync, after: string | nul
   return checkAddressRows(rows as CheckedAddress[])
 }
 
-/** Rows of redirect: their source is there, and redirects to that target. */
+/** Rows of redirect: their source exists and redirects to that target. */
 export function checkRedirectsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [target, source] = after === null ? ['', ''] : (JSON.parse(after) as [string, string])
   const rows = database
@@ -69,7 +69,7 @@ export function checkTargetsSqlite(database: DatabaseSync, after: string | null,
   return checkTargetRows(rows as CheckedTarget[])
 }
 
-/** Wordings: a start page has each, unless who keeps the index has yet to look. */
+/** Documents: each is that of a start page, or the indexer has yet to check it. */
 export function checkDocumentsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [document] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = database
