@@ -17,8 +17,8 @@ const MACHINES_WITH_NODE = ['linux-x64', 'linux-arm64', 'darwin-x64']
 /** The packages that contain a Node for this machine, without an install script. */
 const PACKAGES = [`node-${MACHINE}`, `node-bin-${MACHINE}`, 'node']
 /**
- * The file descriptors of standard input, output and error. The launcher does not use process.stdin and the like, because
- * they change the mode of a pipe so that reads of the program fail.
+ * The file descriptors of standard input, output and error. The launcher does not use process.stdin and the like,
+ * because they change the mode of a pipe so that reads of the program fail.
  */
 const STREAMS = [0, 1, 2]
 /** The argv[0] with which the launcher restarts itself. */
@@ -26,7 +26,9 @@ const LAUNCHED = 'domaindex'
 
 const major = (version) => Number.parseInt(version, 10)
 
-/** URL of the program: the source in a checkout, the compiled code in the published package. Null if there is neither. */
+/**
+ * URL of the program: the source in a checkout, the compiled code in the published package. Null if there is neither.
+ */
 function findProgram() {
   const candidates = ['../src/main.ts', '../dist/src/main.js'].map((path) => new URL(path, import.meta.url))
   return candidates.find((candidate) => existsSync(candidate)) ?? null
@@ -54,7 +56,9 @@ function adviceFor(program) {
   return `${reinstall} (it includes Node ${NEEDED}), or ${install}.`
 }
 
-/** A terminal sends SIGINT and SIGHUP to both processes. If the launcher forwarded them, one Ctrl-C would count twice. */
+/**
+ * A terminal sends SIGINT and SIGHUP to both processes. If the launcher forwarded them, one Ctrl-C would count twice.
+ */
 function isSentByTerminal(signal) {
   return signal !== 'SIGTERM' && STREAMS.some((stream) => isatty(stream))
 }

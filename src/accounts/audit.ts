@@ -3,8 +3,8 @@
 import type { Instant } from '../values/time.ts'
 
 /**
- * Who makes a change. `user`: the user of the operating system or of the service. `origin`: where the change comes from,
- * such as a command.
+ * Who makes a change. `user`: the user of the operating system or of the service. `origin`: where the change comes
+ * from, such as a command.
  */
 export type Actor = { user: string; origin: string }
 

@@ -36,7 +36,9 @@ export function makeToken(random: Uint8Array): TokenString {
   return (TOKEN_PREFIX + body + tokenChecksum(TOKEN_PREFIX + body)) as TokenString
 }
 
-/** Returns the token in a text, without surrounding white space. Returns null if the format or the checksum is wrong. */
+/**
+ * Returns the token in a text, without surrounding white space. Returns null if the format or the checksum is wrong.
+ */
 export function parseToken(text: string): TokenString | null {
   const trimmed = text.trim()
   if (!TOKEN_PATTERN.test(trimmed)) return null

@@ -4,9 +4,9 @@
 export const MAX_CNAME_LINKS = 16
 
 /**
- * Follows `targets` (owner to target, hosts in the form of parseHostName) from a host to the end of its chain. The chain
- * ends at a host of `owners`, which have records, or at a host without an alias. `aliases` are the targets in their
- * order. If the chain is longer than MAX_CNAME_LINKS, they are one more than that. Returns null for a loop.
+ * Follows `targets` (owner to target, hosts in the form of parseHostName) from a host to the end of its chain. The
+ * chain ends at a host of `owners`, which have records, or at a host without an alias. `aliases` are the targets in
+ * their order. If the chain is longer than MAX_CNAME_LINKS, they are one more than that. Returns null for a loop.
  */
 export function followCnames(
   host: string,

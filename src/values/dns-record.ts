@@ -87,8 +87,8 @@ export function canonicalRecordSet<T extends RecordType>(type: T, input: unknown
 }
 
 /**
- * Returns the usable records of a list that a DNS server sent. canonicalRecordSet would reject the list if one is invalid.
- * The result holds each valid record once, in canonical order, up to 256 addresses, 500 records or 64 KiB.
+ * Returns the usable records of a list that a DNS server sent. canonicalRecordSet would reject the list if one is
+ * invalid. The result holds each valid record once, in canonical order, up to 256 addresses, 500 records or 64 KiB.
  * Returns null if the server sent records and none of them is valid: then nothing is known about the type.
  */
 export function usableRecords<T extends RecordType>(type: T, input: readonly unknown[]): RecordsByType[T] | null {

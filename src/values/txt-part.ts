@@ -32,8 +32,9 @@ function unescapedLength(bytes: Buffer, at: number): number {
 }
 
 /**
- * Returns the canonical text of a character string. It decodes `\\` and `\DDD`, keeps any other backslash, and reads the
- * rest as UTF-8 (a lone surrogate as U+FFFD). encodeTxtPart then encodes the bytes. Returns null for more than 255 bytes.
+ * Returns the canonical text of a character string. It decodes `\\` and `\DDD`, keeps any other backslash, and reads
+ * the rest as UTF-8 (a lone surrogate as U+FFFD). encodeTxtPart then encodes the bytes. Returns null for more than 255
+ * bytes.
  */
 export function canonicalTxtPart(text: string): string | null {
   if (isPlainAscii(text)) return text.length > MAX_PART_BYTES ? null : text
