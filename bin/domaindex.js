@@ -26,9 +26,7 @@ const LAUNCHED = 'domaindex'
 
 const major = (version) => Number.parseInt(version, 10)
 
-/**
- * URL of the program: the source in a checkout, the compiled code in the published package. Null if there is neither.
- */
+/** URL of the program: the source in a checkout, compiled code in the published package. Null if there is neither. */
 function findProgram() {
   const candidates = ['../src/main.ts', '../dist/src/main.js'].map((path) => new URL(path, import.meta.url))
   return candidates.find((candidate) => existsSync(candidate)) ?? null
@@ -56,9 +54,7 @@ function adviceFor(program) {
   return `${reinstall} (it includes Node ${NEEDED}), or ${install}.`
 }
 
-/**
- * A terminal sends SIGINT and SIGHUP to both processes. If the launcher forwarded them, one Ctrl-C would count twice.
- */
+/** A terminal sends SIGINT and SIGHUP to both processes. If the launcher forwarded them, Ctrl-C would count twice. */
 function isSentByTerminal(signal) {
   return signal !== 'SIGTERM' && STREAMS.some((stream) => isatty(stream))
 }

@@ -1,13 +1,9 @@
-/**
- * Removes entries from package-lock.json that older versions of npm cannot handle. Run it after a dependency changes.
- */
+/** Removes entries from package-lock.json that older npm cannot handle. Run it after a dependency changes. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const LOCK = new URL('../package-lock.json', import.meta.url)
-/**
- * Node for one platform. npm before 11 removes node_modules/.bin/node if one of these packages is not for this machine.
- */
+/** Node for one platform. npm before 11 removes node_modules/.bin/node if one is not for this machine. */
 const PLATFORM_NODE = /^node_modules\/node-[a-z]+-[a-z\d]+$/
 
 type Lock = { packages: Record<string, { engines?: unknown; bin?: unknown }> }

@@ -36,9 +36,7 @@ export function makeToken(random: Uint8Array): TokenString {
   return (TOKEN_PREFIX + body + tokenChecksum(TOKEN_PREFIX + body)) as TokenString
 }
 
-/**
- * Returns the token in a text, without surrounding white space. Returns null if the format or the checksum is wrong.
- */
+/** The token in a text, without surrounding white space. Null if the format or the checksum is wrong. */
 export function parseToken(text: string): TokenString | null {
   const trimmed = text.trim()
   if (!TOKEN_PATTERN.test(trimmed)) return null

@@ -6,9 +6,7 @@ import type { FreeSpace } from '../store/shared/disk.ts'
 import { parseStoreUrl, type Setting } from './parse.ts'
 
 export type StoreSettings = {
-  /**
-   * `sqlite:PATH`, or a PostgreSQL URL, which may contain a password. With the path of the ledger, if it has its own.
-   */
+  /** `sqlite:PATH`, or a PostgreSQL URL, which may contain a password. With the path of a separate ledger. */
   store: StoreLocation
   /** The store to which `domaindex copy` copies. */
   storeTo: StoreLocation | null

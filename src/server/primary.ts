@@ -1,6 +1,4 @@
-/**
- * The primary of `serve`: starts and stops the ledger writer, the admin listener, the workers and the child processes.
- */
+/** The primary of `serve`: starts and stops the ledger writer, the admin listener, workers and child processes. */
 
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
@@ -21,9 +19,7 @@ import { WorkerPool } from './processes/worker-pool.ts'
 /** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
 export type RunningServer = { address: string; ended: Promise<void> }
 
-/**
- * `crawl`: the options of the crawler; null: no crawler. `settingNames`: the settings of host and port, for messages.
- */
+/** `crawl`: options of the crawler; null: no crawler. `settingNames`: the settings of host and port, for messages. */
 export type ServeOptions = {
   demo: boolean
   crawl?: Omit<CrawlOrder, 'settings'> | null
@@ -47,10 +43,7 @@ type ServerParts = {
   logOutput: OpenedLog
 }
 
-/**
- * Starts the server. Resolves when it answers requests. Throws CommandFault, and StoreFault if the store cannot be
- * opened.
- */
+/** Resolves when the server answers requests. Throws CommandFault, and StoreFault if the store cannot be opened. */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningServer> {
   const { demo, crawl = null, settingNames: names = PUBLIC_SETTING_NAMES } = options
   const { store: url, secret } = settings

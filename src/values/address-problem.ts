@@ -25,9 +25,7 @@ export function addressProblem(text: string): string | null {
   return `${plain === trimmed ? describeAddressProblem(trimmed) : 'the address is defanged'}; send ${inner}`
 }
 
-/**
- * The address in front of a prefix length, a netmask, or a dash and another address; null if the text is not a range.
- */
+/** The address before a prefix length, a netmask, or a dash and another address; null if the text is not a range. */
 function firstAddressOfRange(text: string): IpAddress | null {
   const start = PREFIX_LENGTH_SUFFIX.exec(text)?.[1]
   if (start !== undefined) return addressInText(start)

@@ -69,9 +69,7 @@ function parseUnicodeName(text: string): DomainName | null {
   return parseName(domainToASCII(text))
 }
 
-/**
- * Returns one English phrase: why a text is not a domain name, and what to send instead. Returns '' for a domain name.
- */
+/** One English phrase: why a text is not a domain name, and what to send instead. '' for a domain name. */
 export function nameProblem(text: string): string {
   if (parseName(text) !== null) return ''
   const trimmed = text.trim()

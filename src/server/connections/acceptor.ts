@@ -67,9 +67,7 @@ export class Acceptor {
     return this.#backlog.length
   }
 
-  /**
-   * Starts to listen, on both loopback addresses for `localhost`. Returns the port. Throws the system error on failure.
-   */
+  /** Listens, on both loopback addresses for `localhost`. Returns the port. Throws the system error on failure. */
   async listen(port: number): Promise<number> {
     const { host } = this.#settings
     if (host !== 'localhost') return this.#listen(port, host)

@@ -2,10 +2,7 @@
 
 import type { Socket } from 'node:net'
 
-/**
- * An accepted connection. `key`: the key of its client, null if it is not counted. `acceptedAt`: monotonic
- * milliseconds.
- */
+/** An accepted connection. `key`: of its client, null if it is not counted. `acceptedAt`: monotonic milliseconds. */
 export type AcceptedConnection = { number: number; socket: Socket; key: string | null; acceptedAt: number }
 
 /** A worker that takes connections. `send` sends it one. */

@@ -1,6 +1,4 @@
-/**
- * The admin listener: metrics of all workers and of the store. It needs no token, so it listens on loopback by default.
- */
+/** The admin listener: metrics of all workers and of the store. It needs no token, so its default is loopback. */
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

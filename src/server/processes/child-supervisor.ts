@@ -23,9 +23,7 @@ const MAX_CHILD_RESTART_DELAY_MS = 60_000
 const CHILD_STABLE_MS = 300_000
 /** Milliseconds after which a process that does not stop is killed. */
 const CHILD_STOP_TIMEOUT_MS = 40_000
-/**
- * Milliseconds without a heartbeat after which a process is killed. A long SQLite statement may block its event loop.
- */
+/** Milliseconds without a heartbeat until a process is killed. A long SQLite statement may block its event loop. */
 const CHILD_HEARTBEAT_TIMEOUT_MS = 300_000
 
 export function superviseChild<Command extends ChildCommand>(

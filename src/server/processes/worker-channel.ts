@@ -35,9 +35,7 @@ export async function requestReport(
   }
 }
 
-/**
- * Sends a command and waits for a report of the given kind or for the worker's exit. On a timeout, kills the worker.
- */
+/** Sends a command and waits for a report of the kind or for the worker's exit. On a timeout, kills the worker. */
 export async function commandWorker(
   worker: Worker,
   command: WorkerCommand,
