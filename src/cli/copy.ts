@@ -61,14 +61,14 @@ async function copyStore(source: BulkStore, target: BulkStore): Promise<Compared
   try {
     if (!(await copyRows(source, target, stop.signal, progress.show))) {
       progress.end()
-      console.error('stopped; run it again to go on')
+      console.error('stopped; run it again to continue')
       process.exitCode = 1
       return null
     }
     progress.end()
     const differences = await compareStores(source, target, stop.signal, compared.show)
     compared.end()
-    if (differences === null) throw new CommandFault('stopped while comparing; run it again to go on')
+    if (differences === null) throw new CommandFault('stopped while comparing; run it again to continue')
     if (differences.every(({ differs }) => !differs)) await target.finish(await source.lastNumbers())
     return differences
   } finally {

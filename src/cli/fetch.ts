@@ -56,7 +56,7 @@ async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<v
   } catch (error) {
     if (error instanceof InputError) throw new CommandFault(error.message)
     if ((error as Error).name !== 'AbortError') throw error
-    console.error('stopped; run it again to go on')
+    console.error('stopped; run it again to continue')
   } finally {
     progress.end()
     await czds.close()

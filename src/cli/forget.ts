@@ -60,7 +60,7 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
     )
     progress.end()
     printResult(json, { checked, forgotten }, [`checked ${checked} names, forgot ${forgotten}`])
-    if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
+    if (stop.signal.aborted) console.error('stopped before the end; run it again to continue')
   } finally {
     progress.end()
     optOut.close()

@@ -216,7 +216,7 @@ function reportEnd(end: ImportEnd, tally: ImportTally, path: string, format: Imp
   const position = describeImportPosition(tally, path, format)
   if (end === 'stopped')
     console.error(
-      `stopped after line ${line} of ${path}; ${format === null ? '' : `${position}; `}run it again to go on`,
+      `stopped after line ${line} of ${path}; ${format === null ? '' : `${position}; `}run it again to continue`,
     )
   else if (end === 'refused')
     console.error(`stopped at line ${line} of ${path}, which is refused; nothing of its batch is applied`)

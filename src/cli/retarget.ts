@@ -36,11 +36,9 @@ async function runRetarget(json: boolean): Promise<void> {
     const resumed = resumedAt !== null
     if (json) console.log(JSON.stringify({ checked, changed, done, resumed, list }))
     else
-      console.log(
-        `checked ${checked} names, changed ${changed} targets${resumed ? ' (went on with an earlier run)' : ''}`,
-      )
+      console.log(`checked ${checked} names, changed ${changed} targets${resumed ? ' (continued an earlier run)' : ''}`)
     if (!done) {
-      console.error('stopped before the end; run it again to go on')
+      console.error('stopped before the end; run it again to continue')
       process.exitCode = 1
     }
   } finally {

@@ -46,7 +46,7 @@ async function indexAllPages(store: Store, json: true | undefined): Promise<void
     if (done === null) throw new CommandFault(await lockTakenMessage(store))
     const object = { pages: done.indexed, documents: done.documents, stopped: stop.signal.aborted }
     printResult(json, object, [indexSummary(done, progress.seconds())])
-    if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
+    if (stop.signal.aborted) console.error('stopped before the end; run it again to continue')
   } catch (error) {
     if (!stop.signal.aborted) throw error
     console.error('stopped while it waited for disk space; run it again to continue')

@@ -50,7 +50,7 @@ type ProbeSystemOptions = CrawlAccess & {
   timeout?: number
   /** Milliseconds before a server is asked again that failed. */
   pause?: number
-  patience?: number
+  selfCheckTimeoutMs?: number
 }
 
 const HTTPS = 443
@@ -61,12 +61,15 @@ const EDNS_ADVICE =
 const monotonicMs = (): number => performance.now()
 
 export async function openProbeSystem(options: ProbeSystemOptions): Promise<ProbeSystem> {
-  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, patience, log } = options
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, selfCheckTimeoutMs, log } = options
   const paths = new DnsServerPaths()
   const resolver = await openResolver({ servers, paths, ...(timeout && { timeout }), ...(pause && { pause }) })
   const guard = makeFamilyGuard(options.guard)
   const selfCheckOptions = { servers, plan, resolver, guard, paths }
-  const networkSelfCheck = openNetworkSelfCheck({ ...selfCheckOptions, ...(patience !== undefined && { patience }) })
+  const networkSelfCheck = openNetworkSelfCheck({
+    ...selfCheckOptions,
+    ...(selfCheckTimeoutMs !== undefined && { timeoutMs: selfCheckTimeoutMs }),
+  })
   const politeness = makePolitenessLimiter({ nowMs: monotonicMs })
   const webOptions = { resolver, guard, politeness, optOut, userAgent }
   const web = createWebProber({ ...webOptions, ...(roots && { roots }), ...(limits && { limits }) })

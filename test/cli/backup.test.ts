@@ -7,10 +7,10 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { parseName } from '../../src/values/domain-name.ts'
-import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
 import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
+import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 2000

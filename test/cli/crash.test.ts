@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
-import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
+import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 3000
@@ -52,7 +52,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
       const { stdout, stderr, ...ended } = await outcome
       assert.deepEqual(ended, { code: null, signal })
       assert.match(stdout, /^read 2, applied 2, /)
-      assert.match(stderr, /stopped after line 2 of -; run it again to go on/)
+      assert.match(stderr, /stopped after line 2 of -; run it again to continue/)
     })
   }
 

@@ -50,13 +50,13 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     })
     assert.equal(
       counts(first.stdout),
-      'visited 3, ok 1, nxdomain 1, servfail 1, website 0, applied 3, unchanged 0, stale 0',
+      'probed 3, ok 1, nxdomain 1, servfail 1, website 0, applied 3, unchanged 0, stale 0',
     )
     assert.deepEqual([first.stderr, first.code], ['', 0])
     const list = '# names\nmail-2.example\n\nhttps://mail-3.example/\n'
     writeFileSync(path('list.gz'), gzipSync(list))
     const second = await run(['crawl', ...options, '--file', 'list.gz'], { env: CONTACT })
-    assert.match(counts(second.stdout), /^visited 1, ok 1, .*, applied 1, .*, unusable 1$/)
+    assert.match(counts(second.stdout), /^probed 1, ok 1, .*, applied 1, .*, invalid 1$/)
     assert.match(second.stderr, /^line 4: a scheme does not belong to the name; send mail-3\.example\n$/)
     assert.equal(second.code, 3)
     assert.ok(!existsSync(path('list.gz.progress')))
@@ -94,7 +94,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const { run, path } = folderOf(t)
     for (const name of ['mail-1.example', 'none.example']) {
       const { stdout } = await run(['crawl', ...options, name, '--out', 'seen.jsonl'], { env: CONTACT })
-      assert.match(counts(stdout), /^visited 1, .*, written 1$/)
+      assert.match(counts(stdout), /^probed 1, .*, written 1$/)
     }
     assert.ok(!existsSync(path('store.db')))
     const lines = readFileSync(path('seen.jsonl'), 'utf8').trimEnd().split('\n')
@@ -117,11 +117,11 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     await until(() => asked.length >= 6)
     child.kill('SIGINT')
     const { signal, stdout, stderr } = await outcome
-    const [, line] = /stopped after line (\d+) of list; run it again to go on/.exec(stderr)!
-    assert.deepEqual([signal, counts(stdout).split(',')[0]], ['SIGINT', `visited ${line}`])
+    const [, line] = /stopped after line (\d+) of list; run it again to continue/.exec(stderr)!
+    assert.deepEqual([signal, counts(stdout).split(',')[0]], ['SIGINT', `probed ${line}`])
     assert.ok(Number(line) < NAMES.length)
     const again = await run(args, { env: CONTACT })
-    assert.deepEqual([again.code, again.stderr], [0, `goes on after line ${line} of list\n`])
+    assert.deepEqual([again.code, again.stderr], [0, `resuming after line ${line} of list\n`])
     assert.deepEqual(asked.toSorted(), NAMES.toSorted())
     assert.ok(!existsSync(path('list.progress')))
     assert.equal(readFileSync(path('seen.jsonl'), 'utf8').trimEnd().split('\n').length, NAMES.length)
@@ -156,7 +156,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     child.kill('SIGINT')
     const { signal, stderr } = await ended
     assert.deepEqual([asked, signal], [['mail-1.example', 'mail-2.example'], 'SIGINT'], stderr)
-    assert.match(stderr, /^visited 2, /)
+    assert.match(stderr, /^probed 2, /)
   })
 
   test('a forgotten name is not visited', async (t) => {
@@ -166,7 +166,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     await run(['forget', 'mail-1.example'])
     asked.length = 0
     const { stdout, code } = await run(['crawl', ...options, 'mail-1.example', 'mail-2.example'], { env: CONTACT })
-    assert.match(counts(stdout), /^visited 1, .*, forgotten 1$/)
+    assert.match(counts(stdout), /^probed 1, .*, forgotten 1$/)
     assert.deepEqual([asked, code], [['mail-2.example'], 0])
   })
 
@@ -179,7 +179,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.match(refused.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name.*\(DOMAINDEX_CRAWL_OPT_OUT\)\n$/)
     writeFileSync(path('opt-out'), 'mail-1.example\n')
     const { stdout, code } = await run(['crawl', ...options, 'mail-1.example', 'mail-2.example'], { env })
-    assert.match(counts(stdout), /^visited 1, ok 1, .*, opted-out 1$/)
+    assert.match(counts(stdout), /^probed 1, ok 1, .*, opted_out 1$/)
     assert.deepEqual([asked, code], [['mail-2.example'], 0])
   })
 

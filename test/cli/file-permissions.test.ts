@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
-import { fileOf } from '../commands/lines.ts'
 import { dns, seen, web } from '../store/conformance/world.ts'
+import { fileOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 const OTHERS = 0o077

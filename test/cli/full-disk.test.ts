@@ -6,10 +6,10 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, type TestContext, test } from 'node:test'
-import { fileOf, nameOf } from '../commands/lines.ts'
 import { mountSmall, NO_MOUNT, type SmallDisk } from '../small-disk.ts'
 import { TOKEN } from './account/account.ts'
 import { answersOf } from './answers.ts'
+import { fileOf, nameOf } from './lines.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 const NAMES = 9000
@@ -44,10 +44,7 @@ suite('disks without room', { concurrency: 2 }, () => {
       assert.equal(child.exitCode, null, 'it waits')
       disk.grow()
       const { code, stdout, stderr } = await outcome
-      assert.match(
-        stderr,
-        /^domaindex: paused: .*\n(domaindex: .*\n)*domaindex: there is room again, and it goes on\n$/,
-      )
+      assert.match(stderr, /^domaindex: paused: .*\n(domaindex: .*\n)*domaindex: resumed: disk space available\n$/)
       assert.deepEqual([code, /^read 9000, applied 9000, /.test(stdout)], [0, true])
       await run(['import', 'a.jsonl'])
       const expected = await withStore((store) => answersOf(store, SAMPLE))
@@ -67,7 +64,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     child.kill('SIGINT')
     const { signal, stderr } = await outcome
     assert.equal(signal, 'SIGINT')
-    assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to go on/)
+    assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to continue/)
   })
 
   test('a snapshot is built when there is room', async (t) => {
@@ -82,7 +79,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     await heard(child.stderr, /paused: the disk of \S+files has less than 100 MiB free/)
     disk.clear()
     const { code, stderr } = await outcome
-    assert.deepEqual([code, /room again/.test(stderr)], [0, true], stderr)
+    assert.deepEqual([code, /resumed: disk space available/.test(stderr)], [0, true], stderr)
   })
 
   test('calls are counted and answered on a full disk, out of the reserve of the ledger', async (t) => {

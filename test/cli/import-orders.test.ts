@@ -13,6 +13,7 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest, ingestPrepared } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { answersOf } from './answers.ts'
 import {
   cofLines,
   type History,
@@ -24,8 +25,7 @@ import {
   type Visit,
   type Writer,
   zdnsLines,
-} from '../commands/formats.ts'
-import { answersOf } from './answers.ts'
+} from './formats.ts'
 
 const BEGIN = 1_600_000_000
 const LATEST = 1_900_000_000

@@ -5,7 +5,7 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, truncateSync, write
 import { suite, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { parseName } from '../../src/values/domain-name.ts'
-import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 const counts = (stdout: string): string => stdout.replace(/ \(.*\n/, '')

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
-import { fileOf, lineOf, nameOf } from '../commands/lines.ts'
+import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
 /** Facts in whose rows beside the current ones nothing changes. */
@@ -19,13 +19,13 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.match(clean.stdout, /^checked \d+ rows, faults 0\n$/)
     assert.equal(clean.code, 0)
     const database = new DatabaseSync(path('store.db'))
-    database.exec('update target set sources = sources + 1')
+    database.exec('update redirect_count set sources = sources + 1')
     database.close()
     const wrong = await run(['check'])
-    assert.match(wrong.stdout, /^target target\.example: .+\nchecked \d+ rows, faults 1\n$/)
+    assert.match(wrong.stdout, /^redirect_count target\.example: .+\nchecked \d+ rows, faults 1\n$/)
     assert.equal(wrong.code, 1)
     const { faults, checked } = JSON.parse((await run(['check', '--json'])).stdout)
-    assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'target', true])
+    assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'redirect_count', true])
   })
 
   test('forget removes a name for good: what is imported of it later is stale', async (t) => {
@@ -68,9 +68,9 @@ suite('upkeep', { concurrency: 2 }, () => {
     })
     const { stdout, code } = await run(['retarget', '--json'])
     const { list, ...rest } = JSON.parse(stdout)
-    assert.deepEqual([code, rest], [0, { seen: 2, changed: 1, done: true, resumed: false }])
+    assert.deepEqual([code, rest], [0, { checked: 2, changed: 1, done: true, resumed: false }])
     assert.match(list, /^tldts \d/)
-    assert.equal((await run(['retarget'])).stdout, 'looked at 2 names, changed 0 targets\n')
+    assert.equal((await run(['retarget'])).stdout, 'checked 2 names, changed 0 targets\n')
     assert.equal((await run(['check'])).code, 0)
     await withStore(async ({ facts }) => {
       const { rows } = await facts.redirects(parseName('shop.co.uk')!, null, 10, 'rows')
@@ -91,8 +91,8 @@ suite('upkeep', { concurrency: 2 }, () => {
     const bad = await run(['forget', '--opted-out'], { env })
     assert.match(bad.stderr, /^domaindex: opt-out, line 2: "nonsense" is no name/)
     writeFileSync(path('opt-out'), 'a.example\n*.c.example\n192.0.2.0/24\nunknown.example')
-    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'looked at 6 names, forgot 4\n')
-    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'looked at 2 names, forgot 0\n')
+    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'checked 6 names, forgot 4\n')
+    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'checked 2 names, forgot 0\n')
     await withStore(async ({ facts }) => {
       const known = await Promise.all(names.map(async (name) => (await facts.lookup(parseName(name)!)) !== null))
       assert.deepEqual(known, [false, false, true, false, false, true])

@@ -18,7 +18,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.equal((await run(['import', '-'], { input: lines(40) })).code, 0)
     const first = await run(['index'])
     assert.equal(first.stderr, '')
-    assert.match(first.stdout, /^filed 40, texts 10 \(\d+\.\d s, \d+ pages\/s\)\n$/)
+    assert.match(first.stdout, /^indexed 40 pages, 10 documents \(\d+\.\d s, \d+ pages\/s\)\n$/)
     assert.equal(first.code, 0)
     await withStore(async (store) => {
       const rows = await openSimilarityService(store).similar('n3.example' as DomainName, 3)
@@ -30,7 +30,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
       assert.deepEqual(await store.jobs.lockHolders(), [])
     })
     const again = await run(['index'])
-    assert.match(again.stdout, /^filed 0, texts 10 /)
+    assert.match(again.stdout, /^indexed 0 pages, 10 documents /)
     assert.equal(again.code, 0)
   })
 
@@ -42,7 +42,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /^domaindex: elsewhere 17 abc keeps the index \(domaindex serve\): .*nothing is to be done here\n$/,
+      /^domaindex: elsewhere 17 abc maintains the index \(domaindex serve\), so this command has nothing to do\n$/,
     )
     await withStore(async ({ similar }) => assert.deepEqual(await similar.segments(), []))
   })

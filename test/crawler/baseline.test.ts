@@ -220,7 +220,7 @@ test('each kind has a band of its own, and none before there is a day of history
   assert.notEqual(detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, bad, NOW)], week, NOW).anomaly, null)
   const short = week.filter(({ hour }) => hour > NOW - 26 * HOUR)
   assert.equal(detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, bad, NOW)], short, NOW).anomaly, null)
-  const sparse = week.map((row) => ({ ...row, visits: 50, servfail: 1, nxdomain: 2, none: 10 }))
+  const sparse = week.map((row) => ({ ...row, probes: 50, servfail: 1, nxdomain: 2, noWebsite: 10 }))
   assert.equal(detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, bad, NOW)], sparse, NOW).anomaly, null)
 })
 
@@ -272,7 +272,7 @@ test('a change that never settles is accepted after two days: no crawl pauses fo
   const wild = (seconds: number) => lied(USUAL, 0.2 + (0.7 * seconds) / (60 * HOUR))
   const { hours, judged } = pausedFor(random, week, wild)
   assert.ok(hours >= 48 && hours <= 50, String(hours))
-  assert.match(judged.message!, /^accepted/)
+  assert.match(judged.message!, /^change accepted/)
 })
 
 test('slices during a doubt are thrown away, and those before the next trial do not count', () => {

@@ -52,7 +52,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
     now: () => Math.floor(Date.now() / 1000),
     roots: [lab.root],
     timeout: PATIENCE,
-    patience: PATIENCE,
+    selfCheckTimeoutMs: PATIENCE,
   })
   const figures = new CrawlStats()
   const stop = new AbortController()

@@ -51,7 +51,7 @@ test('a path that drops EDNS is named once, with what to do, and nothing is left
     plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
     optOut: { hasName: () => false },
     now: () => 0,
-    patience: 100,
+    selfCheckTimeoutMs: 100,
     log: (news) => void said.push(news),
   })
   t.after(() => eyes.close())

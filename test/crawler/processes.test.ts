@@ -14,7 +14,7 @@ import { ASKED, ENVIRONMENT, NAMES, processWorld } from './processes.ts'
 /** As after LEASE_SECONDS, in which nobody renewed them. */
 function lapse(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 })
-  database.exec('update lease set until = until - 60 where holder is not null')
+  database.exec('update slot_lease set expires_at = expires_at - 60 where holder is not null')
   database.close()
 }
 
@@ -32,8 +32,8 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
     assert.deepEqual([ready.status, await ready.text()], [200, 'ready\n'])
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    assert.match(metrics, /^domaindex_crawl_visits_total\{kind="fresh",outcome="none"\} \d+$/m)
-    assert.match(metrics, /^domaindex_crawl_paused\{why="blind"\} 0$/m)
+    assert.match(metrics, /^domaindex_crawl_probes_total\{kind="new",outcome="noWebsite"\} \d+$/m)
+    assert.match(metrics, /^domaindex_crawl_paused\{reason="self_check"\} 0$/m)
     assert.doesNotMatch(metrics, /\.example|127\.0\.0/)
     second.child.kill('SIGTERM')
     assert.equal((await second.outcome).signal, 'SIGTERM')
@@ -51,9 +51,9 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     })
     const { stdout } = await run(['crawl', '--status', '--json'])
     const status = JSON.parse(stdout)
-    assert.deepEqual([status.count.names, status.crawlers.length, status.wished], [60, 1, { lookup: 0, followup: 0 }])
-    assert.equal(status.day[0].kind, 'new')
-    assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never visited \d+/)
+    assert.deepEqual([status.count.names, status.crawlers.length, status.requests], [60, 1, { lookup: 0, followup: 0 }])
+    assert.equal(status.lastDay[0].kind, 'new')
+    assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never probed \d+/)
   })
 
   test('serve --crawl answers a name that was asked for once, starts a crawler that died again, and ends both in order', async (t) => {
@@ -70,12 +70,12 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     assert.equal((await look()).status, 404)
     await until(() => asked.includes(ASKED))
     await until(async () => (await look()).status === 200)
-    const crawlers = () => said().filter(({ msg }) => msg === 'the crawl begins')
+    const crawlers = () => said().filter(({ msg }) => msg === 'crawl started')
     process.kill(crawlers()[0]!.pid, 'SIGKILL')
     await until(() => crawlers().length === 2)
     child.kill('SIGTERM')
     assert.equal((await outcome).code, 0)
-    assert.equal(said().filter(({ msg }) => msg === 'the crawl has ended').length, 1)
+    assert.equal(said().filter(({ msg }) => msg === 'crawl stopped').length, 1)
   })
 
   test('serve --crawl refuses to start where the admin listener of its crawl could not listen', async (t) => {
@@ -107,7 +107,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     await until(() => asked.length > 10)
     child.kill('SIGKILL')
     await outcome // its crawler holds the same pipe, which is closed when both have ended
-    assert.equal(said().at(-1)!.msg, 'the crawl has ended')
+    assert.equal(said().at(-1)!.msg, 'crawl stopped')
     await withStore(async ({ schedule }) => assert.deepEqual(await schedule.crawlers(), []))
   })
 

@@ -25,7 +25,7 @@ import { BEGIN, DAY, makeWorld, visited } from './world.ts'
 
 /** A span over a store; what a span alone does not ask for is left out. */
 function spanOf(store: Store): CrawlSession {
-  const clock = { nowMs: () => 0, wait: async () => {} }
+  const clock = { nowMs: () => 0, monotonicMs: () => 0, wait: async () => {} }
   const crawl = {
     store,
     clock,

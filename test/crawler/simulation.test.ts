@@ -1,4 +1,4 @@
-/** The crawl over days that pass in seconds: the small version of `npm run bench:simulate`. */
+/** The crawl over days that pass in seconds: the small version of `npm run bench:crawl-simulation`. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -27,6 +27,6 @@ test('names of ranges that were never swept are told as not counted', () => {
   const words = (unswept: number) => formatCrawlStatus({ ...STATUS, unsweptRanges: unswept }).slice(0, 2)
   assert.deepEqual(words(256), ['names      not counted yet', 'due        not counted yet'])
   const partly = ' (9 of 256 ranges are not counted yet)'
-  assert.deepEqual(words(9), [`names      7, never visited 0${partly}`, `due        2, overdue for a day 0${partly}`])
-  assert.deepEqual(words(0), ['names      7, never visited 0', 'due        2, overdue for a day 0'])
+  assert.deepEqual(words(9), [`names      7, never probed 0${partly}`, `due        2, overdue for a day 0${partly}`])
+  assert.deepEqual(words(0), ['names      7, never probed 0', 'due        2, overdue for a day 0'])
 })

@@ -236,6 +236,6 @@ suite('domaindex fetch czds', () => {
     assert.match(unset.stderr, /have to name an account at CZDS/)
     assert.match((await run(['config'], { env })).stdout, /DOMAINDEX_CZDS_PASSWORD +set\n/)
     const plain = await run(['config'], { env: { DOMAINDEX_CZDS_ZONES: 'http://czds.example' } })
-    assert.match(plain.stderr, /DOMAINDEX_CZDS_ZONES must be an https:\/\/ address/)
+    assert.match(plain.stderr, /DOMAINDEX_CZDS_ZONES must be an https:\/\/ URL/)
   })
 })

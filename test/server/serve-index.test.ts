@@ -23,7 +23,7 @@ test('serve keeps the index beside its workers: it follows an import, is started
     log,
     outcome,
   } = await serve({ DOMAINDEX_INDEX: 'on', DOMAINDEX_LOG_LEVEL: 'debug' })
-  const port = log().find(({ msg }) => msg === 'the admin listener is up')!.port
+  const port = log().find(({ msg }) => msg === 'admin listener started')!.port
   const metric = async (name: string) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     const value = new RegExp(`^domaindex_similar_${name} (\\d+)$`, 'm').exec(text)?.[1]
@@ -39,13 +39,13 @@ test('serve keeps the index beside its workers: it follows an import, is started
     return result.map(({ target, similarity }) => `${target} ${similarity}`)
   }
   await bring({ 'a.example': 'hidden hydrangea', 'b.example': 'hidden hydrangea' })
-  await until(async () => (await metric('wordings')) === 1)
+  await until(async () => (await metric('documents')) === 1)
   await until(async () => (await rows('a.example')).length === 1)
   assert.deepEqual(await rows('a.example'), ['b.example 1'])
   await until(async () => (await metric('lag_seconds')) !== null)
   assert.equal(await metric('segments'), 1)
 
-  const indexers = () => log().filter(({ msg }) => msg === 'the indexer begins')
+  const indexers = () => log().filter(({ msg }) => msg === 'indexer started')
   assert.equal(indexers().length, 1)
   const { pid, holder } = indexers()[0] as { pid: number; holder: string }
   if (existsSync('/proc/self/task')) {
@@ -56,20 +56,20 @@ test('serve keeps the index beside its workers: it follows an import, is started
   }
   const { code, stderr } = await run(['index'])
   assert.deepEqual(
-    [code, stderr.startsWith(`domaindex: ${holder} keeps the index (domaindex serve)`)],
+    [code, stderr.startsWith(`domaindex: ${holder} maintains the index (domaindex serve)`)],
     [1, true],
     stderr,
   )
-  assert.match((await run(['jobs'])).stdout, new RegExp(`^the index of /similar is kept by: ${holder}$`, 'm'))
+  assert.match((await run(['jobs'])).stdout, new RegExp(`^the /similar index is maintained by: ${holder}$`, 'm'))
 
   process.kill(pid, 'SIGKILL')
   await until(() => indexers().length === 2)
-  assert.equal(log().filter(({ msg }) => msg === 'the indexer died and is started again').length, 1)
+  assert.equal(log().filter(({ msg }) => msg === 'child process died, restarting it').length, 1)
   await bring({ 'c.example': 'hidden hydrangea' })
   await until(async () => (await rows('a.example')).length === 2)
   server.kill('SIGTERM')
   assert.equal((await outcome).code, 0)
-  assert.equal(log().filter(({ msg }) => msg === 'the indexer has ended').length, 1)
+  assert.equal(log().filter(({ msg }) => msg === 'indexer stopped').length, 1)
   assert.ok(!(await outcome).stderr.includes('hydrangea'), 'no log holds what a page says')
   await withStore(async ({ jobs }) => assert.deepEqual(await jobs.lockHolders(), []))
 })

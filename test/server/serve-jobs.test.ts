@@ -34,13 +34,13 @@ test('serve empties the inbox, builds the day and the snapshots beside, starts i
   const bytes = Buffer.from(await response.arrayBuffer())
   assert.deepEqual([response.status, gunzipSync(bytes).toString()], [200, 'a.example\nb.example\n'])
 
-  const port = log().find(({ msg }) => msg === 'the admin listener is up')!.port
+  const port = log().find(({ msg }) => msg === 'admin listener started')!.port
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   assert.match(metrics, /^domaindex_job_last_success_timestamp_seconds\{job="snapshot"\} \d+$/m)
   assert.match(metrics, /^domaindex_daily_files_held 0$/m)
   assert.match(metrics, /^domaindex_daily_file_age_seconds \d+$/m)
 
-  const nights = () => log().filter(({ msg }) => msg === 'the night watch begins')
+  const nights = () => log().filter(({ msg }) => msg === 'job scheduler started')
   const pid = Number(nights()[0]!.pid)
   if (existsSync('/proc/self/task')) {
     const nice = execFileSync('ps', ['-o', 'ni=', '-p', String(pid)])
@@ -51,10 +51,10 @@ test('serve empties the inbox, builds the day and the snapshots beside, starts i
   process.kill(pid, 'SIGKILL')
   await until(() => nights().length === 2)
   const { stdout } = await run(['jobs', '--json'])
-  await until(() => log().some(({ msg }) => msg === 'the night watch died and is started again'))
+  await until(() => log().some(({ msg }) => msg === 'child process died, restarting it'))
   assert.equal(JSON.parse(stdout).runs.length, 3)
   server.kill('SIGTERM')
   assert.equal((await outcome).code, 0)
-  assert.equal(log().filter(({ msg }) => msg === 'the night watch has ended').length, 1)
+  assert.equal(log().filter(({ msg }) => msg === 'job scheduler stopped').length, 1)
   await withStore(async ({ jobs }) => assert.deepEqual(await jobs.lockHolders(), []))
 })

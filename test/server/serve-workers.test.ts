@@ -23,8 +23,8 @@ function said({ log }: Served, words: string): boolean {
 }
 
 async function metricsOf(server: Served): Promise<() => Promise<string>> {
-  await until(() => said(server, 'the admin listener is up'))
-  const { port } = server.log().find(({ msg }) => msg === 'the admin listener is up')!
+  await until(() => said(server, 'admin listener started'))
+  const { port } = server.log().find(({ msg }) => msg === 'admin listener started')!
   return async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
 }
 
@@ -68,11 +68,11 @@ suite('workers', { concurrency: 3 }, () => {
     assert.match(stopped, /^domaindex_workers_ready 1$/m)
     assert.match(stopped, /^domaindex_store_bytes\{file="facts"\} \d+$/m)
     assert.equal(Number(counted.exec(stopped)![1]), before, 'what it has counted stands')
-    await until(() => said(server, 'a worker is silent and is killed'))
-    const { silent, seconds } = server.log().find(({ msg }) => msg === 'a worker is silent and is killed')!
-    assert.deepEqual([silent, seconds], [victim, 10])
+    await until(() => said(server, 'worker heartbeat timed out, killing it'))
+    const { childPid: pid, seconds } = server.log().find(({ msg }) => msg === 'worker heartbeat timed out, killing it')!
+    assert.deepEqual([pid, seconds], [victim, 10])
     await until(async () => /^domaindex_workers_ready 2$/m.test(await metrics()))
-    assert.ok(said(server, 'a worker died and is replaced'))
+    assert.ok(said(server, 'worker died, replacing it'))
     await until(async () => (await statusOf(server, '/readyz')) === 200)
     server.process.kill('SIGTERM')
     assert.equal((await server.outcome).code, 0)
@@ -87,8 +87,8 @@ suite('workers', { concurrency: 3 }, () => {
     await role.client.query(`alter role ${role.name} connection limit 4`)
     const env = { DOMAINDEX_STORE: role.url, DOMAINDEX_POOL: '2', DOMAINDEX_WORKERS: '3' }
     const server = await serve(env)
-    await until(() => said(server, 'a worker cannot serve and is started again'))
-    const { reason, worker } = server.log().find(({ msg }) => msg === 'a worker cannot serve and is started again')!
+    await until(() => said(server, 'worker cannot start, retrying'))
+    const { reason, worker } = server.log().find(({ msg }) => msg === 'worker cannot start, retrying')!
     assert.match(reason as string, /it has no connection left/)
     assert.ok(worker === 2 || worker === 3)
     assert.equal(await statusOf(server, '/healthz'), 200)
@@ -114,8 +114,7 @@ suite('workers', { concurrency: 3 }, () => {
     const workers = await allWorkersOf(server, 2)
     proxy.cut(true)
     for (const worker of workers) process.kill(worker, 'SIGKILL')
-    const failures = (): number =>
-      server.log().filter(({ msg }) => msg === 'a worker cannot serve and is started again').length
+    const failures = (): number => server.log().filter(({ msg }) => msg === 'worker cannot start, retrying').length
     await until(() => failures() >= 3)
     assert.equal(await statusOf(server, '/healthz'), 500, 'the primary answers for those who cannot')
     proxy.cut(false)

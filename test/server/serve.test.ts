@@ -128,7 +128,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     }
     const victim = await pidOf()
     process.kill(victim, 'SIGKILL')
-    await until(() => server.log().some(({ msg }) => msg === 'a worker died and is replaced'))
+    await until(() => server.log().some(({ msg }) => msg === 'worker died, replacing it'))
     for (let call = 0; call < 20; call++) await pidOf()
     server.process.kill('SIGTERM')
     assert.equal((await server.outcome).code, 0)
@@ -139,13 +139,13 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     const server = await serve()
     await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.address}/healthz`)))
     await until(() => server.log().length >= 9)
-    const { port } = server.log().find(({ msg }) => msg === 'the admin listener is up')!
+    const { port } = server.log().find(({ msg }) => msg === 'admin listener started')!
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     assert.match(text, /^domaindex_request_duration_seconds_count\{endpoint="other",status="200"\} 8$/m)
     assert.match(text, /^domaindex_workers 2$/m)
-    assert.match(text, /^domaindex_store_bytes\{file="log"\} \d+$/m)
+    assert.match(text, /^domaindex_store_bytes\{file="wal"\} \d+$/m)
     assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
-    for (const name of ['wordings', 'segments']) assert.match(text, new RegExp(`^domaindex_similar_${name} 0$`, 'm'))
+    for (const name of ['documents', 'segments']) assert.match(text, new RegExp(`^domaindex_similar_${name} 0$`, 'm'))
     assert.doesNotMatch(text, /^domaindex_similar_lag_seconds /m, 'of an index that nobody ever kept')
     assert.equal((await fetch(`${server.address}/metrics`)).status, 404)
   })

@@ -136,7 +136,7 @@ test('while its database is away a server says so, and goes on when it is back',
   const proxy = await proxyTo(url)
   const server = await serve({ DOMAINDEX_STORE: proxy.url })
   t.after(() => proxy.close())
-  const { port } = await until(() => server.log().find(({ msg }) => msg === 'the admin listener is up'))
+  const { port } = await until(() => server.log().find(({ msg }) => msg === 'admin listener started'))
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const ready = async (): Promise<unknown> => (await fetch(`${server.address}/readyz`)).json()
   assert.deepEqual(await ready(), { status: 'ok' })

@@ -77,7 +77,7 @@ export class ApiDocs {
 }
 
 function swaggerFiles(): string[] {
-  const folder = new URL('../static/', import.meta.resolve('@fastify/swagger-ui'))
+  const folder = new URL('./static/', import.meta.resolve('@fastify/swagger-ui'))
   const files = readdirSync(folder).filter((file) => !UNUSED_SWAGGER_FILES.includes(file))
   return [...files, 'swagger-initializer.js']
 }

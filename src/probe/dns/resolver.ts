@@ -83,10 +83,10 @@ async function resolveHost(
 ): Promise<DnsAnswer | null> {
   const deadline = lines.deadline()
   const isAddress = type === 'A' || type === 'AAAA'
-  const isWorth = isAddress ? undefined : () => leads.isAlive(host)
+  const shouldRetry = isAddress ? undefined : () => leads.isAlive(host)
   const aliases: string[] = []
   for (let at = host; ; at = aliases.at(-1)!) {
-    const reply = await queryConfirmed(lines, opinions, at, type, { deadline, ...(isWorth && { isWorth }) })
+    const reply = await queryConfirmed(lines, opinions, at, type, { deadline, ...(shouldRetry && { shouldRetry }) })
     if (reply === null || lines.isClosed) return null
     if (reply.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
     if (reply.outcome !== 'records') return reply

@@ -23,7 +23,12 @@ import { DnsServerPaths } from './server-path.ts'
 export type ServerAnswer = { reply: PositiveReply; server: DnsServerClient; socket: number }
 /** What each server that was asked failed with, in its own order. */
 export type ServerFailures = { failures: ReadonlyMap<DnsServerClient, readonly FailedAttempt[]> }
-type DnsQuestion = { host: string; type: RecordType; deadline: number; isWorth?: (() => Promise<boolean>) | undefined }
+type DnsQuestion = {
+  host: string
+  type: RecordType
+  deadline: number
+  shouldRetry?: (() => Promise<boolean>) | undefined
+}
 
 export type DnsServerPoolOptions = {
   /** Milliseconds until an attempt is given up, counted from when it is sent. */
@@ -90,15 +95,15 @@ export class DnsServerPool {
 
   /**
    * Null where no server could be asked, too few agree that the question fails, or our own load may be why. `until` of
-   * deadline(); `isWorth` is asked before a question that failed is asked again.
+   * deadline(); `shouldRetry` is asked before a question that failed is asked again.
    */
   async query(
     host: string,
     type: RecordType,
-    { deadline, isWorth }: { deadline: number; isWorth?: () => Promise<boolean> },
+    { deadline, shouldRetry }: { deadline: number; shouldRetry?: () => Promise<boolean> },
   ): Promise<ServerAnswer | { reply: FailedReply } | null> {
     const startedAt = performance.now()
-    const result = await this.#try({ host, type, deadline, isWorth }, this.#included, random16())
+    const result = await this.#try({ host, type, deadline, shouldRetry }, this.#included, random16())
     if (!('failures' in result)) return result
     const why = await this.#agreedFailure(result.failures, startedAt)
     if (why === null) return null
@@ -112,9 +117,9 @@ export class DnsServerPool {
     type: RecordType,
     answers: readonly ServerAnswer[],
   ): Promise<ServerAnswer | ServerFailures> {
-    const previous = answers.map(({ server: line }) => line)
-    const others =
-      this.#servers.length === 1 ? this.#included : this.#included.filter((line) => !previous.includes(line))
+    const previous = answers.map(({ server }) => server)
+    const isSingle = this.#servers.length === 1
+    const others = isSingle ? this.#included : this.#included.filter((each) => !previous.includes(each))
     return this.#try({ host, type, deadline: this.deadline() }, others, (answers.at(-1)?.socket ?? 0) + 1)
   }
 
@@ -189,18 +194,16 @@ export class DnsServerPool {
     let [servers, voices] = [0, 0]
     let why: DnsFailure | null = null
     for (const [line, attempts] of failures) {
-      const whys = attempts
-        .filter(({ ticket }) => !line.path.limiter.mayBeOverload(ticket))
-        .map((attempt) => attempt.why)
+      const { limiter } = line.path
+      const whys = attempts.filter(({ ticket }) => !limiter.mayBeOverload(ticket)).map(({ why }) => why)
       const heaviest = heaviestFailure(whys)
       if (heaviest === null || !(await this.#countsAsEvidence(line, heaviest, startedAt))) continue
       servers++
       voices += whys.length
       why = why === null ? heaviest : heaviestFailure([why, heaviest])
     }
-    return voices >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
-      ? why
-      : null
+    const isAgreed = voices >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
+    return isAgreed ? why : null
   }
 
   /** Whether a server's failure says anything: one that fails at everything says nothing about one host. */
@@ -216,12 +219,12 @@ export class DnsServerPool {
 
   /** Waits before a server is asked again that failed; a time-out was a wait already. */
   async #awaitRetry(
-    { isWorth }: DnsQuestion,
+    { shouldRetry }: DnsQuestion,
     failures: FailuresByServer,
     attempts: readonly FailedAttempt[],
   ): Promise<boolean> {
     const last = attempts.at(-1)
-    if (failures.size > 0 && isWorth !== undefined && !(await isWorth())) return false
+    if (failures.size > 0 && shouldRetry !== undefined && !(await shouldRetry())) return false
     if (last !== undefined && last.why !== 'timeout' && !this.#isClosed) {
       const spread = 0.8 + 0.4 * Math.random()
       await this.#wait(this.#options.pause * (attempts.length === 1 ? 1 : LATER_RETRY_FACTOR) * spread)

@@ -34,7 +34,7 @@ export type SelfCheckOptions = {
   resolver: Pick<MultiServerResolver, 'exclude'>
   guard: Pick<FamilyGuard, 'setOpenFamilies'>
   /** Milliseconds until an attempt to ask a resolver is given up; a check takes four times that, and 4.5 s at least where no address is reached. */
-  patience?: number
+  timeoutMs?: number
   /** Those of the resolver, so that questions of both are counted together. */
   paths?: DnsServerPaths
 }
@@ -47,8 +47,8 @@ const NO_FAMILY_REACHABLE =
   'no control address of any family can be reached: where TCP to port 53 of the root servers is closed to this machine, let it through, or set DOMAINDEX_CRAWL_SELF_CHECK to addresses that take a TCP connection whenever the internet is there, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to do without'
 
 export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfCheck {
-  const { servers, plan, resolver, guard, patience = CONTROL_QUERY_TIMEOUT_MS, paths = new DnsServerPaths() } = options
-  const resolverChecks = servers.map((server) => new ResolverCheck(server, plan, patience, paths))
+  const { servers, plan, resolver, guard, timeoutMs = CONTROL_QUERY_TIMEOUT_MS, paths = new DnsServerPaths() } = options
+  const resolverChecks = servers.map((server) => new ResolverCheck(server, plan, timeoutMs, paths))
   const reachabilityChecks = {
     4: new ReachabilityCheck(plan.addresses, 4),
     6: new ReachabilityCheck(plan.addresses, 6),

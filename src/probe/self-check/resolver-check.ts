@@ -19,7 +19,7 @@ export class ResolverCheck {
   readonly #plan: SelfCheckPlan
   readonly #servers: DnsServerPool
 
-  /** `patience` in milliseconds, of one attempt; `paths`: those that visits use. */
+  /** `timeoutMs`: of one attempt; `paths`: those that visits use. */
   constructor(server: DnsServer, plan: SelfCheckPlan, timeoutMs: number, paths: DnsServerPaths) {
     this.server = server
     this.#plan = plan

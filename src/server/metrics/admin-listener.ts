@@ -81,7 +81,7 @@ export function serverMetrics(
   })
   new Gauge({
     name: 'domaindex_store_bytes',
-    help: 'Bytes of the facts on disk, and of the write-ahead log before its checkpoint.',
+    help: 'Bytes of the facts on disk, and of the write-ahead log.',
     labelNames: ['file'],
     registers: [registry],
     async collect() {
@@ -90,7 +90,9 @@ export function serverMetrics(
         sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false }),
       ]).catch(() => null)
       this.reset() // if the store is unavailable, the other metrics remain
-      for (const [file, bytes] of Object.entries(sizes ?? {})) this.set({ file }, bytes)
+      if (sizes === null) return
+      this.set({ file: 'facts' }, sizes.facts)
+      this.set({ file: 'wal' }, sizes.log)
     },
   })
   return async () => {

@@ -70,7 +70,7 @@ export function superviseChild<Command extends ChildCommand>(
 function killUnresponsive(heartbeats: HeartbeatMonitor<ChildProcess>, name: string, log: Logger): void {
   for (const child of heartbeats.check()) {
     log.error(
-      { process: name, pid: child.pid, seconds: CHILD_HEARTBEAT_TIMEOUT_MS / 1_000 },
+      { process: name, childPid: child.pid, seconds: CHILD_HEARTBEAT_TIMEOUT_MS / 1_000 },
       'child process heartbeat timed out, killing it',
     )
     child.kill('SIGKILL')

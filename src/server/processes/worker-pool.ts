@@ -209,7 +209,7 @@ export class WorkerPool {
       const slot = this.#slots.find(({ worker: serving }) => serving === worker)
       const { pid } = worker.process
       this.#log.error(
-        { worker: slot?.number, pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
+        { worker: slot?.number, childPid: pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
         'worker heartbeat timed out, killing it',
       )
       worker.process.kill('SIGKILL')

@@ -72,9 +72,9 @@ function joinGroupsByKey(found: PostingGroup[]): PostingGroup[] {
 function concatDocuments(parts: readonly PostingGroup[]): Float64Array {
   const all = new Float64Array(parts.reduce((sum, { documents }) => sum + documents.length, 0))
   let at = 0
-  for (const { documents: wordings } of parts) {
-    all.set(wordings, at)
-    at += wordings.length
+  for (const { documents } of parts) {
+    all.set(documents, at)
+    at += documents.length
   }
   return all
 }

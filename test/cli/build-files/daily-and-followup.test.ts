@@ -51,8 +51,8 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     const followup = await run(['build', 'followup'])
     assert.match(followup.stdout, new RegExp(`^${before(8)}-followup-7\\.csv\\.gz: 1 names, `))
     assert.match(content('followup-7'), /^domain,has_website,.*\nw\.example,no,no,,no,,nocert,,,\n$/)
-    const { holders, held, next, runs } = JSON.parse((await run(['jobs', '--json'])).stdout)
-    assert.deepEqual([holders, held, typeof next.at], [[], [], 'number'])
+    const { locks, held, next, runs } = JSON.parse((await run(['jobs', '--json'])).stdout)
+    assert.deepEqual([locks, held, typeof next.at], [[], [], 'number'])
     assert.deepEqual(
       runs.map(({ job, date, rows, error }: JobRun) => [job, date, rows, error]),
       [
@@ -85,13 +85,13 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     assert.match(
       stdout,
       new RegExp(
-        `^nights are run by: nobody.*\nthe index of /similar is kept by: nobody.*\nnext: .*\nheld back: ${before(1)}, 502 rows, `,
+        `^job scheduler runs in: no process.*\nthe /similar index is maintained by: no process.*\nnext: .*\nheld: ${before(1)}, 502 rows, `,
       ),
     )
     assert.match(stdout, /^daily +\d{4}-\d\d-\d\d {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\d+ s +502$/m)
     const released = await run(['build', 'daily', '--date', before(1), '--release'])
     assert.deepEqual([released.code, /revision 2\n$/.test(released.stdout)], [0, true])
-    assert.doesNotMatch((await run(['jobs'])).stdout, /held back/)
+    assert.doesNotMatch((await run(['jobs'])).stdout, /^held: /m)
   })
 
   for (const [args, words] of [

@@ -122,7 +122,7 @@ suite('the place in a list', { concurrency: 2 }, () => {
       await assert.rejects(taking, /list has changed before line 2, .*remove .*list\.progress/)
       assert.deepEqual(taken, [])
     }
-    const other = { line: 0, digest: 0, open: [], to: 'here', pid: process.ppid }
+    const other = { line: 0, digest: 0, open: [], destination: 'here', pid: process.ppid }
     writeFileSync(path('list.progress'), JSON.stringify(other))
     assert.throws(() => open(), new RegExp(`process ${process.ppid} is crawling .*list: wait until it has ended`))
     writeFileSync(path('list.progress'), 'nonsense')
@@ -212,10 +212,10 @@ suite('the file of observations', { concurrency: 2 }, () => {
   })
 
   const script = `
-    import { openOut } from '../../commands/src/commands/crawl/out.ts'
-    import { parseObservation } from '../../commands/src/observe/parse.ts'
+    import { openObservationFile } from './src/crawler/list/observation-file.ts'
+    import { parseObservation } from './src/observe/observation-parser.ts'
     process.stdout.isTTY // from here on a full pipe refuses
-    const out = openOut('-', null)
+    const out = openObservationFile('-', null)
     const observation = parseObservation(${JSON.stringify(line)})
     for (let batch = 0; batch < 20; batch++) await out.write(Array(1000).fill(observation))
   `

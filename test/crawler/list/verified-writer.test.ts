@@ -55,7 +55,7 @@ async function lookingAt(t: TestContext) {
     now: () => Math.floor(Date.now() / 1000),
     timeout: 150,
     pause: 5,
-    patience: 150,
+    selfCheckTimeoutMs: 150,
   })
   t.after(async () => {
     await eyes.close()

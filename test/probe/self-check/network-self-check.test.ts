@@ -38,7 +38,7 @@ const LONG = 1_500
 const PLAN: SelfCheckPlan = { zones: ZONES, missingUnder: 'com', ipv4only: 'ipv4only.arpa', addresses: [] }
 
 /** Two resolvers, the controls over both, and what they leave out and open. */
-async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 2, patience = LONG) {
+async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 2, timeoutMs = LONG) {
   const heard: DnsHeard[] = []
   const servers = await Promise.all(
     Array.from({ length: count }, () => startDnsServer(TABLE, (question) => heard.push(question))),
@@ -57,7 +57,7 @@ async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 
         left.families = families
       },
     },
-    patience,
+    timeoutMs,
   })
   t.after(async () => {
     await controls.close()
@@ -244,7 +244,7 @@ async function labWorld(t: TestContext, lab: Lab) {
   const guard = makeFamilyGuard(makeGuard({ portMappings: lab.portMappings }))
   const web = createWebProber({ resolver, guard, roots: [lab.root], userAgent: 'domaindex/test' })
   const crawler = createProber({ resolver, web, now: () => 0 })
-  const controls = openNetworkSelfCheck({ servers, plan: lab.selfCheckPlan, resolver, guard, patience: PATIENCE })
+  const controls = openNetworkSelfCheck({ servers, plan: lab.selfCheckPlan, resolver, guard, timeoutMs: PATIENCE })
   t.after(async () => {
     await crawler.close()
     await controls.close()

@@ -1,4 +1,4 @@
-/** `npm run bench:simulate`: the loop of the crawl over months that pass in minutes, with crawlers that die and come back. */
+/** `npm run bench:crawl-simulation`: the loop of the crawl over months that pass in minutes, with crawlers that die and come back. */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -67,6 +67,6 @@ function tell({ logbook, never, kills, lags, slices }: Result): void {
     'a crawler lives a day on average, and is away for 5 minutes; a range is swept every 6 hours, where a real crawl sweeps it every minute',
     'of 100 names 4 do not exist, 3 fail, 3 fail at times, 10 rotate their address, 20 move every 15 days; 40 are with 100 companies',
   ]
-  report('simulate', lines, notes, { lags })
+  report('crawl-simulation', lines, notes, { lags })
   if (lines.some(({ met }) => met === false)) process.exitCode = 1
 }

@@ -52,7 +52,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 const lines = Object.entries(counts).map(([kind, count]) => figure(kind, count, 'stores'))
-report('damage', lines, [`${values.flips} bits each, ${values.names} names, seed ${values.seed}`], values)
+report('corruption', lines, [`${values.flips} bits each, ${values.names} names, seed ${values.seed}`], values)
 if (counts['clean and wrong'] > 0) process.exitCode = 1
 
 async function make(): Promise<void> {

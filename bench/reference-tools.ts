@@ -1,4 +1,4 @@
-/** `npm run bench:witnesses`: 1,000 visits of the lab, and what dig, curl and openssl say of the same names. */
+/** `npm run bench:reference-tools`: compares 1,000 probes of the lab with dig, curl and openssl. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import { createWebProber } from '../src/probe/web.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
 import { has } from './process.ts'
+import { hopText, openssl, type Where, walk } from './reference-tools/curl.ts'
+import { dig } from './reference-tools/dig.ts'
 import { atMost, figure, report } from './report.ts'
-import { hopText, openssl, type Where, walk } from './witnesses/curl.ts'
-import { dig } from './witnesses/dig.ts'
 
 /** `witness` and we disagree on one thing about a name. */
 type Disagreement = { state: number; name: string; witness: string; what: string; ours: string; theirs: string }
@@ -171,5 +171,5 @@ function conclude(counts: Map<string, Count>): void {
       0,
     ),
   ])
-  report('witnesses', lines, [`${VISITS.toLocaleString('en')} visits of the lab, in both of its states`], all)
+  report('reference-tools', lines, [`${VISITS.toLocaleString('en')} visits of the lab, in both of its states`], all)
 }
