@@ -1,4 +1,4 @@
-/** The build: compiles src/ and lab/ to dist/ for publishing, and brings along what the compiler leaves behind. */
+/** Compiles src/ and lab/ to dist/ for publishing, and copies the files that the compiler does not. */
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ const FOLDERS = ['src', 'lab']
 
 const isAsset = (path: string) => statSync(path).isDirectory() || !/\.tsx?$/.test(path)
 
-/** The compiler rewrites imports but not the address of a worker, `new URL('./x.ts', import.meta.url)`. */
+/** Rewrites the URLs of workers, `new URL('./x.ts', import.meta.url)`. The compiler rewrites only imports. */
 const withWorkerAddresses = (code: string) =>
   code.replace(/(new URL\(\s*['"]\.[^'"]*)\.ts(['"],\s*import\.meta\.url)/g, '$1.js$2')
 

@@ -1,14 +1,14 @@
-/** The program: argv in, one command out. Only the command that is asked for is loaded. */
+/** The entry point: runs the command in argv. It loads only the code of that command. */
 
 import { createProgram } from './cli/program/program.ts'
 
-/** A reader that went away, as in `domaindex config | head -1`, is no fault. */
+// A reader may close standard output early, as in `domaindex config | head -1`. That is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()
 })
 
-// Whatever a command makes is its owner's alone; a umask that is narrower still stays.
+// Only the owner may read the files that a command creates. The command keeps a stricter umask.
 process.umask(0o077 | process.umask(0o077))
 try {
   const argv = process.argv.slice(2)

@@ -155,17 +155,13 @@ test('a published package runs on the package of npm that holds a Node for this 
 const isBrought = ['linux-x64', 'linux-arm64', 'darwin-x64'].includes(MACHINE)
 
 for (const [what, launcher, advice] of [
-  ['a checkout', lonely, /\nRun "npm ci" in .*lonely\/ \(it brings Node 24 along\), or install Node 24 or newer/],
-  [
-    'a published package',
-    lonelyPublished,
-    /\nInstall this package again without --omit=optional .*, or install Node 24/,
-  ],
+  ['a checkout', lonely, /\nRun "npm ci" in .*lonely\/ \(it includes Node 24\), or install Node 24 or newer/],
+  ['a published package', lonelyPublished, /\nReinstall this package without --omit=optional .*, or install Node 24/],
 ] as const) {
   test(`without a new enough Node ${what} says what to do`, () => {
     const { status, stderr } = run(asOldNode, launcher, 'show')
     assert.equal(status, 1)
     assert.match(stderr, /needs Node 24 or newer, and this is Node 20\.0\.0\.\n/)
-    assert.match(stderr, isBrought ? advice : /\nnpm brings none for .*: install Node 24 or newer/)
+    assert.match(stderr, isBrought ? advice : /\nnpm provides no Node for .*: install Node 24 or newer/)
   })
 }

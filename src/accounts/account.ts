@@ -1,10 +1,10 @@
-/** The account: who may ask, under which plan, with which add-ons. */
+/** The types of an account: its role, plan, add-ons and periods. */
 
 import { parseName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 import type { Period } from './period.ts'
 
-/** From the lowest to the highest. `local` is for the owner of the machine, and has no limits. */
+/** Plans from the lowest to the highest. `local` is for the owner of the machine and has no limits. */
 export const PLANS = ['free', 'basic', 'premium', 'local'] as const
 export type Plan = (typeof PLANS)[number]
 
@@ -14,7 +14,10 @@ export type Addon = (typeof ADDONS)[number]
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** An account. `plan` is its base plan; periods are ascending and never overlap; `suspended` says since when, null if it is active. */
+/**
+ * An account. `plan` is its base plan. Its periods are ascending and never overlap. `suspended` is the time of the
+ * suspension; null if the account is active.
+ */
 export type Account = {
   id: number
   email: string
@@ -32,12 +35,12 @@ const LOCAL_PART = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+
 const MAX_LOCAL_PART_LENGTH = 64 // RFC 5321, chapter 4.5.3.1.1
 const MAX_EMAIL_LENGTH = 254 // RFC 5321, chapter 4.5.3.1.3: a path of 256 with its angle brackets
 
-/** An address in the spelling that it is kept in, lower-case with the domain as A-labels; null for a text that is none. */
+/** The stored form of a mail address: lower case, the domain as A-labels. Null if the text is not a mail address. */
 export function parseEmail(text: string): string | null {
-  const given = text.trim()
-  const at = given.lastIndexOf('@')
-  const local = given.slice(0, Math.max(at, 0)).toLowerCase()
-  const domain = parseName(given.slice(at + 1))
+  const trimmed = text.trim()
+  const at = trimmed.lastIndexOf('@')
+  const local = trimmed.slice(0, Math.max(at, 0)).toLowerCase()
+  const domain = parseName(trimmed.slice(at + 1))
   if (domain === null || local.length > MAX_LOCAL_PART_LENGTH || !LOCAL_PART.test(local)) return null
   const email = `${local}@${domain}`
   return email.length <= MAX_EMAIL_LENGTH ? email : null

@@ -1,8 +1,11 @@
-/** The audit log: who changed accounts, tokens and secrets, when, and what. */
+/** The types of the audit log: who changed which account, token or secret, and when. */
 
 import type { Instant } from '../values/time.ts'
 
-/** Who makes a change. `user`: the user of the operating system, or of the service. `origin`: the way in, such as a command. */
+/**
+ * Who makes a change. `user`: the user of the operating system or of the service. `origin`: where the change comes
+ * from, such as a command.
+ */
 export type Actor = { user: string; origin: string }
 
 export const AUDIT_ACTIONS = [
@@ -24,10 +27,13 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** What a change was about, in plain JSON. It never holds a token, its hash or a secret. */
+/** The details of a change, in plain JSON. They never contain a token, its hash or a secret. */
 export type AuditDetails = Readonly<Record<string, unknown>>
 
-/** One change. `account` and `email` are null for the installation's secrets; a deleted account's entries keep its address. */
+/**
+ * One change. `account` and `email` are null for the secrets of the installation. The entries of a deleted account keep
+ * its mail address.
+ */
 export type AuditEntry = {
   id: number
   time: Instant
@@ -39,5 +45,5 @@ export type AuditEntry = {
   details: AuditDetails
 }
 
-/** Which entries: of one account by its address, from an instant (inclusive) to another (exclusive); null for all. */
+/** Selects entries by mail address and by time, from `from` (inclusive) to `to` (exclusive). Null: no restriction. */
 export type AuditFilter = { email: string | null; from: Instant | null; to: Instant | null }

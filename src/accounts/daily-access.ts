@@ -1,23 +1,23 @@
-/** Which days' files of /daily an account may have. */
+/** Decides which daily files an account may download. */
 
 import { addDays, type Day } from '../values/time.ts'
 import type { Account } from './account.ts'
 import type { Period } from './period.ts'
 
-/** The state of a date; all but `allowed` are the keys of the errors that they answer with. Days are days of files. */
+/** Access to the file of a date. All states but `allowed` are keys of API errors. Days are the dates of files. */
 export type DailyAccess =
   | { state: 'allowed'; plan: Period['plan'] }
   | { state: 'plan_required' }
   | { state: 'no_subscription' }
   | { state: 'before_subscription'; earliest: Day }
   | { state: 'after_subscription'; latest: Day }
-  /** In a gap: available until `latest`, and again from `earliest` on. */
+  /** Between two periods: files are available until `latest`, and again from `earliest` on. */
   | { state: 'outside_subscription'; latest: Day; earliest: Day }
 
 /**
- * The state of the file dated `date`, as seen on the day `today`. A file is written the night after its date, so a period
- * delivers those dated from the day before its first to the day before its last; that it exists is not said. The owner of the
- * machine (plan local) may have them all.
+ * Returns the access to the file dated `date` on the day `today`. The file may not exist. A file is built in the night
+ * after its date. Therefore a period includes the files from the day before its first day to the day before its last.
+ * The plan local includes all files.
  */
 export function dailyAccess({ plan, periods }: Pick<Account, 'plan' | 'periods'>, date: Day, today: Day): DailyAccess {
   if (plan === 'local') return { state: 'allowed', plan: 'premium' }

@@ -1,14 +1,14 @@
-/** Subscription periods: the days an account paid for. */
+/** Subscription periods: the days for which an account has paid. */
 
 import { type Day, parseDay } from '../values/time.ts'
 
-/** First and last day are inside; `last` null is open. */
+/** A period from `first` to `last`, both included. If `last` is null, the period has no end. */
 export type Period = { plan: 'basic' | 'premium'; first: Day; last: Day | null }
 
-const EARLIEST_FIRST_DAY = '1970-01-02' // instants begin the day before, which is the first that a period of this day delivers
+const EARLIEST_FIRST_DAY = '1970-01-02' // such a period includes the file of the day before, which is the first instant
 const OPEN_END_DAY = '9999-12-31'
 
-/** `PLAN:FIRST..LAST` or, open, `PLAN:FIRST..`; null for any other text, also where the last day lies before the first. */
+/** Parses `PLAN:FIRST..LAST`, or `PLAN:FIRST..` without an end. Returns null for any other text, or if LAST < FIRST. */
 export function parsePeriod(text: string): Period | null {
   const [, plan, from = '', to = ''] = /^(basic|premium):([^.]*)\.\.([^.]*)$/.exec(text.trim()) ?? []
   const first = parseDay(from)
@@ -22,7 +22,7 @@ export function formatPeriod({ plan, first, last }: Period): string {
   return `${plan}:${first}..${last ?? ''}`
 }
 
-/** Whether some day is in both. */
+/** Whether two periods have a day in common. */
 export function periodsOverlap(a: Period, b: Period): boolean {
   return a.first <= (b.last ?? OPEN_END_DAY) && b.first <= (a.last ?? OPEN_END_DAY)
 }

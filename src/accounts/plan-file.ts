@@ -1,4 +1,4 @@
-/** The file of the operator that changes the limits of the plans. */
+/** Reads the file in which the operator changes the limits of the plans. */
 
 import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable } from './plan.ts'
 
@@ -7,14 +7,14 @@ const CONFIGURABLE_PLANS = ['free', 'basic', 'premium'] as const
 
 type PlanFileKey = { limit: keyof PlanLimits; min: number; max: number; nullMeaning: string | null }
 
-/** The keys of a plan in the file. `orNull`: what null means; null if it is not allowed. */
+/** The keys of a plan in the file. `nullMeaning`: what the value null means; null if that value is not allowed. */
 const PLAN_FILE_KEYS: Readonly<Record<string, PlanFileKey>> = {
   daily_calls: { limit: 'dailyCalls', min: 0, max: 1_000_000_000, nullMeaning: 'no limit' },
   page_rows: { limit: 'pageRows', min: 1, max: 50_000, nullMeaning: null },
   history_states: { limit: 'historyStates', min: 1, max: 1_000, nullMeaning: 'no /dnshistory' },
 }
 
-/** The limits in force with a file of this text, or what is wrong with it: one phrase each. What the file does not name stays. */
+/** Returns the default limits with the changes of the file, or one phrase for each fault of the file. */
 export function readPlanFile(text: string): PlanLimitTable | string[] {
   const file = parseJsonOrUndefined(text)
   if (!isJsonObject(file)) return ['must be a JSON object such as {"free": {"daily_calls": 1000}}']
@@ -41,16 +41,13 @@ function readLimits(plan: string, changes: Record<string, unknown>, faults: stri
   return limits as Partial<PlanLimits>
 }
 
-function isAllowedValue(
-  { min: least, max: most, nullMeaning: orNull }: PlanFileKey,
-  value: unknown,
-): value is number | null {
-  if (value === null) return orNull !== null
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+function isAllowedValue({ min, max, nullMeaning }: PlanFileKey, value: unknown): value is number | null {
+  if (value === null) return nullMeaning !== null
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max
 }
 
-function allowedValueText({ min: least, max: most, nullMeaning: orNull }: PlanFileKey): string {
-  return `a whole number from ${least} to ${most}${orNull === null ? '' : `, or null (${orNull})`}`
+function allowedValueText({ min, max, nullMeaning }: PlanFileKey): string {
+  return `a whole number from ${min} to ${max}${nullMeaning === null ? '' : `, or null (${nullMeaning})`}`
 }
 
 function parseJsonOrUndefined(text: string): unknown {

@@ -1,20 +1,20 @@
-/** What the plans allow, and which of them is in force. */
+/** The limits of the plans, and the plan of an account on a given day. */
 
 import type { Day } from '../values/time.ts'
 import { type Account, PLANS, type Plan } from './account.ts'
 
 export type PlanLimits = {
-  /** Counted calls a UTC day, over all tokens of the account; null: no limit. */
+  /** Units per UTC day, over all tokens of the account; null: no limit. */
   dailyCalls: number | null
-  /** Rows a page of /redirect and /reverseip, at most. */
+  /** The maximum number of rows on a page of /redirect and /reverseip. */
   pageRows: number
-  /** States a record type of /dnshistory, at most; null: the endpoint is not in the plan. */
+  /** The maximum number of states per record type in /dnshistory; null: the plan does not include the endpoint. */
   historyStates: number | null
 }
 
 export type PlanLimitTable = Readonly<Record<Plan, PlanLimits>>
 
-/** The limits of the specification. `local` has none but the sizes of a page, which bound the memory that one answer takes. */
+/** The limits of the specification. `local` only limits the size of a page, to limit the memory of a response. */
 export const DEFAULT_PLAN_LIMITS: PlanLimitTable = {
   free: { dailyCalls: 100, pageRows: 1_000, historyStates: null },
   basic: { dailyCalls: 25_000, pageRows: 10_000, historyStates: 10 },
@@ -22,7 +22,7 @@ export const DEFAULT_PLAN_LIMITS: PlanLimitTable = {
   local: { dailyCalls: null, pageRows: 50_000, historyStates: 100 },
 }
 
-/** The higher of the base plan and the period that holds the day. */
+/** The higher of two plans: the base plan, and the plan of the period that includes the day. */
 export function planInForce({ plan, periods }: Pick<Account, 'plan' | 'periods'>, day: Day): Plan {
   const period = periods.find(({ first, last }) => first <= day && (last === null || day <= last))
   return period !== undefined && PLANS.indexOf(period.plan) > PLANS.indexOf(plan) ? period.plan : plan

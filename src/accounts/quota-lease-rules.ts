@@ -1,17 +1,17 @@
-/** How an account's daily budget is handed out to processes. */
+/** Rules for token leases: how the processes of an installation share the daily budget of an account. */
 
-/** Seconds after which a process that was not heard of counts as gone, and what it held as spent (see `callRoll`). */
+/** If the ledger has not heard from a process for so many seconds, its lease expires and counts as spent. */
 export const LEASE_TIMEOUT_SECONDS = 2
 
-/** Up to this many units left, each is taken and spent singly. */
+/** If at most this many units remain, the ledger grants single units. */
 export const SINGLE_UNIT_THRESHOLD = 1_000
 
-/** Units that a process takes at once, at most. */
+/** The maximum number of units in a token lease. */
 export const MAX_LEASE_UNITS = 64
 
 /**
- * How many units a process gets that wants `want` of the `free` ones (1 or more), which nobody spent or holds, where
- * `live` processes, itself included, may want some. A single unit is spent at once; several are held.
+ * Returns the number of units in a token lease. `remaining` units (1 or more) are neither spent nor leased, and
+ * `liveProcesses` processes, this one included, may need some. A single unit is spent at once.
  */
 export function leaseSize(remaining: number, requested: number, liveProcesses: number): number {
   return remaining <= SINGLE_UNIT_THRESHOLD
@@ -19,16 +19,17 @@ export function leaseSize(remaining: number, requested: number, liveProcesses: n
     : Math.max(1, Math.min(requested, MAX_LEASE_UNITS, Math.floor(remaining / (8 * liveProcesses))))
 }
 
-/** How many seconds ago the ledger heard of a process; negative if the clock was set back. */
+/** The seconds since the ledger last heard from a process; negative if the clock was set back. */
 export type HolderSilence = { holder: string; seconds: number }
 
-/** The processes other than our own: how many live, which are gone, and whose silence counts anew. */
+/** The other processes: how many are live, which have expired, and whose timeout restarts. */
 export type HolderStatus = { liveCount: number; expired: readonly string[]; renewed: readonly string[] }
 
 /**
- * Judges the processes other than `ours` by their silence, and ours by what it was before this word. If the ledger heard of
- * nobody for more than SILENCE, the ledger was away and not they: each of them gets the time anew. Who is spared keeps its
- * hold, so no unit is given twice; and somebody who waits for a hold asks again and again, so a dead process goes in the end.
+ * Classifies the other processes by their silence. The silence of `ownHolders` is the one before this message.
+ * If every process was silent for more than LEASE_TIMEOUT_SECONDS, the ledger was unavailable, not the processes. Then
+ * the timeout of each process restarts and it keeps its lease, so no unit is granted twice. A process that waits for
+ * units retries, so the lease of a dead process expires in the end.
  */
 export function classifyHolders(silences: readonly HolderSilence[], ownHolders: readonly string[]): HolderStatus {
   const others = silences.filter(({ holder }) => !ownHolders.includes(holder))

@@ -1,10 +1,10 @@
-/** The API token: how one is made, told from noise, and kept. */
+/** Creates, parses and hashes API tokens. */
 
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Instant } from '../values/time.ts'
 
-/** A token as it is kept: never the token itself. `hint` is its beginning, for people to tell tokens apart. */
+/** A stored token, without its secret. `hint` is the start of the token, so that people can distinguish tokens. */
 export type Token = {
   id: number
   name: string
@@ -17,10 +17,10 @@ export type Token = {
 
 export type NewToken = { name: string; hint: string; hash: Uint8Array; expires: Instant | null }
 
-/** The text of a token whose checksum is right. */
+/** The text of a token with a correct checksum. */
 export type TokenString = string & { readonly __brand: 'TokenText' }
 
-/** How many random bytes a token is made of: 160 bits. */
+/** The number of random bytes in a token: 160 bits. */
 export const TOKEN_BYTES = 20
 
 const TOKEN_PREFIX = 'dxt_'
@@ -30,40 +30,40 @@ const TOKEN_CHECKSUM_LENGTH = 6 // 62 ** 6 > 2 ** 32
 const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${TOKEN_BODY_LENGTH + TOKEN_CHECKSUM_LENGTH}}$`)
 const TOKEN_HINT_LENGTH = TOKEN_PREFIX.length + 4
 
-/** The token that `random`, TOKEN_BYTES fresh bytes, stands for. */
+/** Encodes TOKEN_BYTES new random bytes as a token. */
 export function makeToken(random: Uint8Array): TokenString {
   const body = toBase62(BigInt(`0x${Buffer.from(random).toString('hex')}`), TOKEN_BODY_LENGTH)
   return (TOKEN_PREFIX + body + tokenChecksum(TOKEN_PREFIX + body)) as TokenString
 }
 
-/** The token that a text spells, white space around it dropped; null for one that was never made, without any look-up. */
+/** The token in a text, without surrounding white space. Null if the format or the checksum is wrong. */
 export function parseToken(text: string): TokenString | null {
-  const given = text.trim()
-  if (!TOKEN_PATTERN.test(given)) return null
-  return given.endsWith(tokenChecksum(given.slice(0, -TOKEN_CHECKSUM_LENGTH))) ? (given as TokenString) : null
+  const trimmed = text.trim()
+  if (!TOKEN_PATTERN.test(trimmed)) return null
+  return trimmed.endsWith(tokenChecksum(trimmed.slice(0, -TOKEN_CHECKSUM_LENGTH))) ? (trimmed as TokenString) : null
 }
 
-/** SHA-256 of the token: what the store knows it by. */
+/** SHA-256 of the token, the digest that the store keeps. */
 export function hashToken(token: TokenString): Uint8Array {
   return createHash('sha256').update(token).digest()
 }
 
-/** A token in the form that the store takes. */
+/** The record of a new token for the store. */
 export function newTokenRecord(token: TokenString, name: string, expires: Instant | null): NewToken {
   return { name, hint: token.slice(0, TOKEN_HINT_LENGTH), hash: hashToken(token), expires }
 }
 
-/** Whether a token lets its account in now. */
+/** Whether a token is neither revoked nor expired. */
 export function isActive({ revoked, expires }: Pick<Token, 'revoked' | 'expires'>, now: Instant): boolean {
   return revoked === null && (expires === null || now < expires)
 }
 
-/** CRC-32 in digits. It tells noise from tokens; that a token is genuine only the store can say. */
+/** CRC-32 in base 62. It detects mistyped tokens without a query. Only the store knows whether a token exists. */
 function tokenChecksum(text: string): string {
   return toBase62(BigInt(crc32(text)), TOKEN_CHECKSUM_LENGTH)
 }
 
-/** A number to the base of 62, with leading zeros. */
+/** A number in base 62, with leading zeros. */
 function toBase62(value: bigint, length: number): string {
   let text = ''
   for (let rest = value; text.length < length; rest /= 62n) text = BASE62_DIGITS[Number(rest % 62n)] + text

@@ -1,4 +1,4 @@
-/** The API: the seven endpoints and the paths beside them, as one HTTP server. */
+/** Creates the API server: the seven endpoints and the other paths. */
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -42,54 +42,55 @@ const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory,
 const NO_CRAWLER: CrawlerPageSettings = { crawlContact: null, crawlMinInterval: 0, crawlMaxInterval: 0 }
 
 const QUERY_METHODS = ['GET', 'HEAD', 'POST']
-/** Answered in an overload too. */
+/** The paths that are answered even in an overload. */
 const HEALTH_PATHS = ['/healthz', '/readyz']
 const PAGE_METHODS = ['GET', 'HEAD']
 
 export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
-  /** Who says which start pages read alike. */
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<CrawlerPageSettings & ClientLimitSettings>
-  /** Of the plans; by default those of the specification. */
+  /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
-  /** Where names are wanted that are looked up in vain, and how many an account and day; nowhere by default. */
+  /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
   lookupCrawlRequests?: { crawlRequests: CrawlRequests; maxPerDay: number } | null
   /** Whole Unix seconds. */
   now: () => Instant
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs?: () => number
-  /** Whether the store can be asked; always by default. */
+  /** Whether the server is ready; always true by default. */
   isReady?: () => boolean
   log: Logger
   metrics: ApiMetrics
 }
 
-/** `drain`: from now on every answer closes its connection, and /readyz says that no more requests are welcome. */
+/** `drain`: from now on, every response closes its connection, and /readyz reports that the server is not ready. */
 export type Api = { app: FastifyInstance; connections: ConnectionManager; drain: () => void }
 
-/** Builds the server; it does not listen yet. Closing it settles all accounts and leaves the store open. */
+/** Creates the server without listening. When it is closed, it settles all accounts and leaves the store open. */
 export async function createApi(options: ApiOptions): Promise<Api> {
-  const site = await createApiContext(options)
-  const { responses, quotaLimiter, cursorKeyring } = site
+  const context = await createApiContext(options)
+  const { responses, quotaLimiter, cursorKeyring } = context
   const version = packageVersion()
   const document = openApiDocument(ENDPOINTS, version)
   const pages = pageHandlers(
-    site,
+    context,
     JSON.stringify(document),
     crawlerPage({ ...NO_CRAWLER, ...options.settings }, version),
   )
-  const { app, front } = createHttpServer(site, options)
-  for (const endpoint of ENDPOINTS) addEndpointRoute(app, site, endpoint)
+  const { app, front } = createHttpServer(context, options)
+  for (const endpoint of ENDPOINTS) addEndpointRoute(app, context, endpoint)
   for (const [path, page] of Object.entries(pages)) {
-    const answer: RouteHandler = (request, reply) => handlePage(site, page, request, reply)
-    addRoute(app, site, path, PAGE_METHODS, answer, { isHealth: HEALTH_PATHS.includes(path) })
+    const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)
+    addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
-  addRoute(app, site, '/files/:filename', PAGE_METHODS, (request, reply) => handleFileByName(site, request, reply))
+  addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
+    handleFileByName(context, request, reply),
+  )
   const docs = new ApiDocs(document)
   for (const path of docs.paths) {
-    addRoute(app, site, path, PAGE_METHODS, (request, reply) => docs.handle(responses, path, request, reply))
+    addRoute(app, context, path, PAGE_METHODS, (request, reply) => docs.handle(responses, path, request, reply))
   }
   app.addHook('onClose', async () => {
     front.close()
@@ -117,29 +118,29 @@ function addConnectionGauges(metrics: ApiMetrics, front: ConnectionManager, resp
 async function createApiContext(options: ApiOptions): Promise<ApiContext> {
   const {
     store,
-    similarSearch: retrieval,
+    similarSearch,
     fileStore,
     settings,
     now,
-    monotonicMs: ticks = () => performance.now(),
+    monotonicMs = () => performance.now(),
     isReady = () => true,
     log,
     metrics,
     lookupCrawlRequests = null,
   } = options
   const { facts, ledger } = store
-  const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, ticks, (reason) =>
+  const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, monotonicMs, (reason) =>
     metrics.countRejection(reason),
   )
   const onFault = (err: unknown): void => log.error({ err }, 'ledger failed')
   const onRequestFault = (err: unknown): void => log.warn({ err }, 'cannot queue a crawl request')
   return {
     facts,
-    similarSearch: retrieval,
+    similarSearch,
     fileStore,
-    authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs: ticks }),
-    callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, ticks),
-    downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, ticks),
+    authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
+    callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
+    downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
     responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
@@ -149,33 +150,33 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
         : createCrawlRequester({ ...lookupCrawlRequests, now, onFault: onRequestFault }),
     isReady,
     clientLimits: clients,
-    monotonicMs: ticks,
+    monotonicMs,
     metrics,
     log,
   }
 }
 
-function addEndpointRoute(app: FastifyInstance, site: ApiContext, endpoint: Endpoint): void {
-  const answer: RouteHandler = (request, reply) => {
+function addEndpointRoute(app: FastifyInstance, context: ApiContext, endpoint: Endpoint): void {
+  const handler: RouteHandler = (request, reply) => {
     request.accessRecord.endpoint = endpoint.name
-    return handleQuery(site, endpoint, request, reply)
+    return handleQuery(context, endpoint, request, reply)
   }
-  addRoute(app, site, `/v1.0/${endpoint.name}`, QUERY_METHODS, answer, { envelope: endpoint.envelope })
+  addRoute(app, context, `/v1.0/${endpoint.name}`, QUERY_METHODS, handler, { envelope: endpoint.envelope })
 }
 
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/** A route whose handler sends the answer itself, and the answer to OPTIONS beside it. */
+/** Adds a route whose handler sends the response itself, and a route for OPTIONS. */
 function addRoute(
   app: FastifyInstance,
-  site: ApiContext,
+  context: ApiContext,
   url: string,
   method: string[],
   handler: RouteHandler,
   config: FastifyContextConfig = {},
 ): void {
   const allow = [...method, 'OPTIONS'].join(', ')
-  const preflight = { status: 204, body: [], headers: preflightHeaders(site.responses.cors, allow) }
+  const preflight = { status: 204, body: [], headers: preflightHeaders(context.responses.cors, allow) }
   app.route({
     method,
     url,
@@ -185,7 +186,7 @@ function addRoute(
       return handler(request, reply)
     },
   })
-  app.options(url, (request, reply) => sendResponse(site.responses, request, reply, preflight))
+  app.options(url, (request, reply) => sendResponse(context.responses, request, reply, preflight))
 }
 
 function packageVersion(): string {

@@ -1,4 +1,4 @@
-/** The site: what every request of one process is answered with. */
+/** The context of the API: the objects that all requests of a process share. */
 
 import type { Logger } from 'pino'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
@@ -20,28 +20,29 @@ export type ApiContext = {
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   authenticator: Authenticator
-  /** Of calls, until their answer is handed over; of downloads, until their last byte is. */
+  /** Limits calls until their response is closed. */
   callLimiter: AccountConcurrencyLimiter
+  /** Limits downloads until their last byte is sent. */
   downloadLimiter: AccountConcurrencyLimiter
   quotaLimiter: QuotaLimiter
   cursorKeyring: CursorKeyring
   responses: ResponseContext
-  /** Wants a name for an account that looked it up in vain. */
+  /** Requests a crawl of a name that an account looked up and that is unknown. */
   requestCrawl: RequestCrawl
   isReady: () => boolean
   clientLimits: ClientLimits
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number
   metrics: Pick<ApiMetrics, 'countRejection'>
   log: Logger
 }
 
-const STORE_UNAVAILABLE_MESSAGE = 'The store of this service does not answer: try again.'
+const STORE_UNAVAILABLE_MESSAGE = 'The store of this service does not respond: try again.'
 
-/** The refusal that an error is answered with; a fault of ours is logged whole, and the client hears nothing of it. */
+/** The API error for a thrown value. An internal error is logged completely, and the client gets no details. */
 export function toApiError({ log }: Pick<ApiContext, 'log'>, id: string, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   log.error({ request: id, err: thrown }, 'internal error')
-  const isOfStore = thrown instanceof StoreFault || userMessageOf(thrown) !== null
-  return isOfStore ? overloadedError(STORE_UNAVAILABLE_MESSAGE) : new ApiError('internal_error')
+  const isStoreFault = thrown instanceof StoreFault || userMessageOf(thrown) !== null
+  return isStoreFault ? overloadedError(STORE_UNAVAILABLE_MESSAGE) : new ApiError('internal_error')
 }

@@ -1,13 +1,13 @@
-/** Names that callers look up in vain: each is wanted to be visited soon, up to a number an account and day. */
+/** Creates crawl requests for unknown names that callers look up, up to a number per account and day. */
 
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type Day, dayOf, type Instant } from '../values/time.ts'
 
-/** Wants a name for an account, beside whatever is answered. */
+/** Requests a crawl of a name for an account, in the background. */
 export type RequestCrawl = (account: number, name: DomainName) => void
 
-/** `most`: names an account and day; `onFault` is told of a wish that could not be kept. */
+/** `maxPerDay`: names per account and day. `onFault` is called if a request cannot be stored. */
 type CrawlRequesterOptions = {
   crawlRequests: CrawlRequests
   maxPerDay: number
@@ -15,47 +15,43 @@ type CrawlRequesterOptions = {
   onFault: (error: unknown) => void
 }
 
-/** Wishes on their way at once, and names and accounts that are remembered, at most. */
+/** The maximum number of requests in flight. */
 const MAX_IN_FLIGHT_REQUESTS = 100
+/** The maximum number of cached names, and of cached accounts. */
 const MAX_REMEMBERED_NAMES = 10_000
 
-export function createCrawlRequester({
-  crawlRequests,
-  maxPerDay: most,
-  now,
-  onFault,
-}: CrawlRequesterOptions): RequestCrawl {
+export function createCrawlRequester({ crawlRequests, maxPerDay, now, onFault }: CrawlRequesterOptions): RequestCrawl {
   let day: Day | null = null
-  let underWay = 0
-  const wanted = new Set<DomainName>()
-  const spent = new Set<number>()
+  let inFlight = 0
+  const requestedNames = new Set<DomainName>()
+  const exhaustedAccounts = new Set<number>()
 
-  const isNeedless = (account: number, name: DomainName, today: Day): boolean => {
-    const isFull = wanted.size >= MAX_REMEMBERED_NAMES || spent.size >= MAX_REMEMBERED_NAMES
+  const isRedundant = (account: number, name: DomainName, today: Day): boolean => {
+    const isFull = requestedNames.size >= MAX_REMEMBERED_NAMES || exhaustedAccounts.size >= MAX_REMEMBERED_NAMES
     if (day !== today || isFull) {
-      wanted.clear()
-      spent.clear()
+      requestedNames.clear()
+      exhaustedAccounts.clear()
       day = today
     }
-    return spent.has(account) || wanted.has(name) || underWay >= MAX_IN_FLIGHT_REQUESTS
+    return exhaustedAccounts.has(account) || requestedNames.has(name) || inFlight >= MAX_IN_FLIGHT_REQUESTS
   }
 
   return (account, name) => {
     const today = dayOf(now())
-    if (isNeedless(account, name, today)) return
-    wanted.add(name)
-    underWay++
-    const keep = async (): Promise<void> => {
-      if (!(await crawlRequests.requestFromLookup({ account, day: today, name, maxPerDay: most }))) {
-        spent.add(account)
-        wanted.delete(name)
+    if (isRedundant(account, name, today)) return
+    requestedNames.add(name)
+    inFlight++
+    const store = async (): Promise<void> => {
+      if (!(await crawlRequests.requestFromLookup({ account, day: today, name, maxPerDay }))) {
+        exhaustedAccounts.add(account)
+        requestedNames.delete(name)
       }
     }
-    keep()
+    store()
       .catch((error) => {
-        wanted.delete(name)
+        requestedNames.delete(name)
         onFault(error)
       })
-      .finally(() => underWay--)
+      .finally(() => inFlight--)
   }
 }

@@ -1,13 +1,13 @@
-/** The page /crawler: tells those whom the crawler visits what it is, what it does, and how to keep it away. */
+/** The page /crawler: explains to owners of sites what the crawler does, and how to keep it away. */
 
 import { createHash } from 'node:crypto'
 import type { ApiResponse } from './http/response.ts'
 
-/** What the page tells of this installation. */
+/** The settings that the page shows. */
 export type CrawlerPageSettings = {
-  /** A page or a mailbox; null where nothing is crawled. */
+  /** A page or a mailbox; null if the installation does not crawl. */
   crawlContact: string | null
-  /** Seconds between two visits of a name, at least and at most. */
+  /** The minimum and the maximum time between two probes of a name, in seconds. */
   crawlMinInterval: number
   crawlMaxInterval: number
 }
@@ -25,10 +25,10 @@ const CRAWLER_PAGE_CSP = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `version`: that of the program. */
-export function crawlerPage(crawling: CrawlerPageSettings, version: string): ApiResponse {
-  const { crawlContact: contact } = crawling
-  const main = contact === null ? NOT_CRAWLING_HTML : crawlerHtml(crawling, contact, version)
+/** The response of the page. `version`: the version of the program. */
+export function crawlerPage(settings: CrawlerPageSettings, version: string): ApiResponse {
+  const { crawlContact: contact } = settings
+  const main = contact === null ? NOT_CRAWLING_HTML : crawlerHtml(settings, contact, version)
   return {
     status: 200,
     body: [Buffer.from(htmlDocument(main))],
@@ -57,41 +57,42 @@ ${main}
 `
 }
 
-const NOT_CRAWLING_HTML = `<p>This installation does not crawl: nobody has said how to reach whoever would. What it answers came from elsewhere.</p>
-<p>If a visit has brought you here, its <code>User-Agent</code> names the contact of the installation that made it.</p>`
+const NOT_CRAWLING_HTML = `<p>This installation does not crawl, because it has no contact for its crawler. Its data comes from other sources.</p>
+<p>If a visit to your site has brought you here, the <code>User-Agent</code> of that visit names the contact of the installation that made it.</p>`
 
 function crawlerHtml(
-  { crawlMinInterval: crawlSoonest, crawlMaxInterval: crawlLatest }: CrawlerPageSettings,
+  { crawlMinInterval, crawlMaxInterval }: CrawlerPageSettings,
   contact: string,
   version: string,
 ): string {
   const agent = escapeHtml(`domaindex/${version} (+${contact})`)
-  return `<p>It looks at the DNS records, the start page and the certificate of domains, and keeps what they were and how they changed. Whoever runs it here is reached at ${contactLink(contact)}.</p>
+  return `<p>The crawler examines the DNS records, the start page and the certificate of domains, and records how they change. The contact of this installation is ${contactLink(contact)}.</p>
 <h2>How to recognise it</h2>
-<p>Every request says <code>User-Agent: ${agent}</code>. Its token for <code>robots.txt</code> is <code>domaindex</code>.</p>
-<h2>What it asks for</h2>
+<p>Every request has the header <code>User-Agent: ${agent}</code>. Its token for <code>robots.txt</code> is <code>domaindex</code>.</p>
+<h2>What it requests</h2>
 <ul>
 <li>Seven types of DNS records of a name: A, AAAA, NS, CNAME, MX, TXT and SOA.</li>
-<li><code>/</code> by http, and by https where that answers nothing or sends it there; the same of <code>www.</code> where the bare name answers nothing. Redirects are followed, at most 10, also to other domains, to see where they end.</li>
-<li><code>/robots.txt</code>, before a page is read.</li>
-<li>A TLS handshake at port 443, to see whether the certificate is valid. It may come without a request.</li>
+<li><code>/</code> over http, and over https if http does not answer or redirects to https. If the bare name does not answer, the same of <code>www.</code>. It follows redirects, at most 10, also to other domains, to find out where they end.</li>
+<li><code>/robots.txt</code>, before it reads a page.</li>
+<li>A TLS handshake at port 443, to find out whether the certificate is valid. It may come without a request.</li>
 </ul>
-<p>It sends nothing but GET, to ports 80 and 443, without cookies. It fills in no forms, runs no scripts, and follows no links.</p>
+<p>It sends only GET requests, to ports 80 and 443, without cookies. It does not fill in forms, run scripts or follow links.</p>
 <h2>How often</h2>
-<p>A name is due again about ${durationText(crawlSoonest)} after a visit at the earliest and about ${durationText(crawlLatest)} at the latest: sooner where something had changed. It is visited out of its turn for a file of new domains, and with a list that whoever runs the crawler gives. A visit that was cut short, because too many names lie at an address, or whose findings could not be trusted, is made again some minutes later. One visit of a thousand is made twice at once, by which the crawler checks on itself. At most one visit a second begins at an address, and at most five at all those of a network (/24, or /48 of IPv6) together; where so many names lie that ten days would not do for them, more, in proportion, up to 20 and 100.</p>
-<h2>What is kept</h2>
-<p>The DNS records and since when they are as they are; whether there is a website and where it redirects to; whether the certificate is valid; the accounts of social networks that the start page links to; and which words stand in its text and how often, as numbers, not the text.</p>
+<p>A name is due again about ${durationText(crawlMinInterval)} after a visit at the earliest and about ${durationText(crawlMaxInterval)} at the latest: sooner if something has changed. There are additional visits for a file of new domains, and for a list of names from the operator. If a visit was cut short because too many names are at an address, or if its results may be wrong, the crawler repeats it some minutes later. It makes one visit in a thousand twice at once, to check itself.</p>
+<p>At most one visit per second starts at an address, and at most five at all addresses of a network (/24, or /48 of IPv6) together. If an address or a network has so many names that ten days are not enough for them, the limits increase in proportion, up to 20 and 100.</p>
+<h2>What it stores</h2>
+<p>It stores the DNS records and when they changed, whether there is a website and where it redirects, and whether the certificate is valid. It also stores the accounts in social networks to which the start page links, and which words its text contains and how often, as numbers, not the text.</p>
 <h2>How to slow it down, or keep it away</h2>
 <ul>
-<li>An answer 429, or 503 with <code>Retry-After</code>, keeps it from that address for as long as is asked, for a minute at first, for an hour or a day where visits go on being answered so.</li>
-<li><code>robots.txt</code> keeps it from reading pages. Whether the site answers, where it redirects, and the certificate are still looked at:
+<li>After a response 429, or 503 with <code>Retry-After</code>, it does not contact that address for as long as the response asks: at most a minute at first, and at most an hour or a day if such responses continue.</li>
+<li><code>robots.txt</code> keeps it from reading pages. It still examines whether the site answers, where it redirects, and its certificate:
 <pre>User-agent: domaindex
 Disallow: /</pre></li>
-<li>To have no visits at all, neither DNS nor web, write to ${contactLink(contact)}, and name the domains, or the addresses. What is stored of a domain can be forgotten, too.</li>
+<li>To stop all visits, both DNS and web, write to ${contactLink(contact)} and name the domains or the addresses. The stored data of a domain can be deleted, too.</li>
 </ul>`
 }
 
-/** A contact is printable ASCII: the address of a page, or a mailbox. */
+/** A link to a contact, which is printable ASCII: the URL of a page, or a mailbox. */
 function contactLink(contact: string): string {
   const address = /^https?:/i.test(contact) ? contact : `mailto:${encodeURIComponent(contact).replace('%40', '@')}`
   return `<a href="${escapeHtml(address)}">${escapeHtml(contact)}</a>`
@@ -103,7 +104,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char]!)
 }
 
-/** Whole days, hours or minutes, as in `1 day` or `12 hours`. */
+/** A duration in whole days, hours or minutes, such as `1 day` or `12 hours`. */
 function durationText(seconds: number): string {
   const [unit, length] = DURATION_UNITS.find(([, each]) => seconds % each === 0) ?? (['second', 1] as const)
   const count = seconds / length

@@ -1,4 +1,4 @@
-/** The paths outside /v1.0/ that answer with a text: the quota, health, the OpenAPI document, the crawler's page. */
+/** The pages outside /v1.0/: the quota, health, the OpenAPI document and the page of the crawler. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addDays, formatInstant, startOfDay } from '../values/time.ts'
@@ -7,10 +7,10 @@ import { rateLimitHeaders } from './http/headers.ts'
 import { readBearerToken } from './http/request.ts'
 import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
 
-/** What a path of ours answers with. */
+/** Returns the response of a page. */
 type PageHandler = (request: FastifyRequest) => ApiResponse | Promise<ApiResponse>
 
-/** The pages by their paths. */
+/** The pages by path. */
 export function pageHandlers(context: ApiContext, document: string, crawler: ApiResponse): Record<string, PageHandler> {
   const openapi: ApiResponse = { status: 200, body: [Buffer.from(document)], headers: [], isShared: true }
   return {
@@ -22,7 +22,7 @@ export function pageHandlers(context: ApiContext, document: string, crawler: Api
   }
 }
 
-/** The daily budget of the account that the bearer's token stands for. Costs nothing, also with nothing left. */
+/** The daily budget of the account of the bearer token. It is free, even if no unit is left. */
 async function quotaResponse(
   { authenticator, quotaLimiter }: ApiContext,
   request: FastifyRequest,
@@ -37,7 +37,7 @@ async function quotaResponse(
   return { status: 200, body: [body], headers: rateLimitHeaders(caller, remaining ?? 0) }
 }
 
-/** Whether a proxy should send requests here. */
+/** Whether a proxy should send requests to this server. */
 function readinessResponse({ responses, isReady }: ApiContext): ApiResponse {
   if (responses.isDraining) return healthResponse(503, 'draining')
   return isReady() ? healthResponse(200, 'ok') : healthResponse(503, 'waiting for the store')

@@ -1,10 +1,10 @@
-/** Work that is waited for no longer than a time. */
+/** Waits for work with a timeout. */
 
-/** Resolves with what `work` does, or with null after so many milliseconds; no timer is left behind. */
+/** Resolves with the result of `work`, or with null after the given milliseconds. It leaves no timer. */
 export async function withTimeout<Result>(work: Promise<Result>, milliseconds: number): Promise<Result | null> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
+  const timeout = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, milliseconds, null).unref()
   })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
 }

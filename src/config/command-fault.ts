@@ -1,13 +1,13 @@
-/** What a command cannot do and its user can mend: said in one line that says what to do, without a stack. */
+/** Errors of a command that its user can correct. The message is one line that says what to do, without a stack. */
 
-/** The exit code of a command that did its work, but for what it had to refuse or hold back. */
+/** The exit code of a command that finished, but rejected or held back part of its input or output. */
 export const PARTLY_DONE = 3
 
 export class CommandFault extends Error {
   override name = 'CommandFault'
 }
 
-/** A command that is used wrongly: it ends with exit code 2 and has done nothing. */
+/** Incorrect usage of a command. The command does nothing and ends with exit code 2. */
 export class UsageFault extends CommandFault {
   override name = 'UsageFault'
 }

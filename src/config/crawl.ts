@@ -1,4 +1,4 @@
-/** The settings of crawls: a part of the table of all settings. */
+/** The settings of the crawler. */
 
 import { type KindShares, PROBE_KINDS, type ProbeKind } from '../crawler/queue/kind-selector.ts'
 import { parseSelfCheckPlan, type SelfCheckPlan } from '../probe/self-check/plan.ts'
@@ -13,18 +13,18 @@ import {
 } from './parse.ts'
 
 export type CrawlSettings = {
-  /** Who crawls: what stands in the User-Agent. Null: nobody has said. */
+  /** The contact in the User-Agent. Null: unset. */
   crawlContact: string | null
-  /** The file of the opt-out list. Null: there is none. */
+  /** The path of the opt-out list. Null: there is none. */
   crawlOptOut: string | null
   crawlSelfCheck: SelfCheckPlan
-  /** Visits a second. Null: as many as may be. */
+  /** Probes per second. Null: no limit. */
   crawlRate: number | null
   crawlShares: KindShares
   /** Seconds. */
   crawlMinInterval: number
   crawlMaxInterval: number
-  /** Names an account and day; 0: none. */
+  /** Names per account and day; 0: none. */
   crawlLookupRequests: number
   /** Null: no admin listener. */
   crawlAdmin: ListenAddress | null
@@ -110,7 +110,7 @@ const MAX_SHARE = 1_000
 function readShares(text: string): KindShares | undefined {
   const parts = text.split(',').map((part) => part.trim().split('='))
   const shares = new Map(parts.map(([kind, share = '']) => [kind as ProbeKind, parseWholeNumber(share, 0, MAX_SHARE)]))
-  const isWhole = parts.length === PROBE_KINDS.length && PROBE_KINDS.every((kind) => shares.get(kind) !== undefined)
-  const some = [...shares.values()].some((share) => share !== 0)
-  return isWhole && some ? (Object.fromEntries(shares) as KindShares) : undefined
+  const isComplete = parts.length === PROBE_KINDS.length && PROBE_KINDS.every((kind) => shares.get(kind) !== undefined)
+  const hasShare = [...shares.values()].some((share) => share !== 0)
+  return isComplete && hasShare ? (Object.fromEntries(shares) as KindShares) : undefined
 }

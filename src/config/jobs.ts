@@ -1,12 +1,12 @@
-/** The settings of the nights: a part of the table of all settings. */
+/** The settings of scheduled jobs. */
 
 import type { QualityBounds } from '../jobs/quality-check.ts'
 import { parseDuration, parseWholeNumber, type Setting } from './parse.ts'
 
 export type JobSettings = {
-  /** When a round begins: seconds after UTC midnight, rising. Null: this installation's server runs no nights. */
+  /** The times at which jobs start: seconds after UTC midnight, ascending. Null: `serve` runs no jobs. */
   jobTimes: readonly number[] | null
-  /** Null: every day is handed out. */
+  /** Null: no quality gate. */
   dailyBounds: Omit<QualityBounds, 'minDifference'> | null
   dailyFloor: number
   /** Seconds. */
@@ -55,7 +55,7 @@ function parseTimes(text: string): number[] | undefined {
 }
 
 function parseBounds(text: string): Omit<QualityBounds, 'minDifference'> | undefined {
-  const [, least, most] = /^(\d{1,4}(?:\.\d{1,4})?)-(\d{1,6}(?:\.\d{1,4})?)$/.exec(text) ?? []
-  const bounds = { min: Number(least), max: Number(most) }
+  const [, min, max] = /^(\d{1,4}(?:\.\d{1,4})?)-(\d{1,6}(?:\.\d{1,4})?)$/.exec(text) ?? []
+  const bounds = { min: Number(min), max: Number(max) }
   return bounds.min < bounds.max ? bounds : undefined
 }

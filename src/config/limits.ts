@@ -1,17 +1,17 @@
-/** The settings of what clients may ask before their token is looked at: a part of the table of all settings. */
+/** The settings of the limits that apply to a client before its token is checked. */
 
 import { isAddressRange, parseList, parseWholeNumber, type Setting } from './parse.ts'
 
 export type LimitSettings = {
-  /** Connections that are open at once; 0: any number. */
+  /** Open connections; 0: no limit. */
   connections: number
-  /** Of one client address. */
+  /** Open connections of one client address. */
   clientConnections: number
-  /** Requests a second of one client address, in each worker. */
+  /** Requests per second of one client address, in each worker. */
   clientRequests: number
-  /** Failed authentications a minute of one client address, in each worker. */
+  /** Failed authentications per minute of one client address, in each worker. */
   clientFailures: number
-  /** Addresses and ranges without the limits of a client address. */
+  /** Addresses and ranges to which these limits do not apply. */
   clientExempt: readonly string[]
 }
 

@@ -1,21 +1,21 @@
-/** How the texts of settings are read; undefined stands for a text that the setting may not be. */
+/** Parses the texts of settings. Every parser returns undefined if the text is not allowed. */
 
 import { isPostgres, isValidPostgresUrl } from '../store/port/url.ts'
 import { addressFamily, type IpAddress, parseAddress } from '../values/ip-address.ts'
 
-/** One row of the table. `fallback` is the default as text; `read` gives undefined for a text that the setting may not be. */
+/** One setting. `parse` returns undefined if the text is not allowed. */
 export type Setting<Value> = {
   name: string
   defaultText: string
   meaning: string
   allowed: string
   isSecret?: true
-  /** What may be shown of its text, where that is not all. */
+  /** Removes what must stay secret from the text, such as a password in a URL. */
   show?: (text: string) => string
   parse: (text: string) => Value | undefined
 }
 
-/** Where a server listens. */
+/** The address on which a server listens. */
 export type ListenAddress = { host: string; port: number }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 }
@@ -50,7 +50,7 @@ export function parseList(text: string, fits: (item: string) => boolean): string
   return items.every(fits) ? items : undefined
 }
 
-/** An address, or an address with the length of a prefix. */
+/** Whether a text is an address, with or without a prefix length. */
 export function isAddressRange(text: string): boolean {
   const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const parsed: IpAddress | null = parseAddress(address)
@@ -61,7 +61,7 @@ export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-/** Seconds: a whole number of minutes, hours or days, as `90m`, `12h` or `30d`; 3,650 days at most. */
+/** Seconds from a whole number of minutes, hours or days, such as `90m`, `12h` or `30d`; 3,650 days at most. */
 export function parseDuration(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([mhd])$/.exec(text) ?? []
   const seconds = Number(digits) * (UNIT_SECONDS[unit] ?? Number.NaN)
@@ -74,7 +74,10 @@ export function parseRate(text: string): number | undefined {
   return value > 0 && value <= MAX_RATE ? value : undefined
 }
 
-/** Printable ASCII without what would end the comment of a User-Agent (RFC 9110, chapter 5.6.5), and without a password for all to read. */
+/**
+ * Whether a text is a contact: printable ASCII without the characters that end a comment in a User-Agent (RFC 9110,
+ * chapter 5.6.5), and without a password, because everybody can read it.
+ */
 export function isContact(text: string): boolean {
   if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false
   return /^https?:\/\//i.test(text) ? URL.canParse(text) && !hasUser(new URL(text)) : /^[^@:/]+@[^@:/]+$/.test(text)

@@ -1,11 +1,11 @@
-/** The limits of the plans, as the settings have them. */
+/** Loads the limits of the plans. */
 
 import { readFileSync } from 'node:fs'
 import { DEFAULT_PLAN_LIMITS, type PlanLimitTable } from '../accounts/plan.ts'
 import { readPlanFile } from '../accounts/plan-file.ts'
 import { type Settings, SettingsFault } from './settings.ts'
 
-/** Those of the specification, changed by the file that DOMAINDEX_PLANS names. Throws SettingsFault. */
+/** The limits of the specification, with the changes of the file in DOMAINDEX_PLANS. Throws SettingsFault. */
 export function loadPlanLimits({ plans }: Pick<Settings, 'plans'>): PlanLimitTable {
   if (plans === null) return DEFAULT_PLAN_LIMITS
   const limits = readPlanFile(readPlanFileText(plans))

@@ -1,16 +1,16 @@
-/** The rhythm of visits, as the settings say it. */
+/** The minimum and maximum time between two probes of a name, from the settings. */
 
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from '../apply/next-probe.ts'
 import { CommandFault } from './command-fault.ts'
 import { SETTINGS, type Settings } from './settings.ts'
 
-/** Throws CommandFault where the least time between visits is longer than the most. */
-export function probeIntervalsOf({ crawlMinInterval: soonest, crawlMaxInterval: latest }: Settings): ProbeIntervals {
-  if (soonest > latest) {
-    const { crawlMinInterval: crawlSoonest, crawlMaxInterval: crawlLatest } = SETTINGS
+/** Throws CommandFault if the minimum is longer than the maximum. */
+export function probeIntervalsOf({ crawlMinInterval: min, crawlMaxInterval: max }: Settings): ProbeIntervals {
+  if (min > max) {
+    const { crawlMinInterval, crawlMaxInterval } = SETTINGS
     throw new CommandFault(
-      `${crawlSoonest.name} is longer than ${crawlLatest.name}: make it shorter, or the other longer`,
+      `${crawlMinInterval.name} is longer than ${crawlMaxInterval.name}: decrease the first or increase the second`,
     )
   }
-  return { min: soonest, first: Math.min(Math.max(DEFAULT_PROBE_INTERVALS.first, soonest), latest), max: latest }
+  return { min, first: Math.min(Math.max(DEFAULT_PROBE_INTERVALS.first, min), max), max }
 }

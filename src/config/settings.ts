@@ -1,4 +1,4 @@
-/** Every setting once: its name, its default, what it means, what it may be, and how its text is read. */
+/** All settings: name, default, meaning, allowed values and parser. */
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -27,14 +27,14 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 type GroupedSettings = CrawlSettings & LimitSettings & NamesSettings & JobSettings & StoreSettings
 
-/** All settings, read. */
+/** The values of all settings. */
 export type Settings = GroupedSettings & {
-  /** Connections to PostgreSQL of a process. */
+  /** The maximum number of PostgreSQL connections of a process. */
   pool: number
   files: string
   /** The path of the file that changes the limits of the plans. Null: there is none. */
   plans: string | null
-  /** Of each edition. */
+  /** The number of snapshots of each edition that are kept. */
   snapshotsKept: number
   host: string
   /** 0: any free port. */
@@ -42,14 +42,14 @@ export type Settings = GroupedSettings & {
   /** Null: no admin listener. */
   admin: ListenAddress | null
   workers: number
-  /** Null: the store's own. */
+  /** Null: the store keeps the secret. */
   secret: string | null
-  /** Addresses and ranges (`10.0.0.0/8`) whose X-Forwarded-For counts. */
+  /** Addresses and ranges (`10.0.0.0/8`) whose X-Forwarded-For header is trusted. */
   trustedProxies: readonly string[]
-  /** The origins that may read answers; `*` for all, an empty list for none. */
+  /** The origins that may read responses; `*` for all, an empty list for none. */
   cors: '*' | readonly string[]
   logLevel: LogLevel
-  /** Whether this installation's server keeps the index of /similar. */
+  /** Whether `serve` maintains the /similar index. */
   index: boolean
 }
 
@@ -156,32 +156,33 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
   ...CRAWL_SETTINGS,
 }
 
-/** Settings that may not be what they are: a line for each. */
+/** Invalid settings. The message has one line for each. */
 export class SettingsFault extends Error {
   override name = 'SettingsFault'
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The settings of an environment; an empty text counts as unset. Throws SettingsFault. */
+/** Reads the settings from an environment. An empty variable counts as unset. Throws SettingsFault. */
 export function readSettings(environment: Environment): Settings {
-  const read: Partial<Record<keyof Settings, unknown>> = {}
+  const values: Partial<Record<keyof Settings, unknown>> = {}
   const faults: string[] = []
   for (const [key, setting] of Object.entries(SETTINGS) as [keyof Settings, Setting<unknown>][]) {
-    const given = environment[setting.name] || setting.defaultText
-    const value = setting.parse(given)
-    if (value === undefined) faults.push(invalidSettingMessage(setting, given))
-    read[key] = value
+    const text = environment[setting.name] || setting.defaultText
+    const value = setting.parse(text)
+    if (value === undefined) faults.push(invalidSettingMessage(setting, text))
+    values[key] = value
   }
-  const settings = read as Settings
+  const settings = values as Settings
   faults.push(...applyLedgerPaths(settings))
   if (faults.length > 0) throw new SettingsFault(faults.join('\n'))
   return settings
 }
 
 /**
- * The settings of this process: `.env` of the working directory is read first, where a variable that is set already wins.
- * Variables that look like settings and are none are told to `warn`, a line each. Throws SettingsFault.
+ * Reads the settings of this process. It loads `.env` of the working directory first. Variables that are already set
+ * take precedence. It passes one line to `warn` for each variable that looks like a setting but is not one.
+ * Throws SettingsFault.
  */
 export function loadSettings(warn: (line: string) => void = console.error): Settings {
   if (existsSync('.env')) process.loadEnvFile()
@@ -189,27 +190,27 @@ export function loadSettings(warn: (line: string) => void = console.error): Sett
   return readSettings(process.env)
 }
 
-/** A line for every variable whose name begins like a setting's and is none, with the setting that comes closest. */
+/** One line for each variable that has the prefix of settings but is not a setting. It suggests the closest setting. */
 export function unknownSettings(environment: Environment): string[] {
   const names = Object.values(SETTINGS).map(({ name }) => name)
   return Object.keys(environment)
     .filter((name) => name.startsWith('DOMAINDEX_') && !names.includes(name))
-    .map((name) => `${name} is no setting and is ignored; did you mean ${closestWord(name, names)}?`)
+    .map((name) => `${name} is not a setting and is ignored; did you mean ${closestWord(name, names)}?`)
 }
 
-function invalidSettingMessage({ name, allowed: may, isSecret, show }: Setting<unknown>, given: string): string {
-  const words = isSecret
-    ? 'the one given is not'
-    : `it is ${JSON.stringify(show ? maskedText(given) : redactUrlUser(given))}`
-  return `${name} must be ${may}; ${words}`
+function invalidSettingMessage({ name, allowed, isSecret, show }: Setting<unknown>, text: string): string {
+  const current = isSecret
+    ? 'its current value is not'
+    : `it is ${JSON.stringify(show ? maskedText(text) : redactUrlUser(text))}`
+  return `${name} must be ${allowed}; ${current}`
 }
 
-/** The text without what stands before the `@` of a URL: it may be a password. */
+/** The text without the part of a URL before the `@`, which may contain a password. */
 function redactUrlUser(text: string): string {
   return text.replace(/\/\/.*@/gs, '//…@')
 }
 
-/** The text of a setting as it may be shown. */
+/** The text of a setting without secrets, for display. */
 export function displayText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' | 'show'>, text: string): string {
   if (isSecret) return text === '' ? 'unset' : 'set'
   return show ? show(text) : text

@@ -1,16 +1,16 @@
-/** The settings of where names come from: a part of the table of all settings. */
+/** The settings of the sources of names. */
 
 import type { Setting } from './parse.ts'
 
 export type NamesSettings = {
   /** The folder of registrations. */
   zones: string
-  /** The folder that zones and lists are put in. */
+  /** The folder for zones and lists to import. */
   inbox: string
-  /** The account at CZDS. Null: there is none. */
+  /** The user name of the account at CZDS. Null: there is none. */
   czdsUser: string | null
   czdsPassword: string | null
-  /** Base URLs: of the API that gives tokens, and of the one that gives zones. */
+  /** Base URLs of the API for tokens and of the API for zones. */
   czdsAccounts: string
   czdsZones: string
 }
@@ -61,11 +61,11 @@ export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<Na
   },
 }
 
-/** A password goes there: over TLS, or no farther than this machine. */
+/** The origin of a base URL. It must use TLS or be on this machine, because it receives a password. */
 function parseBaseUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, hostname, origin } = new URL(text)
-  const isNear = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-  const fits = protocol === 'https:' || (protocol === 'http:' && isNear)
+  const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+  const fits = protocol === 'https:' || (protocol === 'http:' && isLoopback)
   return fits && text.replace(/\/$/, '') === origin ? origin : undefined
 }

@@ -1,4 +1,4 @@
-/** The settings of the store and its disks: a part of the table of all settings. */
+/** The settings of the store and its disks. */
 
 import { resolve } from 'node:path'
 import { isPostgres, redactedStoreUrl, type StoreLocation, storeUrlOf } from '../store/port/url.ts'
@@ -6,14 +6,14 @@ import type { FreeSpace } from '../store/shared/disk.ts'
 import { parseStoreUrl, type Setting } from './parse.ts'
 
 export type StoreSettings = {
-  /** `sqlite:PATH`, or a URL of PostgreSQL, which may hold a password; with the path of the ledger if that lies apart. */
+  /** `sqlite:PATH`, or a PostgreSQL URL, which may contain a password. With the path of a separate ledger. */
   store: StoreLocation
-  /** Another store, which this one is copied to. */
+  /** The store to which `domaindex copy` copies. */
   storeTo: StoreLocation | null
-  /** The paths of ledgers that lie apart, which are in `store` and `storeTo` already. */
+  /** The paths of separate ledgers. `store` and `storeTo` already include them. */
   ledger: string | null
   ledgerTo: string | null
-  /** What stays free on a disk. Null: nothing is kept free. */
+  /** The space that stays free on a disk. Null: none. */
   diskFree: FreeSpace | null
 }
 
@@ -73,21 +73,21 @@ function parseFreeSpace(text: string): FreeSpace | undefined {
   }
 }
 
-/** Puts the ledgers that lie apart into the places of their stores; returns what is wrong, a line for each. */
+/** Adds the paths of separate ledgers to the locations of their stores. Returns one line for each fault. */
 export function applyLedgerPaths(settings: StoreSettings): string[] {
   const faults: string[] = []
   for (const [store, ledger] of [
     ['store', 'ledger'],
     ['storeTo', 'ledgerTo'],
   ] as const) {
-    const [place, path] = [settings[store], settings[ledger]]
-    if (!place || !path) continue
-    if (isPostgres(place)) faults.push(`${STORE_SETTINGS[ledger].name} is for a store in SQLite: leave it unset`)
-    else if (resolve(storeUrlOf(place).slice('sqlite:'.length)) === resolve(path))
+    const [location, path] = [settings[store], settings[ledger]]
+    if (!location || !path) continue
+    if (isPostgres(location)) faults.push(`${STORE_SETTINGS[ledger].name} is for a store in SQLite: leave it unset`)
+    else if (resolve(storeUrlOf(location).slice('sqlite:'.length)) === resolve(path))
       faults.push(
-        `${STORE_SETTINGS[ledger].name} and ${STORE_SETTINGS[store].name} name the same file: give the ledger one of its own`,
+        `${STORE_SETTINGS[ledger].name} and ${STORE_SETTINGS[store].name} are the same file: set another path for the ledger`,
       )
-    settings[store] = { url: storeUrlOf(place), ledger: path }
+    settings[store] = { url: storeUrlOf(location), ledger: path }
   }
   return faults
 }

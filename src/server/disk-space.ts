@@ -1,4 +1,4 @@
-/** Room on the disks of a command: what it writes waits for it, and the operator is told. */
+/** Makes a command wait for disk space before it writes, and notifies the operator. */
 
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
@@ -8,32 +8,32 @@ import type { Store } from '../store/port/store.ts'
 
 type NotifyDiskSpace = ConstructorParameters<typeof DiskSpaceMonitor>[0]['notify']
 
-/** On standard error. */
-export const printDiskSpace: NotifyDiskSpace = (why) => {
-  console.error(why === null ? 'domaindex: resumed: disk space available' : `domaindex: paused: ${why}`)
+/** Prints to standard error. `reason`: the reason for the pause; null when it ends. */
+export const printDiskSpace: NotifyDiskSpace = (reason) => {
+  console.error(reason === null ? 'domaindex: resumed: disk space available' : `domaindex: paused: ${reason}`)
 }
 
-/** In a log. */
+/** Writes to a log. */
 export function logDiskSpace(log: Pick<Logger, 'warn'>): NotifyDiskSpace {
-  return (why) => log.warn(why === null ? 'resumed: disk space available' : `paused: disk space low: ${why}`)
+  return (reason) => log.warn(reason === null ? 'resumed: disk space available' : `paused: disk space low: ${reason}`)
 }
 
-/** The room of the store's disk, and of those that the other paths lie on. */
+/** A monitor for the disks of the store and of the other paths. */
 export function diskSpaceOf(
   { store, diskFree }: Settings,
-  others: readonly string[],
+  otherPaths: readonly string[],
   notify: NotifyDiskSpace,
 ): DiskSpaceMonitor {
-  return new DiskSpaceMonitor({ paths: [...storePaths(store), ...others], minFree: diskFree, notify })
+  return new DiskSpaceMonitor({ paths: [...storePaths(store), ...otherPaths], minFree: diskFree, notify })
 }
 
-/** Opens the store of the settings for writing; saves wait for room on its disk and on those of the other paths. */
+/** Opens the store of the settings for writing. Writes wait for space on its disks and on those of the other paths. */
 export async function openStoreWaitingForSpace(
   settings: Settings,
-  others: readonly string[],
+  otherPaths: readonly string[],
   signal: AbortSignal,
 ): Promise<Store> {
-  const { store: place, secret, pool } = settings
-  const store = await openStore(place, { access: 'write', ledger: 'own', secret, pool })
-  return storeWaitingForSpace(store, diskSpaceOf(settings, others, printDiskSpace), signal)
+  const { store: location, secret, pool } = settings
+  const store = await openStore(location, { access: 'write', ledger: 'own', secret, pool })
+  return storeWaitingForSpace(store, diskSpaceOf(settings, otherPaths, printDiskSpace), signal)
 }

@@ -1,4 +1,4 @@
-/** What the files of the nights are made with, as the settings say it. */
+/** Creates the dependencies of jobs from the settings. */
 
 import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
@@ -10,38 +10,45 @@ import { openRegistrations } from '../registrations/registrations.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
 
-/** Threads that pack, at most: each takes some 20 MB. */
+/** The maximum number of compression threads. Each uses about 20 MB. */
 const MAX_PACKING_THREADS = 16
-/** Seconds until the inbox is looked into again for files that may have been written still. */
+/** Seconds until the inbox is checked again for files that may have been incomplete. */
 const INBOX_RECHECK_SECONDS = 120
 
-/** `onReport` is told of each file of the inbox. */
+/** `onReport` is called for each file of the inbox. */
 export function createJobDependencies(
   settings: Settings,
   store: Store,
   onReport: (report: InboxReport) => void,
   diskSpace?: JobDependencies['diskSpace'],
 ): JobDependencies {
-  const { files, zones: root, inbox: folder, dailyBounds, dailyFloor: floor, snapshotsKept: kept } = settings
+  const {
+    files,
+    zones: root,
+    inbox: folder,
+    dailyBounds,
+    dailyFloor: minDifference,
+    snapshotsKept: keepCount,
+  } = settings
   const fileStore = openFolderFileStore(files)
   const inbox = openInbox(folder)
-  let inboxAgain: Instant | null = null
+  let recheckAt: Instant | null = null
   return {
     store,
     ...(diskSpace && { diskSpace }),
     fileStore,
     registrations: openRegistrations(root),
-    qualityBounds: dailyBounds && { ...dailyBounds, minDifference: floor },
+    qualityBounds: dailyBounds && { ...dailyBounds, minDifference },
     threads: Math.min(MAX_PACKING_THREADS, availableParallelism()),
     async processInbox({ signal }) {
       const reports = await processInbox({ ...inbox, root, store, signal, onReport })
       signal.throwIfAborted()
-      inboxAgain = inbox.seenFiles.size > 0 ? (await store.now()) + INBOX_RECHECK_SECONDS : null
+      recheckAt = inbox.seenFiles.size > 0 ? (await store.now()) + INBOX_RECHECK_SECONDS : null
       return { rows: reports.filter(({ outcome }) => outcome === 'done').length }
     },
-    inboxRecheckAt: () => inboxAgain,
+    inboxRecheckAt: () => recheckAt,
     async buildSnapshots(run) {
-      const [names] = await buildSnapshots({ fileStore, listing: store.listing, date: null, keepCount: kept }, run)
+      const [names] = await buildSnapshots({ fileStore, listing: store.listing, date: null, keepCount }, run)
       return { rows: names!.rows }
     },
   }

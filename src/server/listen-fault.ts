@@ -1,22 +1,22 @@
-/** Where a server listens, in words, and why it cannot. */
+/** The error messages of a server that cannot listen. */
 
 import { CommandFault } from '../config/command-fault.ts'
 import type { Listener } from '../config/settings.ts'
 
-/** Why nobody can listen there, in words that say what to do; `names` are the settings that say where. */
+/** The error of a server that cannot listen. `settingNames`: the settings of its host and port, for the message. */
 export function listenFault(
   { code, message }: { code?: string | null | undefined; message: string },
   { host, port }: Listener,
   settingNames: { host: string; port: string },
 ): Error {
-  const place = `${bracketedHost(host)}:${port}`
-  if (code === 'EADDRINUSE') return new CommandFault(`${place} is in use: name another port with ${settingNames.port}`)
+  const address = `${bracketedHost(host)}:${port}`
+  if (code === 'EADDRINUSE') return new CommandFault(`${address} is in use: set another port with ${settingNames.port}`)
   if (code === 'EACCES')
-    return new CommandFault(`${place} is not for this user: name another port with ${settingNames.port}`)
+    return new CommandFault(`this user may not listen on ${address}: set another port with ${settingNames.port}`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new CommandFault(`this machine has no address ${host}: name another one with ${settingNames.host}`)
+    return new CommandFault(`this machine has no address ${host}: set another one with ${settingNames.host}`)
   }
-  return new CommandFault(`cannot serve on ${place}: ${message}`)
+  return new CommandFault(`cannot listen on ${address}: ${message}`)
 }
 
 export function bracketedHost(host: string): string {

@@ -1,19 +1,19 @@
-/** The log: JSON lines on standard error, written beside the requests and never waited for. */
+/** Opens the log: JSON lines on standard error. Requests never wait for it. */
 
 import { type Logger, pino } from 'pino'
 import type { LogLevel } from '../config/settings.ts'
 
 const STDERR_FD = 2
-/** Bytes of a write, at most: to a pipe, nothing of another process can fall between them (PIPE_BUF). */
+/** The maximum number of bytes of a write. Up to PIPE_BUF, a write to a pipe is atomic. */
 const LOG_WRITE_BYTES = 4_096
-/** Bytes that wait while whoever reads the log does not; what comes then is dropped. */
+/** The maximum number of buffered bytes if the reader of the log is slow. Further lines are dropped. */
 const MAX_BUFFERED_LOG_BYTES = 16 * 2 ** 20
-/** Milliseconds that a line waits for more to be written with it, at most. */
+/** The maximum number of milliseconds that a line stays in the buffer. */
 const LOG_FLUSH_MS = 250
 
 export type OpenedLog = { log: Logger; flush: () => void }
 
-/** `flush` writes at once what still waits: before the process ends. */
+/** Opens the log. `flush` writes the buffered lines; call it before the process ends. */
 export function openLog(level: LogLevel): OpenedLog {
   const destination = pino.destination({
     dest: STDERR_FD,
@@ -23,7 +23,7 @@ export function openLog(level: LogLevel): OpenedLog {
     maxLength: MAX_BUFFERED_LOG_BYTES,
     periodicFlush: LOG_FLUSH_MS,
   })
-  destination.on('error', () => {}) // nobody reads it any more: requests are answered all the same
+  destination.on('error', () => {}) // without a reader of the log, the server still answers requests
   return { log: pino({ level, base: { pid: process.pid } }, destination), flush: () => flushDestination(destination) }
 }
 
@@ -31,6 +31,6 @@ function flushDestination(destination: ReturnType<typeof pino.destination>): voi
   try {
     destination.flushSync()
   } catch {
-    // the reader is gone, or does not read
+    // the log has no reader, or the reader is blocked
   }
 }

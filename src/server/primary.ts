@@ -1,4 +1,4 @@
-/** The primary of `serve`: the ledger's pen, the admin listener and the workers, from the start to an end in order. */
+/** The primary of `serve`: starts and stops the ledger writer, the admin listener, workers and child processes. */
 
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
@@ -16,24 +16,24 @@ import { type SupervisedChild, superviseChild } from './processes/child-supervis
 import type { CrawlCommand, CrawlOrder, IndexCommand, JobsCommand, WorkerOrder } from './processes/messages.ts'
 import { WorkerPool } from './processes/worker-pool.ts'
 
-/** `address`: where requests are answered. `ended` resolves when a signal has ended all of it. */
+/** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
 export type RunningServer = { address: string; ended: Promise<void> }
 
-/** `crawl`: what is crawled with, beside; null: nothing is. `names`: what says where requests are answered, for messages. */
+/** `crawl`: options of the crawler; null: no crawler. `settingNames`: the settings of host and port, for messages. */
 export type ServeOptions = {
   demo: boolean
   crawl?: Omit<CrawlOrder, 'settings'> | null
   settingNames?: typeof PUBLIC_SETTING_NAMES
 }
 
-/** The settings that say where to listen. */
+/** The settings of the host and port of each listener, for messages. */
 const ADMIN_SETTING_NAMES = { host: 'DOMAINDEX_ADMIN', port: 'DOMAINDEX_ADMIN' }
 const PUBLIC_SETTING_NAMES = { host: 'DOMAINDEX_HOST', port: 'DOMAINDEX_PORT' }
 
-/** Connections of this process to a store that has any: it answers nobody. */
+/** PostgreSQL connections of the primary, which answers no requests. */
 const PRIMARY_POOL_SIZE = 2
 
-/** What is to be ended, in this order. */
+/** The parts of a server, in the order in which they are stopped. */
 type ServerParts = {
   acceptor: Acceptor
   workerPool: WorkerPool
@@ -43,7 +43,7 @@ type ServerParts = {
   logOutput: OpenedLog
 }
 
-/** Starts the server; resolves when it answers. Throws CommandFault, and StoreFault for a store that cannot be opened. */
+/** Resolves when the server answers requests. Throws CommandFault, and StoreFault if the store cannot be opened. */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningServer> {
   const { demo, crawl = null, settingNames: names = PUBLIC_SETTING_NAMES } = options
   const { store: url, secret } = settings
@@ -60,7 +60,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     logOutput: output,
   }
   try {
-    await store.ledger.secrets(await store.now()) // refuses a secret that is not the installation's, before anybody serves
+    await store.ledger.secrets(await store.now()) // throws if the secret is not that of the installation
     parts.admin = await startAdmin(settings, parts)
     const port = await startWorkers({ settings, limits, demo }, names, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
@@ -73,7 +73,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
   }
 }
 
-/** The crawl, the night and the index, where they are wanted. */
+/** Starts the crawler, the job scheduler and the indexer, as the settings say. */
 function startChildren(settings: Settings, crawl: ServeOptions['crawl'], log: Logger): SupervisedChild[] {
   const started: SupervisedChild[] = []
   if (crawl) {
@@ -94,7 +94,7 @@ function startChildren(settings: Settings, crawl: ServeOptions['crawl'], log: Lo
   return started
 }
 
-/** Null where the settings want none. */
+/** Starts the admin listener; null if the settings turn it off. */
 async function startAdmin(
   { admin, files }: Settings,
   { store, workerPool, acceptor, logOutput: output }: ServerParts,
@@ -112,31 +112,31 @@ async function startAdmin(
   }
 }
 
-/** Starts the workers, then listens; returns the port. */
+/** Starts the workers, then listens. Returns the port. */
 async function startWorkers(
   order: WorkerOrder,
   names: typeof PUBLIC_SETTING_NAMES,
   { workerPool, acceptor }: ServerParts,
 ): Promise<number> {
-  const { host, port: wanted, workers } = order.settings
+  const { host, port, workers } = order.settings
   try {
     await workerPool.start(order, workers)
-    return await acceptor.listen(wanted)
+    return await acceptor.listen(port)
   } catch (error) {
-    throw listenFault(error as NodeJS.ErrnoException, { host, port: wanted }, names)
+    throw listenFault(error as NodeJS.ErrnoException, { host, port }, names)
   }
 }
 
-/** Resolves when a signal asks for the end; a second one ends this process at once, and its workers with it. */
+/** Resolves at the first SIGINT or SIGTERM. A second signal ends this process and its workers at once. */
 function stopRequested(): Promise<void> {
   return new Promise((resolve) => {
     let isStopRequested = false
-    const hear = (_signal: NodeJS.Signals, number: number): void => {
+    const onSignal = (_signal: NodeJS.Signals, number: number): void => {
       if (isStopRequested) process.exit(128 + number)
       isStopRequested = true
       resolve()
     }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, hear)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
   })
 }
 

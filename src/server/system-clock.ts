@@ -1,8 +1,8 @@
-/** The clock of what goes on and on, a crawl, the nights or the index: real time. */
+/** The clock of crawls, jobs and the indexer: real time. */
 
 import type { CrawlClock } from '../crawler/notifier.ts'
 
-/** The longest that a timer of Node waits. */
+/** The maximum delay of a timer of Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const SYSTEM_CLOCK: CrawlClock = {

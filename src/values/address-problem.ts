@@ -1,31 +1,31 @@
-/** Text that is close to an IP address, and what to send instead. */
+/** Explains why a text that resembles an IP address is not one, and what to send instead. */
 
 import { refang } from './defanged.ts'
 import { type IpAddress, parseQueryAddress } from './ip-address.ts'
 
-/** Characters of a text that is looked into, at most: no address with all that people add to it is longer. */
+/** Longer texts are not examined. No address is longer, even with a scheme, port and path around it. */
 const MAX_TEXT_UNITS = 200
 const PREFIX_LENGTH_SUFFIX = /^(.*)\/(?:\d{1,3}|[\d.]{7,15})$/
 const WILDCARD_ADDRESS = /^\d{1,3}(?:\.\d{1,3}){0,2}\.[x*]$/i
 const RANGE_NOT_SUPPORTED = '/reverseip takes one address at a time, not a range'
 
 /**
- * What keeps a text from being an address, and what to send instead: one English phrase. Null if the text does not look like
- * an address, or is one.
+ * Returns one English phrase: why the text is not an address, and what to send instead.
+ * Returns null if the text is an address or does not resemble one.
  */
 export function addressProblem(text: string): string | null {
-  const given = text.trim()
-  if (given.length > MAX_TEXT_UNITS || parseQueryAddress(given) !== null) return null
-  const plain = refang(given)
+  const trimmed = text.trim()
+  if (trimmed.length > MAX_TEXT_UNITS || parseQueryAddress(trimmed) !== null) return null
+  const plain = refang(trimmed)
   if (WILDCARD_ADDRESS.test(plain)) return `${RANGE_NOT_SUPPORTED}; send each address by itself`
   const first = firstAddressOfRange(plain)
   if (first !== null) return `${RANGE_NOT_SUPPORTED}; send each address by itself, such as ${first}`
   const inner = addressInText(plain)
   if (inner === null) return null
-  return `${plain === given ? describeAddressProblem(given) : 'the address is defanged'}; send ${inner}`
+  return `${plain === trimmed ? describeAddressProblem(trimmed) : 'the address is defanged'}; send ${inner}`
 }
 
-/** The address in front of a prefix length, a netmask, or a dash and another address; null if the text is no such range. */
+/** The address before a prefix length, a netmask, or a dash and another address; null if the text is not a range. */
 function firstAddressOfRange(text: string): IpAddress | null {
   const start = PREFIX_LENGTH_SUFFIX.exec(text)?.[1]
   if (start !== undefined) return addressInText(start)

@@ -1,6 +1,6 @@
-// The bytewise order of texts: that of their UTF-8 bytes, which is not JavaScript's own order of UTF-16 units.
+// Compares texts by their UTF-8 bytes. JavaScript itself compares UTF-16 units, which gives another order.
 
-/** Negative, 0 or positive as `a` comes before, equals or comes after `b` in bytes of UTF-8; for Array.sort. */
+/** A compare function for Array.sort: the order of the UTF-8 bytes. */
 export function compareBytewise(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
   for (let at = 0; at < shorter; at++) {
@@ -10,7 +10,7 @@ export function compareBytewise(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** A UTF-16 unit with the surrogates moved behind U+FFFF, where the characters they write belong. */
+/** Moves surrogates behind U+FFFF, because the characters that they encode come after it. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

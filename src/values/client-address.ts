@@ -1,12 +1,12 @@
-/** Client addresses as they are counted: IPv4 each for itself, IPv6 by the /64 that one subscriber has. */
+/** The keys by which limits count clients: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has. */
 
 import { BlockList } from 'node:net'
 import { addressFamily, packToHex, parseQueryAddress } from './ip-address.ts'
 
-/** Hexadecimal digits of the family and of the first 64 bits. */
+/** The digits of the family and of the first 64 bits. */
 const NETWORK_HEX_DIGITS = 2 + 16
 
-/** What an address is counted under. A text that is no address is counted under itself. */
+/** The key of a client address. A text that is not an address is its own key. */
 export function clientAddressKey(text: string): string {
   if (!text.includes(':')) return text
   const address = parseQueryAddress(text)
@@ -14,7 +14,7 @@ export function clientAddressKey(text: string): string {
   return packToHex(address).slice(0, NETWORK_HEX_DIGITS)
 }
 
-/** Whether an address lies in one of the ranges (`10.0.0.0/8`, `::1`). */
+/** Returns a function that reports whether an address lies in one of the ranges (`10.0.0.0/8`, `::1`). */
 export function clientRangeMatcher(ranges: readonly string[]): (text: string) => boolean {
   const list = new BlockList()
   for (const range of ranges) {

@@ -1,26 +1,23 @@
-/** The closest of some words to one that was misspelt. */
+/** Finds the word that is closest to a misspelt one. */
 
-/** The word that takes the fewest changes, the first of several; undefined where there are no words. */
+/** The word with the smallest edit distance, the first if several are equal; undefined if there are no words. */
 export function closestWord(text: string, words: readonly string[]): string | undefined {
   return words.toSorted((a, b) => editDistance(a, text) - editDistance(b, text))[0]
 }
 
-/**
- * The least number of characters to put in, leave out, change or swap with the next that makes one text the other (optimal
- * string alignment).
- */
+/** The smallest number of insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
-  let before: number[] = []
+  let previousRow: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let at = 0; at < a.length; at++) {
     const next = [at + 1]
     for (let index = 0; index < b.length; index++) {
       const isSwap = at > 0 && index > 0 && a[at] === b[index - 1] && a[at - 1] === b[index]
-      const swapped = isSwap ? before[index - 1]! + 1 : Number.POSITIVE_INFINITY
+      const swapped = isSwap ? previousRow[index - 1]! + 1 : Number.POSITIVE_INFINITY
       const changed = row[index]! + (a[at] === b[index] ? 0 : 1)
       next.push(Math.min(row[index + 1]! + 1, next[index]! + 1, changed, swapped))
     }
-    before = row
+    previousRow = row
     row = next
   }
   return row[b.length]!

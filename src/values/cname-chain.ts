@@ -1,12 +1,12 @@
-// The chain of aliases (CNAME records) that one DNS answer shows.
+// Follows the chain of aliases (CNAME records) in one DNS answer.
 
-/** Most links of a chain that are followed. */
+/** The maximum number of links that are followed. */
 export const MAX_CNAME_LINKS = 16
 
 /**
- * Goes along `targets` (owner to target, hosts in the form of parseHost) from a host to one of `owners`, which have records,
- * or to one from which no alias leads on. `aliases` are the targets in their order, one more than MOST_ALIASES where the chain
- * goes on behind that; null for a loop.
+ * Follows `targets` (owner to target, hosts in the form of parseHostName) from a host to the end of its chain. The
+ * chain ends at a host of `owners`, which have records, or at a host without an alias. `aliases` are the targets in
+ * their order. If the chain is longer than MAX_CNAME_LINKS, they are one more than that. Returns null for a loop.
  */
 export function followCnames(
   host: string,

@@ -1,4 +1,4 @@
-// DNS records as the API answers them, and the canonical set of one type that an observation may carry.
+// DNS records in the form of the API, and the canonical set of records of one type.
 
 import { compareBytewise } from './bytewise-order.ts'
 import { parseHostName } from './host-name.ts'
@@ -18,7 +18,7 @@ export type MXRecord = { priority: number; mail_server: string }
 export type TXTRecord = { text: string; parts: string[] }
 export type NSRecord = { nameserver: string }
 export type CNAMERecord = { target: string }
-/** The times are in seconds; `minimum_ttl_seconds` is left out where it was not reported. */
+/** `minimum_ttl_seconds` is missing if it was not reported. */
 export type SOARecord = {
   primary_nameserver: string
   admin_email: string
@@ -42,8 +42,8 @@ type RecordByType = {
 export type RecordsByType = { [T in RecordType]: RecordByType[T][] }
 export type AnyRecord = RecordByType[RecordType]
 
-/** How one type is read from an observation, `read` answering a reason of refusal as text, and how it is ordered. */
-type RecordRule<R> = { max: number; read: (given: unknown) => R | string; compare: (a: R, b: R) => number }
+/** Rules for one record type. `read` returns the record, or the reason why it is invalid as text. */
+type RecordRule<R> = { max: number; read: (input: unknown) => R | string; compare: (a: R, b: R) => number }
 
 const RECORD_RULES: { [T in RecordType]: RecordRule<RecordByType[T]> } = {
   A: { max: 256, read: parseA, compare: (a, b) => compareAddresses(a.ipv4_address, b.ipv4_address) },
@@ -55,7 +55,7 @@ const RECORD_RULES: { [T in RecordType]: RecordRule<RecordByType[T]> } = {
   CNAME: { max: 500, read: parseCNAME, compare: (a, b) => compareBytewise(a.target, b.target) },
 }
 const MAX_SET_BYTES = 65_536
-/** So many records of bounded names are within SET_BYTES in any case. */
+/** A set of so many records, other than TXT, is always within MAX_SET_BYTES, because the names are bounded. */
 const ALWAYS_FITTING_RECORDS = 20
 const MAX_EMAIL_UNITS = 320
 const MAX_UINT32 = 4_294_967_295
@@ -63,18 +63,19 @@ const NOT_A_HOST_NAME =
   'must be a host name: labels of at most 63 bytes, 255 in all, no white space or control characters'
 
 /**
- * The canonical set of one type from the list of an observation file: each record once, MX by priority then name,
- * addresses numeric, the rest bytewise, keys in the order of the specification. Or a text: why the list is refused,
- * naming the field, as in `MX[1].priority: must be a whole number from 0 to 65535`. The bound of 256 addresses or 500
- * records counts the list as given, the one of 64 KiB the JSON of the set.
+ * Returns the canonical set of one type from the list in an observation file. Each record occurs once. MX is sorted by
+ * priority then name, addresses numerically, the rest bytewise. Keys have the order of the specification.
+ * If the list is invalid, returns a text that names the field and the reason, as in
+ * `MX[1].priority: must be a whole number from 0 to 65535`. The limit of 256 addresses or 500 records applies to the
+ * list in the file, the limit of 64 KiB to the JSON of the set.
  */
-export function canonicalRecordSet<T extends RecordType>(type: T, given: unknown): RecordsByType[T] | string {
+export function canonicalRecordSet<T extends RecordType>(type: T, input: unknown): RecordsByType[T] | string {
   const rule = RECORD_RULES[type] as unknown as RecordRule<AnyRecord>
-  if (!Array.isArray(given)) return `${type}: must be a list`
-  if (given.length > rule.max) return `${type}: must hold at most ${rule.max} records`
+  if (!Array.isArray(input)) return `${type}: must be a list`
+  if (input.length > rule.max) return `${type}: must hold at most ${rule.max} records`
   const records: AnyRecord[] = []
-  for (let index = 0; index < given.length; index++) {
-    const record = rule.read(given[index])
+  for (let index = 0; index < input.length; index++) {
+    const record = rule.read(input[index])
     if (typeof record === 'string') return `${type}[${index}]${record}`
     records.push(record)
   }
@@ -86,16 +87,16 @@ export function canonicalRecordSet<T extends RecordType>(type: T, given: unknown
 }
 
 /**
- * What a crawler keeps of the records that a server sent, for which canonicalRecords would refuse the list: those that can be
- * read, each once, and of more than 256 addresses, 500 records or 64 KiB the first in canonical order. Null where records
- * were sent and none of them can be read: that says nothing of the type.
+ * Returns the usable records of a list that a DNS server sent. canonicalRecordSet would reject the list if one is
+ * invalid. The result holds each valid record once, in canonical order, up to 256 addresses, 500 records or 64 KiB.
+ * Returns null if the server sent records and none of them is valid: then nothing is known about the type.
  */
-export function usableRecords<T extends RecordType>(type: T, given: readonly unknown[]): RecordsByType[T] | null {
+export function usableRecords<T extends RecordType>(type: T, input: readonly unknown[]): RecordsByType[T] | null {
   const rule = RECORD_RULES[type] as unknown as RecordRule<AnyRecord>
-  const records = given.map((each) => rule.read(each)).filter((each) => typeof each !== 'string')
-  if (records.length === 0 && given.length > 0) return null
+  const records = input.map((each) => rule.read(each)).filter((each) => typeof each !== 'string')
+  if (records.length === 0 && input.length > 0) return null
   const set = withoutDuplicates(records.sort(rule.compare), rule.compare).slice(0, rule.max)
-  let bytes = 1 // the bracket at the end; the one in front and the commas go with the records
+  let bytes = 1 // the closing bracket; the opening one and the commas are counted with the records
   const over = set.findIndex((record) => {
     bytes += Buffer.byteLength(JSON.stringify(record)) + 1
     return bytes > MAX_SET_BYTES
@@ -118,54 +119,54 @@ function compareTXT(a: TXTRecord, b: TXTRecord): number {
   return at < 0 ? a.parts.length - b.parts.length : compareBytewise(a.parts[at]!, b.parts[at] ?? '')
 }
 
-function parseA(given: unknown): ARecord | string {
-  const address = typeof given === 'string' ? parseAddress(given) : null
+function parseA(input: unknown): ARecord | string {
+  const address = typeof input === 'string' ? parseAddress(input) : null
   return address === null || addressFamily(address) !== 4 ? ': must be an IPv4 address' : { ipv4_address: address }
 }
 
-function parseAAAA(given: unknown): AAAARecord | string {
-  const address = typeof given === 'string' ? parseAddress(given) : null
+function parseAAAA(input: unknown): AAAARecord | string {
+  const address = typeof input === 'string' ? parseAddress(input) : null
   return address === null || addressFamily(address) !== 6 ? ': must be an IPv6 address' : { ipv6_address: address }
 }
 
-function parseNS(given: unknown): NSRecord | string {
-  const nameserver = parseHostValue(given)
+function parseNS(input: unknown): NSRecord | string {
+  const nameserver = parseHostValue(input)
   return nameserver === null ? `: ${NOT_A_HOST_NAME}` : { nameserver }
 }
 
-function parseCNAME(given: unknown): CNAMERecord | string {
-  const target = parseHostValue(given)
+function parseCNAME(input: unknown): CNAMERecord | string {
+  const target = parseHostValue(input)
   return target === null ? `: ${NOT_A_HOST_NAME}` : { target }
 }
 
-function parseMX(given: unknown): MXRecord | string {
-  if (!isObject(given)) return ': must be an object'
-  const priority = given.priority
+function parseMX(input: unknown): MXRecord | string {
+  if (!isObject(input)) return ': must be an object'
+  const priority = input.priority
   if (!isWholeNumber(priority, 65_535)) return '.priority: must be a whole number from 0 to 65535'
-  const mail_server = parseHostValue(given.mail_server)
+  const mail_server = parseHostValue(input.mail_server)
   return mail_server === null ? `.mail_server: ${NOT_A_HOST_NAME}` : { priority: priority + 0, mail_server }
 }
 
-function parseTXT(given: unknown): TXTRecord | string {
-  if (!Array.isArray(given) || given.length === 0) return ': must be a list of at least one text'
+function parseTXT(input: unknown): TXTRecord | string {
+  if (!Array.isArray(input) || input.length === 0) return ': must be a list of at least one text'
   const parts: string[] = []
-  for (let index = 0; index < given.length; index++) {
-    const part = typeof given[index] === 'string' ? canonicalTxtPart(given[index]) : null
+  for (let index = 0; index < input.length; index++) {
+    const part = typeof input[index] === 'string' ? canonicalTxtPart(input[index]) : null
     if (part === null) return `[${index}]: must be a text of at most 255 bytes`
     parts.push(part)
   }
   return { text: parts.length === 1 ? parts[0]! : parts.join(''), parts }
 }
 
-function parseSOA(given: unknown): SOARecord | string {
-  if (!isObject(given)) return ': must be an object'
-  const primary_nameserver = parseHostValue(given.primary_nameserver)
+function parseSOA(input: unknown): SOARecord | string {
+  if (!isObject(input)) return ': must be an object'
+  const primary_nameserver = parseHostValue(input.primary_nameserver)
   if (primary_nameserver === null) return `.primary_nameserver: ${NOT_A_HOST_NAME}`
-  const admin_email = parseEmail(given.admin_email)
+  const admin_email = parseEmail(input.admin_email)
   if (admin_email === null) return '.admin_email: must be 1 to 320 characters without white space or control characters'
   const numbers: Record<string, number> = {}
   for (const key of ['serial', 'refresh_seconds', 'retry_seconds', 'expire_seconds', 'minimum_ttl_seconds']) {
-    const value = given[key]
+    const value = input[key]
     if (key === 'minimum_ttl_seconds' && (value === undefined || value === null)) continue
     if (!isWholeNumber(value, MAX_UINT32)) return `.${key}: must be a whole number from 0 to ${MAX_UINT32}`
     numbers[key] = value + 0
@@ -173,22 +174,22 @@ function parseSOA(given: unknown): SOARecord | string {
   return { primary_nameserver, admin_email, ...(numbers as Omit<SOARecord, 'primary_nameserver' | 'admin_email'>) }
 }
 
-function parseHostValue(given: unknown): string | null {
-  return typeof given === 'string' ? parseHostName(given) : null
+function parseHostValue(input: unknown): string | null {
+  return typeof input === 'string' ? parseHostName(input) : null
 }
 
-/** An address as written out, its ASCII letters lower-cased; one without an at-sign passes. */
-function parseEmail(given: unknown): string | null {
-  if (typeof given !== 'string' || given === '' || given.length > MAX_EMAIL_UNITS || !given.isWellFormed()) return null
-  if (/[\s\p{Cc}]/u.test(given)) return null
-  return given.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+/** The mail address of an SOA record with its ASCII letters in lower case. An at-sign is not required. */
+function parseEmail(input: unknown): string | null {
+  if (typeof input !== 'string' || input === '' || input.length > MAX_EMAIL_UNITS || !input.isWellFormed()) return null
+  if (/[\s\p{Cc}]/u.test(input)) return null
+  return input.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-function isObject(given: unknown): given is Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given)
+function isObject(input: unknown): input is Record<string, unknown> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
-/** A whole number from 0 to `most`; -0 passes too, and adding 0 makes it 0. */
-function isWholeNumber(given: unknown, max: number): given is number {
-  return Number.isInteger(given) && (given as number) >= 0 && (given as number) <= max
+/** Whether the input is a whole number from 0 to `max`. -0 is accepted too: callers add 0 to turn it into 0. */
+function isWholeNumber(input: unknown, max: number): input is number {
+  return Number.isInteger(input) && (input as number) >= 0 && (input as number) <= max
 }

@@ -1,4 +1,4 @@
-// A domain name in its one canonical spelling: lower-case A-labels without a trailing dot.
+// The value type of a domain name in canonical form: lower-case A-labels without a trailing dot.
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
@@ -8,7 +8,7 @@ export type DomainName = string & { readonly __brand: 'Name' }
 
 const MAX_NAME_BYTES = 253 // RFC 1035, chapter 2.3.4: 255 bytes on the wire
 const MAX_LABEL_BYTES = 63 // the same chapter
-const MAX_UNICODE_UNITS = 1024 // no shorter name is refused for it: characters that UTS 46 drops are counted too
+const MAX_UNICODE_UNITS = 1024 // larger than MAX_NAME_BYTES because UTS 46 drops some characters
 const NAME_TOO_LONG = `the name is longer than ${MAX_NAME_BYTES} bytes`
 const PUBLIC_SUFFIX_OPTIONS = {
   allowPrivateDomains: true,
@@ -17,7 +17,7 @@ const PUBLIC_SUFFIX_OPTIONS = {
   detectIp: false,
 }
 
-// What a character of a name is; 0 for one that has no place in it.
+// The kind of each ASCII character in a name; 0 if a name cannot contain it.
 const LOWER_CASE = 1
 const UPPER_CASE = 2
 const DIGIT = 3
@@ -29,19 +29,20 @@ for (const char of '0123456789') CHARACTER_KINDS[char.charCodeAt(0)] = DIGIT
 CHARACTER_KINDS['.'.charCodeAt(0)] = DOT
 
 /**
- * The canonical name that a text spells, or null where it spells none.
- * White space around it, letter case and one trailing dot are dropped; characters outside ASCII go through UTS 46.
- * No public suffix is asked for; an ASCII label passes as it stands, undecodable `xn--` and edge hyphens included.
+ * Returns the canonical name of a text, or null if the text is not a domain name.
+ * The function ignores surrounding white space, letter case and one trailing dot, and applies UTS 46 to characters
+ * outside ASCII. It does not require a public suffix. ASCII labels are not checked further: an undecodable `xn--` label
+ * and hyphens at the edges are valid.
  */
 export function parseName(text: string): DomainName | null {
-  const given = text.trim()
-  const end = given.endsWith('.') ? given.length - 1 : given.length
+  const trimmed = text.trim()
+  const end = trimmed.endsWith('.') ? trimmed.length - 1 : trimmed.length
   let start = 0 // of the label being read
   let upper = false
   let digitsOnly = true
   for (let at = 0; at < end; at++) {
-    const code = given.charCodeAt(at)
-    if (code > 127) return parseUnicodeName(given)
+    const code = trimmed.charCodeAt(at)
+    if (code > 127) return parseUnicodeName(trimmed)
     const kind = CHARACTER_KINDS[code]
     if (kind === 0) return null
     if (kind === DOT) {
@@ -54,13 +55,13 @@ export function parseName(text: string): DomainName | null {
     }
   }
   if (start === 0 || start === end || end - start > MAX_LABEL_BYTES || end > MAX_NAME_BYTES || digitsOnly) return null
-  const name = end === given.length ? given : given.slice(0, end)
+  const name = end === trimmed.length ? trimmed : trimmed.slice(0, end)
   return (upper ? name.toLowerCase() : name) as DomainName
 }
 
 /**
- * The canonical name of a text with characters outside ASCII, by UTS 46.
- * Its ASCII characters are looked at first, because domainToASCII decodes %41, drops tabs and cuts at a slash.
+ * Returns the canonical name of a text with characters outside ASCII, by UTS 46.
+ * It checks the ASCII characters first, because domainToASCII decodes %41, drops tabs and cuts at a slash.
  */
 function parseUnicodeName(text: string): DomainName | null {
   if (text.length > MAX_UNICODE_UNITS) return null
@@ -68,17 +69,17 @@ function parseUnicodeName(text: string): DomainName | null {
   return parseName(domainToASCII(text))
 }
 
-/** What keeps a text from being a name, and what to send instead: one English phrase; '' for a text that is a name. */
+/** One English phrase: why a text is not a domain name, and what to send instead. '' for a domain name. */
 export function nameProblem(text: string): string {
   if (parseName(text) !== null) return ''
-  const given = text.trim()
-  const plain = refang(given)
+  const trimmed = text.trim()
+  const plain = refang(trimmed)
   const inner = nameInUrl(plain)
-  const isDefanged = plain !== given && inner !== null
+  const isDefanged = plain !== trimmed && inner !== null
   return `${isDefanged ? 'the name is defanged' : describeNameProblem(plain)}; send ${inner ?? 'a bare domain name such as example.com'}`
 }
 
-/** The name inside an address of the web (scheme, user, port, path), or null. */
+/** The name inside a URL (scheme, user, port, path), or null. */
 function nameInUrl(text: string): DomainName | null {
   const [host = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#\\]/, 1)
   return parseName(host.replace(/^.*@/s, '').replace(/:\d*$/, ''))
@@ -108,20 +109,20 @@ function describeLabelProblem(text: string): string {
   return 'the last label is digits only, as in an address'
 }
 
-/** Whether a text is an IP address, also one with brackets, port, zone or prefix length. */
+/** Whether a text is an IP address, with or without brackets, port, zone and prefix length. */
 export function looksLikeAddress(text: string): boolean {
   const bare = text.replace(/^\[(.*)\].*$/, '$1').replace(/\/\d*$/, '')
   return isIP(bare) > 0 || isIP(bare.replace(/:\d*$/, '')) > 0
 }
 
-/** The registrable domain by the public suffix list, private section included; a public suffix is its own. */
+/** The registrable domain by the public suffix list with its private section. A public suffix is returned unchanged. */
 export function registrableDomain(name: DomainName): DomainName {
   return (getDomain(name, PUBLIC_SUFFIX_OPTIONS) ?? name) as DomainName
 }
 
 /**
- * The slot of a name, 0 to 65535: FNV-1a (32 bits) over its characters, mixed by the finalizer of MurmurHash3, of which
- * the upper half counts. It is a storage key: the same for ever.
+ * The slot of a name, 0 to 65535: the upper half of FNV-1a (32 bits) over its characters, mixed by the finalizer of
+ * MurmurHash3. Stores contain it as a key, so it must never change.
  */
 export function slotOf(name: DomainName): number {
   let hash = 0x811c9dc5
@@ -131,9 +132,9 @@ export function slotOf(name: DomainName): number {
   return (hash ^ (hash >>> 16)) >>> 16
 }
 
-/** Slots are handed out to crawlers in ranges, one for each upper byte of a slot. */
+/** The number of slot ranges. Crawlers lease slots by range: all slots with the same upper byte. */
 export const SLOT_RANGES = 256
-/** Slots of one range. */
+/** The number of slots in a range. */
 export const RANGE_SLOTS = 256
 
 /** The range of a name's slot, 0 to 255. */

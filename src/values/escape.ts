@@ -1,4 +1,4 @@
-// The escapes of DNS presentation form (RFC 1035, chapter 5.1) that host names and texts share.
+// The escapes of DNS presentation form (RFC 1035, chapter 5.1) in host names and TXT records.
 
 export const BACKSLASH_CODE = 92
 
@@ -9,7 +9,7 @@ export function escapeByte(byte: number): string {
   return DECIMAL_ESCAPES[byte]!
 }
 
-/** The byte that the three decimal digits at `at` stand for; -1 where there are no three, or they pass 255. */
+/** The byte of the three decimal digits at `at`; -1 if there are fewer than three, or if their value is above 255. */
 export function decimalEscapeAt(bytes: Uint8Array, at: number): number {
   let value = 0
   for (let index = at; index < at + 3; index++) {

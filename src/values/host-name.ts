@@ -1,4 +1,4 @@
-// A host name inside a record: any labels that DNS can carry, in one canonical presentation form.
+// The value type of a host name in a record: any labels that DNS allows, in canonical presentation form.
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
 const MAX_LABEL_BYTES = 63 // RFC 1035, chapter 2.3.4
@@ -7,10 +7,11 @@ const DOT_CODE = 46
 const LABEL_SEPARATOR = -1
 
 /**
- * The canonical presentation form of a host name, or null where the text is none: lower-case, no trailing dot, the root
- * is ".". Escapes are read (`\DDD`, `\X`) and written anew in one way: `\.` and `\\` for a dot and a backslash inside a
- * label, `\DDD` for what is no printable ASCII, the character itself for the rest. Text outside ASCII counts as its UTF-8.
- * Null for white space, control characters, an empty label, a label over 63 bytes, over 255 bytes in wire form.
+ * Returns the canonical presentation form of a host name: lower case, no trailing dot, "." for the root.
+ * The function decodes escapes (`\DDD`, `\X`) and writes each byte in one way: `\.` and `\\` for a dot and a backslash
+ * inside a label, `\DDD` for a byte that is not printable ASCII, the character itself for the rest. Text outside ASCII
+ * is read as UTF-8. Returns null for white space, control characters, an empty label, a label over 63 bytes, and a name
+ * over 255 bytes in wire form.
  */
 export function parseHostName(text: string): string | null {
   if (text === '.') return text
@@ -31,7 +32,7 @@ export function parseHostName(text: string): string | null {
   return upper ? host.toLowerCase() : host
 }
 
-/** parseHost for a text that needs its escapes read. */
+/** parseHostName for a text with escapes or characters outside ASCII. */
 function parseEscapedHostName(text: string): string | null {
   const bytes = decodeEscapes(text)
   if (bytes === null) return null
@@ -47,16 +48,16 @@ function parseEscapedHostName(text: string): string | null {
   return label === 0 || bytes.length + 2 > MAX_WIRE_NAME_BYTES ? null : host
 }
 
-/** The bytes of a presentation text, SEPARATOR for a dot between labels; null for an escape or character it cannot have. */
+/** The bytes of a presentation text, with LABEL_SEPARATOR for a dot between labels. Null if the text is invalid. */
 function decodeEscapes(text: string): number[] | null {
-  const given = Buffer.from(text)
+  const encoded = Buffer.from(text)
   const bytes: number[] = []
-  for (let at = 0; at < given.length; at++) {
-    let byte = given[at]!
+  for (let at = 0; at < encoded.length; at++) {
+    let byte = encoded[at]!
     if (byte === DOT_CODE) byte = LABEL_SEPARATOR
     else if (byte === BACKSLASH_CODE) {
-      const decimal = decimalEscapeAt(given, at + 1)
-      const next = given[at + 1] ?? 0
+      const decimal = decimalEscapeAt(encoded, at + 1)
+      const next = encoded[at + 1] ?? 0
       if (decimal < 0 && (next <= 32 || next === 127 || (next >= 48 && next <= 57))) return null
       byte = decimal < 0 ? next : decimal
       at += decimal < 0 ? 1 : 3
@@ -66,7 +67,7 @@ function decodeEscapes(text: string): number[] | null {
   return bytes
 }
 
-/** One byte of a label, lower-cased (RFC 4343), as presentation form writes it. */
+/** The presentation form of one byte of a label, in lower case (RFC 4343). */
 function formatLabelByte(byte: number): string {
   if (byte === DOT_CODE || byte === BACKSLASH_CODE) return `\\${String.fromCharCode(byte)}`
   if (byte <= 32 || byte >= 127) return escapeByte(byte)
@@ -74,18 +75,19 @@ function formatLabelByte(byte: number): string {
 }
 
 /**
- * The administrator's address from the RNAME of an SOA record in presentation form (RFC 1035, chapter 8): its first
- * unescaped dot becomes the at-sign, an escaped one before it is a dot of the mailbox. One label alone has no at-sign.
+ * Returns the administrator's mail address from the RNAME of an SOA record in presentation form (RFC 1035, chapter 8).
+ * The first unescaped dot becomes the at-sign. Escaped dots before it are dots of the mailbox. An RNAME of one label
+ * gives no at-sign.
  */
-export function adminEmail(mname: string): string {
-  const host = parseHostName(mname) ?? mname
+export function adminEmail(rname: string): string {
+  const host = parseHostName(rname) ?? rname
   if (host === '.') return host
   const dot = firstUnescapedDot(host)
   const mailbox = host.slice(0, dot).replace(/\\(.)/gs, (whole, char) => (char === '.' ? '.' : whole))
   return dot === host.length ? mailbox : `${mailbox}@${host.slice(dot + 1)}`
 }
 
-/** Index of the first unescaped dot; the length where there is none. */
+/** The index of the first unescaped dot; the length of the text if there is none. */
 function firstUnescapedDot(host: string): number {
   let at = 0
   while (at < host.length && host.charCodeAt(at) !== DOT_CODE) at += host.charCodeAt(at) === BACKSLASH_CODE ? 2 : 1

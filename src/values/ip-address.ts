@@ -1,14 +1,14 @@
-// An IP address in its one canonical spelling, and the bytes that put addresses into the contract's order.
+// The value type of an IP address in canonical form, and the bytes that sort addresses in the contract's order.
 import { isIP } from 'node:net'
 
-/** IPv4 as a dotted quad, IPv6 as RFC 5952 writes it; mixed notation (chapter 5) for `::ffff:0:0/96` only. */
+/** IPv4 is a dotted quad. IPv6 follows RFC 5952, with mixed notation (chapter 5) for `::ffff:0:0/96` only. */
 export type IpAddress = string & { readonly __brand: 'Address' }
 
 const COLON_CODE = 58
 const DOT_CODE = 46
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** The address that a text spells, or null; no white space, zone, prefix length, brackets or port. */
+/** The address of a text; null for any other text, also with white space, zone, prefix length, brackets or port. */
 export function parseAddress(text: string): IpAddress | null {
   const version = isIP(text)
   if (version === 4) return text as IpAddress
@@ -16,7 +16,7 @@ export function parseAddress(text: string): IpAddress | null {
   return formatIpv6Groups(parseIpv6Groups(text))
 }
 
-/** The address that a query means: as parseAddress, trimmed, and `::ffff:1.2.3.4` is the IPv4 address. */
+/** Like parseAddress, but accepts surrounding white space and turns `::ffff:1.2.3.4` into the IPv4 address. */
 export function parseQueryAddress(text: string): IpAddress | null {
   const address = parseAddress(text.trim())
   if (address === null || addressFamily(address) === 4 || !address.includes('.')) return address
@@ -27,7 +27,7 @@ export function addressFamily(address: IpAddress): 4 | 6 {
   return address.includes(':') ? 6 : 4
 }
 
-/** One byte for the family (4 or 6), then 4 or 16 bytes in network order: bytes compare as the contract orders. */
+/** One byte for the family (4 or 6), then 4 or 16 bytes in network order. The bytes sort in the contract's order. */
 export function packAddress(address: IpAddress): Uint8Array {
   if (addressFamily(address) === 4) {
     const value = parseIpv4Quad(address, 0)
@@ -42,14 +42,14 @@ export function packAddress(address: IpAddress): Uint8Array {
   return bytes
 }
 
-/** The address in the bytes of packAddress; throws RangeError for any others. */
+/** The inverse of packAddress. Throws RangeError for any other bytes. */
 export function unpackAddress(bytes: Uint8Array): IpAddress {
   if (bytes[0] === 4 && bytes.length === 5) return bytes.subarray(1).join('.') as IpAddress
   if (bytes[0] !== 6 || bytes.length !== 17) throw new RangeError('not the bytes of an address')
   return formatIpv6Groups(Array.from({ length: 8 }, (_, index) => bytes[1 + 2 * index]! * 256 + bytes[2 + 2 * index]!))
 }
 
-/** The bytes of packAddress as lower-case hexadecimal, 10 or 34 digits. */
+/** The bytes of packAddress in lower-case hexadecimal: 10 or 34 digits. */
 export function packToHex(address: IpAddress): string {
   if (addressFamily(address) === 4) {
     const value = parseIpv4Quad(address, 0)
@@ -60,18 +60,18 @@ export function packToHex(address: IpAddress): string {
   return hex
 }
 
-/** The address in the text of packedHex; throws RangeError for any other. */
+/** The inverse of packToHex. Throws RangeError for any other text. */
 export function unpackHex(hex: string): IpAddress {
   return unpackAddress(Buffer.from(hex, 'hex'))
 }
 
-/** IPv4 before IPv6, numeric within each; for Array.sort. */
+/** A compare function for Array.sort: IPv4 before IPv6, numeric within each. */
 export function compareAddresses(a: IpAddress, b: IpAddress): number {
   if (a === b) return 0
   return packToHex(a) < packToHex(b) ? -1 : 1
 }
 
-/** The 32 bits, unsigned, of the dotted quad that begins at `from`. */
+/** The dotted quad that starts at `from`, as an unsigned 32-bit number. */
 function parseIpv4Quad(text: string, from: number): number {
   let value = 0
   let byte = 0
@@ -89,7 +89,7 @@ function parseIpv4Quad(text: string, from: number): number {
 function parseIpv6Groups(text: string): number[] {
   const groups = [0, 0, 0, 0, 0, 0, 0, 0]
   let count = 0
-  let gap = -1 // index of the group where `::` stands
+  let gap = -1 // index of the group at `::`
   let start = 0 // of the group being read
   let value = 0
   for (let at = 0; at <= text.length; at++) {
@@ -111,7 +111,7 @@ function parseIpv6Groups(text: string): number[] {
   return gap < 0 ? groups : groups.copyWithin(8 - count + gap, gap, count).fill(0, gap, 8 - count + gap)
 }
 
-/** RFC 5952, chapters 4 and 5: the longest run of at least two zero groups, the first of equals, becomes `::`. */
+/** RFC 5952, chapters 4 and 5: the longest run of two or more zero groups, the first if equal, becomes `::`. */
 function formatIpv6Groups(groups: number[]): IpAddress {
   const [start, end] = longestZeroRun(groups)
   if (start === 0 && end === 5 && groups[5] === 0xffff) {
@@ -128,7 +128,7 @@ function formatIpv6Groups(groups: number[]): IpAddress {
   return text as IpAddress
 }
 
-/** Start and end of the run of zeros that `::` stands for; [8, 8] where there is none. */
+/** Start and end of the run of zeros that `::` replaces; [8, 8] if there is none. */
 function longestZeroRun(groups: number[]): [start: number, end: number] {
   let best: [number, number] = [8, 8]
   for (let at = 0; at < 8; at++) {

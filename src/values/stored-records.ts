@@ -1,10 +1,10 @@
-/** The kept text of a record set: JSON of the values alone, without the keys that its type implies. */
+/** The stored text of a record set: JSON of the values without the keys, which follow from the type. */
 
 import type { AnyRecord, RecordsByType, RecordType, TXTRecord } from './dns-record.ts'
 
 /**
- * The keys of a record in the order of its kept values; a record of one key is kept as that value alone. The order never
- * changes, and a new key goes to the end.
+ * The keys of a record in the order of its stored values. A record with one key is stored as its value alone.
+ * Stores depend on the order: never change it, and add new keys at the end.
  */
 const VALUE_KEYS: Record<Exclude<RecordType, 'TXT'>, readonly string[]> = {
   A: ['ipv4_address'],
@@ -23,7 +23,7 @@ const VALUE_KEYS: Record<Exclude<RecordType, 'TXT'>, readonly string[]> = {
   CNAME: ['target'],
 }
 
-/** The kept text of a canonical set; two sets of one type are equal when their texts are. */
+/** The stored text of a canonical set. Two sets of one type are equal if their texts are equal. */
 export function encodeRecords(type: RecordType, records: readonly AnyRecord[]): string {
   if (records.length === 0) return '[]'
   if (type === 'TXT') return JSON.stringify((records as TXTRecord[]).map(({ parts }) => parts))
@@ -35,10 +35,10 @@ export function encodeRecords(type: RecordType, records: readonly AnyRecord[]): 
   )
 }
 
-/** The set that a kept text stands for. */
+/** The inverse of encodeRecords. */
 export function decodeRecords<T extends RecordType>(type: T, text: string): RecordsByType[T] {
-  const kept = JSON.parse(text) as unknown[]
-  return kept.map((values) => decodeRecord(type, values)) as RecordsByType[T]
+  const stored = JSON.parse(text) as unknown[]
+  return stored.map((values) => decodeRecord(type, values)) as RecordsByType[T]
 }
 
 function decodeRecord(type: RecordType, values: unknown): unknown {

@@ -1,9 +1,9 @@
-// Instants in whole Unix seconds and calendar days, both UTC, and the texts that stand for them.
+// The value types of time: instants in whole Unix seconds and calendar days, both in UTC, and their texts.
 
 /** Whole Unix seconds, UTC, from 1970-01-01T00:00:00 to 9999-12-31T23:59:59. */
 export type Instant = number
 
-/** A day that the (proleptic Gregorian) calendar has: `YYYY-MM-DD`. */
+/** A valid day of the proleptic Gregorian calendar: `YYYY-MM-DD`. */
 export type Day = string & { readonly __brand: 'Day' }
 
 const SECONDS_PER_DAY = 86_400
@@ -16,23 +16,23 @@ const MINUTE_TEXTS = Array.from(
   { length: 1440 },
   (_, minute) => `T${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:`,
 )
-const MAX_CACHED_DAYS = 40_000 // day texts kept, over a hundred years of them
+const MAX_CACHED_DAYS = 40_000 // more than a hundred years
 const dayTextCache = new Map<number, Day>()
 
 /**
- * An RFC 3339 date-time with any offset; the fraction is dropped. A leap second is the second after it.
- * Null for any other text, for a day or time that does not exist, and outside the years 1970 to 9999 in UTC.
+ * Parses an RFC 3339 date-time with any offset. It drops the fraction and counts a leap second as the second after it.
+ * Returns null for any other text, for a day or time that does not exist, and outside the years 1970 to 9999 in UTC.
  */
 export function parseInstant(text: string): Instant | null {
   const local = parseLocalSeconds(text)
   const zone = skipFraction(text)
   const offset = zone < 0 ? Number.NaN : parseUtcOffset(text, zone)
   const instant = local - offset
-  const leap = text.charCodeAt(17) === 54 // the 6 of :60, which stands only before a UTC midnight
+  const leap = text.charCodeAt(17) === 54 // the 6 of :60, which is valid only before a UTC midnight
   return instant >= 0 && instant < MAX_INSTANT_EXCLUSIVE && (!leap || instant % SECONDS_PER_DAY === 0) ? instant : null
 }
 
-/** Exactly `YYYY-MM-DDThh:mm:ss` in UTC, as formatInstant writes it; null for any other text. */
+/** Parses exactly `YYYY-MM-DDThh:mm:ss` in UTC, the format of formatInstant. Returns null for any other text. */
 export function parseFormattedInstant(text: string): Instant | null {
   if (text.length !== 19 || text.charCodeAt(10) !== 84 || text.charCodeAt(17) === 54) return null
   const instant = parseLocalSeconds(text)
@@ -47,7 +47,7 @@ export function formatInstant(instant: Instant): string {
   return formatDay(day) + MINUTE_TEXTS[minute]! + TWO_DIGITS[second - minute * 60]!
 }
 
-/** Exactly `YYYY-MM-DD`, a day that the calendar has; null for any other text. */
+/** Parses exactly `YYYY-MM-DD`. Returns null for any other text and for a day that does not exist. */
 export function parseDay(text: string): Day | null {
   return text.length !== 10 || Number.isNaN(parseDayNumber(text)) ? null : (text as Day)
 }
@@ -56,7 +56,7 @@ export function dayOf(instant: Instant): Day {
   return formatDay(Math.floor(instant / SECONDS_PER_DAY))
 }
 
-/** The day so many days later (earlier if negative), but none outside the years 0000 to 9999. */
+/** Adds days (subtracts if negative). The result stays within the years 0000 to 9999. */
 export function addDays(day: Day, days: number): Day {
   return formatDay(Math.min(Math.max(parseDayNumber(day) + days, FIRST_DAY), LAST_DAY))
 }
@@ -66,12 +66,12 @@ export function startOfDay(day: Day): Instant {
   return parseDayNumber(day) * SECONDS_PER_DAY
 }
 
-/** Seconds to the next UTC midnight, 1 to 86,400. */
+/** The seconds until the next UTC midnight, 1 to 86,400. */
 export function secondsToMidnight(instant: Instant): number {
   return SECONDS_PER_DAY - (instant % SECONDS_PER_DAY)
 }
 
-/** Seconds of the first 19 characters, `YYYY-MM-DDThh:mm:ss` with ss up to 60, read as UTC; NaN where they are none. */
+/** The seconds of the first 19 characters, `YYYY-MM-DDThh:mm:ss` in UTC with ss up to 60; NaN if they are invalid. */
 function parseLocalSeconds(text: string): number {
   const hour = parseDigits(text, 11, 2)
   const minute = parseDigits(text, 14, 2)
@@ -81,7 +81,7 @@ function parseLocalSeconds(text: string): number {
   return parseDayNumber(text) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
 }
 
-/** Index of the zone behind the seconds and their fraction; -1 for a point without digits. */
+/** The index of the zone after the seconds and their fraction; -1 for a point without digits. */
 function skipFraction(text: string): number {
   if (text.charCodeAt(19) !== 46) return 19
   let at = 20
@@ -89,7 +89,7 @@ function skipFraction(text: string): number {
   return at > 20 ? at : -1
 }
 
-/** Seconds that the zone at the end of a text (`Z` or `±hh:mm`) lies ahead of UTC; NaN for anything else. */
+/** The offset from UTC, in seconds, of the zone at the end of a text (`Z` or `±hh:mm`); NaN if it is invalid. */
 function parseUtcOffset(text: string, at: number): number {
   const length = text.length - at
   const sign = text.charCodeAt(at)
@@ -101,7 +101,7 @@ function parseUtcOffset(text: string, at: number): number {
   return (sign === 45 ? -1 : 1) * (hour * 3600 + minute * 60)
 }
 
-/** Days from 1970-01-01 to the day in the first 10 characters; NaN where they name none. */
+/** The days from 1970-01-01 to the day in the first 10 characters; NaN if they are not a valid day. */
 function parseDayNumber(text: string): number {
   const year = parseDigits(text, 0, 4)
   const month = parseDigits(text, 5, 2)
@@ -109,7 +109,7 @@ function parseDayNumber(text: string): number {
   const marks = text.charCodeAt(4) === 45 && text.charCodeAt(7) === 45
   if (!marks || !(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)))
     return Number.NaN
-  const shifted = month > 2 ? year : year - 1 // a year that begins in March ends with its leap day
+  const shifted = month > 2 ? year : year - 1 // a year that starts in March ends with its leap day
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
   const leaps = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
   return 365 * shifted + leaps + dayOfYear - 719_468
@@ -120,7 +120,7 @@ function daysInMonth(year: number, month: number): number {
   return MONTH_DAYS[month - 1]! + (leap ? 1 : 0)
 }
 
-/** The number in `count` digits from `from` on; NaN where a character is no digit. */
+/** The number of the `count` digits that start at `from`; NaN if a character is not a digit. */
 function parseDigits(text: string, from: number, count: number): number {
   let value = 0
   for (let at = from; at < from + count; at++) {
@@ -131,10 +131,10 @@ function parseDigits(text: string, from: number, count: number): number {
   return value
 }
 
-/** The text of a day given as days since 1970-01-01. */
+/** The text of a day, from its days since 1970-01-01. */
 function formatDay(days: number): Day {
-  const known = dayTextCache.get(days)
-  if (known !== undefined) return known
+  const cached = dayTextCache.get(days)
+  if (cached !== undefined) return cached
   if (dayTextCache.size >= MAX_CACHED_DAYS) dayTextCache.clear()
   const text = new Date(days * SECONDS_PER_DAY * 1000).toISOString().slice(0, 10) as Day
   dayTextCache.set(days, text)

@@ -1,12 +1,12 @@
-// One character string of a TXT record: up to 255 bytes, and the text that stands for exactly these bytes.
+// Encodes and decodes one character string of a TXT record: up to 255 bytes.
 import { isUtf8 } from 'node:buffer'
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
 const MAX_PART_BYTES = 255 // RFC 1035, chapter 3.3
 
 /**
- * The text of a character string, decoded alone as UTF-8: a byte that is not valid, or below 0x20, or 0x7F, as `\DDD`,
- * a backslash as `\\`. Different bytes give different texts.
+ * Returns the text of a character string. It decodes the bytes as UTF-8 and writes invalid bytes, bytes below 0x20 and
+ * 0x7F as `\DDD`, and a backslash as `\\`. Different bytes give different texts.
  */
 export function encodeTxtPart(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -23,7 +23,7 @@ export function encodeTxtPart(bytes: Uint8Array): string {
   return text + buffer.toString('utf8', start)
 }
 
-/** Bytes of the character at `at`; 0 where an escape has to stand for the byte. */
+/** The number of bytes of the character at `at`; 0 if the byte needs an escape. */
 function unescapedLength(bytes: Buffer, at: number): number {
   const lead = bytes[at]!
   if (lead < 0x80) return lead < 0x20 || lead === 0x7f || lead === BACKSLASH_CODE ? 0 : 1
@@ -32,9 +32,9 @@ function unescapedLength(bytes: Buffer, at: number): number {
 }
 
 /**
- * The canonical text of a character string that somebody wrote as text: `\\` and `\DDD` are read as what they stand for,
- * any other backslash as itself, the rest as UTF-8 (a lone surrogate as U+FFFD), and the bytes are written by textPart.
- * Null where these are more than 255 bytes.
+ * Returns the canonical text of a character string. It decodes `\\` and `\DDD`, keeps any other backslash, and reads
+ * the rest as UTF-8 (a lone surrogate as U+FFFD). encodeTxtPart then encodes the bytes. Returns null for more than 255
+ * bytes.
  */
 export function canonicalTxtPart(text: string): string | null {
   if (isPlainAscii(text)) return text.length > MAX_PART_BYTES ? null : text

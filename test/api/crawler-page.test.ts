@@ -52,8 +52,8 @@ test('says who crawls, by which User-Agent and token, what is asked for, how oft
     'Retry-After',
     `at most ${MAX_REDIRECT_HOPS}`,
     'due again about 1 day after a visit at the earliest and about 30 days at the latest',
-    'is made again some minutes later',
-    `At most ${inWords[address.min]} visit a second begins at an address, and at most ${inWords[network.min]} at all`,
+    'the crawler repeats it some minutes later',
+    `At most ${inWords[address.min]} visit per second starts at an address, and at most ${inWords[network.min]} at all`,
     `up to ${address.max} and ${network.max}.`,
   ])
     assert.ok(text.includes(words), words)
@@ -92,7 +92,7 @@ test('without a contact it says that this installation does not crawl', async (t
   for (const settings of [{}, { crawlContact: null }]) {
     const text = await (await pageOf(t, settings)).text()
     assert.match(text, /This installation does not crawl/)
-    assert.doesNotMatch(text, /Every request says/)
+    assert.doesNotMatch(text, /Every request has/)
   }
 })
 

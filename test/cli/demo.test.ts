@@ -97,7 +97,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     assert.equal(stdout, '')
     assert.match(
       stderr,
-      /^domaindex: 127\.0\.0\.1:\d+ is in use: name another port with --port, as in npm start -- --port \d+\n$/,
+      /^domaindex: 127\.0\.0\.1:\d+ is in use: set another port with --port, as in npm start -- --port \d+\n$/,
     )
     assert.equal(code, 1)
     assert.match((await run(['demo', '--port', '65536'])).stderr, /It must be a whole number from 0 to 65535/)

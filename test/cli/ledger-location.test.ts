@@ -91,7 +91,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     const { code, stderr } = await run(['backup', 'backup'])
     assert.deepEqual([code, /the ledger \S+ does not exist.*DOMAINDEX_LEDGER/.test(stderr)], [1, true], stderr)
     const same = await run(['check'], { env: { DOMAINDEX_STORE: 'sqlite:a.db', DOMAINDEX_LEDGER: './a.db' } })
-    assert.match(same.stderr, /DOMAINDEX_LEDGER and DOMAINDEX_STORE name the same file/)
+    assert.match(same.stderr, /DOMAINDEX_LEDGER and DOMAINDEX_STORE are the same file/)
     assert.deepEqual([same.code, existsSync(path('a.db'))], [1, false])
   })
 

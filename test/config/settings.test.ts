@@ -174,7 +174,7 @@ for (const [name, text] of [
   test(`${name}=${text} is refused with the name and what it may be`, () => {
     const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
     const told = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
-    const words = name === 'DOMAINDEX_SECRET' ? 'the one given is not' : `it is "${told}"`
+    const words = name === 'DOMAINDEX_SECRET' ? 'its current value is not' : `it is "${told}"`
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
   })
 }
@@ -269,7 +269,7 @@ test('a password whose signs are not encoded is refused, and no part of it is to
 
 test('a variable that looks like a setting and is none is told with the closest one', () => {
   assert.deepEqual(unknownSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
-    'DOMAINDEX_PROT is no setting and is ignored; did you mean DOMAINDEX_PORT?',
+    'DOMAINDEX_PROT is not a setting and is ignored; did you mean DOMAINDEX_PORT?',
   ])
 })
 
@@ -284,7 +284,7 @@ suite('domaindex config', { concurrency: 2 }, () => {
       Object.values(SETTINGS).map(({ name }) => name),
     )
     assert.deepEqual([shown.DOMAINDEX_SECRET, shown.DOMAINDEX_STORE, shown.DOMAINDEX_PORT], ['set', url, '8080'])
-    assert.match(stderr, /^domaindex: DOMAINDEX_PORTS is no setting .* DOMAINDEX_PORT\?\n$/)
+    assert.match(stderr, /^domaindex: DOMAINDEX_PORTS is not a setting .* DOMAINDEX_PORT\?\n$/)
     const plain = await run(['config'], { env })
     assert.match(plain.stdout, /^DOMAINDEX_SECRET +set$/m)
     assert.doesNotMatch(stdout + plain.stdout, /not to be seen/)

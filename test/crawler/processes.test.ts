@@ -85,7 +85,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     await once(server, 'listening')
     const taken = `127.0.0.1:${(server.address() as AddressInfo).port}`
     for (const [env, expected] of [
-      [{}, `${taken} is in use: name another port with DOMAINDEX_CRAWL_ADMIN`],
+      [{}, `${taken} is in use: set another port with DOMAINDEX_CRAWL_ADMIN`],
       [
         { DOMAINDEX_ADMIN: taken },
         `DOMAINDEX_CRAWL_ADMIN and DOMAINDEX_ADMIN are both ${taken}: change the port of one of them`,

@@ -165,10 +165,10 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       code: 1,
       signal: null,
       stdout: '',
-      stderr: `domaindex: 127.0.0.1:${port} is in use: name another port with DOMAINDEX_PORT\n`,
+      stderr: `domaindex: 127.0.0.1:${port} is in use: set another port with DOMAINDEX_PORT\n`,
     })
     const admin = await run(['serve'], { env: { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: `127.0.0.1:${port}` } })
-    assert.equal(admin.stderr, `domaindex: 127.0.0.1:${port} is in use: name another port with DOMAINDEX_ADMIN\n`)
+    assert.equal(admin.stderr, `domaindex: 127.0.0.1:${port} is in use: set another port with DOMAINDEX_ADMIN\n`)
     const demo = `sqlite:${path('demo.db')}`
     await (await openStore(demo, { access: 'write', ledger: 'own', secret: null, demo: true })).close()
     const refused = await run(['serve'], { env: { ...env, DOMAINDEX_PORT: '0', DOMAINDEX_STORE: demo } })

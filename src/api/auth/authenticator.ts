@@ -1,4 +1,4 @@
-/** The gate: from a token to the account that calls, trusted for half a second before the ledger is asked again. */
+/** The authenticator: resolves a token to an account, with a cache of half a second. */
 
 import type { Account } from '../../accounts/account.ts'
 import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable, planInForce } from '../../accounts/plan.ts'
@@ -8,10 +8,10 @@ import { type Day, dayOf, type Instant } from '../../values/time.ts'
 import { ApiError } from '../errors.ts'
 import type { ClientLimits } from '../http/limits/client-limits.ts'
 
-/** Who calls, with what the account may have at this moment. */
+/** The caller of a request, with the limits that apply now. */
 export type Caller = {
   account: Account
-  /** Number of the token. */
+  /** The ID of the token. */
   token: number
   limits: PlanLimits
   now: Instant
@@ -20,22 +20,22 @@ export type Caller = {
 
 export type AuthenticatorOptions = {
   ledger: Pick<Ledger, 'findToken'>
-  /** Of the plans; by default those of the specification. */
+  /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
   clients: Pick<ClientLimits, 'checkFailures'>
   now: () => Instant
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number
 }
 
-/** Milliseconds for which a token's standing is trusted: a revoked one is refused everywhere within a second. */
+/** Milliseconds for which a token is cached, so that every process rejects a revoked token within a second. */
 const CACHE_MS = 500
-/** Tokens that are remembered, the oldest forgotten first. */
+/** The maximum number of cached tokens. The oldest is removed first. */
 const MAX_CACHED_TOKENS = 10_000
 
 const SUSPENDED_MESSAGE = 'The account is suspended, and its tokens are not active: ask the operator of this service.'
 
-type CachedToken = { found: TokenStanding; until: number }
+type CachedToken = { standing: TokenStanding; expiresAt: number }
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions
@@ -47,8 +47,8 @@ export class Authenticator {
   }
 
   /**
-   * The caller that a token stands for, at once if the token is remembered. Throws `token_missing` and `token_invalid`, and the
-   * refusal of a token that is not remembered, from an address with too many that were none.
+   * Returns the caller of a token, without a promise if the token is cached. Throws `token_missing` and
+   * `token_invalid`. For a token that is not cached, also throws if the address has too many failed authentications.
    */
   authenticate(token: unknown, address: string): Caller | Promise<Caller> {
     const text = typeof token === 'string' ? token.trim() : token
@@ -56,9 +56,9 @@ export class Authenticator {
       this.#options.clients.checkFailures(address)
       throw new ApiError(text === undefined || text === null || text === '' ? 'token_missing' : 'token_invalid')
     }
-    const known = this.#cache.get(text)
-    if (known !== undefined && this.#options.monotonicMs() < known.until) return this.#callerFrom(known.found)
-    if (known === undefined) this.#options.clients.checkFailures(address)
+    const cached = this.#cache.get(text)
+    if (cached !== undefined && this.#options.monotonicMs() < cached.expiresAt) return this.#callerFrom(cached.standing)
+    if (cached === undefined) this.#options.clients.checkFailures(address)
     return this.#findToken(text).then((standing) => this.#callerFrom(standing))
   }
 
@@ -69,22 +69,22 @@ export class Authenticator {
     return createCaller(standing, this.#options.limits ?? DEFAULT_PLAN_LIMITS, now)
   }
 
-  /** Asks the ledger, once for all that ask at the same time. */
+  /** Loads a token from the ledger. Concurrent requests share one query. */
   #findToken(text: string): Promise<TokenStanding | null> {
     const pending = this.#pendingLookups.get(text)
     if (pending !== undefined) return pending
-    const asking = this.#loadToken(text).finally(() => this.#pendingLookups.delete(text))
-    this.#pendingLookups.set(text, asking)
-    return asking
+    const lookup = this.#loadToken(text).finally(() => this.#pendingLookups.delete(text))
+    this.#pendingLookups.set(text, lookup)
+    return lookup
   }
 
   async #loadToken(text: string): Promise<TokenStanding | null> {
     const token = parseToken(text)
     if (token === null) return null
-    const until = this.#options.monotonicMs() + CACHE_MS
+    const expiresAt = this.#options.monotonicMs() + CACHE_MS
     const standing = await this.#options.ledger.findToken(hashToken(token))
     this.#cache.delete(text)
-    if (standing !== null) this.#cache.set(text, { found: standing, until })
+    if (standing !== null) this.#cache.set(text, { standing, expiresAt })
     if (this.#cache.size > MAX_CACHED_TOKENS) this.#cache.delete(this.#cache.keys().next().value ?? '')
     return standing
   }

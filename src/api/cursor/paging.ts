@@ -1,14 +1,14 @@
-/** Where a walk goes on: reads the cursor in `next` and seals the one for `meta.next`. */
+/** Reads the cursor in `next` and signs the one for `meta.next`. */
 
 import type { EndpointCall, EndpointName } from '../endpoints/endpoint.ts'
 import { readTextParameter } from '../endpoints/parameters.ts'
 import { ApiError } from '../errors.ts'
 import { signCursor, verifyCursor } from './cursor.ts'
 
-/** The walk that a cursor must belong to. `type` null: whatever record type the cursor names. */
+/** The query to which a cursor must belong. `type` null: any record type. */
 export type CursorScope = { endpoint: EndpointName; query: string; type: string | null }
 
-/** A place in a walk that a cursor named; its position is whatever the endpoint put there. */
+/** The position in a cursor. Its format is up to the endpoint. */
 export type CursorPosition = { position: string; type: string }
 
 /** The text of `next`; null for the first page. */
@@ -16,19 +16,19 @@ export function readNextParameter({ parameters }: EndpointCall): string | null {
   return readTextParameter(parameters, 'next', 'cursor_invalid')
 }
 
-/** The place that a cursor names. Throws `cursor_invalid`, `cursor_expired` and `cursor_mismatch`, in this order. */
+/** The position in a cursor. Throws `cursor_invalid`, `cursor_expired` and `cursor_mismatch`, in this order. */
 export function readCursorPosition({ keys, caller }: EndpointCall, next: string, scope: CursorScope): CursorPosition {
   const cursor = verifyCursor(keys, next, caller.now)
   if (typeof cursor === 'string') throw new ApiError(cursor)
-  const belongs =
+  const matches =
     cursor.endpoint === scope.endpoint &&
     cursor.query === scope.query &&
     (scope.type === null || cursor.type === scope.type)
-  if (!belongs) throw new ApiError('cursor_mismatch')
+  if (!matches) throw new ApiError('cursor_mismatch')
   return cursor
 }
 
-/** The cursor for the page after `position`, as JSON; null where no page follows. */
+/** The cursor for the page after `position`, as JSON; `null` if no page follows. */
 export function nextCursor({ keys, caller }: EndpointCall, scope: CursorScope, position: string | null): string {
   if (position === null) return 'null'
   const { endpoint, query, type } = scope

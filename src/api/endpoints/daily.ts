@@ -10,7 +10,7 @@ import { type FileDownload, openPublished, type ReadableFileStore } from '../htt
 import type { Endpoint } from './endpoint.ts'
 import { type Parameters, readTextParameter } from './parameters.ts'
 
-/** The kinds of files by the days after registration at which they are made. */
+/** The kinds of follow-up files by the days between registration and probe. */
 const FOLLOWUP_KINDS: ReadonlyMap<string, DailyKind> = new Map([
   ['7', 'followup-7'],
   ['30', 'followup-30'],
@@ -22,10 +22,10 @@ export const daily: Endpoint = {
   name: 'daily',
   summary: 'Domains registered on one day',
   description:
-    'The gzipped list of the domains registered on a day, one name a line, or with `followup` the CSV file made 7 or 30 ' +
-    'days later. Check the status before unpacking: only errors are JSON. The file of a day is written the following night, ' +
-    'so a subscription begins with the file dated the day before its first day and ends with the one dated the day before ' +
-    'its last.',
+    'The gzipped list of the domains registered on a day, one name per line, or with `followup` the CSV file built 7 or 30 ' +
+    'days later. Check the status before unpacking: only errors are JSON. The file of a day is built the following night. ' +
+    'Therefore a subscription starts with the file dated the day before its first day, and ends with the one dated the ' +
+    'day before its last day.',
   envelope: 'top',
   parameters: Type.Object({
     date: Type.String({ format: 'date', description: 'The day of registration.', examples: ['2026-11-19'] }),
@@ -61,12 +61,12 @@ export const daily: Endpoint = {
   },
 }
 
-/** Throws `plan_required` where the account neither has nor had what /daily needs. */
+/** Throws `plan_required` if the account neither has nor had a plan with /daily. */
 export function authorizeDaily({ account, today }: Pick<Caller, 'account' | 'today'>): void {
   if (dailyAccess(account, today, today).state === 'plan_required') throw new ApiError('plan_required')
 }
 
-/** The file of a day; throws the Refusal that the account's periods, or the want of a file, call for. */
+/** Opens the file of a day. Throws an ApiError if the periods do not include it, or if there is no file. */
 export async function openDaily(
   caller: Caller,
   fileStore: ReadableFileStore,
@@ -77,7 +77,7 @@ export async function openDaily(
   if (access.state !== 'allowed') throw new ApiError(access.state, { msg: dailyAccessMessage(access) })
   if (kind !== 'daily' && access.plan !== 'premium')
     throw new ApiError('premium_required', {
-      msg: `The period that holds ${date} ran on Basic: its follow-up files need Premium.`,
+      msg: `The period that includes ${date} is on the Basic plan: its follow-up files need Premium.`,
     })
   const name = fileName(kind, date)
   const opened = await openPublished(fileStore, name)
@@ -94,7 +94,7 @@ function requireDate(parameters: Parameters): Day {
   return date
 }
 
-/** Names the days that are available. */
+/** The message with the days that are available. */
 function dailyAccessMessage(access: Exclude<DailyAccess, { state: 'allowed' }>): string | undefined {
   switch (access.state) {
     case 'before_subscription':
@@ -102,7 +102,7 @@ function dailyAccessMessage(access: Exclude<DailyAccess, { state: 'allowed' }>):
     case 'after_subscription':
       return `The last day available is ${access.latest}.`
     case 'outside_subscription':
-      return `The date lies in a gap: days are available until ${access.latest} and again from ${access.earliest} on.`
+      return `The date is in a gap: days are available until ${access.latest} and again from ${access.earliest} on.`
     default:
       return undefined
   }

@@ -1,4 +1,4 @@
-/** /dnshistory: how the DNS records of a domain changed. */
+/** /dnshistory: the history of the DNS records of a domain. */
 
 import Type, { type TSchema } from 'typebox'
 import type { History, HistoryState } from '../../store/port/store.ts'
@@ -23,9 +23,9 @@ import {
   RcodeSchema,
 } from './schema.ts'
 
-/** States a record type where no limit was sent. */
+/** The default number of states per record type. */
 const DEFAULT_STATE_LIMIT = 10
-/** Totals stop here. */
+/** The maximum value of totals. */
 const MAX_COUNTED_STATES = 1_000
 
 const HostSchema = Type.String({ description: 'A host name, lower-case, without a trailing dot.' })
@@ -49,7 +49,7 @@ const RECORD_SCHEMAS: Record<RecordType, TSchema> = {
   CNAME: exactObject({ target: HostSchema }),
 }
 
-/** An object with some of the seven types as keys. */
+/** The schema of an object with some of the seven types as keys. */
 function byType(value: (type: RecordType) => TSchema, description: string): TSchema {
   const properties = Object.fromEntries(RECORD_TYPES.map((type) => [type, Type.Optional(value(type))]))
   return Type.Object(properties, { additionalProperties: false, minProperties: 1, description })
@@ -61,36 +61,34 @@ export const dnshistory: Endpoint = {
   name: 'dnshistory',
   summary: 'Changes of the DNS records of a domain',
   description:
-    'The states of each record type, newest first. Without `type` all seven at once and without paging. With it, repeat ' +
-    'the call with `next` set to the last `meta.next` until that is absent.',
+    'The states of each record type, newest first. Without `type`, all seven at once and without paging. With `type`, ' +
+    'repeat the call with `next` set to the last `meta.next` until that is absent.',
   envelope: 'top',
   parameters: Type.Object({
     query: DomainQuerySchema,
     type: Type.Optional(enumString(RECORD_TYPES, 'The record type; letter case is ignored.')),
-    limit: Type.Optional(limitParameter(DEFAULT_STATE_LIMIT, 'States a record type: Basic 10, Premium 100.')),
+    limit: Type.Optional(limitParameter(DEFAULT_STATE_LIMIT, 'States per record type: Basic 10, Premium 100.')),
     next: Type.Optional(
-      Type.String({ description: 'The `meta.next` of the page before, or with `type` a bare `first_seen` value.' }),
+      Type.String({ description: 'The `meta.next` of the previous page, or with `type` a bare `first_seen` value.' }),
     ),
   }),
   response: exactObject({
     meta: exactObject({
       query: DomainSchema,
       rcode: RcodeSchema,
-      count: Type.Integer({ minimum: 0, description: 'How many states this answer has.' }),
+      count: Type.Integer({ minimum: 0, description: 'The number of states in this response.' }),
       max_limit: MaxLimitSchema,
       limit: AppliedLimitSchema,
       totals: byType(
         () => Type.Integer({ minimum: 0, maximum: MAX_COUNTED_STATES }),
-        'How many states each record type has.',
+        'The number of states of each record type.',
       ),
       totals_capped: Type.Optional({
         ...RecordTypeList,
-        description: 'The types of which the total means "at least".',
+        description: 'The types whose total means "at least".',
       }),
       truncated: Type.Optional({ ...RecordTypeList, description: 'The types with older states beyond this page.' }),
-      next: Type.Optional(
-        Type.String({ description: 'The cursor of the following page, where one record type has one.' }),
-      ),
+      next: Type.Optional(Type.String({ description: 'The cursor of the next page, if one record type has one.' })),
     }),
     result: byType(
       (type) => Type.Array(exactObject({ first_seen: InstantSchema, records: Type.Array(RECORD_SCHEMAS[type]) })),
@@ -115,21 +113,21 @@ export const dnshistory: Endpoint = {
     const { parameters, caller, facts } = call
     const query = readNameParameter(parameters)
     const requestedType = readRecordType(parameters)
-    const ceiling = maxStatesOf(caller)
-    const limit = readLimitParameter(parameters, DEFAULT_STATE_LIMIT, ceiling)
+    const maxLimit = maxStatesOf(caller)
+    const limit = readLimitParameter(parameters, DEFAULT_STATE_LIMIT, maxLimit)
     const { type, before } = readHistoryPosition(call, query, requestedType)
     const types = type === null ? RECORD_TYPES : [type]
     const found = await facts.history(query, types, before, limit)
     const next = type === null ? null : nextHistoryPosition(found[type])
     const cursor = next === null ? null : nextCursor(call, { endpoint: 'dnshistory', query, type }, next)
-    const head = `"query":"${query}","rcode":200,"count":${countStates(found)},"max_limit":${ceiling},"limit":${limit}`
+    const head = `"query":"${query}","rcode":200,"count":${countStates(found)},"max_limit":${maxLimit},"limit":${limit}`
     return { body: [historyBody(head, found, cursor)], lastObserved: await facts.clocks(query) }
   },
 }
 
 type HistoryByType = Partial<Record<RecordType, History>>
 
-/** The most states a record type that the caller's plan gives; throws `plan_required` where it gives none. */
+/** The maximum number of states per record type in the plan of the caller. Throws `plan_required` if there are none. */
 function maxStatesOf({ limits }: Caller): number {
   if (limits.historyStates === null) throw new ApiError('plan_required')
   return limits.historyStates
@@ -143,7 +141,7 @@ function readRecordType(parameters: Parameters): RecordType | null {
   return type
 }
 
-/** The record type of the page and the state that its states must be older than; null for all types, and for the newest. */
+/** The record type of the page (null for all) and the instant that its states must precede (null for the newest). */
 function readHistoryPosition(
   call: EndpointCall,
   query: DomainName,
@@ -160,7 +158,7 @@ function readHistoryPosition(
   return { type: requestedType, before: seen }
 }
 
-/** The position of the page after this one: the last state's instant; null where none is older. */
+/** The position of the next page: the instant of the last state; null if there are no older states. */
 function nextHistoryPosition({ states, more }: History): string | null {
   const last = states.at(-1)
   return more && last !== undefined ? String(last.first_seen) : null
@@ -170,7 +168,7 @@ function countStates(found: HistoryByType): number {
   return Object.values(found).reduce((sum, { states }) => sum + states.length, 0)
 }
 
-/** The body from the beginning of `meta`, what was found and the JSON of the cursor. */
+/** The body: the start of `meta`, the histories, and the JSON of the cursor. */
 function historyBody(head: string, found: HistoryByType, cursor: string | null): string {
   const entries = Object.entries(found)
   const totals = entries.map(([type, { total }]) => `"${type}":${Math.min(total, MAX_COUNTED_STATES)}`).join()
@@ -181,9 +179,9 @@ function historyBody(head: string, found: HistoryByType, cursor: string | null):
   return `{"meta":{${head},"totals":{${totals}}${capped}${truncated}${next}},"result":{${result}}}`
 }
 
-/** A key of `meta` with the types that a test holds for; nothing where it holds for none. */
-function typeList(key: string, entries: readonly [string, History][], holds: (history: History) => boolean): string {
-  const types = entries.filter(([, history]) => holds(history)).map(([type]) => type)
+/** A key of `meta` with the types for which a test is true; nothing if there are none. */
+function typeList(key: string, entries: readonly [string, History][], test: (history: History) => boolean): string {
+  const types = entries.filter(([, history]) => test(history)).map(([type]) => type)
   return types.length === 0 ? '' : `,"${key}":${JSON.stringify(types)}`
 }
 

@@ -1,4 +1,4 @@
-/** What an endpoint declares: how it is called, what it takes and answers, which errors it has, and what it does. */
+/** The declaration of an endpoint: its name, parameters, response, errors and handlers. */
 
 import type { TObject, TSchema } from 'typebox'
 import type { SimilarityService } from '../../similar/query/similarity-service.ts'
@@ -13,7 +13,7 @@ import type { Parameters } from './parameters.ts'
 
 export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
-/** One request that was let in. `miss` is told of a name that is not known: it may be visited soon. */
+/** One admitted request. `onUnknownName` is called with a name that is not known, which may cause a crawl request. */
 export type EndpointCall = {
   parameters: Parameters
   caller: Caller
@@ -24,32 +24,32 @@ export type EndpointCall = {
   onUnknownName: (name: DomainName) => void
 }
 
-/** What is answered with status 200. `observed`: when the domain asked for was last looked at; null where none was. */
+/** A response with status 200. `lastObserved`: when the requested domain was last observed; null if there is none. */
 export type EndpointResult = { body: ResponseBody; lastObserved: LastObserved | null }
 
 export type Endpoint = {
   name: EndpointName
-  /** One line for the list of endpoints. */
+  /** One line, for the list of endpoints. */
   summary: string
-  /** What it does, in Markdown. */
+  /** The description in Markdown. */
   description: string
-  /** Where its errors stand. */
+  /** The envelope of its errors. */
   envelope: Envelope
-  /** The parameters besides `token`. */
+  /** The parameters except `token`. */
   parameters: TObject
-  /** The JSON body of status 200; null where it always is a file. */
+  /** The JSON body of status 200; null if the response is always a file. */
   response: TSchema | null
-  /** What is sent where that is a file; null for an endpoint that has none. */
+  /** The file response; null if the endpoint has none. */
   file: { type: string; description: string } | null
   /** The errors that are not common to all endpoints. */
   errors: readonly ErrorKey[]
-  /** Checks plan and add-ons; throws the Refusal. Left out where any plan will do. */
+  /** Checks plan and add-ons. Throws ApiError. Missing if every plan includes the endpoint. */
   authorize?: (caller: Caller, parameters: Parameters) => void
-  /** Where a file may be sent instead: whether it is asked for, and the file; throws a Refusal. */
+  /** For endpoints with files: whether a file is requested, and the file. `find` throws ApiError. */
   download?: {
     isRequested: (parameters: Parameters) => boolean
     find: (caller: Caller, fileStore: ReadableFileStore, parameters: Parameters) => Promise<FileDownload>
   }
-  /** Checks the parameters and answers; throws a Refusal. Null where the answer always is a file. */
+  /** Checks the parameters and returns the response. Throws ApiError. Null if the response is always a file. */
   handle: ((call: EndpointCall) => Promise<EndpointResult>) | null
 }

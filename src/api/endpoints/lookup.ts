@@ -20,7 +20,9 @@ const CountSchema = Type.String({ pattern: '^\\d+$' })
 
 const SocialAccountSchema = exactObject({
   network: Type.String({ description: 'The network, for example `x` or `linkedin`.' }),
-  type: Type.String({ description: 'Finer than the network, for example `facebook_page`; new values appear.' }),
+  type: Type.String({
+    description: 'More specific than the network, for example `facebook_page`; new values may appear.',
+  }),
   username: Type.String(),
   url: Type.String(),
 })
@@ -30,18 +32,24 @@ const CharacteristicsSchema = exactObject({
   redirect_to_https: yesNoSchema('The domain redirects from http to https.'),
   redirect_to_www: yesNoSchema('The domain redirects to `www.` plus itself.'),
   redirect_to_domain: yesNoSchema('The domain redirects to a different domain.'),
-  only_with_www: yesNoSchema('Reachable only as `www.` plus itself: the bare domain answers nothing.'),
+  only_with_www: yesNoSchema('Reachable only as `www.` plus itself: the bare domain does not answer.'),
   only_dns_no_web: yesNoSchema('DNS entries exist but no A or AAAA record.'),
-  ssl: enumString(['valid', 'nocert', 'invalid'], 'The verdict on the certificate; `nocert`: none was presented.'),
+  ssl: enumString(
+    ['valid', 'nocert', 'invalid'],
+    'Whether the certificate is valid; `nocert`: the server presented none.',
+  ),
   ip: Type.Optional(
     enumString(
       ['v4only', 'v6only', 'both', 'servfail', 'noip', 'nxdomain'],
-      'The address families that resolve. Left out while resolution is not yet recorded.',
+      'The address families that resolve. Missing if resolution is not recorded yet.',
     ),
   ),
-  redirect_count: Type.String({ ...CountSchema, description: 'How many domains redirect to this one.' }),
-  reverse_ip_count: Type.String({ ...CountSchema, description: 'How many rows `/reverseip` returns for this domain.' }),
-  social_networks: Type.Array(Type.String(), { description: 'The networks that the domain is present on.' }),
+  redirect_count: Type.String({ ...CountSchema, description: 'The number of domains that redirect to this one.' }),
+  reverse_ip_count: Type.String({
+    ...CountSchema,
+    description: 'The number of rows that `/reverseip` returns for this domain.',
+  }),
+  social_networks: Type.Array(Type.String(), { description: 'The networks on which the domain is present.' }),
   social_accounts: Type.Array(SocialAccountSchema, { description: 'The accounts that the start page names.' }),
 })
 
@@ -49,8 +57,8 @@ export const lookup: Endpoint = {
   name: 'lookup',
   summary: 'Key characteristics of one domain',
   description:
-    'Website, redirects, certificate, address families, counts and social presence. A domain that is known and was never ' +
-    'visited is answered with "no", "nocert" and empty lists.',
+    'Website, redirects, certificate, address families, counts and social presence. For a known domain that was never ' +
+    'crawled, the response has "no", "nocert" and empty lists.',
   envelope: 'result',
   parameters: Type.Object({ query: DomainQuerySchema }),
   response: exactObject({
@@ -59,18 +67,18 @@ export const lookup: Endpoint = {
   }),
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
-  async handle({ parameters, facts, onUnknownName: miss }) {
+  async handle({ parameters, facts, onUnknownName }) {
     const query = readNameParameter(parameters)
     const found = await facts.lookup(query)
     if (found === null) {
-      miss(query)
+      onUnknownName(query)
       throw new ApiError('no_data', { msg: `Nothing is on record for ${query}.` })
     }
     return { body: [lookupBody(query, found)], lastObserved: found }
   },
 }
 
-/** Put together as text, because most of it is ready: names and words need no escapes, the arrays are JSON already. */
+/** The body, built as text: names and enum values need no escapes, and the arrays are stored as JSON. */
 function lookupBody(query: DomainName, found: Lookup): string {
   return (
     `{"meta":{"query":"${query}","rcode":200,"msg":"ok"},"result":{` +

@@ -17,20 +17,20 @@ import {
   RcodeSchema,
 } from './schema.ts'
 
-/** Rows of a page where no limit was sent. */
+/** The default number of rows of a page. */
 const DEFAULT_REDIRECT_LIMIT = 1_000
 
 export const redirect: Endpoint = {
   name: 'redirect',
   summary: 'Domains that redirect to a domain',
   description:
-    'Rows come in the bytewise order of their names. Repeat the call with `next` set to the last `meta.next` until that is ' +
-    'null. A domain that nothing redirects to has an empty `result`.',
+    'Rows are in the bytewise order of their names. Repeat the call with `next` set to the last `meta.next` until that is ' +
+    'null. If no domain redirects to the requested one, `result` is empty.',
   envelope: 'result',
   parameters: Type.Object({
     query: DomainQuerySchema,
     limit: Type.Optional(limitParameter(DEFAULT_REDIRECT_LIMIT, 'Free 1,000, Basic 10,000, Premium 50,000.')),
-    next: Type.Optional(Type.String({ description: 'The `meta.next` of the page before.' })),
+    next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
   }),
   response: exactObject({
     meta: exactObject({
@@ -50,15 +50,15 @@ export const redirect: Endpoint = {
   async handle(call) {
     const { parameters, caller, facts } = call
     const query = readNameParameter(parameters)
-    const ceiling = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_REDIRECT_LIMIT, ceiling)
-    const walk: CursorScope = { endpoint: 'redirect', query, type: '' }
+    const maxLimit = caller.limits.pageRows
+    const limit = readLimitParameter(parameters, DEFAULT_REDIRECT_LIMIT, maxLimit)
+    const scope: CursorScope = { endpoint: 'redirect', query, type: '' }
     const next = readNextParameter(call)
-    const after = next === null ? null : (readCursorPosition(call, next, walk).position as DomainName)
+    const after = next === null ? null : (readCursorPosition(call, next, scope).position as DomainName)
     const page = await facts.redirects(query, after, limit)
     const meta =
-      `"query":"${query}","limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
-      `"next":${nextCursor(call, walk, page.last)}`
+      `"query":"${query}","limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
+      `"next":${nextCursor(call, scope, page.last)}`
     return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved: await facts.clocks(query) }
   },
 }

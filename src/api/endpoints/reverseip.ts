@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
 import { readLimitParameter, readQueryParameter, rejectName } from './parameters.ts'
 import {
-  AddressSchema as AnAddress,
+  AddressSchema,
   AppliedLimitSchema,
   DomainSchema,
   exactObject,
@@ -22,7 +22,7 @@ import {
   RcodeSchema,
 } from './schema.ts'
 
-/** Rows of a page where no limit was sent. */
+/** The default number of rows of a page. */
 const DEFAULT_REVERSEIP_LIMIT = 1_000
 
 export const reverseip: Endpoint = {
@@ -30,7 +30,7 @@ export const reverseip: Endpoint = {
   summary: 'Domains that share an IP address',
   description:
     'With a domain: its neighbours on every address that it resolves to. With an address: the domains on it. Only the ' +
-    'present state. Rows come by address (IPv4 first, then by number), then in the bytewise order of their names. Repeat ' +
+    'current state. Rows are sorted by address (IPv4 first, numeric), then in the bytewise order of their names. Repeat ' +
     'the call with `next` set to the last `meta.next` until that is null.',
   envelope: 'result',
   parameters: Type.Object({
@@ -39,31 +39,31 @@ export const reverseip: Endpoint = {
       examples: ['example.com', '2001:db8::1'],
     }),
     limit: Type.Optional(limitParameter(DEFAULT_REVERSEIP_LIMIT, 'Free 1,000, Basic 10,000, Premium 50,000.')),
-    next: Type.Optional(Type.String({ description: 'The `meta.next` of the page before.' })),
+    next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
   }),
   response: exactObject({
     meta: exactObject({
-      query: Type.String({ description: 'The domain or address that was asked for.' }),
-      ips: Type.Array(AnAddress, { description: 'The addresses in the order of the rows.' }),
-      ip_count: Type.Integer({ description: 'How many addresses `ips` has.' }),
+      query: Type.String({ description: 'The requested domain or address.' }),
+      ips: Type.Array(AddressSchema, { description: 'The addresses in the order of the rows.' }),
+      ip_count: Type.Integer({ description: 'The number of addresses in `ips`.' }),
       limit: AppliedLimitSchema,
       max_limit: MaxLimitSchema,
       rcode: RcodeSchema,
       msg: OkMessageSchema,
       next: NextCursorSchema,
     }),
-    result: Type.Array(exactObject({ target: DomainSchema, ip: AnAddress, since: InstantSchema })),
+    result: Type.Array(exactObject({ target: DomainSchema, ip: AddressSchema, since: InstantSchema })),
   }),
   file: null,
   errors: ['query_missing', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch', 'no_data'],
   async handle(call) {
     const { parameters, caller, facts } = call
     const requested = readAddressOrName(call)
-    const ceiling = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_REVERSEIP_LIMIT, ceiling)
-    const walk: CursorScope = { endpoint: 'reverseip', query: requested.query, type: '' }
+    const maxLimit = caller.limits.pageRows
+    const limit = readLimitParameter(parameters, DEFAULT_REVERSEIP_LIMIT, maxLimit)
+    const scope: CursorScope = { endpoint: 'reverseip', query: requested.query, type: '' }
     const next = readNextParameter(call)
-    const after = next === null ? null : parseNeighbourPosition(readCursorPosition(call, next, walk).position)
+    const after = next === null ? null : parseNeighbourPosition(readCursorPosition(call, next, scope).position)
     const addresses = requested.name === null ? [requested.query as IpAddress] : await facts.addresses(requested.name)
     const page = await facts.neighbours(addresses, requested.name, after, limit)
     const isEmpty = requested.name === null ? page.count === 0 : addresses.length === 0
@@ -71,14 +71,14 @@ export const reverseip: Endpoint = {
       throw new ApiError('no_data', { msg: `No address is on record for ${requested.query}.` })
     const meta =
       `"query":"${requested.query}","ips":${JSON.stringify(addresses)},"ip_count":${addresses.length},` +
-      `"limit":${limit},"max_limit":${ceiling},"rcode":200,"msg":"ok",` +
-      `"next":${nextCursor(call, walk, page.last && `${page.last.address} ${page.last.name}`)}`
-    const observed = requested.name === null ? null : await facts.clocks(requested.name)
-    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved: observed }
+      `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
+      `"next":${nextCursor(call, scope, page.last && `${page.last.address} ${page.last.name}`)}`
+    const lastObserved = requested.name === null ? null : await facts.clocks(requested.name)
+    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved }
   },
 }
 
-/** What is asked for in its canonical form; `name` null for an address. */
+/** The query in canonical form. `name` is null for an address. */
 function readAddressOrName({ parameters }: EndpointCall): { query: IpAddress | DomainName; name: DomainName | null } {
   const text = readQueryParameter(parameters)
   const address = parseQueryAddress(text)
@@ -87,11 +87,11 @@ function readAddressOrName({ parameters }: EndpointCall): { query: IpAddress | D
   return { query: name, name }
 }
 
-/** Throws `domain_format` for a text that is neither an address nor a name. */
+/** Throws `domain_format` for a text that is neither an address nor a domain name. */
 function rejectAddress(text: string): never {
-  const why = addressProblem(text)
-  if (why === null) return rejectName(text)
-  throw new ApiError('domain_format', { msg: `The query is neither a domain name nor an IP address: ${why}.` })
+  const problem = addressProblem(text)
+  if (problem === null) return rejectName(text)
+  throw new ApiError('domain_format', { msg: `The query is neither a domain name nor an IP address: ${problem}.` })
 }
 
 function parseNeighbourPosition(text: string): NeighbourPosition {

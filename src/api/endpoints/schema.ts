@@ -1,8 +1,8 @@
-/** The pieces of JSON Schema that several endpoints describe their requests and answers with. */
+/** The parts of JSON Schema that several endpoints share. */
 
 import Type, { type TObject, type TProperties, type TSchema, type TString } from 'typebox'
 
-/** An object with exactly these keys. */
+/** The schema of an object with exactly these keys. */
 export function exactObject<Properties extends TProperties>(properties: Properties): TObject<Properties> {
   return Type.Object(properties, { additionalProperties: false })
 }
@@ -29,7 +29,7 @@ export const InstantSchema = Type.String({
 export const AppliedLimitSchema = Type.Integer({ minimum: 1, description: 'The limit that was applied.' })
 export const MaxLimitSchema = Type.Integer({ minimum: 1, description: 'The highest limit of the plan.' })
 export const NextCursorSchema = Type.Union([Type.String(), Type.Null()], {
-  description: 'The cursor of the following page; null where everything was delivered.',
+  description: 'The cursor of the next page; null on the last page.',
 })
 
 /** The parameter `query` of the endpoints that take a domain. */
@@ -42,6 +42,6 @@ export function limitParameter(fallback: number, limitsText: string): TSchema {
   return Type.Integer({
     minimum: 1,
     default: fallback,
-    description: `How many at most. ${limitsText} A higher one is reduced.`,
+    description: `The maximum number of results. ${limitsText} A higher value is reduced.`,
   })
 }

@@ -18,15 +18,15 @@ import {
 
 const Similarity = Type.Number({ minimum: 0, maximum: 1, description: 'Four decimals.' })
 
-/** Rows where no limit was sent, and at most. */
+/** The default and the maximum number of rows. */
 const MAX_SIMILAR_ROWS = 100
 
 export const similar: Endpoint = {
   name: 'similar',
   summary: 'Websites with similar text',
   description:
-    'The websites whose start page is most like that of a domain, the most similar first, equals in the bytewise order of ' +
-    'their names. `similarity` is the cosine of the words of both, each weighed by how rare it is: 1.0000 where they say the same.',
+    'The websites whose start page is most similar to that of a domain, the most similar first, equal ones in the bytewise ' +
+    'order of their names. `similarity` is the cosine of the words of both, each weighted by its rarity: 1.0000 for equal texts.',
   envelope: 'top',
   parameters: Type.Object({
     query: DomainQuerySchema,
@@ -37,7 +37,7 @@ export const similar: Endpoint = {
       query: DomainSchema,
       rcode: RcodeSchema,
       msg: OkMessageSchema,
-      count: Type.Integer({ minimum: 0, description: 'How many rows this answer has.' }),
+      count: Type.Integer({ minimum: 0, description: 'The number of rows in this response.' }),
       limit: AppliedLimitSchema,
       max_limit: MaxLimitSchema,
     }),
@@ -45,17 +45,17 @@ export const similar: Endpoint = {
   }),
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
-  async handle({ parameters, similarSearch: retrieval }) {
+  async handle({ parameters, similarSearch }) {
     const query = readNameParameter(parameters)
     const limit = readLimitParameter(parameters, MAX_SIMILAR_ROWS, MAX_SIMILAR_ROWS)
-    const found = await retrieval.similar(query, limit)
+    const found = await similarSearch.similar(query, limit)
     if (found === null) throw new ApiError('no_data', { msg: `No start-page text of ${query} is on record.` })
     const meta = `"query":"${query}","rcode":200,"msg":"ok","count":${found.length},"limit":${limit},"max_limit":${MAX_SIMILAR_ROWS}`
     return { body: [`{"meta":{${meta}},"result":[${found.map(similarRowJson).join()}]}`], lastObserved: null }
   },
 }
 
-/** Always with four decimals, as the contract has it; JSON knows such numbers (RFC 8259, chapter 6). */
+/** A row, always with four decimals, as the contract requires. JSON allows trailing zeros (RFC 8259, chapter 6). */
 function similarRowJson({ target, similarity }: SimilarRow): string {
   return `{"target":"${target}","similarity":${similarity.toFixed(4)}}`
 }

@@ -14,8 +14,8 @@ export const snapshot: Endpoint = {
   name: 'snapshot',
   summary: 'List of all known domains',
   description:
-    'Reports on the newest snapshot, which is built nightly; with `download` the gzipped file itself. Needs the export ' +
-    'add-on, and the edition with website, mail and SSL columns the enriched add-on beside it.',
+    'A report on the newest snapshot, which is built nightly, or with `download` the gzipped file itself. It needs the ' +
+    'export add-on. The edition with website, mail and SSL columns also needs the enriched add-on.',
   envelope: 'top',
   parameters: Type.Object({
     download: Type.Optional(enumString(['1'], 'Sends the file instead of the report.')),
@@ -26,15 +26,15 @@ export const snapshot: Endpoint = {
       rcode: RcodeSchema,
       msg: OkMessageSchema,
       generated: Type.String({ format: 'date-time', description: 'When the snapshot was built.' }),
-      domains: Type.Integer({ minimum: 0, description: 'How many names the file has.' }),
+      domains: Type.Integer({ minimum: 0, description: 'The number of names in the file.' }),
       size: Type.Integer({ minimum: 0, description: 'Its compressed size in bytes.' }),
-      filename: Type.String({ description: 'The name that the download carries.' }),
-      format: enumString(['names', 'enriched'], 'The edition that the figures describe.'),
-      enriched_available: Type.Boolean({ description: 'Whether the account may ask for the enriched edition.' }),
+      filename: Type.String({ description: 'The file name of the download.' }),
+      format: enumString(['names', 'enriched'], 'The edition of the report.'),
+      enriched_available: Type.Boolean({ description: 'Whether the account may download the enriched edition.' }),
     }),
     result: Type.Array(Type.Never(), { maxItems: 0 }),
   }),
-  file: { type: 'application/gzip', description: 'The file, where `download` asks for it.' },
+  file: { type: 'application/gzip', description: 'The file, with `download`.' },
   errors: ['addon_required', 'no_data'],
   authorize: ({ account }, parameters) => authorizeSnapshot(account, requestedEdition(parameters)),
   download: {
@@ -71,7 +71,7 @@ function hasAddon({ plan, addons }: Pick<Account, 'plan' | 'addons'>, addon: Add
   return plan === 'local' || addons.includes(addon)
 }
 
-/** Throws `addon_required`, which names the first add-on that the account lacks. */
+/** Throws `addon_required` with the first add-on that the account does not have. */
 export function authorizeSnapshot(account: Pick<Account, 'plan' | 'addons'>, edition: RequestedEdition): void {
   const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
   const missing = needed.find((addon) => !hasAddon(account, addon))

@@ -1,4 +1,4 @@
-/** The access log: one line and one observation for every request, when its answer is out or its client gone. */
+/** The access log: one log line and one metrics sample for every request, when its response is closed. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -11,19 +11,19 @@ declare module 'fastify' {
   }
 }
 
-/** One request, as much as is known of it while it is answered. */
+/** What the access log records about a request. */
 export type AccessRecord = {
-  /** The path of its route; null where none takes it. */
+  /** The path of its route; null if no route matches. */
   path: string | null
   /** The endpoint's name, for metrics. */
   endpoint: string
-  /** Number of the account that calls, once it is known. */
+  /** The ID of the account; null until it is known. */
   account: number | null
-  /** Called when the answer is out or the client gone. */
+  /** Called when the response is sent or the client has disconnected. */
   onClose: (() => void)[]
 }
 
-/** `onFailure` hears of every client address whose token was missing or is none. */
+/** `onFailure` is called with the client address after every 401 response. */
 export type AccessLogOptions = {
   log: Logger
   metrics: ApiMetrics
@@ -31,36 +31,36 @@ export type AccessLogOptions = {
   onFailure: (address: string) => void
 }
 
-/** Characters of an unknown path that are logged, at most. */
+/** The maximum number of logged characters of an unknown path. */
 const MAX_LOGGED_PATH_LENGTH = 200
-/** A run of characters in which a token could hide, also with its characters percent-encoded. */
+/** A sequence of characters that may contain a token, even if it is percent-encoded. */
 const POSSIBLE_TOKEN = /[\w%-]{16,}/g
 
-/** Watches one request. Its query string is never logged, because tokens stand there. */
+/** Logs one request when its response is closed. It never logs the query string, which may contain a token. */
 export function logAccess(options: AccessLogOptions, request: FastifyRequest, { raw }: FastifyReply): void {
-  const { log, metrics, monotonicMs: ticks, onFailure } = options
-  const started = ticks()
-  const visit: AccessRecord = { path: null, endpoint: 'other', account: null, onClose: [] }
-  request.accessRecord = visit
+  const { log, metrics, monotonicMs, onFailure } = options
+  const startedAt = monotonicMs()
+  const record: AccessRecord = { path: null, endpoint: 'other', account: null, onClose: [] }
+  request.accessRecord = record
   raw.on('close', () => {
-    const milliseconds = ticks() - started
-    for (const end of visit.onClose) end()
+    const milliseconds = monotonicMs() - startedAt
+    for (const end of record.onClose) end()
     if (raw.statusCode === 401) onFailure(request.ip)
-    metrics.observeRequest(visit.endpoint, raw.statusCode, milliseconds / 1000)
+    metrics.observeRequest(record.endpoint, raw.statusCode, milliseconds / 1000)
     const line = {
       request: request.id,
       method: request.method,
-      path: visit.path ?? redactPath(request.url),
+      path: record.path ?? redactPath(request.url),
       status: raw.statusCode,
       ms: Math.round(milliseconds * 1000) / 1000,
-      account: visit.account,
+      account: record.account,
       client: request.ip,
     }
     log.info(raw.writableFinished ? line : { ...line, aborted: true }, 'request')
   })
 }
 
-/** A path that no route has, so that anything may stand in it: without whatever is long enough to be a token. */
+/** An unknown path without everything that is long enough to be a token. */
 function redactPath(url: string): string {
   return normalizedPath(url).replace(POSSIBLE_TOKEN, '…').slice(0, MAX_LOGGED_PATH_LENGTH)
 }

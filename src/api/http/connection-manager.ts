@@ -1,4 +1,4 @@
-/** The front of the HTTP server: every connection is read ahead within bounds, and every request is admitted before Fastify hears of it. */
+/** Manages the connections of an HTTP server: limits reads ahead, and admits requests before Fastify gets them. */
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -6,9 +6,9 @@ import { ClientConnection, connectionOf } from './connection.ts'
 import { Admission } from './limits/admission.ts'
 import type { ConnectionRegistry, OpenConnection, PendingRequest } from './pending-request.ts'
 
-/** Milliseconds between two looks for clients that take nothing of their answers. */
+/** Milliseconds between two checks for clients that do not read their responses. */
 const STALL_CHECK_MS = 5_000
-/** Connections that may be stalled for longer than that; of more, those that took the least are closed. */
+/** The maximum number of connections that may be stalled between two checks. Further ones are closed. */
 const MAX_STALLED_CONNECTIONS = 256
 
 export class ConnectionManager {
@@ -16,27 +16,27 @@ export class ConnectionManager {
   readonly #admission: Admission
   readonly #connections: ConnectionRegistry
   readonly #stallTimer: NodeJS.Timeout
-  /** Bytes that stalled connections had sent at the last look. */
+  /** Bytes that stalled connections had sent at the last check. */
   #stalledBytesSent = new Map<OpenConnection, number>()
   #isTracking = false
 
-  /** Stands before the request listener that a server has. `ticks`: milliseconds of a clock that is never set. */
+  /** Replaces the request listener of the server, and calls it for admitted requests. */
   constructor(server: Server, monotonicMs: () => number) {
     this.#server = server
-    const [answer] = server.listeners('request') as [RequestListener]
-    server.removeListener('request', answer)
-    const begin = ({ request, response }: PendingRequest): void => answer(request, response)
+    const [handleRequest] = server.listeners('request') as [RequestListener]
+    server.removeListener('request', handleRequest)
+    const start = ({ request, response }: PendingRequest): void => handleRequest(request, response)
     const admission = new Admission({
       monotonicMs,
-      start: (next) => (next.request === null ? next.connection.read() : begin(next)),
+      start: (next) => (next.request === null ? next.connection.read() : start(next)),
     })
     this.#admission = admission
     this.#connections = {
       open: new Set(),
-      enqueue: (next, isBehind) => admission.enqueue(next, isBehind),
-      start: begin,
+      enqueue: (next, isPipelined) => admission.enqueue(next, isPipelined),
+      start,
       queueLength: () => admission.waiting,
-      monotonicMs: monotonicMs,
+      monotonicMs,
       earliestArrival: () => admission.earliestArrival(),
       unparsedBytes: 0,
       pendingRequests: 0,
@@ -46,28 +46,28 @@ export class ConnectionManager {
     server.on('connection', (socket: Socket) => void new ClientConnection(socket, this.#connections))
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = connectionOf(request)
-      if (connection === undefined) answer(request, response)
+      if (connection === undefined) handleRequest(request, response)
       else connection.add(request, response)
     })
     this.#stallTimer = setInterval(() => this.#closeStalled(), STALL_CHECK_MS).unref()
   }
 
-  /** Connections that are open. */
+  /** The number of open connections. */
   get openConnections(): number {
     return this.#connections.open.size
   }
 
-  /** Requests that are read and not answered; of a connection that is not parsed yet, one. */
+  /** The number of pending requests. A connection with unparsed bytes counts as one. */
   get pendingRequests(): number {
     return this.#connections.pendingRequests + this.#connections.unparsedConnections
   }
 
-  /** Bytes that are read and not parsed. */
+  /** The number of bytes that are read and not parsed. */
   get unparsedBytes(): number {
     return this.#connections.unparsedBytes
   }
 
-  /** Takes over a connection that another process has accepted, so many milliseconds ago. */
+  /** Takes over a connection that another process accepted `waited` milliseconds ago. */
   adopt(socket: Socket, waited: number): void {
     this.#startRequestTimeouts()
     socket.allowHalfOpen = true
@@ -77,30 +77,30 @@ export class ConnectionManager {
     this.#admission.shortenNextTick()
   }
 
-  /** node:http looks for slow requests only once it listens, which it never does here. */
+  /** Starts the check for slow requests, which node:http starts only when it listens. This server never listens. */
   #startRequestTimeouts(): void {
     if (this.#isTracking || this.#server.listening) return
     this.#isTracking = true
     this.#server.emit('listening')
   }
 
-  /** Closes the connections that have been idle for so many milliseconds. */
+  /** Closes the connections that were idle for the given milliseconds. */
   closeIdle(milliseconds: number): void {
     for (const connection of this.#connections.open) if (connection.idleTime >= milliseconds) connection.close()
   }
 
-  /** Closes all connections at once, whatever is under way. */
+  /** Closes all connections at once, even during a response. */
   destroyAll(): void {
     for (const { socket } of this.#connections.open) socket.destroy()
   }
 
-  /** Ends the timers. */
+  /** Stops the timers. */
   close(): void {
     clearInterval(this.#stallTimer)
     this.#admission.close()
   }
 
-  /** Whoever takes nothing between two looks keeps an answer in memory; only so many may. */
+  /** Closes stalled connections above the maximum, because each keeps a response in memory. */
   #closeStalled(): void {
     const before = this.#stalledBytesSent
     this.#stalledBytesSent = new Map()
@@ -108,7 +108,7 @@ export class ConnectionManager {
       const { socket } = connection
       if (socket.writableNeedDrain) this.#stalledBytesSent.set(connection, socket.bytesWritten - socket.writableLength)
     }
-    const stuck = [...this.#stalledBytesSent].filter(([connection, sent]) => before.get(connection) === sent)
-    for (const [{ socket }] of stuck.slice(0, Math.max(0, stuck.length - MAX_STALLED_CONNECTIONS))) socket.destroy()
+    const stalled = [...this.#stalledBytesSent].filter(([connection, sent]) => before.get(connection) === sent)
+    for (const [{ socket }] of stalled.slice(0, Math.max(0, stalled.length - MAX_STALLED_CONNECTIONS))) socket.destroy()
   }
 }

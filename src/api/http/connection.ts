@@ -1,4 +1,4 @@
-/** A client's connection: how far it is read ahead, in which order its requests begin, and how it is closed without losing an answer. */
+/** A client connection: limits what is read ahead, orders its requests, and closes it without losing a response. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,7 +9,7 @@ import { takeListener } from './take-listener.ts'
 
 const connectionsBySocket = new WeakMap<object, ClientConnection>()
 
-/** The connection of a request, or of a socket; undefined for a request that came over no socket. */
+/** The connection of a request or a socket; undefined for a request without a socket, such as an injected one. */
 export function connectionOf(from: IncomingMessage | Socket): ClientConnection | undefined {
   return connectionsBySocket.get('socket' in from ? from.socket : from)
 }
@@ -17,7 +17,7 @@ export function connectionOf(from: IncomingMessage | Socket): ClientConnection |
 export class ClientConnection {
   readonly socket: Socket
   readonly #registry: ConnectionRegistry
-  /** node:http's own listeners, which this stands in front of. */
+  /** The listeners of node:http that this connection calls. */
   readonly #parse: (bytes: Buffer) => void
   readonly #end: () => void
   readonly #pending: PendingRequest[] = []
@@ -29,14 +29,14 @@ export class ClientConnection {
   #finalBytes: string | null = null
   #drainResponses = 0
   #lastActiveAt: number
-  /** When the connection was accepted, if its first bytes have waited since; null once they were read. */
+  /** When the connection was accepted; null after its first bytes were read. */
   #acceptedAt: number | null = null
-  /** When what is held has come, while the connection is lined up to have it parsed. */
-  #linedUp: number | null = null
-  /** When the request that is parsed at this moment has come, if it is begun then. */
-  #due: number | null = null
+  /** When the unparsed bytes arrived, while the connection waits in the queue to parse them. */
+  #queuedArrival: number | null = null
+  /** When the first request arrived, while read() parses and starts it. */
+  #startingArrival: number | null = null
 
-  /** Takes over a socket on which node:http has just begun to listen. */
+  /** Takes over a socket to which node:http has just added its listeners. */
   constructor(socket: Socket, all: ConnectionRegistry) {
     this.socket = socket
     this.#registry = all
@@ -54,62 +54,62 @@ export class ClientConnection {
     socket.destroySoon = () => this.close()
   }
 
-  /** The connection was accepted so many milliseconds ago: what can be read at once may have waited as long. */
+  /** Sets how long ago the connection was accepted. Bytes that are read now may have waited as long. */
   setAcceptDelay(milliseconds: number): void {
     this.#acceptedAt = this.#registry.monotonicMs() - milliseconds
     setImmediate(() => setImmediate(() => (this.#acceptedAt = null)))
   }
 
-  /** Requests that are parsed and not answered. */
+  /** The number of parsed requests without a response. */
   get waiting(): number {
     return this.#pending.length
   }
 
-  /** The same of all connections of the process. */
+  /** The number of pending requests of all connections of the process. */
   get totalPending(): number {
     return this.#registry.pendingRequests + this.#registry.unparsedConnections
   }
 
-  /** When the request that is being answered had arrived. */
+  /** When the current request arrived: monotonic milliseconds. */
   get arrivedAt(): number {
     return this.#pending[0]?.arrivedAt ?? this.#registry.monotonicMs()
   }
 
-  /** Milliseconds since anything was read or answered; 0 while a request is under way. */
+  /** Milliseconds since the last read or response; 0 while a request is pending. */
   get idleTime(): number {
     return this.waiting > 0 || this.#unparsed !== null ? 0 : this.#registry.monotonicMs() - this.#lastActiveAt
   }
 
   /** Adds a request that node:http has parsed. */
   add(request: IncomingMessage, response: ServerResponse): void {
-    const arrival = { connection: this, request, response, arrivedAt: this.#due ?? this.#arrived() }
+    const arrival = { connection: this, request, response, arrivedAt: this.#startingArrival ?? this.#arrived() }
     this.#pending.push(arrival)
     this.#registry.pendingRequests++
     if (this.waiting > 1) this.#registry.pipelinedRequests++
     response.once('close', () => this.#onResponded(arrival))
-    if (this.waiting === 1 && this.#due === null) this.#registry.enqueue(arrival, false)
+    if (this.waiting === 1 && this.#startingArrival === null) this.#registry.enqueue(arrival, false)
   }
 
-  /** The turn of a connection that was lined up unread: parses what is held, and begins the first request of it. */
+  /** Parses the unparsed bytes when the connection's turn in the queue has come, and starts the first request. */
   read(): void {
-    this.#due = this.#linedUp
-    this.#leaveLine()
+    this.#startingArrival = this.#queuedArrival
+    this.#dequeue()
     this.#parseNext()
-    this.#due = null
+    this.#startingArrival = null
     const [first] = this.#pending
     if (first === undefined) return
     if (this.#hasEnded) this.#onEnd()
     if (!this.socket.destroyed && !first.request.destroyed) this.#registry.start(first)
   }
 
-  /** Counts an answer that is sent while the server drains; true if it has to be the last one. */
+  /** Counts a response that is sent while the server drains. Returns whether it must be the last one. */
   isFinalResponse(): boolean {
     return (
       (this.waiting <= 1 && this.#unparsed === null) || ++this.#drainResponses > bounds.MAX_RESPONSES_WHILE_DRAINING
     )
   }
 
-  /** Answers the requests that came before, then says why the next one could not be read, and closes. */
+  /** Answers the pending requests, then sends the given response to an unreadable request, and closes. */
   rejectWith(bytes: string): void {
     this.#finalBytes = bytes
     this.#discardUnparsed()
@@ -117,7 +117,7 @@ export class ClientConnection {
     if (this.waiting === 0) this.close()
   }
 
-  /** A request did not come whole in time: answers those before it, and closes. If its rest is held here, the client is not to blame. */
+  /** Closes after the responses before a request that is incomplete, unless its rest is among the unparsed bytes. */
   abandonPartialRequest(): void {
     if (this.#unparsed !== null) return
     this.#dropPartialRequest()
@@ -125,7 +125,7 @@ export class ClientConnection {
     else this.#finalBytes ??= ''
   }
 
-  /** The rest of the last request will not come, so it gets no answer, unless that has begun. */
+  /** Drops the last request if it is incomplete, unless its response has started. */
   #dropPartialRequest(): void {
     const { request, response } = this.#pending.at(-1) ?? {}
     if (request?.complete !== false || response?.headersSent) return
@@ -133,7 +133,7 @@ export class ClientConnection {
     this.#decrementCounts()
   }
 
-  /** Sends what is written, then reads and drops what the client still sends until it closes too. */
+  /** Sends what is written, then reads and drops further bytes until the client closes too. */
   close(): void {
     if (this.#isClosing) return
     this.#isClosing = true
@@ -146,30 +146,30 @@ export class ClientConnection {
     if (this.#isClosing || this.#finalBytes !== null) return
     this.#lastActiveAt = this.#registry.monotonicMs()
     this.#setUnparsed(this.#unparsed === null ? bytes : Buffer.concat([this.#unparsed, bytes]))
-    if (this.#linedUp === null && this.waiting === 0 && this.#registry.queueLength() >= bounds.MAX_PARSED_PENDING)
-      this.#lineUp()
+    if (this.#queuedArrival === null && this.waiting === 0 && this.#registry.queueLength() >= bounds.MAX_PARSED_PENDING)
+      this.#enqueue()
     this.#parseNext()
   }
 
-  #lineUp(): void {
-    this.#linedUp = this.#arrived()
+  #enqueue(): void {
+    this.#queuedArrival = this.#arrived()
     this.#registry.unparsedConnections++
     this.#registry.enqueue({ connection: this, request: null }, false)
   }
 
-  #leaveLine(): void {
-    if (this.#linedUp !== null) this.#registry.unparsedConnections--
-    this.#linedUp = null
+  #dequeue(): void {
+    if (this.#queuedArrival !== null) this.#registry.unparsedConnections--
+    this.#queuedArrival = null
   }
 
-  /** When bytes that are read at this moment had come. */
+  /** When the bytes that are read now arrived. */
   #arrived(): number {
     const arrived = Math.min(this.#registry.earliestArrival(), this.#acceptedAt ?? Number.POSITIVE_INFINITY)
     this.#acceptedAt = null
     return arrived
   }
 
-  /** Parses what is held as far as it may go, and pauses the socket if something is left. */
+  /** Parses the unparsed bytes as far as the limits allow, and pauses the socket if some are left. */
   #parseNext(): void {
     if (this.#isParsing) return
     this.#isParsing = true
@@ -183,7 +183,7 @@ export class ClientConnection {
     if (this.#unparsed === null) {
       this.#resume()
       if (this.#hasEnded && this.waiting === 0 && !this.#isClosing) this.#end()
-    } else if (this.#linedUp !== null && this.#unparsed.length <= bounds.PARSE_CHUNK_BYTES) return
+    } else if (this.#queuedArrival !== null && this.#unparsed.length <= bounds.PARSE_CHUNK_BYTES) return
     else if (this.#registry.unparsedBytes > bounds.MAX_UNPARSED_BYTES) this.socket.destroy()
     else {
       this.#isPaused = true
@@ -194,12 +194,12 @@ export class ClientConnection {
   #mayParse(): boolean {
     const { destroyed, writableNeedDrain } = this.socket
     if (this.#isClosing || this.#finalBytes !== null || destroyed || writableNeedDrain) return false
-    if (this.#linedUp !== null) return false
-    if (this.#pending.at(-1)?.request.complete === false) return true // its body: it may be the one that is waited for
+    if (this.#queuedArrival !== null) return false
+    if (this.#pending.at(-1)?.request.complete === false) return true // its body: its handler may wait for it
     return this.waiting < bounds.maxPipelinedRequests(this.#registry.pipelinedRequests)
   }
 
-  /** A client that has sent several requests may only have ended its side; one that waits for a single answer is taken to be gone. */
+  /** The client has ended its side. With several requests it may still read. Otherwise it counts as disconnected. */
   #onEnd(): void {
     this.#hasEnded = true
     if (this.waiting <= 1 && this.#unparsed === null && !this.#isClosing) this.#end()
@@ -227,7 +227,7 @@ export class ClientConnection {
     this.#unparsed = bytes
   }
 
-  /** Forgets what was read and will not be answered. */
+  /** Discards bytes that will not be parsed. */
   #discardUnparsed(): void {
     this.#setUnparsed(null)
     this.#resume()
@@ -241,7 +241,7 @@ export class ClientConnection {
   #onClose(): void {
     this.#isClosing = true
     this.#setUnparsed(null)
-    this.#leaveLine()
+    this.#dequeue()
     this.#registry.pendingRequests -= this.waiting
     this.#registry.pipelinedRequests -= Math.max(0, this.waiting - 1)
     this.#pending.length = 0

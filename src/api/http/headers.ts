@@ -1,23 +1,23 @@
-/** The headers of answers: those of every one, the caller's budget, the age of what is told, and which pages may read it. */
+/** The headers of responses: common ones, rate limit, Observed-At and CORS. */
 
 import type { LastObserved } from '../../store/port/store.ts'
 import { formatInstant, type Instant, secondsToMidnight } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
 
-/** Names and values in turn, as node:http takes them. */
+/** Names and values alternately, the form that node:http accepts. */
 export type Headers = readonly string[]
 
-/** Which web pages may read answers: all, or those of the origins listed. */
+/** The origins whose web pages may read responses; `*` for all. */
 export type Cors = '*' | readonly string[]
 
 const EXPOSED_HEADERS = [
   'Request-Id, RateLimit-Policy, RateLimit, Retry-After, Observed-At',
   'Content-Disposition, Content-Range, Accept-Ranges, ETag, Repr-Digest',
 ].join(', ')
-/** Seconds for which a browser may remember what a preflight said. */
+/** Seconds for which a browser may cache the result of a preflight request. */
 const PREFLIGHT_MAX_AGE_SECONDS = '86400'
 
-/** Headers of every answer that is made for one reader. */
+/** The headers of every response that is specific to a caller. */
 export const COMMON_HEADERS: Headers = [
   'Cache-Control',
   'private, no-store',
@@ -27,13 +27,16 @@ export const COMMON_HEADERS: Headers = [
   'nosniff',
 ]
 
-/** Headers of a document that is the same for every reader. */
+/** The headers of a document that is the same for every caller. */
 export function documentHeaders(requestId: string): string[] {
   const common = ['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept-Encoding']
   return ['Request-Id', requestId, ...common, 'Cache-Control', 'public, max-age=0']
 }
 
-/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) of a caller who has `remaining` calls left; none without a limit. */
+/**
+ * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) for a caller with `remaining` calls; none if
+ * the caller has no limit.
+ */
 export function rateLimitHeaders({ limits, now }: Caller, remaining: number): string[] {
   if (limits.dailyCalls === null) return []
   return [
@@ -44,22 +47,22 @@ export function rateLimitHeaders({ limits, now }: Caller, remaining: number): st
   ]
 }
 
-/** Adds Observed-At, a dictionary (RFC 9651): when DNS and web were last looked at; nothing for never. */
+/** Adds Observed-At, a dictionary (RFC 9651) with the times of the last DNS and web observations, if there are any. */
 export function addObservedAt(headers: string[], { dns, web }: LastObserved): void {
   const both = dns !== null && web !== null
   if (dns === null && web === null) return
-  const looks =
+  const value =
     (dns === null ? '' : observedAtEntry('dns', dns)) +
     (both ? ', ' : '') +
     (web === null ? '' : observedAtEntry('web', web))
-  headers.push('Observed-At', looks)
+  headers.push('Observed-At', value)
 }
 
 function observedAtEntry(key: string, instant: Instant): string {
   return `${key}="${formatInstant(instant)}Z"`
 }
 
-/** What OPTIONS answers with: which methods a path has, and that browsers may send them. */
+/** The headers of a response to OPTIONS: the methods of the path, and permission for browsers to use them. */
 export function preflightHeaders(cors: Cors, allow: string): Headers {
   if (cors.length === 0) return ['Allow', allow]
   return [
@@ -84,7 +87,7 @@ const OPEN_CORS_HEADERS: Headers = [
 ]
 const NO_CORS_HEADERS: Headers = ['Vary', 'Accept-Encoding']
 
-/** Vary, and whether the page of this origin may read the answer; never with credentials. */
+/** Vary, and the permission for pages of this origin to read the response; never with credentials. */
 export function corsHeaders(cors: Cors, origin: string | undefined): Headers {
   if (cors === '*') return OPEN_CORS_HEADERS
   if (cors.length === 0) return NO_CORS_HEADERS

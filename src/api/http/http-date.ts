@@ -1,4 +1,4 @@
-/** Dates in headers (RFC 9110, chapter 5.6.7). */
+/** Formats and parses dates in headers (RFC 9110, chapter 5.6.7). */
 
 import type { Instant } from '../../values/time.ts'
 
@@ -14,13 +14,13 @@ export function formatHttpDate(instant: Instant): string {
   return new Date(instant * 1000).toUTCString()
 }
 
-/** Any of the three forms that a recipient has to know; null for another text. Two digits of a year are of 1970 to 2069. */
+/** Parses the three formats of the RFC. Returns null for any other text. Two-digit years are from 1970 to 2069. */
 export function parseHttpDate(text: string): Instant | null {
-  const found = HTTP_DATE_PATTERNS.map((shape) => shape.exec(text)?.groups).find((groups) => groups !== undefined)
-  if (found === undefined) return null
-  const month = MONTHS.indexOf(found.month!) + 1
-  const year = found.year!.length === 4 ? found.year! : `${Number(found.year) < 70 ? 20 : 19}${found.year}`
-  const day = found.day!.trim().padStart(2, '0')
-  const instant = Date.parse(`${year}-${String(month).padStart(2, '0')}-${day}T${found.time}Z`) / 1000
+  const groups = HTTP_DATE_PATTERNS.map((shape) => shape.exec(text)?.groups).find((each) => each !== undefined)
+  if (groups === undefined) return null
+  const month = MONTHS.indexOf(groups.month!) + 1
+  const year = groups.year!.length === 4 ? groups.year! : `${Number(groups.year) < 70 ? 20 : 19}${groups.year}`
+  const day = groups.day!.trim().padStart(2, '0')
+  const instant = Date.parse(`${year}-${String(month).padStart(2, '0')}-${day}T${groups.time}Z`) / 1000
   return Number.isNaN(instant) ? null : instant
 }

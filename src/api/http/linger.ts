@@ -1,12 +1,12 @@
-/** The end of a connection whose last answer is sent: it is read until the client closes too, so that no reset destroys that answer (RFC 9112, section 9.6). */
+/** Closes a connection after its last response without a reset that would destroy it (RFC 9112, section 9.6). */
 
 import type { Socket } from 'node:net'
 
-/** Milliseconds and bytes for which it is still read. */
+/** The limits, in milliseconds and bytes, of reading after the last response. */
 const LINGER_MS = 2_000
 const LINGER_BYTES = 2 ** 20
 
-/** Waits for the client's end, if it has not come yet. What it sends until then is read, and dropped. */
+/** Waits until the client closes its side, and drops what it sends until then. */
 export function lingerThenClose(socket: Socket, hasEnded: boolean): void {
   if (hasEnded) return void socket.destroy()
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()

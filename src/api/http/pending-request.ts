@@ -1,12 +1,12 @@
-/** What waits for its turn, and what the connections of one process share. */
+/** The types of pending requests, and the state that the connections of one process share. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A connection, for those who give it its turn or close it. `idleTime`: milliseconds. `read`: its turn, if it was lined up unread. */
+/** A connection. `idleTime`: milliseconds. `read` parses the bytes of a queued connection when its turn has come. */
 export type OpenConnection = { readonly socket: Socket; readonly idleTime: number; read(): void; close(): void }
 
-/** A parsed request. `at`: milliseconds of the process's clock when its bytes were there to be read, as far as that is known. */
+/** A parsed request. `arrivedAt`: the estimated arrival of its bytes, in monotonic milliseconds. */
 export type PendingRequest = {
   connection: OpenConnection
   request: IncomingMessage
@@ -14,24 +14,25 @@ export type PendingRequest = {
   arrivedAt: number
 }
 
-/** What has come over a connection and is not parsed yet, of which the first request is next. */
+/** A connection with unparsed bytes, whose first request is next. */
 export type UnparsedConnection = { connection: OpenConnection; request: null }
 
-/** What the connections of one process share. */
+/** The state that the connections of one process share. */
 export type ConnectionRegistry = {
   readonly open: Set<OpenConnection>
-  /** Takes the next request of a connection; `isBehind`: it was sent before the one before it was answered. */
-  readonly enqueue: (next: PendingRequest | UnparsedConnection, isBehind: boolean) => void
+  /** Queues the next request of a connection. `isPipelined`: it was sent before the response to the previous one. */
+  readonly enqueue: (next: PendingRequest | UnparsedConnection, isPipelined: boolean) => void
   readonly start: (arrival: PendingRequest) => void
-  /** Requests that wait to be begun. */
+  /** The number of requests that wait to be started. */
   readonly queueLength: () => number
-  /** Milliseconds of a clock that is never set; `arrived` is that of bytes which are read now. */
   readonly monotonicMs: () => number
+  /** The earliest arrival of the bytes that are read now, in monotonic milliseconds. */
   readonly earliestArrival: () => number
   unparsedBytes: number
-  /** Requests that are parsed and not answered, and those of them that are not the first of their connection. */
+  /** Parsed requests without a response. */
   pendingRequests: number
+  /** Those of them that are not the first of their connection. */
   pipelinedRequests: number
-  /** Connections that are lined up with what is not parsed yet. */
+  /** Connections that are queued with unparsed bytes. */
   unparsedConnections: number
 }

@@ -1,4 +1,4 @@
-/** The walk of a request through an endpoint, from its parameters to its answer. */
+/** Handles a request to an endpoint, from its parameters to its response. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -15,13 +15,13 @@ import { acquireSlot } from './limits/acquire-slot.ts'
 import { readParameters } from './request.ts'
 import { errorResponse, sendResponse } from './response.ts'
 
-/** Milliseconds for which an answer waits for a unit to be back. */
+/** Milliseconds for which a response waits until its unit is released. */
 const RELEASE_TIMEOUT_MS = 1_000
 
 /**
- * Size, token, quota, plan and add-on, parameters, data: the checks in the contract's order. The call's unit is spent when
- * the outcome is known and before the first byte goes out; only what is found, and `no_data`, costs one. HEAD counts like
- * its GET: status and Content-Length are an answer.
+ * Handles a request. It makes the checks in the order of the contract: size, token, quota, plan and add-on, parameters,
+ * data. It charges the unit when the outcome is known, before the first byte is sent. Only a success and `no_data` are
+ * charged. HEAD is charged like GET, because status and Content-Length carry information.
  */
 export async function handleQuery(
   context: ApiContext,
@@ -47,8 +47,8 @@ export async function handleQuery(
     const headers = rateLimitHeaders(caller, reservation.remaining)
     if (observed !== null) addObservedAt(headers, observed)
     await sendResponse(responses, request, reply, { status: 200, body, headers })
-  } catch (thrown) {
-    const apiError = toApiError(context, request.id, thrown)
+  } catch (error) {
+    const apiError = toApiError(context, request.id, error)
     if (apiError.key === 'no_data') reservation?.charge(endpoint.name)
     else await releaseReservation(reservation)
     const isSpent = apiError.key === 'rate_limited'
@@ -58,22 +58,22 @@ export async function handleQuery(
   }
 }
 
-/** A unit is back before the answer goes out, unless the ledger takes its time: then the meter sees to it. */
+/** Releases a unit before the response is sent. If the ledger is slow, the quota limiter completes the release. */
 async function releaseReservation(reservation: Reservation | null): Promise<void> {
   if (reservation !== null) await withTimeout(reservation.release(), RELEASE_TIMEOUT_MS)
 }
 
-function unknownNameHandler({ requestCrawl: wishing }: ApiContext, { account }: Caller): (name: DomainName) => void {
-  return (name) => wishing(account.id, name)
+function unknownNameHandler({ requestCrawl }: ApiContext, { account }: Caller): (name: DomainName) => void {
+  return (name) => requestCrawl(account.id, name)
 }
 
 function fileRequest(
   { fileStore }: ApiContext,
-  { name, authorize: admit, download }: Endpoint,
+  { name, authorize, download }: Endpoint,
   parameters: Parameters,
 ): FileRequest {
   const find = async (caller: Caller): Promise<FileDownload> => {
-    admit?.(caller, parameters)
+    authorize?.(caller, parameters)
     return download!.find(caller, fileStore, parameters)
   }
   return { endpoint: name, token: () => parameters.token, find }

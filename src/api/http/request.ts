@@ -1,23 +1,23 @@
-/** The wire, inward: what a request says, read from its query string or its body. */
+/** Reads requests: parameters from the query string or the body, token, path and Accept-Encoding. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Parameters } from '../endpoints/parameters.ts'
 import { ApiError } from '../errors.ts'
 
-/** Bytes of a body, at most. */
+/** The maximum size of a body in bytes. */
 const MAX_BODY_BYTES = 65_536
-/** Bytes of a larger one that are read and dropped before it is answered: a client that is still sending hears nothing. */
+/** The maximum bytes of a larger body that are read before the response. A sending client does not read it. */
 const MAX_DROPPED_BYTES = 16 * 2 ** 20
-/** Stands for a body that has more. */
+/** The value of a body that is too large. */
 const TOO_LARGE = Symbol('a body that is too large')
 
 const NOT_JSON_MESSAGE =
-  'The body of the request is not a JSON object, so it holds no token: send one with the key "token".'
+  'The body of the request is not a JSON object, so it contains no token: send one with the key "token".'
 const NO_BEARER_MESSAGE =
-  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator makes one with: domaindex account token create EMAIL.'
+  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with: domaindex account token create EMAIL.'
 
-/** Fastify's parser for every Content-Type: the body as text. */
+/** The body parser for every Content-Type. It returns the body as text. */
 export function parseBody(
   _request: FastifyRequest,
   payload: IncomingMessage,
@@ -37,12 +37,12 @@ export function parseBody(
   })
 }
 
-/** The parameters of a query string; of repeated ones the last counts. */
+/** The parameters of a query string. If one is repeated, the last one counts. */
 export function parseQueryString(text: string): Parameters {
   return text === '' ? {} : Object.fromEntries(new URLSearchParams(text))
 }
 
-/** The parameters of a request. Throws `body_too_large`, and `token_missing` where the body is no JSON object. */
+/** The parameters of a request. Throws `body_too_large`, and `token_missing` if the body is not a JSON object. */
 export function readParameters(request: FastifyRequest): Parameters {
   if (request.method !== 'POST') return request.query as Parameters
   if (request.body === TOO_LARGE) throw new ApiError('body_too_large')
@@ -53,7 +53,7 @@ export function readParameters(request: FastifyRequest): Parameters {
   return body as Parameters
 }
 
-/** The token of a request whose path lies outside /v1.0/ (RFC 6750, chapter 2.1). Throws `token_missing` if there is none. */
+/** The token of a request outside /v1.0/ (RFC 6750, chapter 2.1). Throws `token_missing` if there is none. */
 export function readBearerToken({ headers }: FastifyRequest): string {
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
@@ -68,21 +68,21 @@ function parseJson(text = ''): unknown {
   }
 }
 
-/** The path of a request as it is matched: without query string, repeated slashes as one, none at the end. */
+/** The path of a request for matching: without query string, repeated slashes and a trailing slash. */
 export function normalizedPath(url: string): string {
   const [path = ''] = url.split('?', 1)
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }
 
-/** Whether an Accept-Encoding takes gzip (RFC 9110, chapter 12.5.3): named or by `*`, with a weight above 0. */
+/** Whether an Accept-Encoding accepts gzip (RFC 9110, chapter 12.5.3): by name or by `*`, with a weight above 0. */
 export function acceptsGzip(header: string | undefined): boolean {
   let star = false
   for (const item of (header ?? '').toLowerCase().split(',')) {
     const [coding = '', ...parameters] = item.split(';').map((part) => part.trim())
     const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    const isTaken = weight === undefined || Number(weight.slice(2)) > 0
-    if (coding === 'gzip' || coding === 'x-gzip') return isTaken
-    if (coding === '*') star = isTaken
+    const isAccepted = weight === undefined || Number(weight.slice(2)) > 0
+    if (coding === 'gzip' || coding === 'x-gzip') return isAccepted
+    if (coding === '*') star = isAccepted
   }
   return star
 }

@@ -1,4 +1,4 @@
-/** The wire, outward: sends an answer, its body gzipped for who takes that, a long one piece by piece. */
+/** Sends responses: gzips the body if the client accepts that, and sends a long one in chunks. */
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,39 +13,39 @@ import { acceptsGzip } from './request.ts'
 
 const gzipBuffer = promisify(gzipCallback)
 
-/** Bodies of more bytes are gzipped. */
+/** Bodies with more bytes are gzipped. */
 const MIN_GZIP_BYTES = 1_024
-/** Bodies of more bytes are sent in pieces of this many characters. */
+/** Bodies with more bytes are sent in chunks of this many characters. */
 const CHUNK_CHARACTERS = 131_072
-/** After a ready piece of more bytes other requests have their turn. */
+/** After an encoded chunk with more bytes, the sender yields to other requests. */
 const YIELD_AFTER_BYTES = 4_096
-/** Pages are big and read once: the quickest level, and few chunks. */
+/** Pages are large and read once: the fastest level, and few chunks. */
 const GZIP_OPTIONS = { level: 1, chunkSize: CHUNK_CHARACTERS }
 
-/** A JSON text in parts, the ready ones as UTF-8, so that a long one need not be copied; none at all where there is no body. */
+/** A JSON text in parts. Encoded parts are UTF-8, so that a long text is not copied. An empty array means no body. */
 export type ResponseBody = readonly (string | Uint8Array)[]
 
 /**
- * What is to be sent. `type`: of a body that is not JSON. `isFixed`: the same array of bytes goes to every client, so it is
- * gzipped once, and no client holds a copy of its own.
+ * A response. `type`: the content type of a body that is not JSON. `isShared`: every client gets the same array of
+ * bytes, so it is gzipped once, and there is only one copy of it.
  */
 export type ApiResponse = { status: number; body: ResponseBody; headers: Headers; type?: string; isShared?: true }
 
-/** What all answers of a process share. */
+/** The state that all responses of a process share. */
 export type ResponseContext = {
   readonly cors: Cors
-  /** Bytes of answers that clients have not taken yet. */
+  /** Response bytes that clients have not received yet. */
   unsentBytes: number
-  /** Every answer is the last of its connection. */
+  /** Whether every response is the last of its connection. */
   isDraining: boolean
 }
 
-/** Whether the answer to a request has to be the last one of its connection, because the server drains. */
+/** Whether the response must be the last one of its connection, because the server drains. */
 export function isLastResponse(request: Pick<FastifyRequest, 'raw'>): boolean {
   return connectionOf(request.raw)?.isFinalResponse() ?? true
 }
 
-/** Sends an answer; to a client that is gone, nothing. Resolves when it is handed over to the connection. */
+/** Sends a response, unless the client has disconnected. Resolves when the response is written to the connection. */
 export async function sendResponse(
   context: ResponseContext,
   request: FastifyRequest,
@@ -72,18 +72,18 @@ export async function sendResponse(
   else await sendChunks(raw, body, isZipped)
 }
 
-function trackUnsentBytes(context: ResponseContext, { accessRecord: visit }: FastifyRequest, length: number): void {
+function trackUnsentBytes(context: ResponseContext, { accessRecord }: FastifyRequest, length: number): void {
   context.unsentBytes += length
-  visit.onClose.push(() => {
+  accessRecord.onClose.push(() => {
     context.unsentBytes -= length
   })
 }
 
 const gzippedBodies = new WeakMap<ResponseBody, Promise<Buffer>>()
 
-function gzipBody({ body, isShared: isFixed }: ApiResponse): Promise<Buffer> {
+function gzipBody({ body, isShared }: ApiResponse): Promise<Buffer> {
   const zipped = gzippedBodies.get(body) ?? gzipBuffer(joinBody(body), GZIP_OPTIONS)
-  if (isFixed) gzippedBodies.set(body, zipped)
+  if (isShared) gzippedBodies.set(body, zipped)
   return zipped
 }
 
@@ -93,7 +93,7 @@ function bodyLength(body: ResponseBody): number {
   return length
 }
 
-/** A short body in one: a text where it has no ready parts. */
+/** A short body in one piece: a text if no part is encoded. */
 function joinBody(body: ResponseBody): string | Buffer {
   const [first] = body
   if (body.length === 1 && first instanceof Buffer) return first
@@ -101,14 +101,14 @@ function joinBody(body: ResponseBody): string | Buffer {
   return Buffer.concat(body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
 }
 
-/** Sends a long body as fast as the client takes it; one that goes away meanwhile is no fault. */
+/** Sends a long body as fast as the client reads it. A client that disconnects is not an error. */
 async function sendChunks(raw: FastifyReply['raw'], body: ResponseBody, isZipped: boolean): Promise<void> {
   const source = Readable.from(responseChunks(body))
   const sending = isZipped ? pipeline(source, createGzip(GZIP_OPTIONS), raw) : pipeline(source, raw)
   await sending.catch(() => raw.destroy())
 }
 
-/** Pieces between which other requests have their turn; none ends within a character. */
+/** The chunks of a body. Between them, other requests run. No chunk ends within a character. */
 async function* responseChunks(body: ResponseBody): AsyncGenerator<Uint8Array> {
   for (const part of body) {
     if (typeof part !== 'string') {
@@ -126,7 +126,7 @@ async function* responseChunks(body: ResponseBody): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The error's answer in its endpoint's place. */
+/** The response of an error in the envelope of its endpoint. */
 export function errorResponse(error: ApiError, envelope: Envelope, headers: Headers = []): ApiResponse {
   const { status, retryAfter } = error
   const retry = retryAfter === null ? [] : ['Retry-After', String(retryAfter)]

@@ -1,4 +1,4 @@
-/** The HTTP server under the API: its bounds, and the answers to requests that no route takes. */
+/** The HTTP server of the API: its limits, and the responses to requests without a route. */
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -13,19 +13,19 @@ import { admitRequest } from './limits/overload.ts'
 import { normalizedPath, parseBody, parseQueryString } from './request.ts'
 import { errorResponse, sendResponse } from './response.ts'
 
-/** Milliseconds in which the head of a request must have come, and then all of it. */
+/** Milliseconds within which the head of a request, and the whole request, must arrive. */
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
-/** Milliseconds that a kept connection may be idle: longer than common proxies keep theirs, so that they close first. */
+/** Milliseconds that a connection may be idle: longer than in common proxies, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000
-/** Milliseconds after which a client that takes nothing is looked at, and closed at the next look: it keeps its account's place. */
+/** Milliseconds after which a client that does not read is closed, because it occupies a slot of its account. */
 const STALL_TIMEOUT_MS = 60_000
-/** Settings of node:http. `maxHeaderSize`: bytes; a token, a query and a cursor fit with room to spare. */
+/** Options of node:http. `maxHeaderSize`: bytes, more than enough for a token, a query and a cursor. */
 const HTTP_OPTIONS = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 16_384,
-  requireHostHeader: false, // node:http would refuse it without a body, and no answer depends on it
+  requireHostHeader: false, // node:http would reject the request without a body, and no response depends on it
 }
 
 export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailure'> & {
@@ -33,17 +33,17 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
   monotonicMs?: () => number
 }
 
-/** A server without endpoints. Every request is watched, every unknown path answered with `endpoint_unknown`. */
+/** Creates a server without endpoints. It logs every request, and answers unknown paths with `endpoint_unknown`. */
 export function createHttpServer(
   context: ApiContext,
   { log, metrics, monotonicMs = () => performance.now(), settings }: HttpServerOptions,
 ) {
-  const begin = (request: FastifyRequest, reply: FastifyReply): boolean => {
+  const admit = (request: FastifyRequest, reply: FastifyReply): boolean => {
     const onFailure = (address: string): void => context.clientLimits.countFailure(address)
     logAccess({ log, metrics, monotonicMs, onFailure }, request, reply)
     return admitRequest(context, request, reply)
   }
-  const refuse = (request: FastifyRequest, reply: FastifyReply): void =>
+  const reject = (request: FastifyRequest, reply: FastifyReply): void =>
     void rejectUnknownPath(context, known, request, reply)
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
@@ -60,7 +60,7 @@ export function createHttpServer(
     connectionTimeout: STALL_TIMEOUT_MS,
     http: HTTP_OPTIONS,
     frameworkErrors: (_error, request, reply) => {
-      if (begin(request, reply)) refuse(request, reply)
+      if (admit(request, reply)) reject(request, reply)
     },
     clientErrorHandler: (error, socket) => rejectUnreadable(nextId(), error, socket),
   })
@@ -68,24 +68,24 @@ export function createHttpServer(
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
-    request.raw.headers['content-type'] = 'application/json' // whatever it says, a body is read as JSON
-    if (begin(request, reply)) done()
+    request.raw.headers['content-type'] = 'application/json' // every body is read as JSON
+    if (admit(request, reply)) done()
   })
-  addErrorHandlers(app, context, refuse)
+  addErrorHandlers(app, context, reject)
   return { app, front: new ConnectionManager(app.server, monotonicMs) }
 }
 
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void
 
-function addErrorHandlers(app: FastifyInstance, site: ApiContext, reject: RejectHandler): void {
-  // an Expect that nobody knows is answered like none (RFC 9110, chapter 10.1.1), not with a 417 without a body
+function addErrorHandlers(app: FastifyInstance, context: ApiContext, reject: RejectHandler): void {
+  // ignore an unknown Expect (RFC 9110, chapter 10.1.1) instead of a 417 without a body
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setNotFoundHandler(reject)
   app.setErrorHandler((error, request, reply) => {
     if (request.is404) return reject(request, reply)
-    const apiError = toApiError(site, request.id, error)
+    const apiError = toApiError(context, request.id, error)
     void sendResponse(
-      site.responses,
+      context.responses,
       request,
       reply,
       errorResponse(apiError, request.routeOptions.config.envelope ?? 'top'),
@@ -98,7 +98,7 @@ function readAnyBody(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', parseBody)
 }
 
-/** `endpoint_unknown`, with the methods that the path has, where it has any. */
+/** Answers `endpoint_unknown`, with the methods of the path if it has any. */
 function rejectUnknownPath(
   { responses }: ApiContext,
   known: KnownPaths,
@@ -110,7 +110,7 @@ function rejectUnknownPath(
   return sendResponse(responses, request, reply, errorResponse(new ApiError('endpoint_unknown'), 'top', headers))
 }
 
-/** Answers what is no request that could be read: there is no path to tell whose it is. */
+/** Answers a request that cannot be parsed. Its path is unknown, so the error has the envelope `top`. */
 function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Socket): void {
   const connection = connectionOf(socket)
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection !== undefined)
@@ -122,7 +122,7 @@ function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
         msg: 'The head of a request may have at most 16 KiB: send the parameters by POST.',
       })
     : new ApiError('endpoint_unknown', {
-        msg: 'The request cannot be read. An address has ASCII characters only: others are percent-encoded.',
+        msg: 'The request cannot be read. A URL may contain only ASCII characters: percent-encode all others.',
       })
   const body = apiError.body('top')
   const status = isLong ? '413 Content Too Large' : '404 Not Found'
@@ -130,7 +130,7 @@ function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
   connection?.rejectWith(`HTTP/1.1 ${status}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-/** Names of requests: unlike those of every other process, and short. */
+/** Generates request IDs: short, and unique across processes. */
 function requestIdGenerator(): () => string {
   const prefix = randomBytes(6).toString('base64url')
   let count = 0

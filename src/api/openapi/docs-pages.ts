@@ -1,4 +1,4 @@
-/** The documentation under /docs: swagger-ui and the OpenAPI document, which are held in memory and sent from there. */
+/** The documentation under /docs: swagger-ui and the OpenAPI document, served from memory. */
 
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { isLastResponse, type ResponseContext } from '../http/response.ts'
 
 const gzipDocument = promisify(gzipCallback)
 
-/** Only what this server itself sends may run or be shown; nothing inline runs. */
+/** Allows only content of this server, and no inline scripts. */
 const DOCS_CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,12 +25,12 @@ const DOCS_CSP = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Files of swagger-ui that nothing refers to: its own page, which /docs replaces, and what only its package reads. */
+/** Unused files of swagger-ui: its own page, which /docs replaces, and files that only its package reads. */
 const UNUSED_SWAGGER_FILES = ['csp.json', 'index.html', 'logo.svg', 'swagger-ui.js']
-/** Smaller files are not worth gzip's time. */
+/** Smaller files are not gzipped. */
 const MIN_GZIP_DOCUMENT_BYTES = 1_024
 
-/** One document; `zipped` is null if gzip does not make it smaller. All clients share the two buffers. */
+/** One document. `gzipped` is null if gzip does not make it smaller. All clients share the two buffers. */
 type StaticDocument = { type: string; etag: string; body: Buffer; gzipped: Buffer | null }
 
 export class ApiDocs {
@@ -52,10 +52,10 @@ export class ApiDocs {
     if (context.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
     const headers = [...documentHeaders(request.id), 'ETag', document.etag]
     if (request.headers['if-none-match'] === document.etag) return void raw.writeHead(304, headers).end()
-    const { gzipped: zipped } = document
-    const isZipped = zipped !== null && acceptsGzip(request.headers['accept-encoding'])
-    const body = isZipped ? zipped : document.body
-    if (isZipped) headers.push('Content-Encoding', 'gzip')
+    const { gzipped } = document
+    const isGzipped = gzipped !== null && acceptsGzip(request.headers['accept-encoding'])
+    const body = isGzipped ? gzipped : document.body
+    if (isGzipped) headers.push('Content-Encoding', 'gzip')
     headers.push('Content-Security-Policy', DOCS_CSP)
     headers.push('Content-Type', document.type, 'Content-Length', String(body.length))
     raw.writeHead(200, headers)

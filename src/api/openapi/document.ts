@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made out of what the endpoints declare. */
+/** Builds the OpenAPI 3.1 document from the declarations of the endpoints. */
 
 import Type, { type TSchema } from 'typebox'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
@@ -6,7 +6,7 @@ import { exactObject } from '../endpoints/schema.ts'
 import { ERRORS, type ErrorKey } from '../errors.ts'
 import { FILE_HEADERS, fileResponse, partialFileResponses, SENT_FILE_HEADERS } from './file-responses.ts'
 
-/** Errors of every endpoint. */
+/** The errors of every endpoint. */
 const COMMON_ERRORS: readonly ErrorKey[] = [
   'token_missing',
   'token_invalid',
@@ -19,7 +19,7 @@ const TOKEN_SCHEMA = Type.String({ description: 'The API token.' })
 
 type JsonObject = Record<string, unknown>
 
-/** The document for a server that has these endpoints under `/v1.0/`. */
+/** The document for a server with these endpoints under `/v1.0/`. */
 export function openApiDocument(endpoints: readonly Endpoint[], version: string): JsonObject {
   const paths = endpoints.map((endpoint) => [`/v1.0/${endpoint.name}`, pathItem(endpoint)])
   return {
@@ -33,16 +33,16 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
     servers: [{ url: '/', description: 'This server' }],
     security: [],
     tags: [
-      { name: 'queries', description: 'What is known of domains.' },
-      { name: 'files', description: 'Finished files by their names.' },
-      { name: 'account', description: 'The account that a token stands for.' },
-      { name: 'crawler', description: 'What visits domains.' },
-      { name: 'health', description: 'How the server is.' },
+      { name: 'queries', description: 'Data about domains.' },
+      { name: 'files', description: 'Finished files by name.' },
+      { name: 'account', description: 'The account of a token.' },
+      { name: 'crawler', description: 'The crawler that visits domains.' },
+      { name: 'health', description: 'The state of the server.' },
     ],
     paths: { ...Object.fromEntries(paths), ...OWN_PATHS },
     components: {
       securitySchemes: {
-        query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET the token is part of the address.' },
+        query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET, the token is part of the URL.' },
         bearer: { type: 'http', scheme: 'bearer', description: 'Outside `/v1.0/`.' },
       },
       headers: HEADERS,
@@ -74,12 +74,12 @@ function pathItem(endpoint: Endpoint): JsonObject {
   }
 }
 
-function queryParameter(name: string, given: TSchema, required: readonly string[] = []): JsonObject {
-  const { description, ...schema } = given as TSchema & { description?: string }
+function queryParameter(name: string, parameterSchema: TSchema, required: readonly string[] = []): JsonObject {
+  const { description, ...schema } = parameterSchema as TSchema & { description?: string }
   return { name, in: 'query', required: required.includes(name), description, schema }
 }
 
-/** Every status with the shape of its body: that of success, and one for the errors that share a status. */
+/** Every status with the schema of its body: success, and one entry for the errors that share a status. */
 function responsesOf({ name, response, file, envelope, errors }: Endpoint): JsonObject {
   const success = {
     description: file?.description ?? 'Success.',
@@ -102,11 +102,11 @@ function responsesOf({ name, response, file, envelope, errors }: Endpoint): Json
 }
 
 function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested: boolean): JsonObject {
-  const own = keys.filter((key) => ERRORS[key][0] === status)
-  const error = errorSchema(status, own)
+  const statusKeys = keys.filter((key) => ERRORS[key][0] === status)
+  const error = errorSchema(status, statusKeys)
   const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
   const schema = isNested ? exactObject({ result: error }) : error
-  const description = own.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
+  const description = statusKeys.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
   return { description, headers, content: { 'application/json': { schema } } }
 }
 
@@ -120,7 +120,7 @@ function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
   })
 }
 
-/** Those that answer what was seen of one domain say when that was. */
+/** The endpoints whose response has the header Observed-At. */
 const ENDPOINTS_WITH_OBSERVED_AT: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory']
 
 function observedAtHeader(name: EndpointName): 'Observed-At'[] {
@@ -129,14 +129,14 @@ function observedAtHeader(name: EndpointName): 'Observed-At'[] {
 
 const HEADERS = {
   ...FILE_HEADERS,
-  'Request-Id': { description: 'Names this answer in the log of the server.', schema: Type.String() },
+  'Request-Id': { description: 'The ID of this request in the log of the server.', schema: Type.String() },
   'RateLimit-Policy': {
     description: 'The daily limit (IETF draft httpapi-ratelimit-headers 10).',
     schema: Type.String(),
   },
   RateLimit: { description: 'Calls left, and seconds until the reset.', schema: Type.String() },
   'Retry-After': { description: 'Seconds to wait.', schema: Type.Integer() },
-  'Observed-At': { description: 'When DNS and web of the domain were last looked at.', schema: Type.String() },
+  'Observed-At': { description: 'When DNS and web of the domain were last observed.', schema: Type.String() },
 }
 
 function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {
@@ -144,10 +144,10 @@ function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {
 }
 
 const Quota = exactObject({
-  limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls a day; null: no limit.' }),
-  used: Type.Integer({ description: 'Calls that counted today.' }),
+  limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls per day; null: no limit.' }),
+  used: Type.Integer({ description: 'Calls charged today.' }),
   remaining: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls left today; null: no limit.' }),
-  reset: Type.String({ format: 'date-time', description: 'When the next day begins, UTC.' }),
+  reset: Type.String({ format: 'date-time', description: 'When the next day starts, UTC.' }),
 })
 const Health = exactObject({ status: Type.String({ enum: ['ok', 'draining', 'failing'] }) })
 
@@ -174,9 +174,9 @@ const OWN_PATHS = {
   '/files/{filename}': {
     get: {
       operationId: 'file',
-      summary: 'A file by its name, for who may have it through /daily or /snapshot',
+      summary: 'A file by its name, with the same rights as /daily and /snapshot',
       description:
-        'Whole or in ranges, and under conditions. A file costs one call a day, however often it is fetched.',
+        'The whole file or ranges of it, with conditions. A file costs one call per day, even if it is downloaded several times.',
       tags: ['files'],
       security: [{ bearer: [] }],
       parameters: [FILENAME],
@@ -194,7 +194,7 @@ const OWN_PATHS = {
   '/account/quota': {
     get: {
       operationId: 'quota',
-      summary: 'The daily budget of the account; costs nothing',
+      summary: 'The daily budget of the account; free',
       tags: ['account'],
       security: [{ bearer: [] }],
       responses: {
@@ -203,12 +203,14 @@ const OWN_PATHS = {
       },
     },
   },
-  '/crawler': simplePath('crawler', 'Explains the crawler to those whom it visits', 'crawler', {
+  '/crawler': simplePath('crawler', 'Explains the crawler to owners of sites', 'crawler', {
     200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } },
   }),
-  '/healthz': simplePath('health', 'Whether the process runs', 'health', { 200: jsonResponse('It does.', Health) }),
-  '/readyz': simplePath('readiness', 'Whether requests are welcome', 'health', {
-    200: jsonResponse('They are.', Health),
-    503: jsonResponse('They are not.', Health),
+  '/healthz': simplePath('health', 'Whether the process runs', 'health', {
+    200: jsonResponse('The process runs.', Health),
+  }),
+  '/readyz': simplePath('readiness', 'Whether the server is ready', 'health', {
+    200: jsonResponse('The server is ready.', Health),
+    503: jsonResponse('The server is not ready.', Health),
   }),
 }

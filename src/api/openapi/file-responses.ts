@@ -1,15 +1,15 @@
-/** What the OpenAPI document says of files: their headers, and the answers beside the whole file. */
+/** The parts of the OpenAPI document about files: their headers and responses. */
 
 export const FILE_HEADERS = {
-  ETag: { description: 'Names these bytes; strong (RFC 9110).', schema: { type: 'string' } },
+  ETag: { description: 'The strong entity tag of the file (RFC 9110).', schema: { type: 'string' } },
   'Last-Modified': { description: 'When the file was built.', schema: { type: 'string' } },
-  'Content-Disposition': { description: 'The name that the download carries.', schema: { type: 'string' } },
-  'Content-Range': { description: 'Which bytes of how many.', schema: { type: 'string' } },
-  'Accept-Ranges': { description: '`bytes`: GET takes `Range` and `If-Range`.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The file name of the download.', schema: { type: 'string' } },
+  'Content-Range': { description: 'The range of bytes, and the size of the file.', schema: { type: 'string' } },
+  'Accept-Ranges': { description: '`bytes`: GET accepts `Range` and `If-Range`.', schema: { type: 'string' } },
   'Repr-Digest': { description: 'SHA-256 of the whole file (RFC 9530).', schema: { type: 'string' } },
 } as const
 
-/** Headers of a file that is sent. */
+/** The headers of a response with a file. */
 export const SENT_FILE_HEADERS = [
   'ETag',
   'Last-Modified',
@@ -22,20 +22,20 @@ const GZIP_CONTENT = { 'application/gzip': { schema: { type: 'string', contentMe
 
 type HeaderRefs = (...names: (keyof typeof FILE_HEADERS)[]) => Record<string, unknown>
 
-/** The answers to a GET for a file that has conditions, or asks for a part. */
+/** The responses to a GET for a file with conditions or a range. */
 export function partialFileResponses(headerRefs: HeaderRefs): Record<number, unknown> {
   return {
     206: {
-      description: 'The part that `Range` asks for.',
+      description: 'The range that `Range` requests.',
       headers: headerRefs(...SENT_FILE_HEADERS, 'Content-Range'),
       content: GZIP_CONTENT,
     },
-    304: { description: 'The client has this file already.', headers: headerRefs('ETag', 'Last-Modified') },
+    304: { description: 'The client already has this file.', headers: headerRefs('ETag', 'Last-Modified') },
     412: {
-      description: 'The file is not the one that `If-Match` means.',
+      description: 'The file does not match `If-Match`.',
       headers: headerRefs('ETag', 'Last-Modified'),
     },
-    416: { description: 'The file has no such bytes.', headers: headerRefs('ETag', 'Content-Range') },
+    416: { description: 'The range is outside the file.', headers: headerRefs('ETag', 'Content-Range') },
   }
 }
 

@@ -1,33 +1,33 @@
-/** The purse: the units of one account's budget of one day that this process holds, and what became of them. */
+/** A token lease: units of the daily budget of an account that this process may spend without asking the ledger. */
 
 import type { QuotaGrant, Settlement } from '../../store/port/ledger.ts'
 import type { Day } from '../../values/time.ts'
 
-/** How a unit was come by: out of a hold of several, or singly, and then the ledger counts it as spent already. */
+/** The source of a unit: a lease of several units, or a single unit, which the ledger already counts as spent. */
 export type UnitSource = 'leased' | 'charged'
 
-/** Units that a process holds idle, at most. */
+/** The maximum number of idle units. */
 const MAX_IDLE_UNITS = 64
-/** More are asked for when less than this share of them is left. */
+/** If less than this share of the maximum is idle, the limiter requests more units. */
 const RENEW_BELOW_SHARE = 1 / 4
 
 export class TokenLease {
   readonly account: number
   readonly day: Day
-  /** That of the plan in force. */
+  /** The daily limit of the plan in force. */
   readonly limit: number
-  /** Whether the ledger's last word was a hold, or to wait: one question at a time is enough then. */
+  /** Whether the last answer of the ledger was several units, or to retry. Then one open request is enough. */
   grantsSeveral = true
-  /** Held units that came since the last round, and those that came before it and go back with the next. */
+  /** Idle units granted since the last settlement, and older ones, which the next settlement returns. */
   #recent = 0
   #expiring = 0
-  /** Idle units at once, at most: fewer where the ledger did not grant as many. */
+  /** The maximum number of idle units. It decreases if the ledger grants fewer. */
   #maxIdle = MAX_IDLE_UNITS
-  /** Held units of calls in flight. */
+  /** Leased units of calls in flight. */
   #inFlight = 0
-  /** Held units that calls took and the ledger does not know of. */
+  /** Leased units that are spent, but not settled with the ledger. */
   #spent = 0
-  /** Units that nobody has spent, by the ledger's last word and what was settled since. */
+  /** Units of the account that are not spent, by the last answer of the ledger and the settlements since. */
   #unspent: number
 
   constructor(account: number, day: Day, limit: number) {
@@ -37,7 +37,7 @@ export class TokenLease {
     this.#unspent = limit
   }
 
-  /** Units that no call has, as far as this process knows; what others hold may still be unused. */
+  /** The units that are not spent and not in flight, as far as this process knows. */
   get remaining(): number {
     return Math.max(0, this.#unspent - this.#spent - this.#inFlight)
   }
@@ -46,22 +46,22 @@ export class TokenLease {
     return this.#spent
   }
 
-  /** Whether nothing of it is open with the ledger. */
+  /** Whether no unit is left to settle. */
   get isEmpty(): boolean {
     return this.#idle + this.#inFlight + this.#spent === 0
   }
 
-  /** How many units to ask for. */
+  /** The number of units to request. */
   get unitsToRequest(): number {
     return this.#maxIdle - this.#idle
   }
 
-  /** Whether a call that comes soon may find no idle unit, although the ledger gives several at once. */
+  /** Whether few units are idle although the ledger grants several at once. */
   get isLow(): boolean {
     return this.grantsSeveral && this.#idle < this.#maxIdle * RENEW_BELOW_SHARE
   }
 
-  /** Takes an idle unit for a call, the oldest first; false where there is none. */
+  /** Takes an idle unit for a call, the oldest first. Returns false if there is none. */
   takeIdleUnit(): boolean {
     if (this.#expiring > 0) this.#expiring--
     else if (this.#recent > 0) this.#recent--
@@ -74,24 +74,24 @@ export class TokenLease {
     return this.#recent + this.#expiring
   }
 
-  /** Takes in what the ledger granted; says how, or null where it granted nothing. */
-  applyGrant({ granted, used, retryLater: wait }: QuotaGrant): UnitSource | null {
+  /** Adds the granted units. Returns their source, or null if the ledger granted none. */
+  applyGrant({ granted, used, retryLater }: QuotaGrant): UnitSource | null {
     this.#unspent = this.limit - used
     const source = granted === 0 ? null : granted === 1 ? 'charged' : 'leased'
-    this.grantsSeveral = wait || source === 'leased'
+    this.grantsSeveral = retryLater || source === 'leased'
     if (source !== 'leased') return source
     this.#recent += granted
     this.#maxIdle = Math.min(this.#maxIdle, this.#idle)
     return source
   }
 
-  /** The call of a held unit is counted. */
+  /** Spends the leased unit of a call. */
   spendUnit(): void {
     this.#inFlight--
     this.#spent++
   }
 
-  /** The call of a unit is not counted. */
+  /** Releases the unit of a call that is not charged. */
   releaseUnit(source: UnitSource): void {
     if (source === 'charged') this.#unspent++
     else {
@@ -100,13 +100,13 @@ export class TokenLease {
     }
   }
 
-  /** Nobody takes from it any more: what is idle goes back with the next round. */
+  /** Ends the lease: the next settlement returns the idle units. */
   retire(): void {
     this.#expiring += this.#recent
     this.#recent = 0
   }
 
-  /** What is to be settled, null where nothing is open; units that stayed idle since the round before last go back. */
+  /** The next settlement; null if nothing is open. It returns the units that were idle since the settlement before. */
   nextSettlement(holder: string): Settlement | null {
     if (this.isEmpty) return null
     const settlement = { account: this.account, day: this.day, holder, spent: this.#spent, returned: this.#expiring }
@@ -117,7 +117,7 @@ export class TokenLease {
     return settlement
   }
 
-  /** A settlement did not reach the ledger: it is made again with the next round. */
+  /** Reverts a settlement that did not reach the ledger, so that the next one includes it. */
   revertSettlement({ spent, returned }: Settlement): void {
     this.#spent += spent
     this.#expiring += returned

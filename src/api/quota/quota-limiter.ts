@@ -1,4 +1,4 @@
-/** The quota limiter: charges exactly one unit of the account's daily budget per call, and records the charged calls. */
+/** The quota limiter: charges one unit of the account's daily budget per call, and records the charged calls. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault, UncertainWriteFault } from '../../store/port/fault.ts'
@@ -16,34 +16,34 @@ export type QuotaLimiterOptions = {
     Ledger,
     'takeQuota' | 'payForFile' | 'isFilePaid' | 'settleQuota' | 'refundUnit' | 'usedUnits' | 'usage' | 'recordUsage'
   >
-  /** Names this process among all that share the store. */
+  /** The name of this process, unique among all that share the store. */
   holder: string
-  /** Told of what went wrong while nobody waited for it. */
+  /** Called with the faults of background work. */
   onFault: (fault: unknown) => void
 }
 
-/** Milliseconds between two rounds: an unused unit is given back in the second after it came, within a second. */
+/** Milliseconds between two settlements. An unused unit is returned with the second one, within a second. */
 const SETTLE_MS = 400
-/** Milliseconds after which the ledger is asked again where units are on their way back. */
+/** Milliseconds after which a request is retried while other processes return units. */
 const RETRY_MS = 20
-/** Milliseconds for which what is spent waits for a round to end. */
+/** Milliseconds for which used() waits for a settlement to end. */
 const SETTLE_TIMEOUT_MS = 10_000
 
 type WaitingReservation = PromiseWithResolvers<Reservation> & { caller: Caller }
-/** A lease, the calls that wait for its units, and how many questions to the ledger are open. */
+/** A lease, the calls that wait for its units, and the number of open requests to the ledger. */
 type AccountQuota = { lease: TokenLease; waiting: WaitingReservation[]; openRequests: number }
 
 export class QuotaLimiter {
   readonly #options: QuotaLimiterOptions
   readonly #accounts = new Map<number, AccountQuota>()
-  /** Quotas of another day or limit that are not settled yet. */
+  /** Quotas of an earlier day or limit that are not settled yet. */
   readonly #retired = new Set<AccountQuota>()
   readonly #usage = new UsageBuffer()
   readonly #refunds: RefundQueue
   readonly #timer: NodeJS.Timeout
   readonly #sink: ReservationSink
   #settling: Promise<void> = Promise.resolve()
-  /** Those to the ledger that are not answered yet. */
+  /** Open requests to the ledger. */
   readonly #openRequests = new Set<Promise<void>>()
 
   constructor(options: QuotaLimiterOptions) {
@@ -53,7 +53,7 @@ export class QuotaLimiter {
     this.#timer = setInterval(() => void this.settle(), SETTLE_MS).unref()
   }
 
-  /** Takes a unit for a call. Throws `rate_limited` where none is left. Without a limit the call is noted, and takes none. */
+  /** Takes a unit for a call. Throws `rate_limited` if none is left. Calls of an account without a limit take none. */
   reserve(caller: Caller): Reservation | Promise<Reservation> {
     if (caller.limits.dailyCalls === null) return new UnlimitedReservation(caller, this.#usage)
     const quota = this.#accountQuota(caller)
@@ -68,8 +68,8 @@ export class QuotaLimiter {
   }
 
   /**
-   * Lets in a call that is never counted. Throws `rate_limited` where no unit is left, unless it is for a `file` that was
-   * paid for today.
+   * Admits a call that is never charged. Throws `rate_limited` if no unit is left, unless the call is for a `file` that
+   * was charged today.
    */
   async checkOnly(caller: Caller, file?: string): Promise<Reservation> {
     const { account, today } = caller
@@ -81,7 +81,7 @@ export class QuotaLimiter {
     return { remaining: Math.max(0, limit - used), charge: () => {}, release: async () => {} }
   }
 
-  /** Charges for a file once a day, as a call of `endpoint`. Returns the units left. Throws `rate_limited` if none is left. */
+  /** Charges a file once per day, as a call of `endpoint`. Returns the remaining units. Throws `rate_limited`. */
   async chargeFile(caller: Caller, file: string, endpoint: string): Promise<number> {
     const { account, today: day } = caller
     const limit = dailyLimitOf(caller)
@@ -95,40 +95,41 @@ export class QuotaLimiter {
     }
   }
 
-  /** Units that the account has spent today. */
+  /** The units that the account has spent today. */
   async used(caller: Caller): Promise<number> {
     if (caller.limits.dailyCalls === null) return this.#usedWithoutLimit(caller)
-    // both in the turn in which the round ends: the next one may begin in the turn after it
+    // read both in the event loop iteration in which the settlement ends: the next settlement may start in the one
+    // after
     const used = this.#settling.then(async () => {
-      const known = this.#options.ledger.usedUnits(caller.account.id, caller.today)
-      const own = this.#unsettledUnits(caller)
-      return (await known) + own
+      const settled = this.#options.ledger.usedUnits(caller.account.id, caller.today)
+      const unsettled = this.#unsettledUnits(caller)
+      return (await settled) + unsettled
     })
     const units = await withTimeout(used, SETTLE_TIMEOUT_MS)
-    if (units === null) throw new StoreUnavailableFault('the ledger does not answer')
+    if (units === null) throw new StoreUnavailableFault('the ledger does not respond')
     return units
   }
 
-  /** Calls of today that are noted, for an account that takes no units. */
+  /** The recorded calls of today of an account without a limit. */
   async #usedWithoutLimit({ account, today }: Caller): Promise<number> {
     await this.settle()
     const usage = await this.#options.ledger.usage(account.id, today, today)
     return usage.reduce((sum, { calls }) => sum + calls, 0)
   }
 
-  /** Units that calls took and the ledger does not know of. */
+  /** The spent units that are not settled with the ledger. */
   #unsettledUnits({ account, today }: Caller): number {
     const lease = this.#accounts.get(account.id)?.lease
     return lease?.day === today ? lease.unsettled : 0
   }
 
-  /** Settles everything that is open with the ledger; one round at a time. */
+  /** Settles all leases with the ledger, one settlement at a time. */
   settle(): Promise<void> {
     this.#settling = this.#settling.then(() => this.#settle())
     return this.#settling
   }
 
-  /** Gives back all units, those that are on their way too, and settles the rest. */
+  /** Returns all units, including those of open requests, and settles the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     for (const quota of this.#accounts.values()) this.#retire(quota)
@@ -141,9 +142,9 @@ export class QuotaLimiter {
   #accountQuota(caller: Caller): AccountQuota {
     const { account, today } = caller
     const limit = dailyLimitOf(caller)
-    const known = this.#accounts.get(account.id)
-    if (known !== undefined && known.lease.day === today && known.lease.limit === limit) return known
-    if (known !== undefined) this.#retire(known)
+    const current = this.#accounts.get(account.id)
+    if (current !== undefined && current.lease.day === today && current.lease.limit === limit) return current
+    if (current !== undefined) this.#retire(current)
     const quota = { lease: new TokenLease(account.id, today, limit), waiting: [], openRequests: 0 }
     this.#accounts.set(account.id, quota)
     return quota
@@ -154,25 +155,25 @@ export class QuotaLimiter {
     this.#retired.add(quota)
   }
 
-  /** Asks for more before the last unit is gone, so that the next calls need not wait for the ledger. */
+  /** Requests more units before the last one is taken, so that the next calls do not wait for the ledger. */
   #renewIfLow(quota: AccountQuota): void {
     if (quota.lease.isLow && quota.openRequests === 0 && !this.#retired.has(quota)) this.#requestUnits(quota)
   }
 
-  /** Hands idle units to those that wait, and asks for more where somebody still does. */
+  /** Gives idle units to the waiting calls, and requests more if calls still wait. */
   #serveWaiting(quota: AccountQuota): void {
     const { lease, waiting } = quota
     while (waiting.length > 0 && lease.takeIdleUnit()) {
       const { caller, resolve } = waiting.shift()!
       resolve(this.#createReservation(lease, caller, 'leased'))
     }
-    const questions = lease.grantsSeveral ? Math.min(1, waiting.length) : waiting.length
-    while (quota.openRequests < questions) this.#requestUnits(quota)
+    const maxRequests = lease.grantsSeveral ? Math.min(1, waiting.length) : waiting.length
+    while (quota.openRequests < maxRequests) this.#requestUnits(quota)
   }
 
   #requestUnits(quota: AccountQuota): void {
-    const question = this.#requestLease(quota).finally(() => this.#openRequests.delete(question))
-    this.#openRequests.add(question)
+    const request = this.#requestLease(quota).finally(() => this.#openRequests.delete(request))
+    this.#openRequests.add(request)
   }
 
   async #requestLease(quota: AccountQuota): Promise<void> {
@@ -186,11 +187,11 @@ export class QuotaLimiter {
       if (source === 'charged') this.#handToNext(quota)
       else if (grant.retryLater) await sleep(RETRY_MS)
       else if (source === null) {
-        const refused = waiting.shift()
-        refused?.reject(rateLimitError(refused.caller, grant.used))
+        const rejected = waiting.shift()
+        rejected?.reject(rateLimitError(rejected.caller, grant.used))
       }
     } catch (fault) {
-      // a store that is away may take its time to fail: all that wait have waited for it, and would wait as long again
+      // an unavailable store may fail slowly: fail all waiting calls, which would otherwise wait as long again
       const failed = fault instanceof StoreFault ? waiting.splice(0) : waiting.splice(0, 1)
       for (const { reject } of failed) reject(fault)
     }
@@ -198,7 +199,7 @@ export class QuotaLimiter {
     this.#serveWaiting(quota)
   }
 
-  /** Hands on a unit that the ledger counts as spent already. */
+  /** Gives a unit that the ledger already counts as spent to the next call, or refunds it. */
   #handToNext({ lease, waiting }: AccountQuota): void {
     const next = waiting.shift()
     if (next !== undefined) next.resolve(this.#createReservation(lease, next.caller, 'charged'))
@@ -220,21 +221,21 @@ export class QuotaLimiter {
       const settlement = quota.lease.nextSettlement(holder)
       return settlement === null ? [] : [{ quota, settlement }]
     })
-    const notes = this.#usage.drain()
+    const records = this.#usage.drain()
     const settled = open.length === 0 ? null : ledger.settleQuota(open.map(({ settlement }) => settlement))
     for (const { quota, settlement } of open) if (settlement.spent > 0) this.#renewIfLow(quota)
     try {
       await settled
     } catch (fault) {
-      // units that may be back with the ledger are nobody's here
+      // after an uncertain write, the ledger may already have the units
       if (!(fault instanceof UncertainWriteFault))
         for (const { quota, settlement } of open) quota.lease.revertSettlement(settlement)
       this.#options.onFault(fault)
     }
     try {
-      if (notes.length > 0) await ledger.recordUsage(notes)
+      if (records.length > 0) await ledger.recordUsage(records)
     } catch (fault) {
-      if (!(fault instanceof UncertainWriteFault)) this.#usage.putBack(notes)
+      if (!(fault instanceof UncertainWriteFault)) this.#usage.putBack(records)
       this.#options.onFault(fault)
     }
     await this.#refunds.retry()

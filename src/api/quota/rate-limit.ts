@@ -1,18 +1,18 @@
-/** The daily limit of an account, and the refusal of a call beyond it. */
+/** The daily limit of an account, and the API error of a call above it. */
 
 import { secondsToMidnight } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { ApiError } from '../errors.ts'
 
-/** Units a day. An account without a limit takes them for files alone, of which there are fewer. */
+/** Units per day. An account without a limit takes units only for files, and there are fewer files than this number. */
 export function dailyLimitOf({ limits }: Caller): number {
   return limits.dailyCalls ?? 2 ** 31 - 1
 }
 
-/** `used`: units that are spent today. */
+/** `used`: the units spent today. */
 export function rateLimitError(caller: Caller, used: number): ApiError {
   const limit = dailyLimitOf(caller)
   const retryAfter = secondsToMidnight(caller.now)
-  const msg = `The daily limit of ${limit} calls is reached; it begins anew in ${retryAfter} seconds.`
+  const msg = `The daily limit of ${limit} calls is reached; it is reset in ${retryAfter} seconds.`
   return new ApiError('rate_limited', { msg, extra: { limit, used }, retryAfter })
 }

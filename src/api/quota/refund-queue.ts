@@ -1,4 +1,4 @@
-/** Units that go back to the ledger although it counts them as spent: where it does not take one, it is tried again later. */
+/** Refunds units that the ledger counts as spent, and retries refunds that failed. */
 
 import { UncertainWriteFault } from '../../store/port/fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
@@ -15,20 +15,22 @@ export class RefundQueue {
     this.#options = options
   }
 
-  /** Resolves when the ledger has the unit, or did not take it; one that it may have taken is never given back twice. */
-  async refund(owed: PendingRefund): Promise<void> {
+  /**
+   * Resolves when the refund succeeded or failed. After an uncertain write there is no retry, to avoid a double refund.
+   */
+  async refund(unit: PendingRefund): Promise<void> {
     try {
-      await this.#options.ledger.refundUnit(owed.account, owed.day)
+      await this.#options.ledger.refundUnit(unit.account, unit.day)
     } catch (fault) {
-      if (!(fault instanceof UncertainWriteFault)) this.#pending.push(owed)
+      if (!(fault instanceof UncertainWriteFault)) this.#pending.push(unit)
       this.#options.onFault(fault)
     }
   }
 
-  /** Gives back what the ledger did not take so far. */
+  /** Retries the refunds that failed. */
   async retry(): Promise<void> {
-    const owed = this.#pending
+    const pending = this.#pending
     this.#pending = []
-    await Promise.all(owed.map((each) => this.refund(each)))
+    await Promise.all(pending.map((each) => this.refund(each)))
   }
 }

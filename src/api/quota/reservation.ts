@@ -1,20 +1,20 @@
-/** A call's unit of the daily budget, from when it is taken until it is known what becomes of it. */
+/** Reservations: units of the daily budget that are held for calls whose outcome is not known yet. */
 
 import type { Caller } from '../auth/authenticator.ts'
 import type { TokenLease, UnitSource } from './quota-lease.ts'
 import type { UsageBuffer } from './usage-buffer.ts'
 
-/** A call's unit, until it is known whether the call counts. Only the first of the two has an effect. */
+/** The unit of a call. Only the first call of `charge` or `release` has an effect. */
 export type Reservation = {
-  /** Units that are left beside it. */
+  /** The units that remain, without this one. */
   readonly remaining: number
-  /** The call counts: its unit is spent. */
+  /** Spends the unit and records the call. */
   charge(endpoint: string): void
-  /** The call does not count: resolves when any process can have its unit. */
+  /** Releases the unit. Resolves when any process can take it. */
   release(): Promise<void>
 }
 
-/** Where it is written down what became of a unit. */
+/** Receives the outcome of a reservation. */
 export type ReservationSink = { usage: UsageBuffer; refund: (lease: TokenLease) => Promise<void> }
 
 export class UnitReservation implements Reservation {
@@ -50,7 +50,7 @@ export class UnitReservation implements Reservation {
   }
 }
 
-/** A call that takes no unit, because its account has no limit, and that is noted if it counts. */
+/** The reservation of an account without a limit. It takes no unit, but records the call if it is charged. */
 export class UnlimitedReservation implements Reservation {
   readonly remaining = Number.POSITIVE_INFINITY
   readonly #caller: Caller

@@ -1,11 +1,11 @@
-/** The notes: which calls counted, gathered until the ledger gets them. */
+/** Buffers the usage records of charged calls until the ledger stores them. */
 
 import type { UsageNote } from '../../store/port/ledger.ts'
 import type { Caller } from '../auth/authenticator.ts'
 
 export class UsageBuffer {
   #records: UsageNote[] = []
-  /** The last note of each token: most calls are one more of what it notes. */
+  /** The last record of each token. Most calls only increment it. */
   readonly #lastByToken = new Map<number, UsageNote>()
 
   add({ account, token, today: day, now }: Caller, endpoint: string): void {
@@ -15,20 +15,20 @@ export class UsageBuffer {
       last.lastCall = now
       return
     }
-    const note = { account: account.id, token, endpoint, day, calls: 1, lastCall: now }
-    this.#lastByToken.set(token, note)
-    this.#records.push(note)
+    const record = { account: account.id, token, endpoint, day, calls: 1, lastCall: now }
+    this.#lastByToken.set(token, record)
+    this.#records.push(record)
   }
 
-  /** All of them; none is left. */
+  /** Returns all records and empties the buffer. */
   drain(): UsageNote[] {
-    const notes = this.#records
+    const records = this.#records
     this.#records = []
     this.#lastByToken.clear()
-    return notes
+    return records
   }
 
-  /** Some that could not be handed over. */
+  /** Adds records that could not be stored. */
   putBack(records: readonly UsageNote[]): void {
     this.#records.push(...records)
   }

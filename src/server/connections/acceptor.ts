@@ -1,14 +1,14 @@
-/** The acceptor: the primary accepts every connection, within limits, and hands it to a worker that is free to take it. */
+/** Accepts all connections in the primary, within limits, and sends each to a worker. */
 
 import type { Worker } from 'node:cluster'
 import { createServer, type Server, type Socket } from 'node:net'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import { clientAddressKey, clientRangeMatcher } from '../../values/client-address.ts'
 import { isWorkerReport, type WorkerCommand } from '../processes/messages.ts'
 import { type AcceptedConnection, ConnectionBacklog, type ConnectionReceiver } from './backlog.ts'
 import { ConnectionRejecter } from './connection-rejecter.ts'
 
-/** The settings of the limits; 0 for no limit. */
+/** The settings of the acceptor. A limit of 0 means no limit. */
 export type AcceptorSettings = {
   host: string
   connections: number
@@ -19,16 +19,17 @@ export type AcceptorSettings = {
 
 export type ConnectionRejectionReason = 'connections' | 'client_connections' | 'wait_timeout'
 
-/** Milliseconds until a worker that had no descriptor for a connection is handed one again. */
+/** Milliseconds until a worker that had no file descriptor left gets another connection. */
 const RETRY_AFTER_FULL_MS = 100
-/** Connections that the kernel keeps until they are accepted. */
+/** The maximum number of connections that wait in the kernel until they are accepted. */
 const KERNEL_BACKLOG = 4_096
-/** Milliseconds that the connections which were accepted have to be taken after the listener was closed. */
+/** Milliseconds in which workers must take the accepted connections after the listener is closed. */
 const DRAIN_BACKLOG_MS = 5_000
 /** Milliseconds between two checks for new connections before the listener is closed. */
 const QUIET_CHECK_MS = 10
-/** Checks in a row without a new connection after which the listener is closed, and checks after which it is closed anyway. */
+/** The listener is closed after so many checks in a row without a new connection. */
 const QUIET_CHECKS = 10
+/** The listener is closed after so many checks in any case. */
 const MAX_CHECKS = 300
 const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1']
 
@@ -37,7 +38,7 @@ export class Acceptor {
   readonly #isExempt: (address: string) => boolean
   readonly #servers: Server[] = []
   readonly #connectionsByClient = new Map<string, number>()
-  /** The connections that each worker has, with what each is counted under. */
+  /** The connections of each worker by number, with the key of their client. */
   readonly #connectionsByWorker = new Map<ConnectionReceiver, Map<number, string | null>>()
   readonly #rejecter: ConnectionRejecter
   readonly #backlog: ConnectionBacklog
@@ -56,24 +57,24 @@ export class Acceptor {
     this.#backlog = new ConnectionBacklog((pending) => this.#reject(pending, 'wait_timeout'))
   }
 
-  /** Connections that are open, those that wait for a worker included. */
+  /** The number of open connections, including those that wait for a worker. */
   get openCount(): number {
     return this.#openConnections
   }
 
-  /** Connections that wait for a worker. */
+  /** The number of connections that wait for a worker. */
   get waitingCount(): number {
     return this.#backlog.length
   }
 
-  /** Listens; `localhost` is both of its addresses. Returns the port. Throws the system's error if that is impossible. */
+  /** Listens, on both loopback addresses for `localhost`. Returns the port. Throws the system error on failure. */
   async listen(port: number): Promise<number> {
     const { host } = this.#settings
     if (host !== 'localhost') return this.#listen(port, host)
     const [first, second] = LOOPBACK_ADDRESSES as [string, string]
-    const got = await this.#listen(port, first)
-    await this.#listen(got, second).catch(() => {}) // a machine without IPv6
-    return got
+    const actualPort = await this.#listen(port, first)
+    await this.#listen(actualPort, second).catch(() => {}) // a machine without IPv6
+    return actualPort
   }
 
   async #listen(port: number, host: string): Promise<number> {
@@ -86,51 +87,52 @@ export class Acceptor {
     return (server.address() as { port: number }).port
   }
 
-  /** A worker serves: it takes connections from now on. */
-  add(taker: ConnectionReceiver): void {
-    this.#connectionsByWorker.set(taker, new Map())
-    this.#backlog.addFreeReceiver(taker)
+  /** Adds a worker that is ready to take connections. */
+  add(receiver: ConnectionReceiver): void {
+    this.#connectionsByWorker.set(receiver, new Map())
+    this.#backlog.addFreeReceiver(receiver)
   }
 
-  /** A worker has died, and its connections with it. */
-  remove(taker: ConnectionReceiver): void {
-    const taken = this.#connectionsByWorker.get(taker)
-    this.#connectionsByWorker.delete(taker)
-    const pending = this.#backlog.removeReceiver(taker)
-    if (pending !== null) taken?.delete(pending.number)
-    for (const key of taken?.values() ?? []) this.#releaseClient(key)
+  /** Removes a worker that died, and its connections. */
+  remove(receiver: ConnectionReceiver): void {
+    const connections = this.#connectionsByWorker.get(receiver)
+    this.#connectionsByWorker.delete(receiver)
+    const pending = this.#backlog.removeReceiver(receiver)
+    if (pending !== null) connections?.delete(pending.number)
+    for (const key of connections?.values() ?? []) this.#releaseClient(key)
   }
 
-  /** A worker has taken the connection that it was handed, and is free for the next. */
-  acknowledge(taker: ConnectionReceiver): void {
-    const pending = this.#backlog.acknowledge(taker)
-    if (pending !== null) pending.socket.destroy() // the worker has it now: this closes our side of it only
+  /** Records that a worker has taken its connection and is free for the next one. */
+  acknowledge(receiver: ConnectionReceiver): void {
+    const pending = this.#backlog.acknowledge(receiver)
+    if (pending !== null) pending.socket.destroy() // closes only the descriptor of this process
   }
 
-  /** A worker could not take the connection that it was handed, which waits for one that can. */
-  returnConnection(taker: ConnectionReceiver): void {
-    const pending = this.#backlog.removeReceiver(taker)
-    if (pending !== null) this.#connectionsByWorker.get(taker)?.delete(pending.number)
+  /** Returns a connection that a worker could not take to the backlog. */
+  returnConnection(receiver: ConnectionReceiver): void {
+    const pending = this.#backlog.removeReceiver(receiver)
+    if (pending !== null) this.#connectionsByWorker.get(receiver)?.delete(pending.number)
     setTimeout(() => {
-      if (this.#connectionsByWorker.has(taker)) this.#backlog.addFreeReceiver(taker)
+      if (this.#connectionsByWorker.has(receiver)) this.#backlog.addFreeReceiver(receiver)
     }, RETRY_AFTER_FULL_MS).unref()
   }
 
-  /** Connections of a worker were closed. */
-  connectionsClosed(taker: ConnectionReceiver, numbers: readonly number[]): void {
-    const taken = this.#connectionsByWorker.get(taker)
+  /** Records that connections of a worker were closed. */
+  connectionsClosed(receiver: ConnectionReceiver, numbers: readonly number[]): void {
+    const connections = this.#connectionsByWorker.get(receiver)
     for (const number of numbers) {
-      const key = taken?.get(number)
+      const key = connections?.get(number)
       if (key === undefined) continue
-      taken!.delete(number)
+      connections!.delete(number)
       this.#releaseClient(key)
     }
   }
 
   /**
-   * Stops listening without a reset; resolves when workers have taken all accepted connections. To close a listener resets the
-   * connections that the kernel has not handed over yet. So new connections are accepted and held until no more arrive:
-   * a client that waits does not connect again. Then the listener is closed, and the held connections go to workers.
+   * Stops listening without a reset. Resolves when workers have taken all accepted connections. Closing a listener
+   * resets the connections that wait in the kernel. Therefore the acceptor first accepts and holds new connections
+   * until no more arrive. Clients that wait do not connect again. Then the acceptor closes the listener and sends the
+   * held connections to workers.
    */
   async stop(): Promise<void> {
     this.#backlog.hold()
@@ -145,11 +147,11 @@ export class Acceptor {
   async #untilQuiet(): Promise<void> {
     let quiet = 0
     for (let checks = 0; quiet < QUIET_CHECKS && checks < MAX_CHECKS; checks++) {
-      const before = this.#lastNumber
+      const lastNumber = this.#lastNumber
       await sleep(QUIET_CHECK_MS)
-      await turn() // the event loop accepts one connection between two of these, if the kernel has one
-      await turn()
-      quiet = this.#lastNumber === before ? quiet + 1 : 0
+      await immediate() // the event loop accepts one connection between two of these, if the kernel has one
+      await immediate()
+      quiet = this.#lastNumber === lastNumber ? quiet + 1 : 0
     }
   }
 
@@ -157,17 +159,17 @@ export class Acceptor {
     const { connections, clientConnections } = this.#settings
     const { remoteAddress: address } = socket
     socket.on('error', () => socket.destroy())
-    Object.assign(socket, { server: null }) // otherwise node:child_process keeps records of it in both processes
+    Object.assign(socket, { server: null }) // otherwise node:child_process tracks it in both processes
     if (address === undefined) return void socket.destroy()
     const key = clientConnections === 0 || this.#isExempt(address) ? null : clientAddressKey(address)
     const pending: AcceptedConnection = { number: ++this.#lastNumber, socket, key, acceptedAt: performance.now() }
     this.#openConnections++
     if (key !== null) this.#connectionsByClient.set(key, (this.#connectionsByClient.get(key) ?? 0) + 1)
     const isFull = connections > 0 && this.#openConnections > connections
-    const isGreedy = key !== null && this.#connectionsByClient.get(key)! > clientConnections
+    const isClientOverLimit = key !== null && this.#connectionsByClient.get(key)! > clientConnections
     if (isFull) this.#reject(pending, 'connections')
-    else if (isGreedy) this.#reject(pending, 'client_connections')
-    else this.#backlog.add(pending, (taker) => this.#connectionsByWorker.get(taker)?.set(pending.number, key))
+    else if (isClientOverLimit) this.#reject(pending, 'client_connections')
+    else this.#backlog.add(pending, (receiver) => this.#connectionsByWorker.get(receiver)?.set(pending.number, key))
   }
 
   #reject({ socket, key }: AcceptedConnection, reason: ConnectionRejectionReason): void {
@@ -179,35 +181,35 @@ export class Acceptor {
   #releaseClient(key: string | null): void {
     this.#openConnections--
     if (key === null) return
-    const left = (this.#connectionsByClient.get(key) ?? 1) - 1
-    if (left > 0) this.#connectionsByClient.set(key, left)
+    const remaining = (this.#connectionsByClient.get(key) ?? 1) - 1
+    if (remaining > 0) this.#connectionsByClient.set(key, remaining)
     else this.#connectionsByClient.delete(key)
   }
 }
 
-/** What node:child_process says of a handle that did not get across: the worker has no file descriptor left. */
+/** The message of node:child_process if a worker has no file descriptor left for a handle. */
 const HANDLE_NOT_RECEIVED = 'NODE_HANDLE_NACK'
 
-/** Lets a worker take connections until it ends; `onFull` hears once if it has no file descriptor left for one. */
+/** Sends connections to a worker until it ends. Calls `onFull` once, when the worker has no file descriptor left. */
 export function attachWorker(worker: Worker, acceptor: Acceptor, onFull: () => void): void {
-  const taker: ConnectionReceiver = {
+  const receiver: ConnectionReceiver = {
     send({ number, socket, acceptedAt: at }) {
       const command: WorkerCommand = { to: 'worker', do: 'takeConnection', number, waited: performance.now() - at }
-      worker.send(command, socket, { keepOpen: true }, () => {}) // of a worker that is gone its exit is heard of
+      worker.send(command, socket, { keepOpen: true }, () => {}) // if the worker has ended, its exit event follows
     },
   }
   worker.on('message', (message: unknown) => {
     if (!isWorkerReport(message)) return
-    if (message.is === 'connectionTaken') acceptor.acknowledge(taker)
-    else if (message.is === 'connectionsClosed') acceptor.connectionsClosed(taker, message.numbers)
+    if (message.is === 'connectionTaken') acceptor.acknowledge(receiver)
+    else if (message.is === 'connectionsClosed') acceptor.connectionsClosed(receiver, message.numbers)
   })
   let isFull = false
   worker.process.on('internalMessage', ({ cmd }: { cmd?: unknown }) => {
     if (cmd !== HANDLE_NOT_RECEIVED) return
     if (!isFull) onFull()
     isFull = true
-    acceptor.returnConnection(taker)
+    acceptor.returnConnection(receiver)
   })
-  worker.once('exit', () => acceptor.remove(taker))
-  if (!worker.isDead()) acceptor.add(taker)
+  worker.once('exit', () => acceptor.remove(receiver))
+  if (!worker.isDead()) acceptor.add(receiver)
 }

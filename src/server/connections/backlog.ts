@@ -1,36 +1,37 @@
-/** The backlog: accepted connections that wait for a worker, each of which is handed one at a time. */
+/** The backlog of accepted connections that wait for a worker. Each worker gets one at a time. */
 
 import type { Socket } from 'node:net'
 
-/** An accepted connection. `key`: what it is counted under, null if it is not. `at`: milliseconds when it was accepted. */
+/** An accepted connection. `key`: of its client, null if it is not counted. `acceptedAt`: monotonic milliseconds. */
 export type AcceptedConnection = { number: number; socket: Socket; key: string | null; acceptedAt: number }
 
-/** A worker, as far as it takes connections: `hand` sends it one, and a worker that cannot take it any more is removed. */
+/** A worker that takes connections. `send` sends it one. */
 export type ConnectionReceiver = { send: (pending: AcceptedConnection) => void }
 
-/** Milliseconds that a connection waits for a worker if there are many; then it is refused. */
+/** Milliseconds after which a waiting connection is rejected, if the workers are overloaded. */
 const MAX_WAIT_FOR_WORKER_MS = 1_000
-/** Connections up to which the workers are not overloaded but late; these wait longer. */
+/** If more connections wait, the workers are overloaded. */
 const BACKLOG_OVERLOAD_THRESHOLD = 64
+/** Milliseconds after which a waiting connection is rejected, if the workers are not overloaded. */
 const MAX_WAIT_BELOW_OVERLOAD_MS = 10_000
-/** Milliseconds between two looks for those that have waited too long. */
+/** Milliseconds between two checks for connections that have waited too long. */
 const EXPIRY_CHECK_MS = 100
 
-type QueuedConnection = { pending: AcceptedConnection; onHanded: (taker: ConnectionReceiver) => void }
+type QueuedConnection = { pending: AcceptedConnection; onHanded: (receiver: ConnectionReceiver) => void }
 
 export class ConnectionBacklog {
   readonly #onExpired: (pending: AcceptedConnection) => void
   #waiting: QueuedConnection[] = []
   #freeReceivers: ConnectionReceiver[] = []
-  /** What each worker was handed and has not acknowledged. */
+  /** The connections that were sent to a worker and are not acknowledged. */
   readonly #handed = new Map<ConnectionReceiver, QueuedConnection>()
   #expiryTimer: NodeJS.Timeout | null = null
   #onEmpty: (() => void) | null = null
-  /** Nobody takes anything any more. */
+  /** Whether the rest was rejected: drain() has timed out. */
   #isClosed = false
   #isHeld = false
 
-  /** `refuse` gets what has waited too long. */
+  /** `onExpired` is called with each connection that has waited too long. */
   constructor(onExpired: (pending: AcceptedConnection) => void) {
     this.#onExpired = onExpired
   }
@@ -39,12 +40,12 @@ export class ConnectionBacklog {
     return this.#waiting.length
   }
 
-  /** Keeps all connections, however long they wait, until release() is called. */
+  /** Holds all connections, without a timeout, until release() is called. */
   hold(): void {
     this.#isHeld = true
   }
 
-  /** Hands connections to workers again. */
+  /** Sends connections to workers again. */
   release(): void {
     this.#isHeld = false
     const now = performance.now()
@@ -52,34 +53,34 @@ export class ConnectionBacklog {
     this.#assign()
   }
 
-  /** Adds a connection; `taken` hears which worker is handed it. */
-  add(pending: AcceptedConnection, onHanded: (taker: ConnectionReceiver) => void): void {
+  /** Adds a connection. Calls `onHanded` with the worker to which the connection is sent. */
+  add(pending: AcceptedConnection, onHanded: (receiver: ConnectionReceiver) => void): void {
     this.#waiting.push({ pending, onHanded })
     this.#assign()
     this.#expiryTimer ??= this.length === 0 ? null : setInterval(() => this.#expireOld(), EXPIRY_CHECK_MS).unref()
   }
 
-  /** A worker may be handed a connection. */
-  addFreeReceiver(taker: ConnectionReceiver): void {
-    this.#freeReceivers.push(taker)
+  /** Adds a worker that is free for a connection. */
+  addFreeReceiver(receiver: ConnectionReceiver): void {
+    this.#freeReceivers.push(receiver)
     this.#assign()
   }
 
-  /** The connection that a worker was handed is its own now; null if it was handed none. */
-  acknowledge(taker: ConnectionReceiver): AcceptedConnection | null {
-    const handed = this.#handed.get(taker)
+  /** Records that a worker has taken its connection. Returns the connection; null if none was sent to it. */
+  acknowledge(receiver: ConnectionReceiver): AcceptedConnection | null {
+    const handed = this.#handed.get(receiver)
     if (handed === undefined) return null
-    this.#handed.delete(taker)
-    this.addFreeReceiver(taker)
+    this.#handed.delete(receiver)
+    this.addFreeReceiver(receiver)
     this.#notifyIfEmpty()
     return handed.pending
   }
 
-  /** A worker takes nothing more. What it was handed and had not acknowledged waits for another one; returns that, null if there is none. */
-  removeReceiver(taker: ConnectionReceiver): AcceptedConnection | null {
-    this.#freeReceivers = this.#freeReceivers.filter((each) => each !== taker)
-    const handed = this.#handed.get(taker)
-    this.#handed.delete(taker)
+  /** Removes a worker. Returns the connection that it has not acknowledged, which waits for another worker, or null. */
+  removeReceiver(receiver: ConnectionReceiver): AcceptedConnection | null {
+    this.#freeReceivers = this.#freeReceivers.filter((each) => each !== receiver)
+    const handed = this.#handed.get(receiver)
+    this.#handed.delete(receiver)
     if (handed !== undefined && this.#isClosed) this.#onExpired(handed.pending)
     else if (handed !== undefined) this.#waiting.unshift(handed)
     this.#assign()
@@ -87,7 +88,7 @@ export class ConnectionBacklog {
     return handed?.pending ?? null
   }
 
-  /** Resolves when nothing waits; after so many milliseconds the rest is refused. */
+  /** Resolves when no connection waits. After the given milliseconds, the backlog rejects the rest. */
   async drain(milliseconds: number): Promise<void> {
     if (this.#isEmpty()) return
     const timer = setTimeout(() => this.#rejectRemaining(), milliseconds)
@@ -99,12 +100,12 @@ export class ConnectionBacklog {
 
   #assign(): void {
     while (!this.#isHeld && this.#waiting.length > 0 && this.#freeReceivers.length > 0) {
-      // of many the newest: the oldest would be refused soon after, for having waited
+      // in an overload the newest first: the oldest would be rejected soon after because of their wait
       const waiting = this.length > BACKLOG_OVERLOAD_THRESHOLD ? this.#waiting.pop()! : this.#waiting.shift()!
-      const taker = this.#freeReceivers.shift()!
-      this.#handed.set(taker, waiting)
-      waiting.onHanded(taker)
-      taker.send(waiting.pending)
+      const receiver = this.#freeReceivers.shift()!
+      this.#handed.set(receiver, waiting)
+      waiting.onHanded(receiver)
+      receiver.send(waiting.pending)
     }
   }
 
@@ -122,7 +123,7 @@ export class ConnectionBacklog {
     this.#notifyIfEmpty()
   }
 
-  /** What was handed stays so: a worker may acknowledge it yet, and its end says that it does not. */
+  /** Rejects the waiting connections. A worker may still acknowledge its connection, or end without that. */
   #rejectRemaining(): void {
     this.#isClosed = true
     for (const { pending } of this.#waiting.splice(0)) this.#onExpired(pending)

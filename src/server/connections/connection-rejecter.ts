@@ -1,32 +1,32 @@
-/** The refuser: tells the clients of connections that nobody can take so, where that is possible quickly, and closes them. */
+/** Rejects connections above a limit: answers their first request with an error, and closes them. */
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { envelopeOfPath, overloadedError } from '../../api/errors.ts'
 
-/** Connections that are being refused at once; further ones are closed without a word. */
+/** The maximum number of connections that are rejected at once. Further ones are closed without a response. */
 const MAX_REJECTING_CONNECTIONS = 4_096
-/** Milliseconds until a refused connection is closed, whatever its client does. */
+/** Milliseconds after which a rejected connection is closed in any case. */
 const REJECT_TIMEOUT_MS = 1_000
 
 export class ConnectionRejecter {
   readonly #rejecting = new Set<Socket>()
 
-  /** Answers the first request of a connection that is not read yet with 500 and Retry-After, in its endpoint's place. */
+  /** Answers the first request of an unread connection with 500 and Retry-After, in the envelope of its endpoint. */
   reject(socket: Socket): void {
     if (this.#rejecting.size >= MAX_REJECTING_CONNECTIONS) return void socket.destroy()
     this.#rejecting.add(socket)
-    // what came while this process was busy is read first: to close a connection with something unread resets it
+    // read what arrived while this process was busy: closing a connection with unread data resets it
     const timer = setTimeout(() => setImmediate(() => setImmediate(() => socket.destroy())), REJECT_TIMEOUT_MS)
     socket.once('close', () => {
       clearTimeout(timer)
       this.#rejecting.delete(socket)
     })
     socket.once('data', (bytes) => socket.end(rejectionResponse(bytes.toString('latin1', 0, 200))))
-    socket.resume() // what follows is read and dropped, so that no reset destroys the answer
+    socket.resume() // read and drop the rest, so that no reset destroys the response
   }
 
-  /** Resolves when all of them are closed: within PATIENCE, because a reset would destroy what they are told. */
+  /** Resolves within REJECT_TIMEOUT_MS, when all connections are closed. A reset would destroy their responses. */
   async ended(): Promise<void> {
     await Promise.all(
       [...this.#rejecting].map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
@@ -37,7 +37,7 @@ export class ConnectionRejecter {
 function rejectionResponse(head: string): string {
   const [method, path = '/'] = head.split(' ', 2)
   const apiError = overloadedError(
-    'The server, or this address, has more connections than it may have: try again in a second.',
+    'The server has reached its limit of connections, in total or for this address: try again in a second.',
   )
   const body = apiError.body(envelopeOfPath(path))
   return [

@@ -1,4 +1,4 @@
-/** The admin listener: metrics of all workers and of the store. It asks for no token, so it listens on loopback by default. */
+/** The admin listener: metrics of all workers and of the store. It needs no token, so its default is loopback. */
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,26 +13,26 @@ import { addJobMetrics } from './job-metrics.ts'
 import { addSimilarMetrics } from './similar-metrics.ts'
 import { workerMetricsText } from './worker-metrics.ts'
 
-/** Milliseconds that whoever asks for metrics waits for the store's: with those of the workers all come within a second. */
+/** Milliseconds that a request for metrics waits for the store. Including the workers, it takes less than a second. */
 const STORE_METRICS_TIMEOUT_MS = 700
 
 /** Reads all metrics as text. */
 type ReadMetrics = () => Promise<string>
 
-/** A server that listens; `port` is the one that it got. */
+/** A server that listens on `port`. */
 export type ListeningServer = { server: Server; port: number }
 
-/** Milliseconds for the head of a request and for all of it, until an idle connection is closed, and between two looks at these. */
+/** The timeouts of an admin listener, in milliseconds. */
 const ADMIN_HTTP_OPTIONS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
 }
-/** Connections of an admin listener, at most; further ones are closed. */
+/** The maximum number of connections of an admin listener. Further ones are closed. */
 const MAX_ADMIN_CONNECTIONS = 100
 
-/** A server for administrators: a slow request is ended, and there are only so many connections. */
+/** Creates an HTTP server with timeouts and a limit of connections. */
 export function createAdminServer(answer: RequestListener): Server {
   const server = createServer(ADMIN_HTTP_OPTIONS, answer)
   server.maxConnections = MAX_ADMIN_CONNECTIONS
@@ -51,7 +51,7 @@ export function openAdminListener(address: Listener, read: ReadMetrics): Promise
   return listen(server, address)
 }
 
-/** Resolves when the server listens. Throws the system's error where it cannot. */
+/** Resolves when the server listens. Throws the system error if it cannot. */
 export async function listen(server: Server, { host, port }: Listener): Promise<ListeningServer> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -60,21 +60,21 @@ export async function listen(server: Server, { host, port }: Listener): Promise<
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-/** The metrics of the workers, added up, and behind them those of the installation. */
+/** The sum of the metrics of the workers, followed by the metrics of the installation. */
 export function serverMetrics(
   store: Store,
   fileStore: FileStore,
   workerPool: Pick<WorkerPool, 'size' | 'collectMetrics'>,
   acceptor: Pick<Acceptor, 'waitingCount' | 'rejected'>,
 ): ReadMetrics {
-  const own = new Registry()
-  addConnectionMetrics(own, acceptor)
-  addJobMetrics(own, store, fileStore)
-  addSimilarMetrics(own, store)
+  const registry = new Registry()
+  addConnectionMetrics(registry, acceptor)
+  addJobMetrics(registry, store, fileStore)
+  addSimilarMetrics(registry, store)
   new Gauge({
     name: 'domaindex_workers',
     help: 'Processes that answer requests.',
-    registers: [own],
+    registers: [registry],
     collect() {
       this.set(workerPool.size)
     },
@@ -83,20 +83,20 @@ export function serverMetrics(
     name: 'domaindex_store_bytes',
     help: 'Bytes of the facts on disk, and of the write-ahead log.',
     labelNames: ['file'],
-    registers: [own],
+    registers: [registry],
     async collect() {
       const sizes = await Promise.race([
         store.maintenance.sizes(),
         sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false }),
       ]).catch(() => null)
-      this.reset() // a store that is gone takes no other figure with it
+      this.reset() // if the store is unavailable, the other metrics remain
       if (sizes === null) return
       this.set({ file: 'facts' }, sizes.facts)
       this.set({ file: 'wal' }, sizes.log)
     },
   })
   return async () => {
-    const texts = await Promise.all([workerPool.collectMetrics().then(workerMetricsText), own.metrics()])
+    const texts = await Promise.all([workerPool.collectMetrics().then(workerMetricsText), registry.metrics()])
     return texts.join('\n')
   }
 }
@@ -104,7 +104,7 @@ export function serverMetrics(
 function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'waitingCount' | 'rejected'>): void {
   new Gauge({
     name: 'domaindex_connections_waiting',
-    help: 'Connections that are accepted and that no worker has taken yet.',
+    help: 'Accepted connections that no worker has taken yet.',
     registers: [registry],
     collect() {
       this.set(acceptor.waitingCount)
@@ -112,7 +112,7 @@ function addConnectionMetrics(registry: Registry, acceptor: Pick<Acceptor, 'wait
   })
   new Counter({
     name: 'domaindex_connections_rejected_total',
-    help: 'Rejected connections: too many in all, too many of a client address, or a second without a worker that takes them.',
+    help: 'Rejected connections: too many in total, too many of a client address, or no free worker in time.',
     labelNames: ['reason'],
     registers: [registry],
     collect() {

@@ -1,6 +1,6 @@
-/** Figures for metrics: read once for all that show them, and good for a while. */
+/** Caches figures for metrics, so that several metrics share one read. */
 
-/** `otherwise` counts for what cannot be read, so that it takes no other figure with it. */
+/** Returns a function that reads at most once per `milliseconds`. If the read fails, it returns `fallback`. */
 export function cachedRead<Figures>(
   read: () => Promise<Figures>,
   milliseconds: number,

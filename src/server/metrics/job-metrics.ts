@@ -1,4 +1,4 @@
-/** The metrics of the nights: when each job last went well, how many days are held back, how old the newest daily file is. */
+/** The metrics of jobs: the last success of each job, the held daily files, and the age of the newest daily file. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
@@ -7,11 +7,11 @@ import type { Store } from '../../store/port/store.ts'
 import { addDays, startOfDay } from '../../values/time.ts'
 import { cachedRead } from './cached-read.ts'
 
-/** Milliseconds for which figures are good. */
+/** Milliseconds for which the figures are cached. */
 const JOB_METRICS_CACHE_MS = 60_000
-/** Milliseconds that whoever asks for metrics waits for them. */
+/** Milliseconds that a request for metrics waits for the figures. */
 const JOB_METRICS_TIMEOUT_MS = 700
-/** Seconds of runs that are looked at. */
+/** The age, in seconds, up to which runs are read. */
 const JOB_METRICS_RUN_SECONDS = 40 * 86_400
 
 type JobMetrics = { successes: Record<string, number>; held: number; ended: number | null; now: number }
@@ -36,7 +36,7 @@ export function addJobMetrics(registry: Registry, store: Store, fileStore: FileS
   })
   new Gauge({
     name: 'domaindex_daily_files_held',
-    help: 'Daily files that the quality check holds.',
+    help: 'Daily files that the quality gate holds.',
     registers,
     async collect() {
       this.set((await figures()).held)
@@ -44,7 +44,7 @@ export function addJobMetrics(registry: Registry, store: Store, fileStore: FileS
   })
   new Gauge({
     name: 'domaindex_daily_file_age_seconds',
-    help: 'Time since the end of the newest published day; absent while there is none.',
+    help: 'Time since the end of the newest published day; absent if there is none.',
     registers,
     async collect() {
       const { ended, now } = await figures()

@@ -1,13 +1,13 @@
-/** The metrics of /similar: how far its index is behind, and how large it is. */
+/** The metrics of /similar: the lag and the size of its index. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { Store } from '../../store/port/store.ts'
 import { cachedRead } from './cached-read.ts'
 
-/** Milliseconds for which figures are good: those that one look at the metrics shows are of one moment. */
+/** Milliseconds for which the figures are cached, so that all metrics of one request are of the same moment. */
 const SIMILAR_METRICS_CACHE_MS = 500
-/** Milliseconds that whoever asks for metrics waits for the store. */
+/** Milliseconds that a request for metrics waits for the store. */
 const SIMILAR_METRICS_TIMEOUT_MS = 700
 
 type SimilarMetrics = { lag: number | null; documents: number | null; segments: number | null }
@@ -32,7 +32,7 @@ export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'simila
   }
   add(
     'domaindex_similar_lag_seconds',
-    'How far the /similar index is behind the observations; absent until it was complete once.',
+    'How far the /similar index is behind the observations; absent until the index is complete for the first time.',
     'lag',
   )
   add(
@@ -44,9 +44,9 @@ export function addSimilarMetrics(registry: Registry, store: Pick<Store, 'simila
 }
 
 async function readSimilarMetrics({ similar, now }: Pick<Store, 'similar' | 'now'>): Promise<SimilarMetrics> {
-  const [followed, segments] = [await similar.indexedUntil(), await similar.segments()]
+  const [indexedUntil, segments] = [await similar.indexedUntil(), await similar.segments()]
   return {
-    lag: followed === null ? null : Math.max(0, (await now()) - followed),
+    lag: indexedUntil === null ? null : Math.max(0, (await now()) - indexedUntil),
     documents: segments.reduce((sum, { documents }) => sum + documents, 0),
     segments: segments.length,
   }

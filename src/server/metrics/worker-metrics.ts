@@ -1,19 +1,19 @@
-/** The metrics of the workers, added up, and which of them do not answer. */
+/** The sum of the metrics of the workers, and the metrics about their heartbeats. */
 
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
 import type { WorkerMetricsJson } from '../processes/messages.ts'
 import type { WorkerMetrics } from '../processes/worker-pool.ts'
 
-/** As text. Of a worker that does not answer what it counted last stands, without what goes up and down. */
+/** The metrics as text. For a worker that does not respond, they include its last counters, without its gauges. */
 export async function workerMetricsText(workers: readonly WorkerMetrics[]): Promise<string> {
-  const measured = workers.flatMap(({ metrics: measured, isStale }) =>
-    measured === null ? [] : [withoutStaleGauges(measured, isStale)],
+  const measured = workers.flatMap(({ metrics, isStale }) =>
+    metrics === null ? [] : [withoutStaleGauges(metrics, isStale)],
   )
   const texts = [AggregatorRegistry.aggregate(measured).metrics(), heartbeatMetrics(workers).metrics()]
   return (await Promise.all(texts)).join('\n')
 }
 
-/** Counters that would vanish and come back look like a restart to Prometheus; a gauge of before is wrong. */
+/** Keeps stale counters, because Prometheus would see a restart without them. Drops stale gauges, which are wrong. */
 function withoutStaleGauges(measured: WorkerMetricsJson, isStale: boolean): WorkerMetricsJson {
   return isStale ? measured.filter((metric) => (metric as { type?: unknown }).type !== 'gauge') : measured
 }
@@ -23,12 +23,12 @@ function heartbeatMetrics(workers: readonly WorkerMetrics[]): Registry {
   const labels = { labelNames: ['worker'], registers: [registry] }
   const stale = new Gauge({
     name: 'domaindex_worker_stale',
-    help: '1 if the worker of this number does not respond or is being replaced; its figures are old.',
+    help: '1 if the worker with this number does not respond or is being replaced; its figures are old.',
     ...labels,
   })
   const silence = new Gauge({
     name: 'domaindex_worker_heartbeat_age_seconds',
-    help: 'Time since the last heartbeat of the worker of this number; after 10 seconds it is replaced.',
+    help: 'Time since the last heartbeat of the worker with this number; after 10 seconds it is replaced.',
     ...labels,
   })
   for (const { number: worker, isStale, sinceHeartbeat: milliseconds } of workers) {

@@ -1,25 +1,25 @@
-/** A process beside the workers of `serve`: it works as its primary says, and ends when it is told to, or that is gone. */
+/** Runs a child process of `serve`. It ends on a command of the primary, or if the primary is gone. */
 
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
 import { openLog } from '../log.ts'
 import { sendHeartbeats } from './heartbeat.ts'
 
-/** What such a process is told: to begin with its order, or to stop. */
+/** A command of the primary: start with an order, or stop. */
 type ChildMessage<Order> = { do: string; order: Order } | { do: 'stop' }
 
 type ChildWork<Order> = {
   isOwnMessage(message: unknown): message is ChildMessage<Order>
-  /** Until the signal comes. */
+  /** Works until the signal is aborted. */
   run(order: Order, log: Logger, signal: AbortSignal): Promise<void>
-  /** Says in the log why the process ends in the middle. */
+  /** Logs the error that ends the process. */
   logFatal(log: Logger, error: unknown): void
 }
 
-/** To be called once, by the process's own file. */
+/** Runs the work in this process. The main file of a child process calls it once. */
 export function runChildProcess<Order extends { settings: Settings }>(work: ChildWork<Order>): void {
   const ended = new AbortController()
-  // The primary ends it: a signal to the whole group must not make it end before its time.
+  // Only the primary stops this process. A signal to the whole process group must not.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   process.on('disconnect', () => ended.abort())
   sendHeartbeats()

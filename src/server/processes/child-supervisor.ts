@@ -1,4 +1,4 @@
-/** A process beside the workers of `serve`: started again when it dies or falls silent, and ended in order. */
+/** Supervises a child process of `serve`: restarts it if it dies or sends no heartbeat, and stops it. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -13,16 +13,17 @@ export type SupervisedChild = {
   stop(): Promise<void>
 }
 
-/** What it is called, where its program lies, and what it is told at first and at the end. */
+/** The name, the main file, and the commands that start and stop a child process. */
 type ChildProgram<Command> = { name: string; file: URL; startCommand: Command; stopCommand: Command }
 
-/** Milliseconds until one that died is started again, at first and at most; one that lived so long begins anew. */
+/** Milliseconds until a process that died is restarted. The delay doubles each time, up to the maximum. */
 const CHILD_RESTART_DELAY_MS = 1_000
 const MAX_CHILD_RESTART_DELAY_MS = 60_000
+/** Milliseconds after which the delay of a running process is reset. */
 const CHILD_STABLE_MS = 300_000
-/** Milliseconds after which one that does not end is killed. */
+/** Milliseconds after which a process that does not stop is killed. */
 const CHILD_STOP_TIMEOUT_MS = 40_000
-/** Milliseconds of silence after which one is killed: its event loop may stand still for a long statement of SQLite. */
+/** Milliseconds without a heartbeat until a process is killed. A long SQLite statement may block its event loop. */
 const CHILD_HEARTBEAT_TIMEOUT_MS = 300_000
 
 export function superviseChild<Command extends ChildCommand>(
@@ -36,7 +37,7 @@ export function superviseChild<Command extends ChildCommand>(
   const heartbeatTimer = setInterval(() => killUnresponsive(heartbeats, name, log), HEARTBEAT_MS).unref()
   let restartDelay = CHILD_RESTART_DELAY_MS
   const start = (): void => {
-    const born = performance.now()
+    const startedAt = performance.now()
     const started = fork(fileURLToPath(file))
     child = started
     started.on('message', (message) => isHeartbeat(message) && heartbeats.heartbeat(started))
@@ -46,7 +47,7 @@ export function superviseChild<Command extends ChildCommand>(
       child = null
       heartbeats.forget(started)
       if (isEnding) return
-      if (performance.now() - born > CHILD_STABLE_MS) restartDelay = CHILD_RESTART_DELAY_MS
+      if (performance.now() - startedAt > CHILD_STABLE_MS) restartDelay = CHILD_RESTART_DELAY_MS
       log.error(
         { process: name, reason: signal ?? code, seconds: restartDelay / 1000 },
         'child process died, restarting it',
@@ -76,15 +77,15 @@ function killUnresponsive(heartbeats: HeartbeatMonitor<ChildProcess>, name: stri
   }
 }
 
-async function stopChild(child: ChildProcess, stop: ChildCommand): Promise<void> {
+async function stopChild(child: ChildProcess, stopCommand: ChildCommand): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve))
-  sendToChild(child, stop)
+  sendToChild(child, stopCommand)
   const timer = setTimeout(() => child.kill('SIGKILL'), CHILD_STOP_TIMEOUT_MS)
   await closed
   clearTimeout(timer)
 }
 
-/** One that died meanwhile hears nothing: its end is heard of instead. */
+/** Ignores that the process may have died. Its `close` event follows. */
 function sendToChild(child: ChildProcess, command: ChildCommand): void {
   child.send(command, () => {})
 }

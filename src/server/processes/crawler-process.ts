@@ -1,4 +1,4 @@
-/** The crawler of `serve --crawl`: a process that crawls on and on, as its primary says, and ends when that is gone. */
+/** The crawler process of `serve --crawl`. */
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { StoreFault, userMessageOf } from '../../store/port/fault.ts'

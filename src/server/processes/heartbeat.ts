@@ -1,11 +1,11 @@
-/** Heartbeats: a process says every second that its event loop turns, and its parent notices when it no longer does. */
+/** Heartbeats: every child process sends one each second, and its parent detects if its event loop is blocked. */
 
-/** Milliseconds between two heartbeats, and between two looks at who was silent. */
+/** Milliseconds between two heartbeats, and between two checks for missing ones. */
 export const HEARTBEAT_MS = 1_000
-/** A look that comes so many milliseconds after the one before says that the parent itself did not run: nobody is judged then. */
+/** If more milliseconds pass between two checks, the parent itself was blocked, and the check does not count. */
 const LATE_CHECK_MS = 3_000
 
-/** From a child to its parent. `isReady`: whether it could do its work, as far as that hangs on itself. */
+/** The message of a child to its parent. `isReady`: whether the child can do its work. */
 export type Heartbeat = { to: 'primary'; is: 'heartbeat'; isReady: boolean }
 
 export function isHeartbeat(message: unknown): message is Heartbeat {
@@ -13,7 +13,7 @@ export function isHeartbeat(message: unknown): message is Heartbeat {
   return to === 'primary' && is === 'heartbeat'
 }
 
-/** Begins to send heartbeats to the parent of this process. */
+/** Starts to send heartbeats to the parent of this process. */
 export function sendHeartbeats(isReady: () => boolean = () => true): void {
   const send = (): void => {
     const beat: Heartbeat = { to: 'primary', is: 'heartbeat', isReady: isReady() }
@@ -23,8 +23,8 @@ export function sendHeartbeats(isReady: () => boolean = () => true): void {
 }
 
 /**
- * How long each child was silent, counted only while this process ran itself: a machine that was suspended, or so busy that
- * even this process was late, accuses nobody.
+ * Measures the time since the last heartbeat of each child. It does not count time in which this process itself did not
+ * run, for example because the machine was suspended or overloaded.
  */
 export class HeartbeatMonitor<Child> {
   readonly #timeout: number
@@ -32,29 +32,29 @@ export class HeartbeatMonitor<Child> {
   readonly #sinceHeartbeat = new Map<Child, number>()
   #checkedAt: number
 
-  /** `most`: milliseconds of silence that a child may have. `ticks`: milliseconds of a clock that is never set. */
+  /** `timeout`: milliseconds without a heartbeat after which check() reports a child. */
   constructor(timeout: number, monotonicMs: () => number = () => performance.now()) {
     this.#timeout = timeout
     this.#monotonicMs = monotonicMs
     this.#checkedAt = monotonicMs()
   }
 
-  /** A heartbeat came; the first one begins the watch. */
+  /** Records a heartbeat. The first one starts the monitoring of the child. */
   heartbeat(child: Child): void {
     this.#sinceHeartbeat.set(child, 0)
   }
 
-  /** The child has ended, or is to be left alone. */
+  /** Ends the monitoring of a child. */
   forget(child: Child): void {
     this.#sinceHeartbeat.delete(child)
   }
 
-  /** Milliseconds since the last heartbeat, as of the last look. */
+  /** Milliseconds from the last heartbeat to the last check. */
   millisecondsSince(child: Child): number {
     return this.#sinceHeartbeat.get(child) ?? 0
   }
 
-  /** To be called every BEAT: the children that were silent for too long, each of them told of once. */
+  /** Returns the children whose timeout has passed, each of them once. Call it every HEARTBEAT_MS. */
   check(): Child[] {
     const now = this.#monotonicMs()
     const passed = now - this.#checkedAt

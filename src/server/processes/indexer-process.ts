@@ -1,4 +1,4 @@
-/** The indexer of `serve`: a process that keeps the index of /similar, as its primary says, and ends when that is gone. */
+/** The indexer process of `serve`: maintains the /similar index. */
 
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
@@ -13,7 +13,7 @@ import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
 import { type IndexOrder, isIndexCommand } from './messages.ts'
 
-/** Behind what answers requests, before what builds files: the index should follow within seconds. */
+/** Lower priority than the workers, higher than jobs, because the index should be current within seconds. */
 const INDEXER_NICENESS = 5
 
 runChildProcess<IndexOrder>({

@@ -1,4 +1,4 @@
-/** The night of `serve`: a process that builds files at night, as its primary says, and ends when that is gone. */
+/** The jobs process of `serve`: imports the inbox and builds files at the scheduled times. */
 
 import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -19,7 +19,7 @@ import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
 import { isJobsCommand, type JobsOrder } from './messages.ts'
 
-/** Behind everything that answers requests. */
+/** Lower priority than all processes that answer requests. */
 const JOBS_NICENESS = 10
 
 runChildProcess<JobsOrder>({
@@ -32,7 +32,7 @@ runChildProcess<JobsOrder>({
 })
 
 async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
-  const { store: url, secret, pool, jobTimes: times, followupWait: cutoff } = settings
+  const { store: url, secret, pool, jobTimes, followupWait } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
   const holder = processHolderName()
   const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log))
@@ -46,7 +46,7 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
     store,
     holder,
     clock: SYSTEM_CLOCK,
-    readInputs: async () => ({ ...(await readPlanInputs(dependencies)), times: times!, followupWait: cutoff }),
+    readInputs: async () => ({ ...(await readPlanInputs(dependencies)), times: jobTimes!, followupWait }),
     run: (step, lock) => runStep(dependencies, step, lock, { onRows: () => {} }),
     events: jobEventLogger(log),
   }
@@ -59,7 +59,7 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
   log.info('job scheduler stopped')
 }
 
-/** Of every thread: what packs begins with the priority of the one that starts it. */
+/** Lowers the priority of every thread. Compression threads inherit the priority of the thread that starts them. */
 function lowerPriority(): void {
   setPriority(JOBS_NICENESS)
   if (process.platform !== 'linux') return

@@ -1,18 +1,21 @@
-/** The messages between the primary and its workers, crawler, job scheduler and indexer. The ledger has messages of its own. */
+/** The messages between the primary and its workers and child processes, except those of the ledger. */
 
 import type { PlanLimitTable } from '../../accounts/plan.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Server } from '../../probe/dns/resolver.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
-/** What a worker must know to serve. */
+/** The settings with which a worker starts. */
 export type WorkerOrder = { settings: Settings; limits: PlanLimitTable; demo: boolean }
 
 /**
- * From the primary. `takeConnection`: serve the connection that comes with the message; the primary accepted it `waited`
- * milliseconds ago. `stopAccepting`: let every response be the last of its connection. `drain`: no more connections will come;
- * close the idle ones, and exit when none is left. Between the two, workers take the connections that the primary had accepted
- * before it stopped. `reportMetrics`: send the counters. `setPoolReadiness`: whether all workers serve; else none is ready.
+ * Commands of the primary.
+ * `takeConnection`: serve the connection in the message. The primary accepted it `waited` milliseconds ago.
+ * `stopAccepting`: make every response the last of its connection. The worker still takes the connections that the
+ * primary accepted before it stopped.
+ * `drain`: expect no more connections, close the idle ones, and exit when none is left.
+ * `reportMetrics`: send the metrics.
+ * `setPoolReadiness`: whether all workers serve. If not, no worker is ready.
  */
 export type WorkerCommand =
   | { to: 'worker'; do: 'serve'; order: WorkerOrder }
@@ -20,30 +23,30 @@ export type WorkerCommand =
   | { to: 'worker'; do: 'takeConnection'; number: number; waited: number }
   | { to: 'worker'; do: 'setPoolReadiness'; isPoolComplete: boolean }
 
-/** All that a worker has counted, as prom-client's registry tells it. */
+/** The metrics of a worker in the JSON format of prom-client. */
 export type WorkerMetricsJson = object[]
 
-/** What a crawler must know. */
+/** The settings with which the crawler starts. */
 export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
 
-/** From the primary. `stop`: finish what is in flight, save it, and end. */
+/** Commands of the primary. `stop`: finish the probes in flight, save them, and exit. */
 export type CrawlCommand = { to: 'crawler'; do: 'run'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
 
-/** What a process that builds files at night must know. */
+/** The settings with which the jobs process starts. */
 export type JobsOrder = { settings: Settings }
 
-/** From the primary. `stop`: give up what is built, and end. */
+/** Commands of the primary. `stop`: discard the file that is being built, and exit. */
 export type JobsCommand = { to: 'jobs'; do: 'run'; order: JobsOrder } | { to: 'jobs'; do: 'stop' }
 
-/** What a process that keeps the index must know. */
+/** The settings with which the indexer starts. */
 export type IndexOrder = { settings: Settings }
 
-/** From the primary. `stop`: give up what is written, and end. */
+/** Commands of the primary. `stop`: discard the segment that is being written, and exit. */
 export type IndexCommand = { to: 'indexer'; do: 'run'; order: IndexOrder } | { to: 'indexer'; do: 'stop' }
 
 /**
- * From a worker. `connectionTaken`: it serves the connection that it got. `connectionsClosed`: connections by their numbers.
- * `failed`: it cannot serve; `code` is the system's error code, if there is one.
+ * Reports of a worker. `connectionTaken`: the worker has the connection that the primary sent. `connectionsClosed`: the
+ * numbers of closed connections. `failed`: the worker cannot serve. `code` is the system error code, if there is one.
  */
 export type WorkerReport =
   | { to: 'primary'; is: 'ready' | 'stopped' | 'poolReadinessSet' | 'connectionTaken' }

@@ -1,55 +1,58 @@
-/** The pulse of a store: whether it gives what calls ask of it, and its clock, which counts for this process too. */
+/** Monitors a store: probes it every second, and reads its clock, which this process uses too. */
 
 import type { Store } from '../../store/port/store.ts'
 import type { Instant } from '../../values/time.ts'
 
 export type StoreMonitor = {
-  /** Whether the store gave what calls ask of it within the last seconds. */
+  /** Whether a probe succeeded within STORE_TIMEOUT_MS. */
   isHealthy(): boolean
-  /** The store's clock, in whole Unix seconds, without asking it. */
+  /** The store's clock in whole Unix seconds, without a query. */
   now(): Instant
   close(): void
 }
 
-/** Milliseconds between two beats. */
+/** Milliseconds between two probes. */
 const PROBE_INTERVAL_MS = 1_000
-/** Milliseconds without an answer after which the store counts as gone; where it refuses, it does at once. */
+/** Milliseconds without an answer after which the store is unhealthy. After an error it is unhealthy at once. */
 const STORE_TIMEOUT_MS = 3_000
-/** Seconds that two clocks may seem apart because they are read in whole seconds. */
+/** The difference, in seconds, that two equal clocks may show because of rounding. */
 const CLOCK_ROUNDING_SECONDS = 1
 
-/** Feels it once, and then every second. `onChange` hears what hinders from now on, and null once nothing does. Throws where the first time fails. */
+/**
+ * Probes the store once, and then every second. Calls `onHealthChange` with the error when probes start to fail, and
+ * with null when they succeed again. Throws if the first probe fails.
+ */
 export async function monitorStore(
   { now, probe }: Pick<Store, 'now' | 'probe'>,
-  onHealthChange: (hindrance: unknown) => void = () => {},
+  onHealthChange: (error: unknown) => void = () => {},
 ): Promise<StoreMonitor> {
-  const machine = (): Instant => Math.floor(Date.now() / 1000)
-  let ahead = 0
-  let felt = 0
-  let isAsking = false
-  let isHindered = false
-  const ask = async (): Promise<void> => {
-    const difference = (await now()) - machine()
-    ahead = Math.abs(difference) <= CLOCK_ROUNDING_SECONDS ? 0 : difference
+  const localTime = (): Instant => Math.floor(Date.now() / 1000)
+  let clockOffset = 0
+  let lastSuccessAt = 0
+  let isProbing = false
+  let isFailing = false
+  const probeStore = async (): Promise<void> => {
+    const difference = (await now()) - localTime()
+    clockOffset = Math.abs(difference) <= CLOCK_ROUNDING_SECONDS ? 0 : difference
     await probe()
-    felt = performance.now()
+    lastSuccessAt = performance.now()
   }
-  const recordOutcome = (hindrance: unknown): void => {
-    isAsking = false
-    if (hindrance !== null) felt = Number.NEGATIVE_INFINITY
-    if (isHindered === (hindrance !== null)) return
-    isHindered = hindrance !== null
-    onHealthChange(hindrance)
+  const recordOutcome = (error: unknown): void => {
+    isProbing = false
+    if (error !== null) lastSuccessAt = Number.NEGATIVE_INFINITY
+    if (isFailing === (error !== null)) return
+    isFailing = error !== null
+    onHealthChange(error)
   }
-  await ask()
+  await probeStore()
   const timer = setInterval(() => {
-    if (isAsking) return
-    isAsking = true
-    ask().then(() => recordOutcome(null), recordOutcome)
+    if (isProbing) return
+    isProbing = true
+    probeStore().then(() => recordOutcome(null), recordOutcome)
   }, PROBE_INTERVAL_MS).unref()
   return {
-    isHealthy: () => performance.now() - felt < STORE_TIMEOUT_MS,
-    now: () => machine() + ahead,
+    isHealthy: () => performance.now() - lastSuccessAt < STORE_TIMEOUT_MS,
+    now: () => localTime() + clockOffset,
     close: () => clearInterval(timer),
   }
 }

@@ -1,14 +1,14 @@
-/** Commands to a worker, and the reports that they lead to. */
+/** Sends commands to a worker and waits for its reports. */
 
 import type { Worker } from 'node:cluster'
 import { isWorkerReport, type WorkerCommand, type WorkerReport } from './messages.ts'
 
-/** Milliseconds after which a worker that does not end is killed. */
+/** Milliseconds after which a worker that does not stop is killed. */
 const WORKER_STOP_TIMEOUT_MS = 30_000
 
 /**
- * Gives a command and waits for a report of a kind, or that the worker failed. Null where the worker ended without, or did not
- * report within so many milliseconds.
+ * Sends a command and waits for a report of the given kind or `failed`. Returns null if the worker ends or if the given
+ * milliseconds pass without a report.
  */
 export async function requestReport(
   worker: Worker,
@@ -16,26 +16,26 @@ export async function requestReport(
   kind: WorkerReport['is'],
   milliseconds: number,
 ): Promise<WorkerReport | null> {
-  let hear = (_: unknown): void => {}
-  let end = (): void => {}
+  let onMessage = (_: unknown): void => {}
+  let onEnd = (): void => {}
   const reported = new Promise<WorkerReport | null>((resolve) => {
-    hear = (message) => {
+    onMessage = (message) => {
       if (isWorkerReport(message) && (message.is === kind || message.is === 'failed')) resolve(message)
     }
-    end = () => resolve(null)
+    onEnd = () => resolve(null)
   })
-  const timer = setTimeout(end, milliseconds)
-  worker.on('message', hear).on('exit', end).on('error', end)
+  const timer = setTimeout(onEnd, milliseconds)
+  worker.on('message', onMessage).on('exit', onEnd).on('error', onEnd)
   sendToWorker(worker, command)
   try {
     return await reported
   } finally {
     clearTimeout(timer)
-    worker.off('message', hear).off('exit', end).off('error', end)
+    worker.off('message', onMessage).off('exit', onEnd).off('error', onEnd)
   }
 }
 
-/** Gives a command, and waits for a report of a kind or for the worker's end; a worker that takes too long is killed. */
+/** Sends a command and waits for a report of the kind or for the worker's exit. On a timeout, kills the worker. */
 export async function commandWorker(
   worker: Worker,
   command: WorkerCommand,
@@ -53,7 +53,7 @@ export async function commandWorker(
   clearTimeout(timer)
 }
 
-/** One that died meanwhile hears nothing: its exit is heard of instead. */
+/** Ignores that the worker may have died. Its `exit` event follows. */
 function sendToWorker(worker: Worker, command: WorkerCommand): void {
   worker.send(command, () => {})
 }

@@ -1,4 +1,4 @@
-/** The crew: as many workers as are wanted, replaced when they die, fall silent or cannot begin, and ended together. */
+/** The worker pool: starts the workers, replaces those that die or send no heartbeat, and stops all of them. */
 
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
@@ -8,21 +8,21 @@ import { HEARTBEAT_MS, HeartbeatMonitor, isHeartbeat } from './heartbeat.ts'
 import type { WorkerMetricsJson, WorkerOrder } from './messages.ts'
 import { commandWorker, requestReport } from './worker-channel.ts'
 
-/** Milliseconds of silence after which a worker is killed. */
+/** Milliseconds without a heartbeat after which a worker is killed. */
 const WORKER_HEARTBEAT_TIMEOUT_MS = 10_000
-/** Milliseconds in which a worker has to listen. */
+/** Milliseconds within which a worker must be ready. */
 const WORKER_START_TIMEOUT_MS = 60_000
-/** Milliseconds until a worker is started again, for each time in a row that it failed or died young, and at most. */
+/** Milliseconds until a worker is restarted, multiplied by its failures in a row, and the maximum. */
 const WORKER_RESTART_DELAY_MS = 1_000
 const MAX_WORKER_RESTART_DELAY_MS = 3_000
-/** Milliseconds of service after which a worker's end is no failure to begin. */
+/** If a worker dies within so many milliseconds, that counts as a failed start. */
 const WORKER_STABLE_MS = 10_000
-/** Milliseconds for which a crew that was whole counts as whole without one of its workers. */
+/** Milliseconds for which a pool stays complete while a worker is replaced. */
 const READINESS_GRACE_MS = 5_000
-/** Milliseconds for which a worker that runs may take to answer the primary. */
+/** Milliseconds within which a running worker must report to the primary. */
 const WORKER_REPORT_TIMEOUT_MS = 500
 
-/** A worker that cannot serve; `code` is that of the system's error, where it is one. */
+/** A worker cannot serve. `code` is the system error code, if there is one. */
 class WorkerStartError extends Error {
   readonly code: string | null
 
@@ -32,23 +32,27 @@ class WorkerStartError extends Error {
   }
 }
 
-/** The place of one worker, which keeps its number whoever has it. */
+/** A slot of the pool. It keeps its number when its worker is replaced. */
 type WorkerSlot = {
   number: number
-  /** The one that serves; null while there is none, and then since when. */
+  /** The worker that serves; null if there is none. */
   worker: Worker | null
+  /** When the worker became ready or died: monotonic milliseconds. */
   since: number
-  /** Whether the one that serves has what it needs. */
+  /** Whether the worker is ready, by its last heartbeat. */
   isReady: boolean
-  /** How often in a row a worker failed to begin, or died young. */
+  /** How often in a row a worker failed to start, or died soon after. */
   failures: number
-  /** Whether the crew is whole, as the one that serves was told last. */
+  /** The readiness of the pool that was last sent to the worker. */
   reportedReady: boolean
-  /** What the one that serves told last. */
+  /** The last metrics of the worker. */
   metrics: WorkerMetricsJson | null
 }
 
-/** The figures of one worker: null before it told any. `isStale`: it does not answer, and they are of before. */
+/**
+ * The metrics of one worker; null before its first report. `isStale`: the worker does not respond, and its metrics are
+ * old. `sinceHeartbeat`: milliseconds.
+ */
 export type WorkerMetrics = {
   number: number
   metrics: WorkerMetricsJson | null
@@ -59,7 +63,7 @@ export type WorkerMetrics = {
 export class WorkerPool {
   readonly #log: Logger
   readonly #acceptor: Acceptor
-  /** Those that serve and those that begin. */
+  /** The workers that serve and those that start. */
   readonly #workers = new Set<Worker>()
   readonly #heartbeats = new HeartbeatMonitor<Worker>(WORKER_HEARTBEAT_TIMEOUT_MS)
   #slots: WorkerSlot[] = []
@@ -67,24 +71,24 @@ export class WorkerPool {
   #isComplete = false
   #heartbeatTimer: NodeJS.Timeout | undefined
 
-  /** `acceptor`: who hands connections to those that serve. */
+  /** `acceptor` sends connections to the workers. */
   constructor(log: Logger, acceptor: Acceptor) {
     this.#log = log
     this.#acceptor = acceptor
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [] })
   }
 
-  /** How many serve. */
+  /** The number of workers that serve. */
   get size(): number {
     return this.#slots.filter(({ worker: serving }) => serving !== null).length
   }
 
   /**
-   * Starts the workers; resolves when one of them serves and every other one does so too or has failed for the first time,
-   * which is logged and tried again from then on. Throws CrewFault where the first one fails.
+   * Starts the workers. Resolves when the first one serves and every other one serves or has failed once. The pool logs
+   * such a failure and retries. Throws WorkerStartError if the first worker fails.
    */
   async start(task: WorkerOrder, count: number): Promise<void> {
-    const seats = Array.from({ length: count }, (_, index): WorkerSlot => {
+    const slots = Array.from({ length: count }, (_, index): WorkerSlot => {
       return {
         number: index + 1,
         worker: null,
@@ -95,31 +99,31 @@ export class WorkerPool {
         metrics: null,
       }
     })
-    const [first, ...others] = seats
-    this.#slots = seats
+    const [first, ...others] = slots
+    this.#slots = slots
     this.#isServing = true
-    await this.#startWorker(first!, task) // one first, so that what hinders all is said once
+    await this.#startWorker(first!, task) // one first, so that a common failure is reported once
     this.#heartbeatTimer = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS).unref()
-    await Promise.all(others.map((seat) => this.#fillSlot(seat, task)))
+    await Promise.all(others.map((slot) => this.#fillSlot(slot, task)))
     await this.#broadcastReadiness()
   }
 
-  /** What every worker has counted, within half a second. */
+  /** The metrics of every worker, within WORKER_REPORT_TIMEOUT_MS. */
   collectMetrics(): Promise<WorkerMetrics[]> {
     return Promise.all(
-      this.#slots.map(async (seat): Promise<WorkerMetrics> => {
-        const { number, worker: serving } = seat
+      this.#slots.map(async (slot): Promise<WorkerMetrics> => {
+        const { number, worker: serving } = slot
         const report =
           serving &&
           (await requestReport(serving, { to: 'worker', do: 'reportMetrics' }, 'metrics', WORKER_REPORT_TIMEOUT_MS))
-        if (report?.is === 'metrics') seat.metrics = report.metrics
-        const silence = serving === null ? performance.now() - seat.since : this.#heartbeats.millisecondsSince(serving)
-        return { number, metrics: seat.metrics, isStale: report?.is !== 'metrics', sinceHeartbeat: silence }
+        if (report?.is === 'metrics') slot.metrics = report.metrics
+        const silence = serving === null ? performance.now() - slot.since : this.#heartbeats.millisecondsSince(serving)
+        return { number, metrics: slot.metrics, isStale: report?.is !== 'metrics', sinceHeartbeat: silence }
       }),
     )
   }
 
-  /** Ends the workers without losing a request: nothing is accepted any more, and what was accepted is taken, before the first one closes connections. */
+  /** Stops the workers without losing a request. They close connections only after all accepted ones were taken. */
   async stop(): Promise<void> {
     this.#isServing = false
     clearInterval(this.#heartbeatTimer)
@@ -129,17 +133,17 @@ export class WorkerPool {
     await Promise.all(workers.map((worker) => commandWorker(worker, { to: 'worker', do: 'drain' }, 'ended')))
   }
 
-  async #startWorker(seat: WorkerSlot, task: WorkerOrder): Promise<void> {
+  async #startWorker(slot: WorkerSlot, task: WorkerOrder): Promise<void> {
     const worker = cluster.fork()
     this.#workers.add(worker)
     worker.on('message', (message: unknown) => {
-      if (isHeartbeat(message) && seat.worker === worker) this.#onHeartbeat(seat, worker, message.isReady)
+      if (isHeartbeat(message) && slot.worker === worker) this.#onHeartbeat(slot, worker, message.isReady)
     })
-    worker.on('error', () => this.#workers.delete(worker)) // of one that the system did not start
+    worker.on('error', () => this.#workers.delete(worker)) // the system did not start it
     worker.on('exit', (code, signal) => {
       this.#workers.delete(worker)
       this.#heartbeats.forget(worker)
-      if (seat.worker === worker) this.#onWorkerExit(seat, task, signal ?? code)
+      if (slot.worker === worker) this.#onWorkerExit(slot, task, signal ?? code)
     })
     const report = await requestReport(
       worker,
@@ -150,63 +154,62 @@ export class WorkerPool {
     if (report?.is !== 'ready') {
       worker.process.kill('SIGKILL')
       if (report?.is === 'failed') throw new WorkerStartError(report.message, report.code)
-      throw new WorkerStartError('it ended, or took too long, before it listened', null)
+      throw new WorkerStartError('it ended or timed out before it was ready', null)
     }
-    Object.assign(seat, { worker, since: performance.now(), isReady: true, reportedReady: false })
+    Object.assign(slot, { worker, since: performance.now(), isReady: true, reportedReady: false })
     this.#heartbeats.heartbeat(worker)
     attachWorker(worker, this.#acceptor, () => {
-      const { number: full } = seat
       this.#log.error(
-        { worker: full },
-        'worker has no file descriptor left: raise the limit of open files (LimitNOFILE)',
+        { worker: slot.number },
+        'worker has no file descriptor left: increase the limit of open files (LimitNOFILE)',
       )
     })
     await this.#broadcastReadiness()
   }
 
-  #onHeartbeat(seat: WorkerSlot, worker: Worker, isReady: boolean): void {
+  #onHeartbeat(slot: WorkerSlot, worker: Worker, isReady: boolean): void {
     this.#heartbeats.heartbeat(worker)
-    if (seat.isReady === isReady) return
-    seat.isReady = isReady
+    if (slot.isReady === isReady) return
+    slot.isReady = isReady
     void this.#broadcastReadiness()
   }
 
-  /** The seat's worker has died. */
-  #onWorkerExit(seat: WorkerSlot, task: WorkerOrder, reason: string | number): void {
-    const { number: worker, since } = seat
+  /** Handles the death of the worker of a slot. */
+  #onWorkerExit(slot: WorkerSlot, task: WorkerOrder, reason: string | number): void {
+    const { number: worker, since } = slot
     const now = performance.now()
-    seat.failures = now - since < WORKER_STABLE_MS ? seat.failures + 1 : 0
-    Object.assign(seat, { worker: null, since: now, metrics: null })
+    slot.failures = now - since < WORKER_STABLE_MS ? slot.failures + 1 : 0
+    Object.assign(slot, { worker: null, since: now, metrics: null })
     if (!this.#isServing) return
     this.#log.error({ worker, reason }, 'worker died, replacing it')
-    this.#fillSlotLater(seat, task)
+    this.#fillSlotLater(slot, task)
   }
 
-  /** Starts a worker for a seat; where that fails it is tried again and again, from now on beside. */
-  async #fillSlot(seat: WorkerSlot, task: WorkerOrder): Promise<void> {
+  /** Starts a worker for a slot. If that fails, retries in the background. */
+  async #fillSlot(slot: WorkerSlot, task: WorkerOrder): Promise<void> {
     if (!this.#isServing) return
     try {
-      await this.#startWorker(seat, task)
+      await this.#startWorker(slot, task)
     } catch (error) {
       if (!this.#isServing) return
-      seat.failures++
-      const seconds = restartDelay(seat) / 1_000
+      slot.failures++
+      const seconds = restartDelay(slot) / 1_000
       const { message: reason } = error as Error
-      this.#log.error({ worker: seat.number, reason, seconds }, 'worker cannot start, retrying')
-      this.#fillSlotLater(seat, task)
+      this.#log.error({ worker: slot.number, reason, seconds }, 'worker cannot start, retrying')
+      this.#fillSlotLater(slot, task)
     }
   }
 
-  #fillSlotLater(seat: WorkerSlot, task: WorkerOrder): void {
-    setTimeout(() => void this.#fillSlot(seat, task), restartDelay(seat)).unref()
+  #fillSlotLater(slot: WorkerSlot, task: WorkerOrder): void {
+    setTimeout(() => void this.#fillSlot(slot, task), restartDelay(slot)).unref()
   }
 
   #checkHeartbeats(): void {
     for (const worker of this.#heartbeats.check()) {
-      const seat = this.#slots.find(({ worker: serving }) => serving === worker)
+      const slot = this.#slots.find(({ worker: serving }) => serving === worker)
       const { pid } = worker.process
       this.#log.error(
-        { worker: seat?.number, childPid: pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
+        { worker: slot?.number, childPid: pid, seconds: WORKER_HEARTBEAT_TIMEOUT_MS / 1_000 },
         'worker heartbeat timed out, killing it',
       )
       worker.process.kill('SIGKILL')
@@ -214,20 +217,22 @@ export class WorkerPool {
     void this.#broadcastReadiness()
   }
 
-  /** Tells the workers whether all of them serve and are ready, or served until just now: those that are new, and all when it changes. */
+  /**
+   * Sends the readiness of the pool to new workers, and to all if it has changed. READINESS_GRACE_MS bridges restarts.
+   */
   async #broadcastReadiness(): Promise<void> {
     const now = performance.now()
-    const isWhole = this.#slots.every(({ worker: serving, isReady, since }) =>
+    const isComplete = this.#slots.every(({ worker: serving, isReady, since }) =>
       serving !== null ? isReady : this.#isComplete && now - since < READINESS_GRACE_MS,
     )
-    this.#isComplete = isWhole
+    this.#isComplete = isComplete
     await Promise.all(
-      this.#slots.map(async (seat) => {
-        if (seat.worker === null || seat.reportedReady === isWhole) return
-        seat.reportedReady = isWhole
+      this.#slots.map(async (slot) => {
+        if (slot.worker === null || slot.reportedReady === isComplete) return
+        slot.reportedReady = isComplete
         await requestReport(
-          seat.worker,
-          { to: 'worker', do: 'setPoolReadiness', isPoolComplete: isWhole },
+          slot.worker,
+          { to: 'worker', do: 'setPoolReadiness', isPoolComplete: isComplete },
           'poolReadinessSet',
           WORKER_REPORT_TIMEOUT_MS,
         )

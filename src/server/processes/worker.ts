@@ -1,4 +1,4 @@
-/** A worker of `serve`: a process that answers requests, as its primary says. */
+/** A worker process of `serve`: answers requests. */
 
 import type { Socket } from 'node:net'
 import { collectDefaultMetrics } from 'prom-client'
@@ -17,9 +17,9 @@ import { sendHeartbeats } from './heartbeat.ts'
 import { isWorkerCommand, type WorkerOrder, type WorkerReport } from './messages.ts'
 import { monitorStore, type StoreMonitor } from './store-monitor.ts'
 
-/** Milliseconds for which a call waits for a store that says nothing. */
+/** Milliseconds for which a call waits for a store that does not respond. */
 const STORE_SILENCE_MS = 10_000
-/** Milliseconds for which the numbers of closed connections are gathered. */
+/** Milliseconds for which the numbers of closed connections are collected before they are sent. */
 const CLOSED_REPORT_DELAY_MS = 50
 
 type RunningWorker = {
@@ -28,16 +28,16 @@ type RunningWorker = {
   store: Store
   logOutput: OpenedLog
   metrics: ApiMetrics
-  /** Whether every worker of the crew serves. */
+  /** Whether every worker of the pool serves. */
   isPoolComplete: boolean
   ending: AbortController
-  /** Numbers of connections that were closed, until the primary is told. */
+  /** Numbers of closed connections that are not reported to the primary yet. */
   closed: number[]
 }
 
 let runningWorker: RunningWorker | null = null
 
-/** The primary ends its workers: a signal to the whole group must not make them end before their time. */
+// Only the primary stops its workers. A signal to the whole process group must not.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
 
 process.on('message', (message, handle) => {
@@ -70,7 +70,7 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
       maxSilence: STORE_SILENCE_MS,
       demo,
     })
-    const storeMonitor = await monitorStore(store, (hindrance) => logHindrance(log, hindrance))
+    const storeMonitor = await monitorStore(store, (fault) => logStoreHealth(log, fault))
     const metrics = createWorkerMetrics(storeMonitor)
     const similarSearch = openSimilarityService(store)
     const fileStore = openFolderFileStore(settings.files)
@@ -89,12 +89,12 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
   }
 }
 
-/** Returns null if lookups of unknown names cause no crawl requests. */
+/** The options of crawl requests from lookups; null if lookups of unknown names cause none. */
 function lookupCrawlRequestsOf({ crawlLookupRequests: maxPerDay }: Settings, { crawlRequests }: Store) {
   return maxPerDay === 0 ? null : { crawlRequests, maxPerDay }
 }
 
-/** Tells the primary why this worker cannot serve. */
+/** Reports to the primary why this worker cannot serve. */
 function reportFailure(error: NodeJS.ErrnoException, { log, flush }: OpenedLog): void {
   const { message, code, syscall } = error
   if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'worker cannot serve')
@@ -102,15 +102,15 @@ function reportFailure(error: NodeJS.ErrnoException, { log, flush }: OpenedLog):
   sendReport({ to: 'primary', is: 'failed', message, code: code ?? null })
 }
 
-function logHindrance(log: OpenedLog['log'], hindrance: unknown): void {
-  if (hindrance === null) log.warn('store is available again')
-  else if (hindrance instanceof StoreFault) log.error(`not ready: ${hindrance.message}`)
-  else log.error({ err: hindrance }, 'not ready: store unavailable')
+function logStoreHealth(log: OpenedLog['log'], fault: unknown): void {
+  if (fault === null) log.warn('store is available again')
+  else if (fault instanceof StoreFault) log.error(`not ready: ${fault.message}`)
+  else log.error({ err: fault }, 'not ready: store unavailable')
 }
 
-function createWorkerMetrics({ isHealthy: isFelt }: StoreMonitor): ApiMetrics {
+function createWorkerMetrics({ isHealthy }: StoreMonitor): ApiMetrics {
   const metrics = new ApiMetrics()
-  metrics.gauge('domaindex_workers_ready', 'Processes whose store answers.', () => Number(isFelt()))
+  metrics.gauge('domaindex_workers_ready', 'Workers whose store responds.', () => Number(isHealthy()))
   collectDefaultMetrics({ register: metrics.registry })
   return metrics
 }
@@ -124,7 +124,7 @@ function setPoolReadiness(running: RunningWorker, isPoolComplete: boolean): void
   sendReport({ to: 'primary', is: 'poolReadinessSet' })
 }
 
-/** There is no socket if its client was gone before it came here. */
+/** `socket` is undefined if the client has closed the connection on the way to this process. */
 function takeConnection(
   running: RunningWorker,
   { number, waited }: { number: number; waited: number },

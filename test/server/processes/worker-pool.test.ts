@@ -9,7 +9,7 @@ import { WorkerPool } from '../../../src/server/processes/worker-pool.ts'
 test('workers that the system cannot start are a fault of the start, and end with it', async () => {
   const crew = new WorkerPool(pino({ level: 'silent' }), { stop: async () => {} } as never)
   cluster.setupPrimary({ cwd: '/no/such/folder' })
-  await assert.rejects(crew.start({} as never, 2), /it ended, or took too long, before it listened/)
+  await assert.rejects(crew.start({} as never, 2), /it ended or timed out before it was ready/)
   await crew.stop()
   assert.equal(crew.size, 0)
 })

@@ -1,4 +1,4 @@
-/** The walk of a request for a file, from its token to its last byte. */
+/** Handles a request for a file, from its token to its last byte. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../auth/authenticator.ts'
@@ -9,12 +9,15 @@ import { acquireSlot } from '../limits/acquire-slot.ts'
 import { errorResponse, sendResponse } from '../response.ts'
 import { type FileDownload, type FileResponse, prepareFileResponse, sendFileResponse } from './file-response.ts'
 
-/** What is asked for: `endpoint` is whose call it is, `token` reads the token, `find` checks plan, add-on, parameters and data; both throw the Refusal. */
+/**
+ * A request for a file. `endpoint`: under which the call is recorded. `token` reads the token. `find` checks plan,
+ * add-on, parameters and data. Both functions throw ApiError.
+ */
 export type FileRequest = { endpoint: string; token: () => unknown; find: (caller: Caller) => Promise<FileDownload> }
 
 /**
- * The file is looked for before a unit is taken, because one that was paid for today costs nothing more; that the budget is
- * spent is said all the same before whatever else is wrong. It is paid for before its first byte goes out.
+ * Handles the request. It looks for the file before it takes a unit, because a file that was charged today is free.
+ * Even so, `rate_limited` takes precedence over other errors. The file is charged before its first byte is sent.
  */
 export async function handleFile(
   context: ApiContext,
@@ -27,16 +30,16 @@ export async function handleFile(
   let found: FileDownload | ApiError | null = null
   try {
     caller = await context.authenticator.authenticate(token(), request.ip)
-    const leave = await acquireSlot(context, caller, request.accessRecord, reply)
+    const releaseSlot = await acquireSlot(context, caller, request.accessRecord, reply)
     found = await findOrApiError(find, caller)
     const part = found instanceof ApiError ? null : prepareFileResponse(request, found)
     if (part?.range) acquireDownloadSlot(context, caller, request, reply)
     remaining = await chargeOutcome(context, caller, endpoint, request.method, found, part)
     if (found instanceof ApiError || part === null) throw found
-    leave()
+    releaseSlot()
     await sendFileResponse(context.responses, request, reply, found, withRateLimitHeaders(part, caller, remaining))
-  } catch (thrown) {
-    const apiError = toApiError(context, request.id, thrown)
+  } catch (error) {
+    const apiError = toApiError(context, request.id, error)
     if (reply.raw.headersSent) return
     if (apiError.key === 'rate_limited') remaining = 0
     const headers = caller === null || remaining === null ? [] : rateLimitHeaders(caller, remaining)
@@ -51,17 +54,17 @@ export async function handleFile(
   }
 }
 
-/** A refusal is the outcome; anything else that is thrown is a fault. */
+/** Returns an ApiError as an outcome. Any other error is a fault. */
 async function findOrApiError(find: FileRequest['find'], caller: Caller): Promise<FileDownload | ApiError> {
   try {
     return await find(caller)
-  } catch (thrown) {
-    if (thrown instanceof ApiError) return thrown
-    throw thrown
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
   }
 }
 
-/** Takes what the outcome costs; returns the units that are left. Throws `rate_limited`. */
+/** Charges the outcome. Returns the remaining units. Throws `rate_limited`. */
 async function chargeOutcome(
   { quotaLimiter }: ApiContext,
   caller: Caller,
@@ -81,23 +84,26 @@ async function chargeOutcome(
   return reservation.remaining
 }
 
-/** Downloads do not take the place of calls: they have lanes of their own. Throws where there are too many, or the client is gone. */
+/**
+ * Acquires a slot for a download. Downloads have a concurrency limiter of their own, so that they do not block calls.
+ * Throws if there are too many, or if the client has disconnected.
+ */
 function acquireDownloadSlot(
-  { downloadLimiter: downloads }: ApiContext,
+  { downloadLimiter }: ApiContext,
   { account }: Caller,
-  { accessRecord: visit }: FastifyRequest,
+  { accessRecord }: FastifyRequest,
   { raw }: FastifyReply,
 ): void {
-  if (raw.destroyed) throw overloadedError('The client is gone.') // its visit has ended, and would not end this
-  void downloads.acquire(account.id)
-  visit.onClose.push(() => downloads.release(account.id))
+  if (raw.destroyed) throw overloadedError('The client has disconnected.') // its record is closed and would not release
+  void downloadLimiter.acquire(account.id)
+  accessRecord.onClose.push(() => downloadLimiter.release(account.id))
 }
 
 function withRateLimitHeaders(part: FileResponse, caller: Caller, remaining: number): FileResponse {
   return { ...part, headers: [...part.headers, ...rateLimitHeaders(caller, remaining)] }
 }
 
-/** Outside /v1.0/ the token comes as a header, and who sends none is told so. */
-function bearerChallenge({ accessRecord: visit }: FastifyRequest, { status }: ApiError): Headers {
-  return status === 401 && !visit.path?.startsWith('/v1.0/') ? ['WWW-Authenticate', 'Bearer'] : []
+/** WWW-Authenticate for 401 outside /v1.0/, where the token is a header. */
+function bearerChallenge({ accessRecord }: FastifyRequest, { status }: ApiError): Headers {
+  return status === 401 && !accessRecord.path?.startsWith('/v1.0/') ? ['WWW-Authenticate', 'Bearer'] : []
 }

@@ -1,4 +1,4 @@
-/** The sender of files: whole or a range, as fast as the client takes it and with one piece of it in memory. */
+/** Sends a file or a range of it, as fast as the client reads it, with one chunk in memory. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FileManifest, FileName, FileStore, OpenedFile } from '../../../jobs/file-store/file-store.ts'
@@ -7,16 +7,16 @@ import { formatHttpDate } from '../http-date.ts'
 import { isLastResponse, type ResponseContext } from '../response.ts'
 import { type ByteRange, evaluatePreconditions, requestedRange } from './preconditions.ts'
 
-/** The shelf, for who hands out what lies there. */
+/** The part of the file store that downloads need. */
 export type ReadableFileStore = Pick<FileStore, 'open' | 'list'>
 
-/** A file for one caller, and what its download is called. */
+/** A file and the Content-Disposition of its download. */
 export type FileDownload = { file: OpenedFile; disposition: string }
 
-/** What is sent of a file; `range` null for no byte. */
+/** The response to a request for a file. `range`: the bytes to send; null for none. */
 export type FileResponse = { status: 200 | 206 | 304 | 412 | 416; range: ByteRange | null; headers: Headers }
 
-/** A file that may be handed out; null for none, and for one that is held back. */
+/** Opens a file; null if there is none, or if it is held. */
 export async function openPublished(fileStore: ReadableFileStore, name: FileName): Promise<OpenedFile | null> {
   const opened = await fileStore.open(name)
   if (opened === null || opened.manifest.held === null) return opened
@@ -24,7 +24,7 @@ export async function openPublished(fileStore: ReadableFileStore, name: FileName
   return null
 }
 
-/** What a request gets. Conditions and ranges are those of GET; a POST gets all, whatever they say. */
+/** The response to a request. Conditions apply to GET and HEAD, ranges to GET. A POST always gets the whole file. */
 export function prepareFileResponse(
   { method, headers }: FastifyRequest,
   { file: opened, disposition }: FileDownload,
@@ -33,8 +33,8 @@ export function prepareFileResponse(
   const size = manifest.bytes
   const validators = { etag: fileEtag(manifest), modified: manifest.generated }
   const commonHeaders = ['ETag', validators.etag, 'Last-Modified', formatHttpDate(validators.modified)]
-  const judgement = method === 'POST' ? 'send' : evaluatePreconditions(headers, validators)
-  if (judgement !== 'send') return { status: judgement, range: null, headers: commonHeaders }
+  const outcome = method === 'POST' ? 'send' : evaluatePreconditions(headers, validators)
+  if (outcome !== 'send') return { status: outcome, range: null, headers: commonHeaders }
   const requested = method === 'GET' ? requestedRange(headers, size, validators) : null
   if (requested === 416)
     return { status: 416, range: null, headers: ['Content-Range', `bytes */${size}`, ...commonHeaders] }
@@ -47,7 +47,7 @@ export function prepareFileResponse(
   return { status: requested === null ? 200 : 206, range, headers: sent }
 }
 
-/** Sends a part. Resolves when all of it is handed over, or the client is gone; throws where the file cannot be read. */
+/** Sends a response. Resolves when all is written or the client has disconnected. Throws if the file cannot be read. */
 export async function sendFileResponse(
   context: ResponseContext,
   request: FastifyRequest,
@@ -62,8 +62,8 @@ export async function sendFileResponse(
   raw.writeHead(status, [...common, ...headers])
   if (range === null) return void raw.end()
   try {
-    for await (const piece of opened.read(range.start, range.end)) {
-      if (!(await writeChunk(context, raw, piece))) return
+    for await (const chunk of opened.read(range.start, range.end)) {
+      if (!(await writeChunk(context, raw, chunk))) return
     }
     raw.end()
   } catch (error) {
@@ -73,31 +73,31 @@ export async function sendFileResponse(
 }
 
 /**
- * Resolves when the connection has taken a piece, and to false where it is gone: what is written after the client has gone,
- * and before the answer has heard of it, is never called back.
+ * Resolves to true when the chunk is written, and to false if the connection closes. The callback of `write` alone does
+ * not suffice: it is never called for a write between the disconnect and the `close` event.
  */
-function writeChunk(context: ResponseContext, raw: FastifyReply['raw'], piece: Uint8Array): Promise<boolean> {
+function writeChunk(context: ResponseContext, raw: FastifyReply['raw'], chunk: Uint8Array): Promise<boolean> {
   if (raw.destroyed) return Promise.resolve(false)
-  context.unsentBytes += piece.length
-  const taken = new Promise<boolean>((resolve) => {
+  context.unsentBytes += chunk.length
+  const written = new Promise<boolean>((resolve) => {
     const onClose = (): void => resolve(false)
     raw.once('close', onClose)
-    raw.write(piece, (error) => {
+    raw.write(chunk, (error) => {
       raw.off('close', onClose)
       resolve(!error)
     })
   })
-  return taken.finally(() => {
-    context.unsentBytes -= piece.length
+  return written.finally(() => {
+    context.unsentBytes -= chunk.length
   })
 }
 
-/** By its bytes, so that a file that was made anew with the same ones can be resumed. */
+/** The entity tag. It depends only on the bytes, so that downloads of a file that was rebuilt equally can resume. */
 function fileEtag({ sha256 }: FileManifest): string {
   return `"${sha256.slice(0, 32)}"`
 }
 
-/** RFC 9530, chapter 3: of the whole file, also where a part is sent. */
+/** RFC 9530, chapter 3: the digest of the whole file, even if a range is sent. */
 function reprDigest({ sha256 }: FileManifest): string {
   return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
 }

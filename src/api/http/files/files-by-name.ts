@@ -1,4 +1,4 @@
-/** /files: every file by its name, for who may have it through /daily or /snapshot. */
+/** /files: downloads a file by its name, with the same rights as /daily and /snapshot. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseFileName } from '../../../jobs/file-store/file-store.ts'
@@ -12,7 +12,7 @@ import { readBearerToken } from '../request.ts'
 import { handleFile } from './file-handler.ts'
 import type { FileDownload, ReadableFileStore } from './file-response.ts'
 
-/** Answers a request for one file, whose token comes as a header; the call is noted as one of the endpoint that has the file. */
+/** Handles a request for one file. Its token is a header. The call is recorded under /daily or /snapshot. */
 export function handleFileByName(context: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { filename = '' } = request.params as { filename?: string }
   const find = (caller: Caller): Promise<FileDownload> => findFile(caller, context.fileStore, filename)
@@ -23,7 +23,7 @@ export function handleFileByName(context: ApiContext, request: FastifyRequest, r
 
 async function findFile(caller: Caller, fileStore: ReadableFileStore, filename: string): Promise<FileDownload> {
   const file = parseFileName(filename)
-  if (file === null) throw new ApiError('no_data', { msg: 'There is no file of this name.' })
+  if (file === null) throw new ApiError('no_data', { msg: 'There is no file with this name.' })
   const { name, kind, date } = file
   if (kind === 'snapshot' || kind === 'enriched') {
     authorizeSnapshot(caller.account, kind)

@@ -1,16 +1,16 @@
-/** What a request for a file asks under conditions, and which part of it (RFC 9110, chapters 13 and 14). */
+/** Evaluates the conditions and the range of a request for a file (RFC 9110, chapters 13 and 14). */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Instant } from '../../../values/time.ts'
 import { parseHttpDate } from '../http-date.ts'
 
-/** What a file is told by: its entity tag, which is strong, and when it was last modified, which no other revision was. */
+/** The validators of a file: a strong entity tag, and the modification time, which differs between revisions. */
 export type Validators = { etag: string; modified: Instant }
 
-/** 304: the client has it already. 412: it is not the one that the client means. */
+/** 304: the client already has the file. 412: it is not the file that the client expects. */
 export type PreconditionResult = 'send' | 304 | 412
 
-/** The order is that of chapter 13.2.2. */
+/** Evaluates the conditions in the order of chapter 13.2.2. */
 export function evaluatePreconditions(
   headers: IncomingHttpHeaders,
   { etag, modified }: Validators,
@@ -24,12 +24,12 @@ export function evaluatePreconditions(
   return modified <= (headerDate(headers['if-modified-since']) ?? -Infinity) ? 304 : 'send'
 }
 
-/** Bytes from `start` to before `end`. */
+/** A range of bytes. `end` is exclusive. */
 export type ByteRange = { start: number; end: number }
 
 /**
- * The part of a file of `size` bytes that a GET asks for; null for all of it. All of it is sent too where the file is not
- * the one that If-Range means, where the range cannot be read or is of another unit, and where there are several.
+ * The range that a GET requests of a file of `size` bytes; null for the whole file. The result is also null if If-Range
+ * does not match, if the range is malformed or of another unit, and if there are several ranges.
  */
 export function requestedRange(
   headers: IncomingHttpHeaders,
@@ -51,14 +51,14 @@ function parseByteRange(spec: string, size: number): ByteRange | 416 | null {
   return { start: Number(first), end: last ? Math.min(size, Number(last) + 1) : size }
 }
 
-/** Whether If-Range means this file; a weak tag, and a date that is not exactly its own, mean another. */
+/** Whether If-Range matches. A weak tag never matches, and a date only if it is equal. */
 function ifRangeMatches(condition: string | string[] | undefined, { etag, modified }: Validators): boolean {
   if (condition === undefined) return true
   const text = String(condition).trim()
   return text.includes('"') ? text === etag : parseHttpDate(text) === modified
 }
 
-/** Whether a list of entity tags, or `*`, has this one. */
+/** Whether a list of entity tags contains this tag, or is `*`. */
 function listHasTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true
   const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? []

@@ -1,4 +1,4 @@
-/** The entry of a call that was admitted: its turn among those of its account. */
+/** Acquires the slot of a call among the calls of its account. */
 
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '../../auth/authenticator.ts'
@@ -7,12 +7,12 @@ import { overloadedError } from '../../errors.ts'
 import type { AccessRecord } from '../access-log.ts'
 import { rejectIfWaitedTooLong } from './overload.ts'
 
-/** Bytes of answers that wait for their clients, at most, before further calls are turned away. */
+/** If more response bytes wait for clients, further calls are rejected. */
 const MAX_UNSENT_BYTES = 256 * 2 ** 20
 
 /**
- * Waits for the account's turn, which ends with the answer, or with a call of what is returned. Throws where too much is
- * under way already, if the client has gone meanwhile, or if the call has waited too long.
+ * Waits for a slot of the account. The slot is released when the response is closed, or when the returned function is
+ * called. Throws if the server is overloaded, if the client has disconnected, or if the call has waited too long.
  */
 export async function acquireSlot(
   context: ApiContext,
@@ -22,21 +22,21 @@ export async function acquireSlot(
 ): Promise<() => void> {
   const { callLimiter, responses } = context
   accessRecord.account = account.id
-  if (responses.unsentBytes > MAX_UNSENT_BYTES) throw overloadedError('Too many answers wait for their clients.')
-  const turn = callLimiter.acquire(account.id)
-  const stalled = turn === null ? null : await turn
-  let isIn = true
-  const leave = (): void => {
-    if (isIn) callLimiter.release(account.id)
-    isIn = false
+  if (responses.unsentBytes > MAX_UNSENT_BYTES) throw overloadedError('Too many responses wait for their clients.')
+  const slot = callLimiter.acquire(account.id)
+  const storeWait = slot === null ? null : await slot
+  let isAcquired = true
+  const release = (): void => {
+    if (isAcquired) callLimiter.release(account.id)
+    isAcquired = false
   }
-  accessRecord.onClose.push(leave)
+  accessRecord.onClose.push(release)
   try {
-    if (reply.raw.destroyed) throw overloadedError('The client is gone.')
-    if (stalled !== null) rejectIfWaitedTooLong(context, reply.request, stalled)
-    return leave
-  } catch (refusal) {
-    leave()
-    throw refusal
+    if (reply.raw.destroyed) throw overloadedError('The client has disconnected.')
+    if (storeWait !== null) rejectIfWaitedTooLong(context, reply.request, storeWait)
+    return release
+  } catch (error) {
+    release()
+    throw error
   }
 }

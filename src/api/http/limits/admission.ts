@@ -1,27 +1,33 @@
-/** The admission of requests: a turn of the event loop begins as many as fit into its time, those sent ahead last, and each knows how long it has waited. */
+/**
+ * The admission of requests. Each tick of the event loop starts as many requests as fit into its time budget, pipelined
+ * ones last. The admission also estimates when the bytes of a request arrived.
+ */
 
 import type { PendingRequest, UnparsedConnection } from '../pending-request.ts'
 
-/** Whose turn it may be. */
+/** An entry of the queue. */
 type Next = PendingRequest | UnparsedConnection
 
-/** Milliseconds of one turn in which requests are begun; then sockets are read again. */
+/** Milliseconds of a tick in which requests are started. Then sockets are read again. */
 const TICK_BUDGET_MS = 8
-/** The same after a connection was handed over: a worker gets only one a turn. */
+/** The same after a connection arrived from the primary, because a worker gets only one per tick. */
 const SHORT_TICK_BUDGET_MS = 0.5
-/** Requests of a turn that were sent before the one before them was answered. */
+/** The maximum number of pipelined requests that one tick starts. */
 const PIPELINED_PER_TICK = 4
-/** Milliseconds after which one of those is begun although others wait: in a constant overload none would ever be, nor be refused. */
+/**
+ * Milliseconds after which a pipelined request takes precedence over others. Otherwise, in a constant overload,
+ * pipelined requests would be neither started nor rejected.
+ */
 const MAX_PIPELINED_DELAY_MS = 10
-/** Requests that are prepared for one turn, at most. */
+/** The maximum number of scheduled steps. */
 const MAX_SCHEDULED_STEPS = 256
-/** Milliseconds between two looks at the processor time while nothing is asked. */
+/** Milliseconds between two samples of the processor time while no requests arrive. */
 const CPU_SAMPLE_MS = 100
 
 export type AdmissionOptions = {
-  /** Begins a request, or the first one of what is not parsed yet. */
+  /** Starts a request, or the first request of unparsed bytes. */
   start: (next: Next) => void
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number
 }
 
@@ -31,7 +37,7 @@ export class Admission {
   readonly #pipelinedQueue = new RequestQueue()
   readonly #arrivalClock: ArrivalClock
   readonly #sampleTimer: NodeJS.Timeout
-  /** Steps that are scheduled; each begins one request, so that what it does at once is done before the next begins. */
+  /** The number of scheduled steps. Each starts one request, so that its synchronous work ends before the next. */
   #scheduled = 0
   #nextTick = 0
   #currentTick = -1
@@ -51,24 +57,24 @@ export class Admission {
     clearInterval(this.#sampleTimer)
   }
 
-  /** Requests that wait to be begun. */
+  /** The number of requests that wait to be started. */
   get waiting(): number {
     return this.#firstQueue.length + this.#pipelinedQueue.length
   }
 
-  /** When the bytes that are read at this moment may have arrived, at the earliest. */
+  /** The earliest time at which the bytes that are read now may have arrived. */
   earliestArrival(): number {
     return this.#arrivalClock.earliestArrival()
   }
 
-  /** Lines a request up; `isBehind`: it was sent before the one before it was answered. */
+  /** Adds a request to the queue. `isPipelined`: it was sent before the response to the previous one. */
   enqueue(next: Next, isPipelined: boolean): void {
-    const line = isPipelined ? this.#pipelinedQueue : this.#firstQueue
-    line.enqueue(next)
+    const queue = isPipelined ? this.#pipelinedQueue : this.#firstQueue
+    queue.enqueue(next)
     this.#schedule()
   }
 
-  /** Makes the next turn a short one. */
+  /** Gives the next tick the short budget. */
   shortenNextTick(): void {
     this.#nextTickIsShort = true
   }
@@ -76,8 +82,8 @@ export class Admission {
   #schedule(): void {
     if (this.#scheduled >= MAX_SCHEDULED_STEPS || this.#scheduled >= this.waiting) return
     this.#scheduled++
-    const turn = this.#nextTick
-    setImmediate(() => this.#step(turn))
+    const tick = this.#nextTick
+    setImmediate(() => this.#step(tick))
   }
 
   #step(tick: number): void {
@@ -87,7 +93,7 @@ export class Admission {
     const isOver = now - this.#tickStartedAt >= this.#tickBudget
     const next = isOver ? undefined : this.#next(now)
     if (next === undefined) {
-      // the next turn goes on, with as many steps as it may need
+      // the next tick continues, with as many steps as it may need
       while (this.#scheduled < MAX_SCHEDULED_STEPS && this.#scheduled < this.waiting) this.#schedule()
       return
     }
@@ -115,7 +121,7 @@ export class Admission {
   }
 }
 
-/** Requests in their order; those whose connection was closed meanwhile are passed over. */
+/** A first-in, first-out queue. It skips requests whose connection has closed. */
 class RequestQueue {
   #arrivals: (Next | undefined)[] = []
   #head = 0
@@ -145,8 +151,9 @@ class RequestQueue {
 }
 
 /**
- * When bytes that are read now may have arrived at the earliest: sockets were read the last time when the turn before ended,
- * and since then this thread was busy. Time in which it slept, or other processes had the processor, does not count.
+ * Estimates the earliest time at which the bytes that are read now may have arrived. Sockets were last read at the end
+ * of the previous tick. Since then this thread has been busy. Only its processor time counts, not time in which it
+ * slept or other processes ran.
  */
 class ArrivalClock {
   readonly #monotonicMs: () => number
@@ -157,7 +164,7 @@ class ArrivalClock {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Sockets were read just before. */
+  /** Records that sockets have just been read. */
   markRead(): void {
     this.#cpuTimeAtRead = threadCpuMilliseconds()
     this.#earliest = null
@@ -169,7 +176,7 @@ class ArrivalClock {
   }
 }
 
-/** Milliseconds of processor time of this thread. */
+/** The processor time of this thread, in milliseconds. */
 function threadCpuMilliseconds(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

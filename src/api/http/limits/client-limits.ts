@@ -1,4 +1,4 @@
-/** What one client address may ask of a process before its token is looked at: requests a second, and tokens that are none. */
+/** The limits of one client address in one process: requests per second and failed authentications per minute. */
 
 import { clientAddressKey, clientRangeMatcher } from '../../../values/client-address.ts'
 import { ApiError, overloadedError } from '../../errors.ts'
@@ -6,20 +6,20 @@ import type { RejectionReason } from '../../metrics.ts'
 
 /** The settings of these limits; 0 for no limit. */
 export type ClientLimitSettings = {
-  /** Requests a second. */
+  /** Requests per second. */
   clientRequests: number
-  /** Failed authentications a minute. */
+  /** Failed authentications per minute. */
   clientFailures: number
   /** Addresses and ranges without limits. */
   clientExempt: readonly string[]
 }
 
-/** For an API that nobody gives settings. */
+/** The defaults of an API without these settings. */
 export const NO_CLIENT_LIMITS: ClientLimitSettings = { clientRequests: 0, clientFailures: 0, clientExempt: [] }
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
-/** Addresses that are counted within one span; further ones push out those that came first. */
+/** The maximum number of addresses that are tracked. Further ones replace the oldest. */
 const MAX_TRACKED_ADDRESSES = 50_000
 
 export class ClientLimits {
@@ -29,32 +29,32 @@ export class ClientLimits {
   readonly #requests: WindowCounter
   readonly #failures: WindowCounter
 
-  /** `ticks`: milliseconds of a clock that is never set. */
+  /** `onReject` is called for every rejected request. */
   constructor(settings: ClientLimitSettings, monotonicMs: () => number, onReject: (reason: RejectionReason) => void) {
     this.#settings = settings
     this.#onReject = onReject
     const isExempt = clientRangeMatcher(settings.clientExempt)
-    const known = new Map<string, boolean>()
-    this.#isExempt = (address) => memoize(known, address, isExempt)
+    const exemptCache = new Map<string, boolean>()
+    this.#isExempt = (address) => memoize(exemptCache, address, isExempt)
     this.#requests = new WindowCounter(SECOND_MS, monotonicMs)
     this.#failures = new WindowCounter(MINUTE_MS, monotonicMs)
   }
 
-  /** Counts a request. Throws the refusal of one too many. */
+  /** Counts a request. Throws an ApiError above the limit. */
   countRequest(address: string): void {
     const { clientRequests: max } = this.#settings
     if (max === 0 || this.#isExempt(address)) return
     if (this.#requests.add(clientAddressKey(address)) <= max) return
     this.#onReject('client_requests')
-    throw overloadedError(`There are more than ${max} requests a second from this address: slow down.`)
+    throw overloadedError(`This address sends more than ${max} requests per second: slow down.`)
   }
 
-  /** Counts a token that was missing or is none. */
+  /** Counts a failed authentication. */
   countFailure(address: string): void {
     if (this.#settings.clientFailures > 0 && !this.#isExempt(address)) this.#failures.add(clientAddressKey(address))
   }
 
-  /** Throws the refusal of a token that is not known, from an address with too many that were none. */
+  /** Throws an ApiError if the address has reached its limit of failed authentications. */
   checkFailures(address: string): void {
     const { clientFailures: max } = this.#settings
     if (max === 0 || this.#isExempt(address)) return
@@ -68,7 +68,7 @@ export class ClientLimits {
   }
 }
 
-/** Counts by key within spans of time that follow each other. */
+/** Counts by key within consecutive windows of time. */
 class WindowCounter {
   readonly #windowMilliseconds: number
   readonly #monotonicMs: () => number
@@ -80,7 +80,7 @@ class WindowCounter {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Milliseconds until the span ends. */
+  /** Milliseconds until the window ends. */
   get millisecondsLeft(): number {
     return Math.max(1, this.#windowEnd - this.#monotonicMs())
   }
@@ -105,12 +105,12 @@ class WindowCounter {
   }
 }
 
-/** What a rule says of a key, asked once while the key is remembered. */
-function memoize(known: Map<string, boolean>, key: string, rule: (key: string) => boolean): boolean {
-  const said = known.get(key)
-  if (said !== undefined) return said
-  const says = rule(key)
-  known.set(key, says)
-  if (known.size > MAX_TRACKED_ADDRESSES) known.delete(known.keys().next().value!)
-  return says
+/** The result of a rule for a key, from a cache of bounded size. */
+function memoize(cache: Map<string, boolean>, key: string, rule: (key: string) => boolean): boolean {
+  const cached = cache.get(key)
+  if (cached !== undefined) return cached
+  const result = rule(key)
+  cache.set(key, result)
+  if (cache.size > MAX_TRACKED_ADDRESSES) cache.delete(cache.keys().next().value!)
+  return result
 }

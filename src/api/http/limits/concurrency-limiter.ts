@@ -1,18 +1,18 @@
-/** The lanes: how many calls of one account, or downloads, are in flight at once in this process; the rest wait in their order. */
+/** Limits the calls or downloads of one account that are in flight in this process. Further ones wait in order. */
 
 import { overloadedError } from '../../errors.ts'
 
-/** Of one account: how many are in flight at once, and how many wait behind them. */
+/** The limits per account: calls in flight, and calls that wait. */
 type ConcurrencyLimits = { maxInFlight: number; maxWaiting: number }
 
 export const CALL_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 8, maxWaiting: 1_000 }
-/** A download takes its time, so that one that has to wait is better told. */
+/** Downloads take long, so further ones are rejected instead of waiting. */
 export const DOWNLOAD_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 64, maxWaiting: 0 }
 
-/** Milliseconds without an end of any call of the account that count as waiting for the store, not for other calls. */
+/** If no call of the account ends for so many milliseconds, the store is slow, and the time counts as store wait. */
 const STORE_STALL_MS = 50
 
-/** `moved`: when a call entered or left; `stalled`: milliseconds in which the store was waited for. */
+/** `changedAt`: when a call last got or released a slot. `stalledMilliseconds`: the total store wait. */
 type AccountSlots = { inFlight: number; waiting: WaitingCall[]; changedAt: number; stalledMilliseconds: number }
 type WaitingCall = { stalledAtStart: number; start: (stalled: number) => void }
 
@@ -21,14 +21,14 @@ export class AccountConcurrencyLimiter {
   readonly #limits: ConcurrencyLimits
   readonly #monotonicMs: () => number
 
-  constructor(width = CALL_CONCURRENCY, monotonicMs: () => number = () => performance.now()) {
-    this.#limits = width
+  constructor(limits = CALL_CONCURRENCY, monotonicMs: () => number = () => performance.now()) {
+    this.#limits = limits
     this.#monotonicMs = monotonicMs
   }
 
   /**
-   * Returns null if the call may go on at once. Otherwise it waits for its turn, and hears for how many milliseconds of that
-   * the store was waited for. Throws if too many wait already.
+   * Acquires a slot. Returns null if one is free. Otherwise returns a promise that resolves when one is free, with the
+   * milliseconds of store wait during that time. Throws if too many calls wait already.
    */
   acquire(account: number): Promise<number> | null {
     const slots = this.#accounts.get(account)
@@ -36,12 +36,12 @@ export class AccountConcurrencyLimiter {
       this.#accounts.set(account, { inFlight: 1, waiting: [], changedAt: this.#monotonicMs(), stalledMilliseconds: 0 })
     else if (slots.inFlight < this.#limits.maxInFlight) slots.inFlight++
     else if (slots.waiting.length >= this.#limits.maxWaiting)
-      throw overloadedError('Too many calls of this account are under way.')
-    else return new Promise((go) => slots.waiting.push({ stalledAtStart: slots.stalledMilliseconds, start: go }))
+      throw overloadedError('Too many calls of this account are in progress.')
+    else return new Promise((start) => slots.waiting.push({ stalledAtStart: slots.stalledMilliseconds, start }))
     return null
   }
 
-  /** Ends a call that entered; the one that waits longest takes its place. */
+  /** Releases a slot. The call that has waited longest gets it. */
   release(account: number): void {
     const slots = this.#accounts.get(account)
     if (slots === undefined) return

@@ -1,4 +1,4 @@
-/** Which requests are refused before anything is done for them: those of a client that asks too often, and those that have waited too long. */
+/** Rejects requests before any work: those of a client above its limit, and those that have waited too long. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiContext } from '../../context.ts'
@@ -8,21 +8,21 @@ import { errorResponse, sendResponse } from '../response.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Where the errors of a route stand; at the top level unless it says otherwise. */
+    /** The envelope of the errors of a route; `top` by default. */
     envelope?: Envelope
-    /** Answered also in an overload: it costs little, and whoever asks wants to know about the overload. */
+    /** Whether the route is answered even in an overload, because it is cheap and reports the state of the server. */
     isHealth?: boolean
   }
 }
 
-/** Milliseconds that a request may wait in an overload, from its arrival until its work begins. */
+/** Milliseconds that a request may wait in an overload, from its arrival until its work starts. */
 const MAX_WAIT_MS = 1_000
-/** Requests under way in a process up to which there is no overload, however slow the store or the machine is. */
+/** There is no overload with so many pending requests or fewer, even if the store or the machine is slow. */
 const OVERLOAD_THRESHOLD = 100
-/** Milliseconds that a request may wait then: as long as a call waits for a store that is away. */
+/** Milliseconds that a request may wait without an overload: as long as a call waits for an unavailable store. */
 const MAX_WAIT_BELOW_THRESHOLD_MS = 10_000
 
-/** Throws the refusal of a request that has waited for too long; `slow`: milliseconds of that in which the store was waited for. */
+/** Throws an ApiError if the request has waited too long. `storeWait`: milliseconds of store wait in that time. */
 export function rejectIfWaitedTooLong(
   context: Pick<ApiContext, 'metrics' | 'monotonicMs'>,
   { raw }: FastifyRequest,
@@ -36,17 +36,17 @@ export function rejectIfWaitedTooLong(
   throw overloadedError('The server has more requests than it can answer: try again in a second.')
 }
 
-/** Whether a request may go on; one that may not is answered. */
+/** Returns whether a request is admitted. Answers a request that is not. */
 export function admitRequest(context: ApiContext, request: FastifyRequest, reply: FastifyReply): boolean {
-  const config = request.routeOptions?.config ?? {} // there is none for a path that cannot be decoded
+  const config = request.routeOptions?.config ?? {} // a path that cannot be decoded has none
   if (config.isHealth) return true
   try {
     context.clientLimits.countRequest(request.ip)
     rejectIfWaitedTooLong(context, request)
     return true
-  } catch (thrown) {
-    if (!(thrown instanceof ApiError)) throw thrown
-    void sendResponse(context.responses, request, reply, errorResponse(thrown, config.envelope ?? 'top'))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    void sendResponse(context.responses, request, reply, errorResponse(error, config.envelope ?? 'top'))
     return false
   }
 }
