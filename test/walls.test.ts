@@ -178,6 +178,16 @@ const violationsIn = (files: Record<string, string>) =>
     rules,
   )
 
+test('every engine of the store has a row of its own, and only store/open.ts may import it', () => {
+  const shared = ['src/store/port/', 'src/store/shared/']
+  const engines = globSync('src/store/*/').map((path) => `${path.replace(/\/$/, '')}/`)
+  const folders = engines.filter((folder) => !shared.includes(folder)).toSorted()
+  const rows = rules.layers.flat().map(({ folder }) => folder)
+  assert.deepEqual(folders, rows.filter((folder) => /^src\/store\/\w+\/$/.test(folder)).toSorted())
+  const restricted = rules.restricted.find(({ importers }) => String(importers) === 'src/store/open.ts')
+  assert.deepEqual(restricted?.folders.toSorted(), folders)
+})
+
 test('the source files follow the architecture rules', () => {
   const paths = globSync('{src,client,lab}/**/*.{ts,tsx}', {
     cwd: `${import.meta.dirname}/..`,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
 import { readPlanFile } from '../../src/accounts/plan-file.ts'
+import { codes, readPage, tableOf } from '../docs/markdown.ts'
 
 test('what the file names is changed, all else stays as the specification has it', () => {
   const file = { free: { daily_calls: 1_000, history_states: 5 }, premium: { daily_calls: null, page_rows: 20_000 } }
@@ -40,3 +41,16 @@ for (const [text, fault] of [
     assert.match(faults[0]!, fault)
   })
 }
+
+const LIMIT_NAMES = Object.keys(DEFAULT_PLAN_LIMITS.free)
+const FILE_KEYS = /it must be (.*)$/.exec((readPlanFile('{"free": {"unknown": 1}}') as string[])[0]!)![1]!.split(', ')
+
+test('every limit of a plan has its key in the file', () => {
+  const keys = LIMIT_NAMES.map((limit) => limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+  assert.deepEqual(FILE_KEYS.toSorted(), keys.toSorted())
+})
+
+test('docs/operating.md has a row for every key of the file', () => {
+  const rows = tableOf(readPage('operating.md'), 'key').map(([cell]) => codes(cell!)[0]!)
+  assert.deepEqual(rows.toSorted(), FILE_KEYS.toSorted())
+})

@@ -11,6 +11,7 @@ import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../src/probe/policy/politene
 import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { userAgentOf } from '../../src/server/crawl/crawl-access.ts'
 import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { makeWorld } from '../spec/world.ts'
 import { serverOf } from './server.ts'
 
@@ -105,4 +106,10 @@ test('the contact of the settings reaches the workers of serve', async (t) => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.ok(text.includes(`domaindex/${version} (+crawler@example.com)`))
   assert.ok(text.includes('1 day after a visit at the earliest'))
+})
+
+test('given a contact, then the page lists every record type that a probe queries', async (t) => {
+  const text = await (await pageOf(t, crawling('crawler@example.com'))).text()
+  const [, listed = ''] = /types of DNS records of a name: ([A-Z, ]+ and [A-Z]+)\./.exec(text)!
+  assert.deepEqual(listed.split(/, | and /).toSorted(), RECORD_TYPES.toSorted())
 })

@@ -9,6 +9,7 @@ import { WEB_LIMITS } from '../../src/probe/http/limits.ts'
 import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../src/probe/policy/politeness-limiter.ts'
 import { PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
 import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
+import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { readPage, tableOf } from './markdown.ts'
 
 const page = readPage('crawling.md')
@@ -82,4 +83,9 @@ test('every option is in the docs, and every option in them is one', () => {
 test('README shows what the demo asks about', () => {
   const readme = readPage('../README.md')
   assert.ok(readme.includes(`"query":"${SHOWCASE_DOMAIN}"`))
+})
+
+test('the page names every record type that a probe queries', () => {
+  const [, listed = ''] = /queries the \w+ types ([A-Z, ]+(?: and [A-Z]+))/.exec(page.replaceAll(/\s+/g, ' '))!
+  assert.deepEqual(listed.split(/, | and /).toSorted(), RECORD_TYPES.toSorted())
 })

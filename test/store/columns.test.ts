@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_FACTS } from '../../src/apply/crawl-state.ts'
+import { NO_FACTS, NO_WEBSITE } from '../../src/apply/crawl-state.ts'
 import { type FactsRow, packFacts, unpackFacts } from '../../src/store/shared/columns.ts'
+import { unpackLookup } from '../../src/store/shared/lookup.ts'
 import { name, redirecting } from './conformance/world.ts'
 
 const { text: _, ...facts } = redirecting('target.example')
@@ -30,3 +31,15 @@ test('a host that is not under the target, as an older release leaves it behind,
   assert.equal(hostIn({ redirects_to: null }), undefined)
   assert.equal(hostIn({ redirects_to: null, redirect_host: 'resource.example' }, 'source.example'), undefined)
 })
+
+for (const fact of Object.keys(NO_WEBSITE).filter((key) => NO_WEBSITE[key as keyof typeof NO_WEBSITE] === false)) {
+  test(`${fact} alone is stored and read back, for the facts and for /lookup`, () => {
+    const stored = packFacts({ ...NO_FACTS, web: { ...NO_WEBSITE, [fact]: true } })
+    assert.deepEqual(unpackFacts(name('a.example'), stored).web, { ...NO_WEBSITE, [fact]: true })
+    const found = unpackLookup([1, 1, null, null, stored.flags, null, null, null, null, 0, 0])
+    assert.deepEqual(
+      Object.entries({ ...found }).flatMap(([key, value]) => (value === true ? [key] : [])),
+      [fact],
+    )
+  })
+}

@@ -8,6 +8,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { ApiContext } from '../../../src/api/context.ts'
+import type { ApiResponse } from '../../../src/api/http/response.ts'
+import { pageHandlers } from '../../../src/api/own-paths.ts'
 import { STATUS } from '../../spec/errors.ts'
 import { makeWorld } from '../../spec/world.ts'
 
@@ -36,6 +39,14 @@ test('the document is valid OpenAPI 3.1', async (t) => {
   const args = [REDOCLY, 'lint', '--max-problems=100', '--skip-rule=operation-4xx-response', path]
   const { stderr } = await promisify(execFile)(process.execPath, args, { env, cwd: folder })
   assert.doesNotMatch(stderr, /warning/i)
+})
+
+test('every page of the server but the document itself is documented', () => {
+  const pages = Object.keys(pageHandlers({} as ApiContext, '', {} as ApiResponse))
+  assert.deepEqual(
+    pages.filter((path) => document.paths[path] === undefined),
+    ['/openapi.json'],
+  )
 })
 
 test('every documented path and method is answered, and by none of them as an unknown endpoint', async () => {
