@@ -60,7 +60,7 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
     )
     progress.end()
     printResult(json, { checked, forgotten }, [`checked ${checked} names, forgot ${forgotten}`])
-    if (stop.signal.aborted) console.error('stopped before the end; run it again to go on')
+    if (stop.signal.aborted) console.error('stopped before the end; run it again to continue')
   } finally {
     progress.end()
     optOut.close()
@@ -68,7 +68,7 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
   }
 }
 
-/** Goes through all names of a store and forgets those that are opted out, until a signal comes. */
+/** Checks all names of a store and forgets those that are opted out, until the signal aborts. */
 async function forgetMatching(
   { schedule, observations }: Pick<Store, 'schedule' | 'observations'>,
   optOut: Pick<OptOutList, 'hasName'>,

@@ -52,7 +52,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
       const { stdout, stderr, ...ended } = await outcome
       assert.deepEqual(ended, { code: null, signal })
       assert.match(stdout, /^read 2, applied 2, /)
-      assert.match(stderr, /stopped after line 2 of -; run it again to go on/)
+      assert.match(stderr, /stopped after line 2 of -; run it again to continue/)
     })
   }
 

@@ -67,7 +67,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     child.kill('SIGINT')
     const { signal, stderr } = await outcome
     assert.equal(signal, 'SIGINT')
-    assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to go on/)
+    assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to continue/)
   })
 
   test('a snapshot is built when there is room', async (t) => {

@@ -202,7 +202,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     await new Promise((resolve) => child.stderr.once('data', resolve)) // both lines were read
     child.kill('SIGTERM')
     await new Promise((resolve) => child.once('close', resolve))
-    assert.match(stderr, /stopped after line 2 of -; nothing of - is applied; run it again to go on/)
+    assert.match(stderr, /stopped after line 2 of -; nothing of - is applied; run it again to continue/)
     assert.deepEqual(readdirSync(path('temporary')), [])
     assert.equal(await withStore(({ facts }) => facts.lookup(name('a.example'))), null)
   })
