@@ -9,12 +9,13 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const BACKUP_HELP = `
-The folder must not be there yet; it appears when the copy is whole, verified and on disk. It holds the secrets of the
-installation and the digests of its tokens: keep it as safe as the store. The finished files (DOMAINDEX_FILES) are not in it.`
+The folder must not exist. It appears when the copy is complete, verified and on disk. It holds the secrets of the
+installation and the digests of its tokens: protect it as you protect the store. The backup does not include the finished
+files (DOMAINDEX_FILES).`
 
 export function defineBackup(command: Command): void {
   command
-    .argument('<to>', 'the folder that is made')
+    .argument('<to>', 'the folder to create')
     .option('--json', 'print one JSON object: store, to')
     .addHelpText('after', BACKUP_HELP)
     .action(async (to: string, { json }: { json?: true }) => {

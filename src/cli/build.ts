@@ -1,4 +1,4 @@
-/** `domaindex build`: builds finished files by hand, as the nights build them. */
+/** `domaindex build`: builds files manually, as the job scheduler builds them. */
 
 import type { Command } from 'commander'
 import { defineBuildDaily, defineBuildFollowup } from './build-files/daily-and-followup.ts'

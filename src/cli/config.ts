@@ -1,4 +1,4 @@
-/** `domaindex config`: prints the settings in force. */
+/** `domaindex config`: prints the current settings. */
 
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
@@ -6,16 +6,14 @@ import { loadPlanLimits } from '../config/plan-limits.ts'
 import { displayText, loadSettings, SETTINGS } from '../config/settings.ts'
 
 export function defineConfig(command: Command): void {
-  command
-    .option('--json', 'print one JSON object, by the names of the variables')
-    .action(({ json }: { json?: true }) => {
-      loadPlanLimits(loadSettings()) // refuses what cannot be
-      const shown = shownSettings()
-      console.log(json ? JSON.stringify(shown, null, 2) : settingsTable(shown))
-    })
+  command.option('--json', 'print one JSON object: the value of each variable').action(({ json }: { json?: true }) => {
+    loadPlanLimits(loadSettings()) // throws if a plan is invalid
+    const shown = shownSettings()
+    console.log(json ? JSON.stringify(shown, null, 2) : settingsTable(shown))
+  })
 }
 
-/** Every setting's name with its text, as it may be shown. */
+/** Returns the displayed text of each setting by name, with secrets redacted. */
 function shownSettings(): Record<string, string> {
   const settings = Object.values(SETTINGS)
   return Object.fromEntries(

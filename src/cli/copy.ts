@@ -1,4 +1,4 @@
-/** `domaindex copy`: moves a whole store to another one, of whatever engine, and compares the two. */
+/** `domaindex copy`: copies a whole store to another one of either engine, and compares the two. */
 
 import type { Command } from 'commander'
 import { CommandFault } from '../config/command-fault.ts'
@@ -12,19 +12,19 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const COPY_HELP = `
-From the store that DOMAINDEX_STORE names to the one of DOMAINDEX_STORE_TO, which is made where it is not there. End all that
-writes to them first. A copy that was stopped goes on where it was when it is run again; until it is whole, the new store is
-opened by nothing else. In the end the rows of every table are counted and compared on both sides. The index of /similar is
-made anew in the new store, by its server or domaindex index.
+This copies the store DOMAINDEX_STORE to the store DOMAINDEX_STORE_TO, and creates that one if it does not exist. First stop
+every process that writes to either store. If the copy is stopped, run it again to continue. No other command opens the new
+store until the copy is complete. At the end, the rows of every table are counted and compared. The copy does not include the
+/similar index: the server of the new store, or domaindex index, builds it.
 
-Exit codes: 0 both hold the same, 1 they do not, or the copy failed.`
+Exit codes: 0 both stores are equal, 1 they differ, or the copy failed.`
 
 const STORES_DIFFER_MESSAGE =
-  'the two differ: something was written to one of them meanwhile. Remove the new store, and copy again'
+  'the stores differ: a process wrote to one of them during the copy. Remove the new store and copy again'
 
 export function defineCopy(command: Command): void {
-  const wanted = command.option('--json', 'print one JSON object: from, to, tables (table, rows, digest, differs)')
-  wanted.addHelpText('after', COPY_HELP).action(async ({ json }: { json?: true }) => {
+  command.option('--json', 'print one JSON object: from, to, tables (table, rows, digest, differs)')
+  command.addHelpText('after', COPY_HELP).action(async ({ json }: { json?: true }) => {
     const { from, to } = sourceAndTarget(loadSettings())
     const source = await openBulkStore(from, 'read')
     try {
@@ -40,7 +40,7 @@ export function defineCopy(command: Command): void {
   })
 }
 
-/** Throws CommandFault. */
+/** Throws CommandFault if no target is set, or if it is the source itself. */
 function sourceAndTarget({ store: from, storeTo: to }: Settings): { from: StoreLocation; to: StoreLocation } {
   if (to === null) throw new CommandFault('name the store to copy to with DOMAINDEX_STORE_TO')
   if (storeUrlOf(to) === storeUrlOf(from))
@@ -53,7 +53,7 @@ const comparedTableLines = (tables: readonly ComparedTable[]): string[] =>
     ({ table, rows, digest, differs }) => `${table}: ${rows} rows, ${digest}${differs ? `, but ${differs}` : ''}`,
   )
 
-/** What was copied, table by table; null where it was stopped, which is told. */
+/** Copies and compares all tables. Returns null if a signal stopped the copy. */
 async function copyStore(source: BulkStore, target: BulkStore): Promise<ComparedTable[] | null> {
   const stop = listenForStop()
   const progress = startProgress('rows')

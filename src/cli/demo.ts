@@ -1,4 +1,4 @@
-/** `domaindex demo`: crawls a small internet of its own, the lab, and serves what it saw. */
+/** `domaindex demo`: crawls the lab, a small internet on this machine, and serves the results. */
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -25,35 +25,36 @@ type DemoTokens = Record<Exclude<Plan, 'local'>, string>
 
 const SUBSCRIBED_DAYS = 400
 const DEMO_STARTING_MESSAGE =
-  'A small internet of name servers and web servers is started on this machine, crawled, changed and crawled again.'
+  'Starting a small internet on this machine, crawling it, changing it and crawling it again.'
 
 export function defineDemo(command: Command): void {
   command
-    .option('--port <port>', 'where it listens, on 127.0.0.1', parsePortArgument, 8080)
-    .option('--folder <folder>', 'where its store lies', '.demo')
-    .addHelpText('after', '\nThe store is made anew at every start. The settings of the environment do not count.')
+    .option('--port <port>', 'port to listen on, on 127.0.0.1', parsePortArgument, 8080)
+    .option('--folder <folder>', 'folder for its store', '.demo')
+    .addHelpText('after', '\nThe store is rebuilt at every start. The demo ignores DOMAINDEX_ variables.')
     .action(runDemo)
 }
 
 async function runDemo({ port, folder }: DemoOptions): Promise<void> {
   const settings = demoSettings(port, folder)
-  const held = await reservePort(settings) // before anything is removed: a demo that runs there keeps its store
+  // Before the removal below, so that a demo already running on this port keeps its store.
+  const reserved = await reservePort(settings)
   for (const path of demoPaths(settings, port, folder)) rmSync(path, { force: true, recursive: true })
   const { store: url, secret } = settings
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
   console.log(DEMO_STARTING_MESSAGE)
   const crawled = await crawlLab(store)
   await indexPages(store)
-  const filed = await buildDemoFiles(settings, store, crawled.names)
+  const files = await buildDemoFiles(settings, store, crawled.names)
   const tokens = await makeAccounts(store)
   await store.close()
-  await held.release()
+  await reserved.release()
   const { address, ended } = await startServer(
-    { ...settings, port: held.port },
+    { ...settings, port: reserved.port },
     { demo: true, settingNames: demoPortOptions(port) },
   )
   console.log(demoInstructions(address, crawled, folder, tokens))
-  console.log(fileInstructions(address, filed, tokens.premium))
+  console.log(fileInstructions(address, files, tokens.premium))
   await ended
 }
 
@@ -63,20 +64,20 @@ function parsePortArgument(text: string): number {
   return port
 }
 
-/** Two demos at once share nothing, because they do not share a port. */
+/** Names the paths by port, so that two demos never share a file. */
 function demoSettings(port: number, folder: string): Settings {
   const path = (name: string): string => join(folder, `demo-${port}${name}`)
   const places = { store: `sqlite:${path('.db')}`, files: path('-files'), zones: path('-zones'), inbox: path('-inbox') }
   return { ...readSettings({}), ...places, port, admin: null, jobTimes: null, index: false, logLevel: 'warn' }
 }
 
-/** All that it leaves behind. */
+/** Returns every path that the demo creates. */
 function demoPaths({ files, zones, inbox }: Settings, port: number, folder: string): string[] {
   const stores = [`demo-${port}.db`, `demo-${port}-ledger.db`, `demo-${port}-ledger.db-reserve`]
   return [files, zones, inbox, ...stores.flatMap((name) => ['', '-wal', '-shm'].map((end) => join(folder, name + end)))]
 }
 
-/** Files what the start pages say, so that /similar knows all of them from the first question on. */
+/** Indexes all start pages, so that /similar knows them from the first request. */
 async function indexPages(store: Store): Promise<void> {
   const reporter = {
     progress() {},
@@ -84,7 +85,7 @@ async function indexPages(store: Store): Promise<void> {
   await indexOnce({ store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter }, new AbortController().signal)
 }
 
-/** An account a plan, each with a token. */
+/** Creates one account per plan, each with a token. */
 async function makeAccounts({ ledger, now }: Store): Promise<DemoTokens> {
   const instant = await now()
   const first = addDays(dayOf(instant), -SUBSCRIBED_DAYS)
@@ -115,13 +116,13 @@ function demoInstructions(
   return [
     ...summaries.map((summary) => `  ${summary}`),
     `${names.length} domains, each probed twice, are served on ${address}/v1.0/ (documentation: ${address}/docs).`,
-    `All of it lies in ${folder} and is made anew at every start. Ctrl-C ends it.`,
+    `All data is in ${folder} and is rebuilt at every start. Press Ctrl-C to stop.`,
     '',
     `  free     ${free}`,
     `  basic    ${basic}`,
     `  premium  ${premium}`,
     '',
-    'Paste into another terminal:',
+    'Run these commands in another terminal:',
     curl('lookup', { token: free, query: SHOWCASE_DOMAIN }),
     curl('redirect', { token: free, query: SHOWCASE_DOMAIN, limit: 5 }),
     curl('reverseip', { token: free, query: SHOWCASE_DOMAIN, limit: 5 }),
@@ -130,7 +131,7 @@ function demoInstructions(
   ].join('\n')
 }
 
-/** A line for each file; only errors would be JSON. */
+/** Returns one download command per file. */
 function fileInstructions(
   address: string,
   { daily, followup7, followup30, summary }: DemoFiles,

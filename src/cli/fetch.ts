@@ -1,4 +1,4 @@
-/** `domaindex fetch czds`: brings the zones of an account at ICANN's CZDS into the inbox. */
+/** `domaindex fetch czds`: downloads the zones of an account at ICANN's CZDS into the inbox. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,16 +17,16 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const FETCH_HELP = `
-czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name the account; all zones
-that it may have are fetched, or those that are named, into the folder DOMAINDEX_INBOX. A zone that is there already is not
-fetched again, and a download that broke off is gone on with.
+czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name the account. The command
+downloads the named zones, or all zones approved for the account, into the folder DOMAINDEX_INBOX. It skips zones that are
+already there, and continues interrupted downloads.
 
-Exit codes: 0 every zone is there, 1 some could not be fetched.`
+Exit codes: 0 every zone is there, 1 some zones could not be fetched.`
 
 export function defineFetch(command: Command): void {
   command
-    .addArgument(new Argument('<service>', 'where from').choices(['czds']))
-    .argument('[zone...]', 'the zones that are wanted, such as com')
+    .addArgument(new Argument('<service>', 'the service to fetch from').choices(['czds']))
+    .argument('[zone...]', 'the zones to fetch, such as com; without them, all approved zones')
     .option('--json', 'print one JSON object: zones (zone, outcome, and file, bytes or reason)')
     .addHelpText('after', FETCH_HELP)
     .action((_, zones: string[], { json }: { json?: true }) => fetchCzds(zones, json))

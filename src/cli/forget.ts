@@ -68,7 +68,7 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
   }
 }
 
-/** Goes through all names of a store and forgets those that are opted out, until a signal comes. */
+/** Checks all names of a store and forgets those that are opted out, until the signal aborts. */
 async function forgetMatching(
   { schedule, observations }: Pick<Store, 'schedule' | 'observations'>,
   optOut: Pick<OptOutList, 'hasName'>,

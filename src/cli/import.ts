@@ -1,4 +1,4 @@
-/** `domaindex import`: applies the observations of a file, or of standard input. */
+/** `domaindex import`: applies the observations of a file or of standard input. */
 
 import { on } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
@@ -39,41 +39,48 @@ import { listenForStop } from './program/stop-signal.ts'
 
 type InputFormat = ImportFormatName | RegistrationFormat | typeof OBSERVATIONS_FORMAT
 type Options = RegistrationOptions & { format: InputFormat; observedAt?: Instant; inbox?: boolean }
-/** How the file ended; `stopped` by a signal. */
+/** How the import of the file ended. `stopped`: by a signal. */
 type ImportEnd = NonNullable<ImportBatch['end']> | 'stopped'
 
 const OBSERVATIONS_FORMAT = 'observations'
-/** Batches outlive a young generation of any size; one that does not grow takes half the memory at the same speed. */
+/** Batches outlive a young generation of any size. One that does not grow uses half the memory at the same speed. */
 const V8_SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const IMPORT_HELP = `
-FILE holds one observation a line (JSON Lines, UTF-8), plain or compressed by gzip or zstd; - is standard input.
---format reads other crawls: zdns (its JSON), massdns (-o J, F or S), cof (passive DNS, Common Output Format). The lines of
-such a file are put in the order of name and time first, in a temporary file where there are many (TMPDIR says where).
-zone (a master file, RFC 1035) and names (a name a line, or RANK,NAME; # begins a comment) say what was registered on a day:
---date, or the file's name, or the zone's serial say on which. --no-registrations makes the names known and no more. --inbox takes all that lies in the folder DOMAINDEX_INBOX instead of a file.
-Applying a file twice changes nothing, so an import that was stopped is simply run again.
+FILE has one observation per line (JSON Lines, UTF-8), plain or compressed with gzip or zstd. - is standard input.
 
-Exit codes: 0 all was applied, 1 the import failed or the file is cut off (of a zone or list nothing is taken then), 2 wrong
-usage, 3 lines were refused.`
+Formats of other tools: zdns (JSON), massdns (-o J, F or S) and cof (passive DNS, Common Output Format). The import first
+sorts the lines of such a file by name and time. It sorts large files in a temporary file in the folder TMPDIR.
+
+Formats of registrations: zone (a master file, RFC 1035) and names (one name per line, or RANK,NAME; # starts a comment).
+--date, the file's name or the zone's serial gives the day. With --no-registrations, names are added without a registration
+day. With --inbox, all files in the folder DOMAINDEX_INBOX are imported.
+
+Importing a file twice changes nothing. If an import was stopped, run it again.
+
+Exit codes: 0 everything was applied, 1 the import failed or the file is truncated (nothing of a truncated zone or list is
+imported), 2 wrong usage, 3 some lines were rejected.`
 
 export function defineImport(command: Command): void {
   command
     .argument('[file]', 'the file, or - for standard input')
     .addOption(
-      new Option('--format <name>', 'what the file holds')
+      new Option('--format <name>', 'the format of the file')
         .choices([OBSERVATIONS_FORMAT, ...Object.keys(IMPORT_FORMATS), ...REGISTRATION_FORMATS])
         .default(OBSERVATIONS_FORMAT),
     )
-    .option('--observed-at <time>', 'when that was seen which carries no time, as in 2026-11-20T03:04:05Z', readTime)
-    .option('--date <day>', 'zone, names: the day that it is of, as in 2026-11-20', readDate)
-    .option('--tld <name>', 'zone: the name of the zone, where its SOA does not say it first')
-    .option('--list <name>', 'names: what the list is called; a later one of that name and day takes its place')
-    .option('--no-registrations', 'names: make the names known, without a day on which they were registered')
-    .option('--accept-loss', 'zone: take it although it lacks more than half of the names of the day before')
-    .option('--inbox', 'take what lies in the inbox, instead of a file')
-    .option('--rejects <file>', 'keep refused lines: JSON Lines of line, reason, length and text (4 KiB at most)')
-    .option('--strict', 'stop at the first refused line')
-    .option('--json', 'print one JSON object: the counts; with --inbox: files, each with what became of it')
+    .option('--observed-at <time>', 'time of entries without a time, such as 2026-11-20T03:04:05Z', readTime)
+    .option('--date <day>', 'zone, names: the day of the file, such as 2026-11-20', readDate)
+    .option('--tld <name>', 'zone: the name of the zone, if the file does not begin with its SOA')
+    .option('--list <name>', 'names: the name of the list; a later list of the same name and day replaces it')
+    .option('--no-registrations', 'names: add the names without a registration day')
+    .option('--accept-loss', 'zone: import it even if it lacks more than half of the names of the earlier zone')
+    .option('--inbox', 'import the files in the inbox instead of a file')
+    .option(
+      '--rejects <file>',
+      'write rejected lines to a file: JSON Lines of line, reason, length and text (at most 4 KiB)',
+    )
+    .option('--strict', 'stop at the first rejected line')
+    .option('--json', 'print one JSON object: the counts; with --inbox: files, each with its outcome')
     .addHelpText('after', IMPORT_HELP)
     .action(runImportCommand)
 }
@@ -98,7 +105,7 @@ async function runImportCommand(path: string | undefined, options: Options, comm
   return importFile(path!, { ...options, format: format === OBSERVATIONS_FORMAT ? null : format })
 }
 
-/** Throws UsageFault where options do not go together. */
+/** Throws UsageFault if options contradict each other. */
 function requireCompatibleOptions(
   path: string | undefined,
   { format, inbox, registrations }: Options,
@@ -106,7 +113,7 @@ function requireCompatibleOptions(
 ): void {
   if ((path === undefined) !== (inbox === true))
     throw new UsageFault(
-      inbox ? '--inbox takes no file: leave one of both out' : 'name the file, or - for standard input',
+      inbox ? '--inbox cannot be used with a file: omit one of them' : 'name the file, or - for standard input',
     )
   const kinds: Record<string, readonly InputFormat[]> = {
     observedAt: Object.keys(IMPORT_FORMATS) as ImportFormatName[],
@@ -123,11 +130,11 @@ function requireCompatibleOptions(
     const isGiven = command.getOptionValueSource(attributeName) === 'cli'
     const kind = kinds[attributeName]
     if (isGiven && kind !== undefined && !kind.includes(format))
-      throw new UsageFault(`${long} is for --format ${kind.join(', ')}`)
+      throw new UsageFault(`${long} is only for --format ${kind.join(', ')}`)
     if (isGiven && inbox && attributeName !== 'inbox' && attributeName !== 'json')
-      throw new UsageFault(`${long} is not for --inbox`)
+      throw new UsageFault(`${long} cannot be used with --inbox`)
     if (isGiven && !registrations && (attributeName === 'date' || attributeName === 'list'))
-      throw new UsageFault(`${long} is not for --no-registrations: leave one of both out`)
+      throw new UsageFault(`${long} cannot be used with --no-registrations: omit one of them`)
   }
 }
 
@@ -136,7 +143,7 @@ type FileOptions = Pick<Options, 'observedAt' | 'rejects' | 'strict' | 'json'> &
 async function importFile(path: string, options: FileOptions): Promise<void> {
   const { format } = options
   const settings = loadSettings()
-  const rhythm = probeIntervalsOf(settings)
+  const intervals = probeIntervalsOf(settings)
   setFlagsFromString(V8_SMALL_YOUNG_GENERATION)
   const source = openImportSource(path)
   const rejects = openRejectsFile(options.rejects ?? null, source.stats)
@@ -147,8 +154,7 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
   const observedAt = options.observedAt ?? null
   const reader = startReaderThread(source, { strict: options.strict ?? false, format, observedAt })
   const work = async (): Promise<void> => {
-    const apply = (rows: PreparedObservation[]): Promise<IngestOutcome[]> =>
-      ingestPrepared(store, rows, { intervals: rhythm })
+    const apply = (rows: PreparedObservation[]): Promise<IngestOutcome[]> => ingestPrepared(store, rows, { intervals })
     const end = await applyBatches({ apply, now: store.now }, reader, stop.signal, (batch, outcomes) => {
       addBatchToTally(tally, batch, outcomes)
       rejects.write(batch.rejects)
@@ -173,7 +179,7 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
     })
 }
 
-/** What a user can mend of the store, with how far the file came. */
+/** Adds the position in the file to a store error that the user can fix. */
 function withPosition(error: unknown, position: string): unknown {
   const message = error instanceof StoreFault ? error.message : userMessageOf(error)
   return message === null ? error : new CommandFault(`${message}; ${position}: run it again`)
@@ -187,7 +193,7 @@ function startReaderThread(
   return new Worker(new URL('../import/reader-thread.ts', import.meta.url), { workerData })
 }
 
-/** Applies batch after batch while the reader makes the next one ready; `each` is told of every one that is applied. */
+/** Applies one batch while the reader prepares the next one. Calls `onBatch` after each applied batch. */
 async function applyBatches(
   { apply, now }: { apply: (rows: PreparedObservation[]) => Promise<IngestOutcome[]>; now: Store['now'] },
   reader: Worker,
@@ -210,7 +216,7 @@ async function applyBatches(
   return 'stopped'
 }
 
-/** Says how it ended where that is not simply the end of the file, and sets the exit code. */
+/** Reports an import that ended before the end of the file, and sets the exit code. */
 function reportEnd(end: ImportEnd, tally: ImportTally, path: string, format: ImportFormatName | null): void {
   const { refused, line } = tally
   const position = describeImportPosition(tally, path, format)
@@ -219,7 +225,7 @@ function reportEnd(end: ImportEnd, tally: ImportTally, path: string, format: Imp
       `stopped after line ${line} of ${path}; ${format === null ? '' : `${position}; `}run it again to continue`,
     )
   else if (end === 'refused')
-    console.error(`stopped at line ${line} of ${path}, which is refused; nothing of its batch is applied`)
+    console.error(`stopped at line ${line} of ${path}, which is rejected; nothing of its batch is applied`)
   else if (end !== 'done') {
     if ('unusable' in end) throw new CommandFault(`${path}: ${end.unusable}; ${position}`)
     throw new CommandFault(`${path}: ${end.problem}; applied up to line ${line}`)

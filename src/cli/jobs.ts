@@ -1,4 +1,4 @@
-/** `domaindex jobs`: the recent job runs, the next job, and the days that are held. */
+/** `domaindex jobs`: shows the recent job runs, the next job and the held days. */
 
 import type { Command } from 'commander'
 import type { FileManifest } from '../jobs/file-store/file-store.ts'
@@ -9,7 +9,7 @@ import type { JobRun, LockHolder, LockName } from '../store/port/jobs.ts'
 import { formatInstant, type Instant } from '../values/time.ts'
 import { loadExistingStoreSettings, withExistingStore } from './program/existing-store.ts'
 
-/** Runs that are shown. */
+/** Number of runs shown. */
 const SHOWN_RUNS = 20
 
 type HeldDay = Pick<FileManifest, 'date' | 'rows' | 'ratio' | 'held'>
@@ -53,13 +53,13 @@ function jobsReportJson({ now, locks, held, plan, runs }: JobsReport): string {
 }
 
 function jobsReportLines({ locks, held, plan, runs }: JobsReport): string[] {
-  const holderOf = (sought: LockName): string | undefined => locks.find(({ name }) => name === sought)?.holder
+  const holderOf = (lockName: LockName): string | undefined => locks.find(({ name }) => name === lockName)?.holder
   const runningJobs = locks.filter(({ name }) => name !== 'scheduler' && name !== 'index')
   return [
     `job scheduler runs in: ${holderOf('scheduler') ?? 'no process (domaindex serve runs it)'}`,
     `the /similar index is maintained by: ${holderOf('index') ?? 'no process (domaindex serve maintains it)'}`,
     ...runningJobs.map(({ name, holder }) => `running: ${name}, ${holder}`),
-    `next: ${plan === null ? 'nothing, DOMAINDEX_JOB_TIMES is off' : nextStepText(plan)}`,
+    `next: ${plan === null ? 'nothing, because DOMAINDEX_JOB_TIMES is off' : nextStepText(plan)}`,
     ...held.map(({ date, held }) => `held: ${date}, ${held}`),
     ...(runs.length === 0 ? ['no job has run yet'] : ['', ...runsTable(runs)]),
   ]

@@ -1,4 +1,4 @@
-/** `domaindex migrate`: brings an older store up to this release. */
+/** `domaindex migrate`: migrates an older store to this version. */
 
 import type { Command } from 'commander'
 import { migrateStore } from '../store/open.ts'
@@ -7,10 +7,10 @@ import { printResult } from './program/print-result.ts'
 
 export function defineMigrate(command: Command): void {
   command
-    .option('--plan', 'only say what would be done')
+    .option('--plan', 'print the migrations without applying them')
     .option('--json', 'print one JSON object: plan, migrations')
     .action(async ({ plan = false, json }: { plan?: boolean; json?: true }) => {
-      const report = (words: string): void => console.error(`domaindex: ${words}`)
+      const report = (text: string): void => console.error(`domaindex: ${text}`)
       const migrations = await migrateStore((await loadExistingStoreSettings()).store, plan, report)
       const lines = migrations.map((name) => `${plan ? 'would apply' : 'applied'} ${name}`)
       printResult(json, { plan, migrations }, lines.length > 0 ? lines : ['the store is up to date'])

@@ -1,4 +1,4 @@
-/** `domaindex restore`: makes a store out of a backup. */
+/** `domaindex restore`: creates a store from a backup. */
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config/settings.ts'
@@ -8,12 +8,12 @@ import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'
 
 const RESTORE_HELP = `
-The store is made where DOMAINDEX_STORE says; one that is there is never overwritten. A backup of an older release is
-restored as it is: run domaindex migrate after it.`
+This creates the store DOMAINDEX_STORE. It never overwrites an existing store. A backup of an older version is restored
+unchanged: run domaindex migrate afterwards.`
 
 export function defineRestore(command: Command): void {
   command
-    .argument('<from>', 'the folder that domaindex backup made')
+    .argument('<from>', 'a folder that domaindex backup created')
     .option('--json', 'print one JSON object: store, from')
     .addHelpText('after', RESTORE_HELP)
     .action(async (from: string, { json }: { json?: true }) => {

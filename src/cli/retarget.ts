@@ -1,4 +1,4 @@
-/** `domaindex retarget`: applies this release's public suffix list to the redirect targets that are stored. */
+/** `domaindex retarget`: applies the public suffix list of this version to the stored redirect targets. */
 
 import { createRequire } from 'node:module'
 import type { Command } from 'commander'
@@ -8,11 +8,11 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const RETARGET_HELP = `
-A redirect is stored with the host where it ended; the target is that host's registrable domain by the public suffix list of the
-release that stored it. After an upgrade this works out all targets anew, with their counters. Names whose target changes are due for
-a visit at once. The store may be in use. Ctrl-C stops it; run again, it goes on where it stopped.
+The store keeps the host where each redirect ended. The redirect target is the registrable domain of that host, by the public
+suffix list of the version that stored it. After an upgrade, this command recomputes all targets and their counters. Names
+whose target changes become due at once. The store may be in use. Ctrl-C stops it; run it again to continue.
 
-Exit codes: 0 all names were gone through, 1 it failed or was stopped, 2 wrong usage.`
+Exit codes: 0 all names were checked, 1 it failed or was stopped, 2 wrong usage.`
 
 export function defineRetarget(command: Command): void {
   command

@@ -1,4 +1,4 @@
-/** `domaindex rotate-secret`: gives the installation a new secret; what the former one signed is honoured for 24 hours. */
+/** `domaindex rotate-secret`: replaces the secret of the installation. The previous secret stays valid for 24 hours. */
 
 import type { Command } from 'commander'
 import { actorOf } from '../store/shared/actor.ts'
@@ -8,16 +8,13 @@ import { printResult } from './program/print-result.ts'
 
 export function defineRotateSecret(command: Command): void {
   command
-    .addHelpText(
-      'after',
-      '\nCursors that were issued before stay valid until they expire. Running servers follow by themselves.',
-    )
-    .option('--json', 'print one JSON object: honoured_seconds, of the former secret')
+    .addHelpText('after', '\nExisting cursors stay valid until they expire. Running servers pick up the new secret.')
+    .option('--json', 'print one JSON object: honoured_seconds, how long the previous secret stays valid')
     .action(({ json }: { json?: true }) =>
       withExistingStore('read', async ({ ledger, now }) => {
         await ledger.as(actorOf('domaindex rotate-secret')).rotateSecret(await now())
-        const words = 'the installation has a new secret; the former one is honoured for 24 hours'
-        printResult(json, { honoured_seconds: FORMER_SECRET_SECONDS }, [words])
+        const message = 'the installation has a new secret; the previous one stays valid for 24 hours'
+        printResult(json, { honoured_seconds: FORMER_SECRET_SECONDS }, [message])
       }),
     )
 }

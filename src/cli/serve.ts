@@ -1,4 +1,4 @@
-/** `domaindex serve`: answers requests over HTTP until a signal stops it; with --crawl it also crawls. */
+/** `domaindex serve`: serves the API over HTTP until a signal stops it. With --crawl, it also crawls. */
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config/settings.ts'
@@ -9,8 +9,9 @@ import { collectServer, parseParallel } from './crawl/options.ts'
 type ServeCommandOptions = { crawl?: true; resolver: Server[]; parallel: number }
 
 const SERVE_HELP = `
-Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the metrics, DOMAINDEX_CRAWL_ADMIN those
-of the crawl. SIGTERM and SIGINT shut it down gracefully: it accepts nothing new and answers open requests. A second signal stops it at once.`
+Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the metrics, and
+DOMAINDEX_CRAWL_ADMIN serves those of the crawl. SIGTERM or SIGINT shuts the server down gracefully: it accepts no new
+requests and answers open ones. A second signal stops it at once.`
 
 export function defineServe(command: Command): void {
   command

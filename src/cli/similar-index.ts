@@ -1,4 +1,4 @@
-/** `domaindex index`: brings the /similar index up to date once, if no server maintains it. */
+/** `domaindex index`: updates the /similar index once, if no server maintains it. */
 
 import type { Command } from 'commander'
 import { CommandFault } from '../config/command-fault.ts'
@@ -14,8 +14,8 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const INDEX_HELP = `
-domaindex serve maintains the index within seconds of new observations (DOMAINDEX_INDEX). This command updates it once, for a store
-without a running server. The store may be in use. Ctrl-C stops it; run it again to continue.
+domaindex serve updates the index within seconds of new observations (DOMAINDEX_INDEX). This command updates it once, for a
+store without a running server. The store may be in use. Ctrl-C stops it; run it again to continue.
 
 Exit codes: 0 the index is complete, 1 it failed, or another process maintains the index.`
 

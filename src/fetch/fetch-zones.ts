@@ -1,4 +1,4 @@
-/** Fetches the zones of an account into a folder, one after another: each under its own name once it is there whole. */
+/** Downloads the zones of an account into a folder, one at a time. A zone gets its final name when it is complete. */
 
 import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { parseName } from '../values/domain-name.ts'
 import { type Day, dayOf } from '../values/time.ts'
 import type { CzdsClient, ZoneFileInfo } from './czds-client.ts'
 
-/** What became of a zone. `file`: its name in the folder, null where nothing was found out. */
+/** The outcome of a zone. `file`: its name in the folder, null if it is unknown. */
 export type ZoneFetchResult = { zone: string; file: string | null } & (
   | { outcome: 'fetched'; bytes: number }
   | { outcome: 'there' }
@@ -17,26 +17,26 @@ export type ZoneFetchResult = { zone: string; file: string | null } & (
 export type ZoneFetch = {
   czds: Pick<CzdsClient, 'links' | 'head' | 'bytes'>
   folder: string
-  /** Zones that are wanted; null for all that the account may have. */
+  /** Zones to fetch; null for all zones approved for the account. */
   wanted: readonly string[] | null
   signal: AbortSignal
-  /** Whether the zone of that day need not be fetched any more. */
+  /** Whether the zone of that day is already present. */
   has(zone: string, day: Day, file: string): Promise<boolean>
-  /** Told of the bytes that are there of a zone. */
+  /** Called with the number of bytes downloaded so far. */
   onBytes(zone: string, bytes: number, of: number | null): void
   onFetched(fetched: ZoneFetchResult): void
 }
 
-/** The most bytes of a zone, several times those of the largest. */
+/** Maximum size of a zone in bytes, several times the size of the largest zone. */
 const MAX_ZONE_BYTES = 2 ** 36
-/** How often a download may break off. */
+/** How often a download may be interrupted. */
 const MAX_DOWNLOAD_TRIES = 5
-/** Bytes that stay free. */
+/** Minimum free disk space in bytes after a download. */
 const MIN_FREE_BYTES = 2 ** 28
 
 type ZoneDownload = { link: string; zone: string; head: ZoneFileInfo; file: string; part: string }
 
-/** A zone that fails does not keep the others. Throws InputFault where the account cannot be used, PlaceFault where the disk is full. */
+/** A failed zone does not stop the others. Throws InputError if the account is unusable, StorageError if the disk is full. */
 export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
   const { czds, folder, wanted, signal, onFetched } = fetch
   const links = new Map((await czds.links()).map((link) => [zoneFromLink(link), link]))
@@ -53,7 +53,7 @@ export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
   return found
 }
 
-/** `com` of `https://czds-download-api.icann.org/czds/downloads/com.zone`. Throws InputFault for another address. */
+/** `com` of `https://czds-download-api.icann.org/czds/downloads/com.zone`. Throws InputError for another address. */
 function zoneFromLink(link: string): string {
   const zone = /\/([^/]+)\.zone$/.exec(new URL(link).pathname)?.[1]?.toLowerCase() ?? ''
   if (parseName(`name.${zone}`) === null)
@@ -99,14 +99,14 @@ async function requireFreeSpace(folder: string, { file, head }: ZoneDownload): P
     )
 }
 
-/** What was begun of the zone of another day is of no use any more. */
+/** Removes incomplete downloads of other days. */
 async function removeStaleParts(folder: string, { zone, part }: ZoneDownload): Promise<void> {
   for (const entry of await readdir(folder))
     if (entry.startsWith(`.${zone}-`) && entry.endsWith('.zone.gz.part') && entry !== part)
       await rm(join(folder, entry))
 }
 
-/** Goes on where an earlier download broke off; returns the bytes of the whole file. */
+/** Continues an interrupted download. Returns the size of the complete file in bytes. */
 async function downloadZone(fetch: ZoneFetch, goal: ZoneDownload): Promise<number> {
   const part = join(fetch.folder, goal.part)
   for (let tries = 1; ; tries++) {
@@ -117,7 +117,7 @@ async function downloadZone(fetch: ZoneFetch, goal: ZoneDownload): Promise<numbe
       await rename(part, join(fetch.folder, goal.file))
       return bytes
     }
-    if (reason === null) await rm(part) // it ended well, so nothing of it can be gone on with
+    if (reason === null) await rm(part) // the download ended normally, so there is nothing to continue
     if (tries === MAX_DOWNLOAD_TRIES)
       throw new InputError(
         reason === null
@@ -127,7 +127,7 @@ async function downloadZone(fetch: ZoneFetch, goal: ZoneDownload): Promise<numbe
   }
 }
 
-/** Null where the server came to its end, else why it broke off. */
+/** Returns null if the download ended normally, else the reason of the interruption. */
 async function downloadPart(
   { czds, signal, onBytes }: ZoneFetch,
   { link, zone, head }: ZoneDownload,

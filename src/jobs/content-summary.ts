@@ -1,13 +1,13 @@
-/** Counts what goes into a file: rows, the first and the last name, size and digest of the unpacked content. */
+/** Summarizes the content of a file: rows, first and last name, size and digest of the uncompressed content. */
 
 import { createHash } from 'node:crypto'
 import type { DomainName } from '../values/domain-name.ts'
 import type { FileDescription } from './file-store/file-store.ts'
 
-/** Some rows of a file, in its order. */
+/** A batch of rows of a file, in order. */
 export type FileRows = { text: string; names: readonly DomainName[] }
 
-/** Characters after which rows go on together. */
+/** Buffered characters after which the rows are passed on as one chunk. */
 const FLUSH_CHARACTERS = 65_536
 
 export class ContentSummary {
@@ -17,7 +17,7 @@ export class ContentSummary {
   #first: DomainName | null = null
   #last: DomainName | null = null
 
-  /** The bytes of a file, in pieces, with `header` before its rows. */
+  /** Yields the bytes of a file in chunks: `header`, then the rows. */
   async *content(header: string, batches: AsyncIterable<FileRows>): AsyncGenerator<Uint8Array> {
     let text = header
     for await (const batch of batches) {
@@ -34,7 +34,7 @@ export class ContentSummary {
     return this.#rows
   }
 
-  /** What was counted, once the content was read to its end. */
+  /** The summary, after the content has been read to its end. */
   counts(): Pick<FileDescription, 'rows' | 'plain_bytes' | 'plain_sha256' | 'first' | 'last'> {
     return {
       rows: this.#rows,

@@ -1,4 +1,4 @@
-/** The daily file: the names that were registered on one day, sorted bytewise, one a line, each once. */
+/** Builds the daily file: the names registered on one day, sorted bytewise, one per line, without duplicates. */
 
 import type { ObservationStore } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
@@ -12,24 +12,24 @@ import { checkQuality, type QualityBounds } from './quality-check.ts'
 export type DailyBuild = {
   fileStore: FileStore
   observations: Pick<ObservationStore, 'crawlStates'>
-  /** The names that were registered on the day, rising bytewise, each once; some thousands at a time. */
+  /** The names registered on the day in batches of some thousands, sorted bytewise, without duplicates. */
   names: AsyncIterable<readonly DomainName[]>
-  /** Null: every day is handed out. */
+  /** Null: every day is published. */
   qualityBounds: QualityBounds | null
-  /** Hands the day out even though it is out of bounds. */
+  /** Publishes the day even if it is out of bounds. */
   release: boolean
   now: Instant
 }
 
-/** Bytes that a name takes on the disk while the first files are built: later ones are as large as the one before. */
+/** Disk space needed for the first daily file, in bytes. Later files need about as much as the previous one. */
 const FIRST_DAILY_FILE_BYTES = 2 ** 26
 
-/** Days before a day whose files are read, to count which of its names they list too. */
+/** The number of earlier days whose files are read, to count the names that they list too. */
 const EARLIER_FILE_DAYS = 28
 
 /**
- * Puts the file of a day on the shelf; it stays as it is where the same names are in it. A day out of bounds is held back:
- * it is on the shelf, `held` says why, and nobody gets it. Names that were forgotten are left out.
+ * Builds and publishes the file of a day, without forgotten names. An existing file with the same names stays unchanged.
+ * A day out of bounds is held: its file exists, but is not available for download. `held` gives the reason.
  */
 export async function buildDaily(day: Day, build: DailyBuild, context: BuildContext): Promise<BuildResult> {
   const { fileStore, qualityBounds: bounds, release, now } = build
@@ -68,7 +68,7 @@ export async function buildDaily(day: Day, build: DailyBuild, context: BuildCont
   }
 }
 
-/** What was released stays so; what is held back goes out once nothing speaks against it. */
+/** A released file stays released. A held file is rebuilt if the quality gate no longer holds it. */
 function mayKeepFormerDaily(former: FileManifest, now: FileDescription): boolean {
   return former.held === null || now.held !== null
 }

@@ -1,4 +1,4 @@
-/** Which names were listed on earlier days too: their files are read beside, all of them once, in the order that all have. */
+/** Counts names that earlier files list too. Reads all files in parallel, once, in their common order. */
 
 import type { DomainName } from '../values/domain-name.ts'
 import type { FileName, FileStore } from './file-store/file-store.ts'
@@ -11,7 +11,7 @@ export class EarlierFiles {
     this.#files = files.map((file) => new EarlierFile(fileStore, file))
   }
 
-  /** How many of the names any of the files lists. Names rise, within a call and from call to call. */
+  /** Returns how many of the names any of the files lists. Names must ascend within a call and from call to call. */
   async count(names: readonly DomainName[]): Promise<number> {
     const isListed = new Uint8Array(names.length)
     for (const list of this.#files) await list.markListed(names, isListed)
@@ -23,7 +23,7 @@ export class EarlierFiles {
   }
 }
 
-/** One file, at the place that was reached. */
+/** A reader of one file, with its current position. */
 class EarlierFile {
   readonly #batches: AsyncGenerator<DomainName[]>
   #names: readonly DomainName[] = []

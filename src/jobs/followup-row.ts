@@ -1,4 +1,4 @@
-/** What files with columns say of a name: website, mail, certificate, addresses and social accounts, as CSV (RFC 4180, LF). */
+/** The CSV row of a name: website, mail, certificate, addresses and social accounts (RFC 4180, with LF). */
 
 import type { CurrentFacts } from '../apply/crawl-state.ts'
 import { LISTING_COLUMNS } from '../store/port/listing.ts'
@@ -10,8 +10,8 @@ const FOLLOWUP_COLUMNS = [...LISTING_COLUMNS, 'social_networks', 'social_account
 export const FOLLOWUP_HEADER = `${FOLLOWUP_COLUMNS.join()}\n`
 
 /**
- * The row of a name; fields are empty for what was never observed, but yes/no fields "no" and `ssl` "nocert", as in /lookup.
- * An MX whose server is the root says that there is no mail (RFC 7505, chapter 3), and so does the row.
+ * Returns the row of a name. Fields that were never observed are empty, but yes/no fields are "no" and `ssl` is "nocert",
+ * as in /lookup. A null MX, whose server is the root, means that there is no mail (RFC 7505, chapter 3).
  */
 export function followupRow(name: DomainName, { ip, states, web }: CurrentFacts): string {
   const servers =
@@ -35,7 +35,7 @@ export function followupRow(name: DomainName, { ip, states, web }: CurrentFacts)
 
 const yesNoText = (value: unknown): string => (value ? 'yes' : 'no')
 
-/** RFC 4180, chapter 2: quotes around what has a comma, a quote or a line break, and quotes in it twice. */
+/** Quotes a field that has a comma, a quote or a line break, and doubles its quotes (RFC 4180, chapter 2). */
 function quoteCsvField(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
 }

@@ -1,4 +1,4 @@
-/** Follow-up files: what became of the names of a day 7 or 30 days later, as it is known when the file is written. */
+/** Builds follow-up files: the facts of the names of a day 7 or 30 days later, as known when the file is built. */
 
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { ObservationStore } from '../store/port/store.ts'
@@ -17,7 +17,7 @@ import { namesOfFile } from './file-store/packed-names.ts'
 import { FOLLOWUP_HEADER, followupRow } from './followup-row.ts'
 import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } from './publish.ts'
 
-/** Days after registration at which a follow-up file is made. */
+/** Days after registration on which a follow-up file is built. */
 export const FOLLOWUPS = [7, 30] as const
 export type FollowupDays = (typeof FOLLOWUPS)[number]
 
@@ -28,14 +28,14 @@ export type FollowupBuild = {
   now: Instant
 }
 
-/** Seconds after which facts count as old. */
+/** Age in seconds from which facts count as old. */
 const STALE_FACTS_SECONDS = 86_400
-/** Bytes of a row on the disk, at most in most files, to a name of the daily file. */
+/** Disk space per name of the daily file, in bytes. Most files need less. */
 const FOLLOWUP_ROW_BYTES = 100
-/** Names whose facts are read at once. */
+/** Names per read of facts. */
 const FOLLOWUP_BATCH_NAMES = 1_000
 
-/** Wants the names of a day's file from the crawler; how many they are. */
+/** Requests probes of all names in the file of a day. Returns the number of names. */
 export async function requestFollowupProbes(
   day: Day,
   { fileStore, crawlRequests }: { fileStore: FileStore; crawlRequests: Pick<CrawlRequests, 'add'> },
@@ -52,8 +52,8 @@ export async function requestFollowupProbes(
 }
 
 /**
- * Puts the follow-up file of a day on the shelf, from the facts that are known now; names that were forgotten are left out.
- * What the crawler has not visited of it by now is no longer wanted. Throws BuildFault where the day has no file that is handed out.
+ * Builds and publishes the follow-up file of a day from the current facts, without forgotten names. Withdraws the crawl
+ * requests that are still open. Throws BuildFault if the day has no published file.
  */
 export async function buildFollowup(
   day: Day,
@@ -84,11 +84,11 @@ function publishFollowup(
     run.onRows(tally.rows)
   })
   const describe = (): FileDescription => ({ generated: now, ...tally.counts(), older_than_24h, held: null })
-  const isSame = (): boolean => false // that nothing has changed since is told by when it was made
+  const isSame = (): boolean => false // a new `generated` time confirms that nothing has changed since
   return publishFile(fileStore, name, tally.content(FOLLOWUP_HEADER, rows), { describe, isSame }, run)
 }
 
-/** `onClocks` is told when each name was last looked at; 0 for never. */
+/** Calls `onClocks` with the time of each name's last probe; 0 for never. */
 async function* followupRows(
   { observations: frontier, crawlRequests }: FollowupBuild,
   opened: OpenedFile,
@@ -115,5 +115,5 @@ async function openDailyFile(fileStore: FileStore, day: Day): Promise<OpenedFile
   if (opened !== null && held === null) return opened
   await opened?.close()
   if (opened === null) throw new BuildFault(`there is no daily file of ${day}: build it first`)
-  throw new BuildFault(`the daily file of ${day} is held back (${held}): release it first`)
+  throw new BuildFault(`the daily file of ${day} is held (${held}): release it first`)
 }

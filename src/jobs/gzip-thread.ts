@@ -1,14 +1,14 @@
-/** A thread that deflates blocks. */
+/** A worker thread that deflates blocks. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { constants, deflateRawSync } from 'node:zlib'
 
 export type DeflateTask = { content: Uint8Array; dictionary: Uint8Array }
 
-/** What came of a task, and the buffer that its content lay in. */
+/** The result of a task, and the buffer of its content for reuse. */
 export type DeflatedBlock = { deflated: Uint8Array; buffer: ArrayBuffer }
 
-/** Bytes that zlib hands over at once: most blocks are done in one. */
+/** Bytes per output chunk of zlib. Most blocks fit in one. */
 const DEFLATE_CHUNK_BYTES = 2 ** 18
 
 const threadPort = parentPort!

@@ -1,35 +1,35 @@
 /**
- * Gzip on all cores: blocks are deflated side by side, each with the end of the one before it as its dictionary and ended by
- * a sync flush, so that together they are one plain member (RFC 1951, RFC 1952).
+ * Gzip on all cores: deflates blocks in parallel. Each block has the end of the previous one as its dictionary and ends
+ * with a sync flush, so that all blocks form one gzip member (RFC 1951, RFC 1952).
  */
 
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
 import type { DeflatedBlock, DeflateTask } from './gzip-thread.ts'
 
-/** Bytes of a block. */
+/** Block size in bytes. */
 const DEFAULT_BLOCK_BYTES = 2 ** 19
-/** Bytes as far back as a match may lie. */
+/** Maximum distance of a match in bytes. */
 const DEFLATE_WINDOW_BYTES = 32_768
-/** Blocks under way for each thread: one is deflated while another waits. */
+/** Blocks in progress per thread: one is deflated while another waits. */
 const BLOCKS_PER_THREAD = 2
 
-/** Deflate, no flags, no time, so that the same content gives the same bytes; the system that wrote it is not told. */
+/** Deflate, no flags, no time and unknown system, so that the same content gives the same bytes. */
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
 const EMPTY_LAST_BLOCK = Uint8Array.of(3, 0)
 
 export type GzipOptions = {
-  /** Of zlib: from 1, the quickest, to 9, the smallest. */
+  /** Compression level of zlib, from 1 (fastest) to 9 (smallest). */
   level: number
   threads: number
-  /** Bytes of a block; larger ones compress no better, and need more memory. */
+  /** Block size in bytes. Larger blocks need more memory and do not compress better. */
   block?: number
 }
 
 /**
- * The member that gunzip turns into the source, piece by piece; about `threads` times 4 blocks are in memory. Its threads end
- * with it, also where it is given up or the source throws.
+ * Yields the gzip member of the source in chunks, with about 4 blocks per thread in memory. The threads end with the
+ * generator, also if the caller abandons it or the source throws.
  */
 export async function* gzipParallel(
   source: AsyncIterable<Uint8Array>,
@@ -63,7 +63,7 @@ function gzipTrailer(sum: number, length: number): Uint8Array {
   return Buffer.concat([EMPTY_LAST_BLOCK, end])
 }
 
-/** The source cut anew, into blocks of one size. */
+/** Splits the source into blocks of one size. */
 async function* fixedSizeBlocks(
   source: AsyncIterable<Uint8Array>,
   size: number,
@@ -73,10 +73,10 @@ async function* fixedSizeBlocks(
   let filled = 0
   for await (const piece of source) {
     for (let at = 0; at < piece.length; ) {
-      const taken = Math.min(piece.length - at, size - filled)
-      block.set(piece.subarray(at, at + taken), filled)
-      at += taken
-      filled += taken
+      const count = Math.min(piece.length - at, size - filled)
+      block.set(piece.subarray(at, at + count), filled)
+      at += count
+      filled += count
       if (filled < size) continue
       yield block
       block = pool.buffer(size)
@@ -88,11 +88,11 @@ async function* fixedSizeBlocks(
 
 type PendingBlock = { resolve: (deflated: Uint8Array) => void; reject: (why: unknown) => void }
 
-/** The threads, asked in turn, each of which answers in the order of asking. */
+/** A pool of threads used in turn. Each thread answers in the order of its tasks. */
 class GzipThreadPool {
   readonly #threads: Worker[]
   readonly #pending: PendingBlock[][]
-  /** Those of blocks that are done, to be filled again. */
+  /** Buffers of finished blocks, for reuse. */
   readonly #buffers: ArrayBuffer[] = []
   #nextThread = 0
   #fault: Error | null = null
@@ -114,11 +114,11 @@ class GzipThreadPool {
     return new Uint8Array(this.#buffers.pop() ?? new ArrayBuffer(size))
   }
 
-  /** Takes the content away: it goes to the thread. */
+  /** Transfers the content to a thread and deflates it there. */
   deflate(content: Uint8Array, dictionary: Uint8Array): Promise<Uint8Array> {
     const place = this.#nextThread++ % this.#threads.length
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-    promise.catch(() => {}) // somebody waits for it, but perhaps not yet
+    promise.catch(() => {}) // the caller awaits it later
     if (this.#fault !== null) reject(this.#fault)
     this.#pending[place]!.push({ resolve, reject })
     const task: DeflateTask = { content, dictionary }

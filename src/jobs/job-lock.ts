@@ -1,4 +1,4 @@
-/** A duty of the nights in this process's hands, whose work is noted run by run. */
+/** The named lock of a job, which records each run of the job. */
 
 import { type HeldLock, type WaitClock, withNamedLock } from '../store/named-lock.ts'
 import { StoreFault, userMessageOf } from '../store/port/fault.ts'
@@ -6,43 +6,43 @@ import type { Jobs, LockName } from '../store/port/jobs.ts'
 import { BuildFault } from './file-store/build-fault.ts'
 import { type JobStep, STOPPED_MESSAGE } from './job-plan.ts'
 
-/** A duty that this process has, and a book of what it does. */
+/** A named lock that this process holds. */
 export type JobLock = Pick<HeldLock, 'signal' | 'requireHeld'> & {
-  /** Does a step and notes it: when it began and ended, its rows, or why it failed. Throws what the work throws. */
+  /** Runs a step and records its start, its end, and its rows or its error. Throws what the work throws. */
   record<Result extends { rows: number | null }>(step: JobStep, work: () => Promise<Result>): Promise<Result>
 }
 
-/** Takes a duty for the length of `work`. Null where another process has it, and then nothing is done. */
+/** Holds the lock while `work` runs. Returns null, without running it, if another process holds the lock. */
 export function withJobLock<Result>(
   lockName: LockName,
   dependencies: { jobs: Jobs; holder: string; clock: WaitClock },
   signal: AbortSignal,
   work: (lock: JobLock) => Promise<Result>,
 ): Promise<{ result: Result } | null> {
-  return withNamedLock(lockName, dependencies, signal, (hand) => work(jobLockOf(dependencies.jobs, hand)))
+  return withNamedLock(lockName, dependencies, signal, (held) => work(jobLockOf(dependencies.jobs, held)))
 }
 
-function jobLockOf(jobs: Jobs, { hold, signal, requireHeld: stands, markLost: lose }: HeldLock): JobLock {
+function jobLockOf(jobs: Jobs, { hold, signal, requireHeld, markLost }: HeldLock): JobLock {
   return {
     signal,
-    requireHeld: stands,
+    requireHeld,
     async record({ job, date }, work) {
       const run = await jobs.startRun(hold, job, date)
-      if (run === null) throw lose()
+      if (run === null) throw markLost()
       try {
         const result = await work()
         await jobs.endRun(run, { rows: result.rows, error: null })
         return result
       } catch (error) {
         const words = signal.aborted ? STOPPED_MESSAGE : errorText(error)
-        await jobs.endRun(run, { rows: null, error: words }).catch(() => {}) // the fault itself counts for more
+        await jobs.endRun(run, { rows: null, error: words }).catch(() => {}) // the error of the work matters more
         throw error
       }
     },
   }
 }
 
-/** What went wrong in one line, without control characters. */
+/** Returns the error message in one line, without control characters. */
 export function errorText(error: unknown): string {
   const isPlain = error instanceof BuildFault || error instanceof StoreFault
   const words = (isPlain ? null : userMessageOf(error)) ?? (error instanceof Error ? error.message : String(error))

@@ -1,51 +1,51 @@
-/** The plan of the nights: what is to be made now, given the clock, what there is and what ran. Pure. */
+/** Plans the jobs: which step to run now, by the time, the existing files and the earlier runs. Pure. */
 
 import { type Job, type JobRun, PROCESS_DIED_MESSAGE } from '../store/port/jobs.ts'
 import { addDays, type Day, dayOf, type Instant, startOfDay } from '../values/time.ts'
 import type { FileKind, FileManifest } from './file-store/file-store.ts'
 import { FOLLOWUPS, type FollowupDays } from './followup.ts'
 
-/** One thing to be done; `date` is null for what is of no day. */
+/** One step of work; `date` is null if the step does not belong to a day. */
 export type JobStep = { job: Job; date: Day | null }
 
-/** What the plan goes by. */
+/** The inputs of the plan. */
 export type PlanInputs = {
   now: Instant
-  /** When a round begins: seconds after UTC midnight, rising, one at least. */
+  /** Times at which a round begins, in seconds after midnight UTC, ascending, at least one. */
   times: readonly number[]
-  /** Every day of which registrations are known, and when what is known of it last changed. */
+  /** Every day with registrations, and when its registrations last changed. */
   days: readonly { day: Day; changed: Instant }[]
   files: Readonly<Record<FileKind, readonly FileManifest[]>>
-  /** In the order in which they began. */
+  /** In order of their start. */
   runs: readonly JobRun[]
-  /** Whether anybody crawls, and how many names are wanted from it for follow-up files. */
+  /** Whether a crawler is running, and how many crawl requests for follow-up files are open. */
   crawl: { isRunning: boolean; requested: number }
-  /** When the inbox is to be looked into again for files that were left there; null where none was. */
+  /** When to check the inbox again for files that were left there; null if none was left. */
   inboxRecheckAt: Instant | null
-  /** Seconds for which a follow-up file waits for the crawler, at most. */
+  /** Maximum time in seconds that a follow-up file waits for the crawler. */
   followupWait: number
 }
 
-/** The first step, null where nothing is to be done now; and when to look again. */
+/** The next step, null if there is nothing to do now, and when to plan again. */
 export type JobPlan = { step: JobStep | null; recheckAt: Instant }
 
-/** What is said of a run that was stopped in order: it is no failure. */
+/** The message of a run that was stopped gracefully, which is not a failure. */
 export const STOPPED_MESSAGE = 'it was stopped'
 
-/** Days after their time at which follow-up files are still made: later ones would say nothing of that time. */
+/** Days after its due date for which a follow-up file is still built. Later facts would not describe that date. */
 export const MAX_FOLLOWUP_DELAY_DAYS = 35
-/** How often a job is tried in one round. */
+/** Tries of a step per round. */
 const MAX_TRIES_PER_ROUND = 3
-/** Seconds until a job is tried again that failed; twice as many the next time. */
+/** Seconds before the first retry of a failed step; doubled for each further retry. */
 const RETRY_DELAY_SECONDS = 300
-/** Seconds between two looks while a crawl is waited for, and at most. */
+/** Maximum seconds between two checks while a step waits for the crawler. */
 const CRAWL_CHECK_SECONDS = 60
 const MAX_CHECK_SECONDS = 600
-/** Seconds by which the clock that changes are noted by may differ from the store's. */
+/** Maximum difference in seconds between the clock of the sources and the clock of the store. */
 const SOURCE_CLOCK_SKEW_SECONDS = 300
 const SECONDS_PER_DAY = 86_400
 
-/** The step that comes first: the inbox, then days, oldest first, then follow-ups, then the snapshot. */
+/** Returns the next step: the inbox first, then days, oldest first, then follow-ups, then the snapshot. */
 export function planJobs(inputs: PlanInputs): JobPlan {
   const { now, times, runs } = inputs
   const round = currentRound(now, times)
@@ -59,7 +59,7 @@ export function planJobs(inputs: PlanInputs): JobPlan {
   return { step: null, recheckAt: Math.min(...waits) }
 }
 
-/** Everything that lacks, in its order. What is waited for is left out, and its time added to `waits`. */
+/** Yields the missing steps in order. Skips steps that must wait, and adds their times to `wakeTimes`. */
 function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]): Generator<JobStep> {
   const { now, times, inboxRecheckAt: inboxAgain } = inputs
   const isAgain = inboxAgain !== null && inboxAgain <= now
@@ -68,7 +68,7 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
   if (inboxAgain !== null && !isAgain) wakeTimes.push(inboxAgain)
   for (const { day, changed } of outdatedDays(inputs, history)) {
     if (changed < now) yield { job: 'daily', date: day }
-    else wakeTimes.push(changed + 1) // a file of the same second might be from before the change
+    else wakeTimes.push(changed + 1) // a file of the same second may be older than the change
   }
   yield* dueFollowupJobs(inputs, history, wakeTimes)
   const first = currentRound(now, times.slice(0, 1))
@@ -76,7 +76,7 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
   if (history.lastSuccessSince('snapshot', date, first) === null) yield { job: 'snapshot', date }
 }
 
-/** Days whose sources changed since their file was last made; what changes during the day has to wait for the next round. */
+/** Days whose sources changed after their file was built. Changes during a round wait for the next round. */
 function outdatedDays({ days, files }: PlanInputs, history: RunHistory): PlanInputs['days'] {
   const seen =
     Math.max(history.round, history.lastSuccessSince('inbox', null, history.round)?.endedAt ?? 0) +
@@ -94,7 +94,7 @@ function* dueFollowupJobs(inputs: PlanInputs, history: RunHistory, wakeTimes: In
   for (const { date, generated, after } of dueFollowups(files, now, times[0]!)) {
     const due = followupDueAt(date, after, times[0]!)
     const queued = history.lastSuccessSince(`request-${after}`, date, Math.max(due, generated))
-    const isLate = now - due >= SECONDS_PER_DAY // what the crawler saw now would say nothing of that night
+    const isLate = now - due >= SECONDS_PER_DAY // a probe now would not describe the due date
     const until = queued === null ? now : queued.endedAt! + cutoff
     if (crawl.isRunning && queued === null && !isLate) yield { job: `request-${after}`, date }
     else if (!crawl.isRunning || crawl.requested === 0 || now >= until) yield { job: `followup-${after}`, date }
@@ -104,7 +104,7 @@ function* dueFollowupJobs(inputs: PlanInputs, history: RunHistory, wakeTimes: In
 
 type DueFollowup = Pick<FileManifest, 'date' | 'generated'> & { after: FollowupDays }
 
-/** The follow-up files that lack, or are older than the daily file that they follow: the oldest first. */
+/** Follow-up files that are missing, or older than their daily file, oldest first. */
 function dueFollowups(files: PlanInputs['files'], now: Instant, time: number): DueFollowup[] {
   return FOLLOWUPS.flatMap((after) => {
     const made = new Map(files[`followup-${after}`].map(({ date, generated }) => [date, generated]))
@@ -118,12 +118,12 @@ function dueFollowups(files: PlanInputs['files'], now: Instant, time: number): D
   }).sort((a, b) => followupDueAt(a.date, a.after, time) - followupDueAt(b.date, b.after, time))
 }
 
-/** When the night after day +7 (+30) begins. */
+/** When the first round after day +7 (+30) begins. */
 function followupDueAt(date: Day, after: FollowupDays, time: number): Instant {
   return startOfDay(addDays(date, after + 1)) + time
 }
 
-/** When the round began that is the newest at a time. */
+/** When the current round began. */
 export function currentRound(now: Instant, times: readonly number[]): Instant {
   const midnight = startOfDay(dayOf(now))
   const time = times.findLast((each) => midnight + each <= now)
@@ -152,14 +152,14 @@ class RunHistory {
     }
   }
 
-  /** The newest run that went well and began at or after a time; null for none. */
+  /** The newest successful run that began at or after a time; null if there is none. */
   lastSuccessSince(job: Job, date: Day | null, from: Instant): JobRun | null {
     const went = ({ startedAt: began, endedAt: ended, error }: JobRun): boolean =>
       began >= from && ended !== null && error === null
     return this.#runsOf({ job, date }).findLast(went) ?? null
   }
 
-  /** From when on a step may be tried; null where it has failed too often in this round. */
+  /** When the step may be tried next; null if it has failed too often in this round. */
   retryAt(step: JobStep): Instant | null {
     const failures = this.#runsOf(step).filter(
       ({ startedAt: began, error }) => began >= this.round && error !== null && error !== STOPPED_MESSAGE,
@@ -167,7 +167,7 @@ class RunHistory {
     if (failures.length >= MAX_TRIES_PER_ROUND) return null
     const last = failures.at(-1)
     if (last === undefined) return 0
-    const ended = last.error === PROCESS_DIED_MESSAGE ? last.startedAt : last.endedAt! // when it died nobody knows
+    const ended = last.error === PROCESS_DIED_MESSAGE ? last.startedAt : last.endedAt! // the time of the crash is unknown
     return ended + RETRY_DELAY_SECONDS * 2 ** (failures.length - 1)
   }
 

@@ -1,4 +1,4 @@
-/** The nights: a loop that takes the plan's first step again and again, in one process of all, until it is stopped. */
+/** The job scheduler: runs the next step of the plan in a loop, in one process at a time, until it is stopped. */
 
 import type { WaitClock } from '../store/named-lock.ts'
 import type { Job, LockName } from '../store/port/jobs.ts'
@@ -6,27 +6,27 @@ import type { Store } from '../store/port/store.ts'
 import { type JobLock, withJobLock } from './job-lock.ts'
 import { type JobStep, type PlanInputs, planJobs } from './job-plan.ts'
 
-/** What came of a step. `words`: what there is to say of it; `held`: somebody has to look at it. */
+/** The outcome of a step. `message`: a remark for the log. `held`: the file needs a manual decision. */
 export type StepOutcome = { rows: number | null; message?: string | null; held?: true }
 
 export type JobScheduler = {
   store: Pick<Store, 'jobs' | 'now'>
   holder: string
   clock: WaitClock
-  /** All that a plan goes by, as it is now. */
+  /** Reads the current inputs of the plan. */
   readInputs(): Promise<PlanInputs>
-  /** Does a step, which is given up by the hand's signal. */
+  /** Runs a step; the signal of the lock stops it. */
   run(step: JobStep, lock: JobLock): Promise<StepOutcome>
-  /** Told what happens. */
+  /** Callbacks for the log. */
   events: { done(step: JobStep, outcome: StepOutcome): void; failed(step: JobStep | null, error: unknown): void }
 }
 
-/** Milliseconds until a duty that another process has is asked for again. */
+/** Milliseconds before a lock that another process holds is tried again. */
 const LOCK_RETRY_MS = 20_000
-/** Milliseconds after a fault that is no step's own, such as a store that does not answer. */
+/** Milliseconds to wait after an error outside a step, such as a store that does not respond. */
 const FAULT_RETRY_MS = 60_000
 
-/** The duty that a job belongs to. */
+/** The named lock of each job. */
 export const LOCK_OF_JOB: Readonly<Record<Job, LockName>> = {
   inbox: 'inbox',
   daily: 'daily',
@@ -37,13 +37,13 @@ export const LOCK_OF_JOB: Readonly<Record<Job, LockName>> = {
   snapshot: 'snapshot',
 }
 
-/** Does what is to be done each night until the signal comes; of several processes one works, and the others stand by. */
+/** Runs the due jobs until the signal aborts. If there are several processes, one works and the others stand by. */
 export async function runJobScheduler(scheduler: JobScheduler, signal: AbortSignal): Promise<void> {
   const { clock, events } = scheduler
   while (!signal.aborted) {
     try {
-      const ran = await withJobLock('scheduler', lockDependencies(scheduler), signal, (hand) =>
-        scheduleWhileLocked(scheduler, hand),
+      const ran = await withJobLock('scheduler', lockDependencies(scheduler), signal, (lock) =>
+        scheduleWhileLocked(scheduler, lock),
       )
       if (ran === null) await clock.wait(LOCK_RETRY_MS, signal)
     } catch (error) {
@@ -54,13 +54,13 @@ export async function runJobScheduler(scheduler: JobScheduler, signal: AbortSign
   }
 }
 
-async function scheduleWhileLocked(scheduler: JobScheduler, { signal, requireHeld: stands }: JobLock): Promise<void> {
+async function scheduleWhileLocked(scheduler: JobScheduler, { signal, requireHeld }: JobLock): Promise<void> {
   while (!signal.aborted) {
-    await stands()
-    const { step, recheckAt: again } = planJobs(await scheduler.readInputs())
+    await requireHeld()
+    const { step, recheckAt } = planJobs(await scheduler.readInputs())
     const pause =
       step === null
-        ? await millisecondsUntil(scheduler, again)
+        ? await millisecondsUntil(scheduler, recheckAt)
         : (await runStepIfFree(scheduler, step, signal))
           ? 0
           : LOCK_RETRY_MS
@@ -68,7 +68,7 @@ async function scheduleWhileLocked(scheduler: JobScheduler, { signal, requireHel
   }
 }
 
-/** Does all that is to be done now, and returns. */
+/** Runs all steps that are due now, then returns. */
 export async function runDueJobs(scheduler: JobScheduler, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { step } = planJobs(await scheduler.readInputs())
@@ -76,17 +76,17 @@ export async function runDueJobs(scheduler: JobScheduler, signal: AbortSignal): 
   }
 }
 
-/** Milliseconds, at least one second's. */
+/** Milliseconds until an instant, at least one second. */
 async function millisecondsUntil({ store }: JobScheduler, instant: number): Promise<number> {
   return Math.max(1, instant - (await store.now())) * 1_000
 }
 
-/** Does a step, whatever comes of it; false where another process has its duty. */
+/** Runs a step and reports its outcome. Returns false if another process holds its lock. */
 async function runStepIfFree(scheduler: JobScheduler, step: JobStep, signal: AbortSignal): Promise<boolean> {
   const { events, run: make } = scheduler
   try {
-    const done = await withJobLock(LOCK_OF_JOB[step.job], lockDependencies(scheduler), signal, (hand) =>
-      hand.record(step, () => make(step, hand)),
+    const done = await withJobLock(LOCK_OF_JOB[step.job], lockDependencies(scheduler), signal, (lock) =>
+      lock.record(step, () => make(step, lock)),
     )
     if (done !== null) events.done(step, done.result)
     return done !== null

@@ -1,45 +1,45 @@
-/** What every build has in common: how it is packed, put on the shelf, and given up. */
+/** Compresses and publishes the content of a file: common to all builds. */
 
 import type { DiskSpaceMonitor } from '../store/disk-space.ts'
 import { BuildFault } from './file-store/build-fault.ts'
 import type { FileDescription, FileManifest, FileName, FileStore } from './file-store/file-store.ts'
 import { gzipParallel } from './gzip.ts'
 
-/** What a build is told by whoever runs it. */
+/** The context in which a build runs. */
 export type BuildContext = {
-  /** Gives it up: nothing of it is seen. */
+  /** Stops the build, which then publishes nothing. */
   signal: AbortSignal
-  /** Throws where the work is another process's now; asked just before a file is published. */
+  /** Throws if this process has lost the lock. Called just before a file is published. */
   requireLock: () => Promise<void>
-  /** Told now and then how many rows are written. */
+  /** Called now and then with the number of rows written. */
   onRows: (rows: number) => void
-  /** Of the packing. */
+  /** Number of compression threads. */
   threads: number
-  /** Where there is too little room on a disk the build waits; without, it does not. */
+  /** If set, the build waits while a disk has too little free space. */
   diskSpace?: Pick<DiskSpaceMonitor, 'wait'> | undefined
 }
 
-/** A file that is on the shelf; `isNew` where this build has put it there. */
+/** A published file. `isNew`: this build has published it. */
 export type BuildResult = { manifest: FileManifest; isNew: boolean }
 
-/** `isSame`: whether a file of the same content may stay. `level`: of zlib. */
+/** `isSame`: whether an existing file with the same content may stay. `level`: compression level of zlib. */
 type PublishOptions = {
   describe: () => FileDescription
   isSame: (former: FileManifest, now: FileDescription) => boolean
   level?: number
 }
 
-/** Bytes that are free beside what a file takes, at least: for the store, which grows on the same disk. */
+/** Bytes that must remain free for the store, which may be on the same disk. */
 const SPARE_BYTES = 2 ** 26
 const MEBIBYTE = 2 ** 20
 const GZIP_LEVEL = 6
 
-/** Says that the file on the shelf is what was built. */
+/** Thrown if the published file already has the built content. */
 class UnchangedContent extends Error {}
 
 /**
- * Packs the content and puts it on the shelf, unless the file there has the same content and `isSame` says that it may stay.
- * What the content, or the run, throws leaves the former file.
+ * Compresses and publishes the content, unless the existing file has the same content and `isSame` allows it to stay.
+ * If the content or the build throws, the existing file stays.
  */
 export async function publishFile(
   fileStore: FileStore,
@@ -76,14 +76,14 @@ async function* abortableContent(
 
 async function* withLockCheck(
   packed: AsyncIterable<Uint8Array>,
-  { signal, requireLock: stands }: BuildContext,
+  { signal, requireLock }: BuildContext,
 ): AsyncGenerator<Uint8Array> {
   yield* packed
   signal.throwIfAborted()
-  await stands()
+  await requireLock()
 }
 
-/** Throws BuildFault where the disk of the shelf has less than `bytes` free, and some more. */
+/** Throws BuildFault if the disk of the file store has less free space than `bytes` and a reserve. */
 export async function requireDiskSpace(
   { freeBytes: diskSpace }: Pick<FileStore, 'freeBytes'>,
   what: string,

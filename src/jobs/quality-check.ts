@@ -1,20 +1,20 @@
-/** The gate of daily files: a day of far fewer or far more names than the same weekdays before it is held back until somebody has looked at it. */
+/** The quality gate: holds a daily file that has far fewer or far more names than earlier days of the same weekday. */
 
 import { addDays, type Day } from '../values/time.ts'
 import type { FileManifest } from './file-store/file-store.ts'
 
-/** What the rows of a day may be, in times of the median, and the number of rows by which a day may differ from the median in any case. */
+/** Bounds as multiples of the median. A difference of up to `minDifference` rows from the median is always allowed. */
 export type QualityBounds = { min: number; max: number; minDifference: number }
 
-/** Weeks before a day whose file of the same weekday it is compared with. */
+/** The number of earlier weeks whose file of the same weekday is compared. */
 const COMPARED_WEEKS = 8
-/** Earlier files without which nothing is judged. */
+/** With fewer earlier files, no day is held. */
 const MIN_EARLIER_FILES = 14
 
-/** `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is held back. */
+/** `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is held; null if it is not. */
 export type QualityVerdict = { ratio: number | null; held: string | null }
 
-/** Judges the rows of a day by the files that are handed out. Without bounds, and without a file of the same weekday, no day is held back. */
+/** Compares the rows of a day with the published files. Without bounds or a file of the same weekday, no day is held. */
 export function checkQuality(
   day: Day,
   rows: number,
@@ -27,16 +27,12 @@ export function checkQuality(
   return { ratio, held: bounds === null || median === null || !isJudged ? null : holdReason(rows, median, bounds) }
 }
 
-/** Why a day is held back; null if it is not. */
-function holdReason(
-  rows: number,
-  median: number,
-  { min: least, max: most, minDifference: floor }: QualityBounds,
-): string | null {
-  const isWithin = rows >= least * median && rows <= most * median
-  if (isWithin || Math.abs(rows - median) <= floor) return null
-  const bound = rows < median ? `below ${least} times that` : `above ${most} times that`
-  return `${rows} rows, and the median of the same weekday in the ${COMPARED_WEEKS} weeks before is ${median}: ${bound}, and more than ${floor} rows away`
+/** Returns why a day is held; null if it is not. */
+function holdReason(rows: number, median: number, { min, max, minDifference }: QualityBounds): string | null {
+  const isWithin = rows >= min * median && rows <= max * median
+  if (isWithin || Math.abs(rows - median) <= minDifference) return null
+  const bound = rows < median ? `below ${min} times that` : `above ${max} times that`
+  return `${rows} rows, and the median of the same weekday in the ${COMPARED_WEEKS} weeks before is ${median}: ${bound}, and more than ${minDifference} rows away`
 }
 
 function sameWeekday<File extends Pick<FileManifest, 'date'>>(day: Day, files: readonly File[]): File[] {

@@ -1,4 +1,4 @@
-/** Snapshots: every name that is known when the build begins, as a plain list and with columns, both from one walk over the store. */
+/** Builds snapshots: all names known at the start, as a plain list and with columns, from one pass over the store. */
 
 import { createHash } from 'node:crypto'
 import {
@@ -22,17 +22,17 @@ import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } fr
 export type SnapshotBuild = {
   fileStore: FileStore
   listing: Listing
-  /** The day that the files are named after; null: the one on which the walk begins. */
+  /** The day in the file names; null: the day on which the pass begins. */
   date: Day | null
-  /** How many of each edition stay on the shelf, the newest ones. */
+  /** How many files of each edition to keep; the oldest ones are removed. */
   keepCount: number
-  /** Told how much of a step is done, and how much it is in all; null for what is not known. */
+  /** Called with the amount done and the total amount of a step; null if the total is unknown. */
   onStep?: (step: ListingStage | SnapshotEdition, done: number, all: number | null) => void
 }
 
 export type SnapshotEdition = Extract<FileKind, 'snapshot' | 'enriched'>
 
-/** What an edition is made of. `bytes`: of a name, packed, where no earlier file says it. */
+/** The source of an edition. `bytes`: compressed bytes per name, used if there is no earlier file. */
 type EditionSource = {
   header: string
   bytesPerName: number
@@ -43,14 +43,14 @@ const EDITION_SOURCES: Readonly<Record<SnapshotEdition, EditionSource>> = {
   snapshot: { header: '', bytesPerName: 10, pages: (walk) => walk.names() },
   enriched: { header: `${LISTING_COLUMNS.join()}\n`, bytesPerName: 20, pages: (walk) => walk.rows() },
 }
-/** A file may be larger than the one before it. */
+/** A file may be this much larger than the previous one. */
 const SIZE_GROWTH_ALLOWANCE = 1.2
 /** 1.03 times the size of level 6 on names in byte order, at 1.8 times its speed (bench:gzip). */
 const SNAPSHOT_GZIP_LEVEL = 4
 
-/** Puts both editions on the shelf, and takes off those that are older than what is kept. */
+/** Builds and publishes both editions, then removes the oldest files. */
 export async function buildSnapshots(build: SnapshotBuild, context: BuildContext): Promise<FileManifest[]> {
-  const { listing, fileStore, keepCount: kept, onStep = () => {} } = build
+  const { listing, fileStore, keepCount, onStep = () => {} } = build
   const walk = await listing.start({ signal: context.signal, onStage: onStep })
   try {
     const date = build.date ?? dayOf(walk.startedAt)
@@ -62,7 +62,7 @@ export async function buildSnapshots(build: SnapshotBuild, context: BuildContext
       }
       const { manifest } = await buildEdition(edition, date, { fileStore, listing: walk }, { ...context, onRows })
       built.push(manifest)
-      await removeOldSnapshots(fileStore, edition, date, kept)
+      await removeOldSnapshots(fileStore, edition, date, keepCount)
     }
     return built
   } finally {
@@ -70,7 +70,7 @@ export async function buildSnapshots(build: SnapshotBuild, context: BuildContext
   }
 }
 
-/** Puts one edition on the shelf, of the names of a walk. */
+/** Builds and publishes one edition from the names of a pass. */
 export async function buildEdition(
   edition: SnapshotEdition,
   date: Day,
@@ -86,7 +86,7 @@ export async function buildEdition(
   )
   const count = new PageSummary(context)
   const describe = (): FileDescription => ({ generated: listing.startedAt, ...count.counts(), held: null })
-  const isSame = (): boolean => false // of which moment it is says the file that is there
+  const isSame = (): boolean => false // every snapshot has its own point in time
   return publishFile(
     fileStore,
     fileName(edition, date),
@@ -103,11 +103,11 @@ async function removeOldSnapshots(
   keepCount: number,
 ): Promise<void> {
   const others = (await fileStore.list(edition)).filter(({ date }) => date !== built)
-  const most = Math.max(0, others.length - (keepCount - 1))
-  for (const { name } of others.slice(0, most)) await fileStore.remove(name)
+  const excess = Math.max(0, others.length - (keepCount - 1))
+  for (const { name } of others.slice(0, excess)) await fileStore.remove(name)
 }
 
-/** Counts the pages that go into a file. */
+/** Summarizes the pages of a file. */
 class PageSummary {
   readonly #context: BuildContext
   readonly #digest = createHash('sha256')
@@ -144,7 +144,7 @@ class PageSummary {
   }
 }
 
-/** Gives the memory of a page back now, since who packs it has copied it: the collector would wait for a hundred more. */
+/** Frees the memory of a page that the compressor has copied. The garbage collector would wait for many more pages. */
 function releaseBuffer({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

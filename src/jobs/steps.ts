@@ -1,4 +1,4 @@
-/** What the nights go by, and how each step of theirs is done: the plan's words on one side, the builders on the other. */
+/** Reads the inputs of the job plan, and runs each of its steps with the matching builder. */
 
 import type { Registrations } from '../registrations/registrations.ts'
 import { RUN_RETENTION_SECONDS } from '../store/port/jobs.ts'
@@ -13,29 +13,29 @@ import type { StepOutcome } from './job-scheduler.ts'
 import type { BuildContext } from './publish.ts'
 import type { QualityBounds } from './quality-check.ts'
 
-/** All that the files of the nights are made with. */
+/** The dependencies of all jobs. */
 export type JobDependencies = {
   store: Store
   fileStore: FileStore
-  /** Where the names of each day come from. */
+  /** The source of the names of each day. */
   registrations: Pick<Registrations, 'days' | 'registered'>
-  /** Null: every day is handed out. */
+  /** Null: every day is published. */
   qualityBounds: QualityBounds | null
-  /** Of the packing. */
+  /** Number of compression threads. */
   threads: number
-  /** Brings in what lies in the inbox. */
+  /** Imports the files in the inbox. */
   processInbox(run: BuildContext): Promise<StepOutcome>
-  /** When files that it left are to be looked at again; null where it left none. */
+  /** When to check the files again that it left in the inbox; null if it left none. */
   inboxRecheckAt(): Instant | null
-  /** What builds wait for where a disk has too little room; without, they do not. */
+  /** If set, builds wait while a disk has too little free space. */
   diskSpace?: BuildContext['diskSpace']
-  /** Builds the snapshots. */
+  /** Builds both snapshots. */
   buildSnapshots(run: BuildContext): Promise<StepOutcome>
 }
 
 type StepOptions = Pick<BuildContext, 'onRows'> & { release?: boolean }
 
-/** What a plan goes by, but for what the settings say. */
+/** Reads the inputs of the plan that do not come from the settings. */
 export async function readPlanInputs({
   store,
   fileStore,
@@ -47,7 +47,7 @@ export async function readPlanInputs({
   const now = await store.now()
   const days = await sources.days()
   const crawlers = await store.schedule.crawlers()
-  const wanted = crawlers.length === 0 ? 0 : await store.crawlRequests.count('followup')
+  const requested = crawlers.length === 0 ? 0 : await store.crawlRequests.count('followup')
   const files = {} as Record<FileKind, FileManifest[]>
   for (const kind of FILE_KINDS) files[kind] = await fileStore.list(kind)
   return {
@@ -55,12 +55,12 @@ export async function readPlanInputs({
     days,
     files,
     runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
-    crawl: { isRunning: crawlers.length > 0, requested: wanted },
+    crawl: { isRunning: crawlers.length > 0, requested: requested },
     inboxRecheckAt: inboxAgain(),
   }
 }
 
-/** Does one step. */
+/** Runs one step. */
 export async function runStep(
   dependencies: JobDependencies,
   { job, date }: JobStep,
@@ -114,9 +114,9 @@ async function runDailyStep(
     return {
       rows,
       held: true,
-      message: `${day} is held back: ${held}. If that is right: domaindex build daily --date ${day} --release`,
+      message: `${day} is held: ${held}. If the number is correct, run domaindex build daily --date ${day} --release`,
     }
-  return { rows, message: isNew ? null : `${day} is as it was` }
+  return { rows, message: isNew ? null : `${day} is unchanged` }
 }
 
 async function runFollowupStep(

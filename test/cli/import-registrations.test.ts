@@ -43,7 +43,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
       counts(second.stdout),
       'zone:test 2026-11-19, names 8000, registered 500, dropped 500, unusable 0, new 500\n',
     )
-    assert.match((await take('19')).stdout, /new 0 .*\nit was taken before, and nothing has changed\n$/)
+    assert.match((await take('19')).stdout, /new 0 .*\nit was imported before, and nothing has changed\n$/)
     await withStore(async (store) => {
       assert.notEqual(await store.facts.lookup(parseName(`${names(500, NAMES).at(-1)}.test`)!), null)
       assert.deepEqual(await faultsOf(store), [])
@@ -87,7 +87,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     child.kill('SIGINT')
     const { stdout, stderr, ...ended } = await outcome
     assert.deepEqual([ended, stdout], [{ code: null, signal: 'SIGINT' }, ''])
-    assert.equal(stderr, 'stopped; nothing more of - is taken: run it again\n')
+    assert.equal(stderr, 'stopped; the import of - is incomplete: run it again\n')
     assert.deepEqual(filesOf(path('data/zones')), files)
   })
 
@@ -98,7 +98,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.deepEqual([strict.code, strict.stdout], [3, ''])
     assert.equal(
       strict.stderr,
-      'line 3: the owner of a delegation is no name\nstopped at line 3; nothing of - is taken\n',
+      'line 3: the owner of a delegation is no name\nstopped at line 3; nothing of - is imported\n',
     )
     const { code, stdout } = await run(
       ['import', '--format', 'zone', '-', '--date', '2026-11-18', '--rejects', 'rejects'],
@@ -155,14 +155,17 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     const { run, path } = folderOf(t)
     for (const [args, words] of [
       [[], /name the file, or - for standard input/],
-      [['--inbox', '--strict'], /--strict is not for --inbox/],
+      [['--inbox', '--strict'], /--strict cannot be used with --inbox/],
       [['a', '--tld', 'com'], /--tld is for --format zone/],
       [['a', '--no-registrations'], /--no-registrations is for --format names/],
       [
         ['-', '--format', 'names', '--no-registrations', '--date', '2026-11-19'],
-        /--date is not for --no-registrations/,
+        /--date cannot be used with --no-registrations/,
       ],
-      [['-', '--format', 'names', '--no-registrations', '--list', 'a'], /--list is not for --no-registrations/],
+      [
+        ['-', '--format', 'names', '--no-registrations', '--list', 'a'],
+        /--list cannot be used with --no-registrations/,
+      ],
       [['a', '--format', 'zone'], /a cannot be read: no such file or directory/],
       [['-', '--format', 'names', '--list', '../x', '--date', '2026-11-19'], /--list takes letters a to z/],
     ] as const) {
@@ -176,7 +179,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
   test('--inbox takes what lies in the inbox, and says what became of each file', async (t) => {
     const { path, run } = folderOf(t)
     const env = { DOMAINDEX_INBOX: path('in') }
-    assert.equal((await run(['import', '--inbox'], { env })).stdout, 'nothing lies in the inbox\n')
+    assert.equal((await run(['import', '--inbox'], { env })).stdout, 'the inbox is empty\n')
     mkdirSync(path('in'))
     writeFileSync(path('in/test-2026-11-18.zone.gz'), FIRST)
     writeFileSync(path('in/2026-11-19.names'), 'a.example\n')
@@ -188,7 +191,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.deepEqual(stdout.trim().split('\n'), [
       'test-2026-11-18.zone.gz: zone:test 2026-11-18, names 8000, registered 0, dropped 0, unusable 0, new 8000',
       'test-2026-11-18.zone.gz: there is no zone of the week before 2026-11-18, so nothing counts as registered or dropped',
-      '2026-11-19.names: left where it is, its time lies ahead',
+      '2026-11-19.names: left in the inbox, its time lies ahead',
     ])
   })
 })

@@ -158,7 +158,7 @@ test('a day that has no file, or whose file is held back, has no follow-up', asy
   await assert.rejects(makeFollowup(world), /^BuildFault: there is no daily file of 2026-11-19: build it first$/)
   for (let before = 1; before <= 14; before++) await makeDaily(world, addDays(DAY, -before), some(10))
   await makeDaily(world, DAY, some(1))
-  await assert.rejects(makeFollowup(world), /the daily file of 2026-11-19 is held back \(1 rows.*\): release it first$/)
+  await assert.rejects(makeFollowup(world), /the daily file of 2026-11-19 is held \(1 rows.*\): release it first$/)
 })
 
 test('a follow-up that is given up leaves the former one', async () => {

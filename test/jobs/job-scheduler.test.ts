@@ -107,7 +107,7 @@ test('a day that changed is made anew the next night; one that only was touched 
   putList(folder, other, some(3), NIGHT + 4000)
   clock.now += 86_400
   const done = await runNight(works)
-  assert.deepEqual(done.slice(1, 3), ['daily 2026-11-18: 2026-11-18 is as it was', 'daily 2026-11-19'])
+  assert.deepEqual(done.slice(1, 3), ['daily 2026-11-18: 2026-11-18 is unchanged', 'daily 2026-11-19'])
   const [before, day] = await works.fileStore.list('daily')
   assert.deepEqual([before!.revision, day!.revision, day!.rows], [1, 2, 4])
 })
@@ -120,7 +120,7 @@ test('a day that is held back is told with what to do, and once', async (t) => {
   const [words] = done.filter((each) => each.includes('held'))
   assert.match(
     words ?? '',
-    /^daily 2026-11-19: 2026-11-19 is held back: 1 rows.*domaindex build daily --date 2026-11-19 --release$/,
+    /^daily 2026-11-19: 2026-11-19 is held: 1 rows.*domaindex build daily --date 2026-11-19 --release$/,
   )
   assert.deepEqual(await runNight(works), [])
 })

@@ -1,4 +1,4 @@
-/** What the account commands are given: texts become words, or the command ends with what they may be. */
+/** Parses the arguments of the account commands. An invalid argument ends the command with the allowed values. */
 
 import { InvalidArgumentError } from 'commander'
 import { type Account, ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
@@ -8,12 +8,12 @@ import type { Ledger } from '../../store/port/ledger.ts'
 import { type Day, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
 
 const MAX_TOKEN_NAME_LENGTH = 100
-/** Accounts that are read at once. */
+/** Accounts per read. */
 const ACCOUNT_PAGE_ROWS = 1_000
 
 export function parseEmailArgument(text: string): string {
   const email = parseEmail(text)
-  if (email === null) throw new InvalidArgumentError('It is no email address, as in ann@example.com.')
+  if (email === null) throw new InvalidArgumentError('It must be an email address such as ann@example.com.')
   return email
 }
 
@@ -21,7 +21,7 @@ export function parsePeriodArgument(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period
   throw new InvalidArgumentError(
-    'A period is PLAN:FIRST..LAST or PLAN:FIRST.. with the plan basic or premium and days as in 2026-01-31, the last not before the first.',
+    'A period is PLAN:FIRST..LAST or PLAN:FIRST.. with the plan basic or premium and days such as 2026-01-31. The last day must not be before the first.',
   )
 }
 
@@ -31,30 +31,27 @@ export function parseAddonArgument(text: string): Addon {
   return addon
 }
 
-/** The name of a token. */
 export function parseTokenNameArgument(text: string): string {
   const name = text.trim()
   if (/^\P{Cc}+$/u.test(name) && name.length <= MAX_TOKEN_NAME_LENGTH) return name
-  throw new InvalidArgumentError(
-    `A name has 1 to ${MAX_TOKEN_NAME_LENGTH} characters, none of them a control character.`,
-  )
+  throw new InvalidArgumentError(`A name has 1 to ${MAX_TOKEN_NAME_LENGTH} characters and no control characters.`)
 }
 
-/** An instant, or a day for its first second. */
+/** Parses an instant, or a day as its first second. */
 export function parseInstantArgument(text: string): Instant {
   const day = parseDay(text)
   const instant = day === null ? parseInstant(text) : startOfDay(day)
   if (instant !== null) return instant
-  throw new InvalidArgumentError('It is a day or an instant, as in 2027-01-31 or 2027-01-31T12:00:00Z.')
+  throw new InvalidArgumentError('It must be a day or an instant such as 2027-01-31 or 2027-01-31T12:00:00Z.')
 }
 
 export function parseDayArgument(text: string): Day {
   const day = parseDay(text)
-  if (day === null) throw new InvalidArgumentError('It is a day, as in 2026-01-31.')
+  if (day === null) throw new InvalidArgumentError('It must be a day such as 2026-01-31.')
   return day
 }
 
-/** All accounts by address. */
+/** Returns all accounts, sorted by email address. */
 export async function allAccounts(ledger: Ledger): Promise<Account[]> {
   const accounts: Account[] = []
   for (;;) {
@@ -64,7 +61,7 @@ export async function allAccounts(ledger: Ledger): Promise<Account[]> {
   }
 }
 
-/** The account of an address. Throws CommandFault where there is none. */
+/** Returns the account of an email address. Throws CommandFault if there is none. */
 export async function requireAccount(ledger: Ledger, email: string): Promise<Account> {
   const account = await ledger.account(email)
   if (account === null) throw new CommandFault(`there is no account ${email}`)

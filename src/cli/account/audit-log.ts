@@ -1,4 +1,4 @@
-/** `domaindex account log`: the audit log, who changed accounts, tokens and secrets, when, and what. */
+/** `domaindex account log`: prints the audit log, which records who changed accounts, tokens and secrets, and when. */
 
 import type { Command } from 'commander'
 import type { AuditEntry, AuditFilter } from '../../accounts/audit.ts'
@@ -12,7 +12,7 @@ import { alignedColumns, zoned } from './print.ts'
 
 type AuditLogOptions = { from?: Day; to?: Day; json?: true }
 
-/** Entries that are read at once. */
+/** Entries per read. */
 const AUDIT_PAGE_ROWS = 1_000
 
 export function defineLog(command: Command): void {
@@ -21,17 +21,17 @@ export function defineLog(command: Command): void {
     .description('print who changed accounts, tokens and secrets, when, and what')
     .argument(
       '[email]',
-      'the address of the account, also of a deleted one; without it, all changes',
+      'the email address of an account, which may be deleted; without it, all changes',
       parseEmailArgument,
     )
     .option('--from <day>', 'the first day (UTC)', parseDayArgument)
     .option('--to <day>', 'the last day (UTC)', parseDayArgument)
-    .option('--json', 'print one JSON object: log, the oldest change first')
+    .option('--json', 'print one JSON object: log, oldest change first')
     .action(printAuditLog)
 }
 
 async function printAuditLog(email: string | undefined, { from, to, json }: AuditLogOptions): Promise<void> {
-  if (from !== undefined && to !== undefined && to < from) throw new UsageFault(`--to ${to} lies before --from ${from}`)
+  if (from !== undefined && to !== undefined && to < from) throw new UsageFault(`--to ${to} is before --from ${from}`)
   const filter: AuditFilter = {
     email: email ?? null,
     from: from === undefined ? null : startOfDay(from),

@@ -29,7 +29,7 @@ export function defineChanges(command: Command): void {
   defineAddons(command.command('addon').description('add and remove add-ons'))
   defineSuspension(command)
   accountCommand(command.command('delete').description('delete an account, its tokens and its usage'))
-    .option('--yes', 'confirm it; without it nothing is deleted')
+    .option('--yes', 'confirm the deletion; without it nothing is deleted')
     .action(deleteAccountCommand)
 }
 
@@ -40,7 +40,7 @@ function definePeriods(command: Command): void {
       changeAccount('period add', email, json, (changes, account) => addPeriodOrFail(changes, account, period)),
     )
   accountCommand(command.command('remove').description('remove a period'))
-    .argument('<first>', 'its first day, or the period as it is shown')
+    .argument('<first>', 'its first day, or the period as account show prints it')
     .action((email: string, first: string, { json }: ChangeOptions) =>
       changeAccount('period remove', email, json, (changes, account) => removePeriodOrFail(changes, account, first)),
     )
@@ -61,19 +61,19 @@ function defineAddons(command: Command): void {
 
 function defineSuspension(command: Command): void {
   accountCommand(
-    command.command('suspend').description('refuse all tokens of an account within a second, until it is resumed'),
+    command.command('suspend').description('reject all tokens of an account, within a second, until it is resumed'),
   ).action((email: string, { json }: ChangeOptions) => changeAccount('suspend', email, json, suspendAccountCommand))
-  accountCommand(command.command('resume').description('let a suspended account in again')).action(
+  accountCommand(command.command('resume').description('accept the tokens of a suspended account again')).action(
     (email: string, { json }: ChangeOptions) => changeAccount('resume', email, json, resumeAccountCommand),
   )
 }
 
 const accountCommand = (command: Command): Command =>
   command
-    .argument('<email>', 'the address of the account', parseEmailArgument)
-    .option('--json', 'print one JSON object: the account as it is then')
+    .argument('<email>', 'the email address of the account', parseEmailArgument)
+    .option('--json', 'print one JSON object: the changed account')
 
-/** Changes an account by the subcommand `name`, and prints it. */
+/** Changes an account and prints it. `name`: the subcommand, for the audit log. */
 async function changeAccount(
   name: string,
   email: string,
@@ -104,12 +104,12 @@ async function removePeriodOrFail(
   const day = parseDay(text)
   const period = periods.find((each) => each.first === day || formatPeriod(each) === text.trim())
   if (period !== undefined && (await changes.removePeriod(id, period.first))) return
-  const there = periods.map(formatPeriod).join(', ') || 'none'
-  throw new CommandFault(`${email} has no period ${text}; it has ${there}`)
+  const existing = periods.map(formatPeriod).join(', ') || 'none'
+  throw new CommandFault(`${email} has no period ${text}; it has ${existing}`)
 }
 
 async function suspendAccountCommand(changes: LedgerChanges, { id, email }: Account, now: Instant): Promise<void> {
-  if (!(await changes.suspendAccount(id, now))) throw new CommandFault(`${email} is suspended already`)
+  if (!(await changes.suspendAccount(id, now))) throw new CommandFault(`${email} is already suspended`)
 }
 
 async function resumeAccountCommand(changes: LedgerChanges, { id, email }: Account): Promise<void> {
@@ -118,7 +118,9 @@ async function resumeAccountCommand(changes: LedgerChanges, { id, email }: Accou
 
 async function deleteAccountCommand(email: string, { yes, json }: ChangeOptions & { yes?: true }): Promise<void> {
   if (!yes)
-    throw new UsageFault(`this deletes ${email} with its tokens and usage for good, and nothing is done yet: add --yes`)
+    throw new UsageFault(
+      `this permanently deletes ${email} with its tokens and usage: add --yes to confirm; nothing is deleted yet`,
+    )
   await withExistingStore('read', async ({ ledger }) => {
     const { id } = await requireAccount(ledger, email)
     await ledger.as(actorOf('domaindex account delete')).deleteAccount(id)

@@ -1,4 +1,4 @@
-/** `domaindex account create`: an account with its periods, add-ons and first token, made whole or not at all. */
+/** `domaindex account create`: creates an account with its periods, add-ons and first token in one transaction. */
 
 import { randomBytes } from 'node:crypto'
 import { type Command, Option } from 'commander'
@@ -19,13 +19,13 @@ type CreateOptions = { plan: Plan; period: Period[]; addon: Addon[]; role: Role;
 export function defineCreate(command: Command): void {
   command
     .command('create')
-    .description('make an account, and print its first token')
-    .argument('<email>', 'the address of the account', parseEmailArgument)
+    .description('create an account and print its first token')
+    .argument('<email>', 'the email address of the account', parseEmailArgument)
     .addOption(new Option('--plan <plan>', 'the base plan').choices(PLANS).default('free'))
-    .option('--period <period>', 'a subscription period; any number of them', collectPeriod, [])
-    .option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); any number of them`, collectAddon, [])
+    .option('--period <period>', 'a subscription period; may be repeated', collectPeriod, [])
+    .option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); may be repeated`, collectAddon, [])
     .addOption(new Option('--role <role>', 'the role').choices(ROLES).default('user'))
-    .option('--json', 'print one JSON object: the account, and its token')
+    .option('--json', 'print one JSON object: the account and its token')
     .action(createAccountCommand)
 }
 
@@ -41,19 +41,19 @@ async function createAccountCommand(
   const token = makeToken(randomBytes(TOKEN_BYTES))
   const { account, now } = await withNewStore(async ({ ledger, now }) => {
     const instant = await now()
-    const given: NewAccount = { email, role, plan, periods, addons }
+    const newAccount: NewAccount = { email, role, plan, periods, addons }
     return {
       account: await ledger
         .as(actorOf('domaindex account create'))
-        .createAccount(given, instant, newTokenRecord(token, 'first', null)),
+        .createAccount(newAccount, instant, newTokenRecord(token, 'first', null)),
       now: instant,
     }
   })
-  if (account === null) throw new CommandFault(`${email} has an account already`)
+  if (account === null) throw new CommandFault(`${email} already has an account`)
   printResult(json, { ...accountObject(account, now), token }, [...accountLines(account, now), ...newTokenLines(token)])
 }
 
-/** Throws CommandFault where two of the periods have a day in common. */
+/** Throws CommandFault if two of the periods overlap. */
 function requireNoOverlap(periods: readonly Period[]): void {
   for (const [index, period] of periods.entries()) {
     const other = periods.slice(0, index).find((each) => periodsOverlap(each, period))
@@ -61,7 +61,7 @@ function requireNoOverlap(periods: readonly Period[]): void {
   }
 }
 
-/** Opens the store that the settings name for the length of `work`; it is made where it is not there. */
+/** Opens the configured store while `work` runs. Creates the store if it does not exist. */
 async function withNewStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
   const { store: url, secret, pool } = loadSettings()
   const store = await openStore(url, { access: 'read', ledger: 'own', secret, pool })

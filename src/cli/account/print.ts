@@ -1,4 +1,4 @@
-/** How accounts and tokens are printed: as lines for people, and as JSON with instants in RFC 3339. */
+/** Formats accounts and tokens: as lines of text, and as JSON with instants in RFC 3339. */
 
 import { styleText } from 'node:util'
 import type { Account } from '../../accounts/account.ts'
@@ -68,15 +68,15 @@ function tokenState({ revoked, expires }: Token, now: Instant): string {
 
 const lastUsedText = ({ last_used }: Token): string => zonedOrNull(last_used) ?? 'never'
 
-/** The one time that a token is shown. */
+/** The lines that show a new token. Later its text cannot be shown again. */
 export function newTokenLines(token: string): string[] {
   return [
     `  token    ${token}`,
-    styleText('dim', '           shown only now: the store keeps no more than a digest of it'),
+    styleText('dim', '           save it now: it cannot be shown again, because the store keeps only its digest'),
   ]
 }
 
-/** Rows of cells, the first row their headings, in columns that are as wide as they need. */
+/** Aligns rows of cells in columns. The first row has the headings. */
 export function alignedColumns(rows: readonly string[][]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>

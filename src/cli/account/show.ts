@@ -1,4 +1,4 @@
-/** `domaindex account list` and `show`. */
+/** `domaindex account list` and `domaindex account show`. */
 
 import type { Command } from 'commander'
 import type { Account } from '../../accounts/account.ts'
@@ -17,13 +17,13 @@ type ShowOptions = { json?: true }
 export function defineShow(command: Command): void {
   command
     .command('list')
-    .description('list all accounts by address')
+    .description('list all accounts by email address')
     .option('--json', 'print one JSON object: accounts')
     .action(listAccounts)
   command
     .command('show')
-    .description('show an account, its tokens and what it used today')
-    .argument('<email>', 'the address of the account', parseEmailArgument)
+    .description("show an account, its tokens and today's usage")
+    .argument('<email>', 'the email address of the account', parseEmailArgument)
     .option('--json', 'print one JSON object: the account, its tokens, limit and used')
     .action(showAccount)
 }
@@ -43,7 +43,7 @@ async function listAccounts({ json }: ShowOptions): Promise<void> {
   printResult(json, { accounts: accounts.map((account) => accountObject(account, now)) }, lines)
 }
 
-/** Calls of a day by an account that has no limit, which nothing but its usage counts. */
+/** Counts the calls of a day of an account without a limit: only its usage records them. */
 async function callsWithoutLimit(ledger: Ledger, { id }: Account, day: Day): Promise<number> {
   return (await ledger.usage(id, day, day)).reduce((sum, { calls }) => sum + calls, 0)
 }

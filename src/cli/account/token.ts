@@ -1,4 +1,4 @@
-/** `domaindex account token`: makes, lists and revokes the tokens of an account. */
+/** `domaindex account token`: creates, lists and revokes the tokens of an account. */
 
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
@@ -14,14 +14,14 @@ import { newTokenLines, tokenLines, tokenObject } from './print.ts'
 type TokenOptions = { json?: true }
 
 export function defineTokens(command: Command): void {
-  const tokens = command.command('token').description('make, list and revoke tokens')
-  tokenCommand(tokens, 'create', 'make a token, and print it this once')
-    .option('--name <name>', 'what people tell it by', parseTokenNameArgument, 'unnamed')
-    .option('--expires <when>', 'the day (UTC) or instant from which on it is refused', parseInstantArgument)
+  const tokens = command.command('token').description('create, list and revoke tokens')
+  tokenCommand(tokens, 'create', 'create a token and print it; it cannot be shown again')
+    .option('--name <name>', 'a name for the token', parseTokenNameArgument, 'unnamed')
+    .option('--expires <when>', 'the day (UTC) or instant from which it is rejected', parseInstantArgument)
     .action(createTokenCommand)
   tokenCommand(tokens, 'list', 'list the tokens').action(listTokens)
-  tokenCommand(tokens, 'revoke', 'revoke a token: it is refused everywhere within a second')
-    .argument('[token]', 'its id, name or beginning; may be left out where one alone is active')
+  tokenCommand(tokens, 'revoke', 'revoke a token: every server rejects it within a second')
+    .argument('[token]', 'its id, its name or its first 8 characters; optional if only one token is active')
     .action(revokeTokenCommand)
 }
 
@@ -29,7 +29,7 @@ const tokenCommand = (command: Command, name: string, description: string): Comm
   command
     .command(name)
     .description(description)
-    .argument('<email>', 'the address of the account', parseEmailArgument)
+    .argument('<email>', 'the email address of the account', parseEmailArgument)
     .option('--json', 'print one JSON object')
 
 async function createTokenCommand(
@@ -41,7 +41,7 @@ async function createTokenCommand(
   await withExistingStore('read', async ({ ledger, now: clock }) => {
     const now = await clock()
     if (expires !== null && expires <= now)
-      throw new CommandFault('the token would have expired already: name a later --expires')
+      throw new CommandFault('the token would already have expired: use a later --expires')
     const { id } = await requireAccount(ledger, email)
     const token = await ledger
       .as(actorOf('domaindex account token create'))
@@ -62,36 +62,36 @@ async function listTokens(email: string, { json }: TokenOptions): Promise<void> 
   })
 }
 
-async function revokeTokenCommand(email: string, given: string | undefined, { json }: TokenOptions): Promise<void> {
+async function revokeTokenCommand(email: string, selector: string | undefined, { json }: TokenOptions): Promise<void> {
   await withExistingStore('read', async ({ ledger, now: clock }) => {
     const now = await clock()
     const account = await requireAccount(ledger, email)
     const active = (await ledger.tokens(account.id)).filter((token) => isActive(token, now))
-    const meant = findActiveTokens(active, given)
-    const [token] = meant
-    if (meant.length > 1)
+    const matching = findActiveTokens(active, selector)
+    const [token] = matching
+    if (matching.length > 1)
       throw new CommandFault(
-        `${email} has several such tokens; name one by its id:\n${tokenLines(meant, now).join('\n')}`,
+        `several tokens of ${email} match; select one by its id:\n${tokenLines(matching, now).join('\n')}`,
       )
     if (
       token === undefined ||
       !(await ledger.as(actorOf('domaindex account token revoke')).revokeToken(account.id, token.id, now))
     )
       throw new CommandFault(
-        `${email} has no such token that is active; domaindex account token list ${email} shows all`,
+        `${email} has no such active token; domaindex account token list ${email} shows all tokens`,
       )
     const revoked = { ...token, revoked: now }
     printResult(json, { email, ...tokenObject(revoked, now) }, tokenLines([revoked], now))
   })
 }
 
-/** The active tokens that a text may mean: by id, else by name or beginning; without a text all of them. */
-function findActiveTokens(active: readonly Token[], given: string | undefined): readonly Token[] {
-  const text = given?.trim()
+/** Finds the active tokens that a text matches: by id, else by name or hint. Without a text, all of them match. */
+function findActiveTokens(active: readonly Token[], selector: string | undefined): readonly Token[] {
+  const text = selector?.trim()
   if (text === undefined) return active
   if (parseToken(text) !== null)
     throw new CommandFault(
-      'name a token by its id, name or first 8 characters: a whole one is seen in the list of processes',
+      'select a token by its id, name or first 8 characters: the process list would show the whole token',
     )
   const byId = active.filter((token) => String(token.id) === text)
   return byId.length > 0 ? byId : active.filter(({ name, hint }) => name === text || hint === text.replace(/…$/, ''))

@@ -1,4 +1,4 @@
-/** `domaindex account usage`: the calls that counted, by day, endpoint and token. */
+/** `domaindex account usage`: prints the counted calls by day, endpoint and token. */
 
 import { type Command, Option } from 'commander'
 import type { Account } from '../../accounts/account.ts'
@@ -12,18 +12,18 @@ import { alignedColumns } from './print.ts'
 
 type UsageOptions = { from?: Day; to?: Day; csv?: true; json?: true }
 
-/** Usage with the names that people know. */
+/** Usage with email addresses and token names instead of ids. */
 type UsageRow = { day: Day; email: string; endpoint: string; token: number; token_name: string; calls: number }
 
-/** Days that are shown without --from. */
+/** Days shown without --from. */
 const DEFAULT_USAGE_DAYS = 30
 const USAGE_COLUMNS = ['day', 'email', 'endpoint', 'token', 'token_name', 'calls'] as const
 
 export function defineUsage(command: Command): void {
   command
     .command('usage')
-    .description('print the calls that counted, by day, endpoint and token')
-    .argument('[email]', 'the address of the account; without it, every account', parseEmailArgument)
+    .description('print the counted calls by day, endpoint and token')
+    .argument('[email]', 'the email address of the account; without it, every account', parseEmailArgument)
     .option('--from <day>', `the first day (UTC); without it, the last ${DEFAULT_USAGE_DAYS} days`, parseDayArgument)
     .option('--to <day>', 'the last day (UTC)', parseDayArgument)
     .addOption(new Option('--csv', 'print CSV (RFC 4180) with a header').conflicts('json'))
@@ -32,7 +32,7 @@ export function defineUsage(command: Command): void {
 }
 
 async function printUsage(email: string | undefined, { from, to, csv, json }: UsageOptions): Promise<void> {
-  if (from !== undefined && to !== undefined && to < from) throw new UsageFault(`--to ${to} lies before --from ${from}`)
+  if (from !== undefined && to !== undefined && to < from) throw new UsageFault(`--to ${to} is before --from ${from}`)
   const { rows, first } = await withExistingStore('read', async ({ ledger, now }) => {
     const first = from ?? addDays(to ?? dayOf(await now()), 1 - DEFAULT_USAGE_DAYS)
     const accounts = email === undefined ? await allAccounts(ledger) : [await requireAccount(ledger, email)]
@@ -74,7 +74,7 @@ function usageCsv(rows: readonly UsageRow[]): string[] {
   ]
 }
 
-/** A field of CSV, RFC 4180, chapter 2. */
+/** Quotes a CSV field (RFC 4180, chapter 2). */
 function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,4 +1,4 @@
-/** `domaindex build daily` and `domaindex build followup`: the files of a day, at once and by hand. */
+/** `domaindex build daily` and `domaindex build followup`: build the files of a day manually. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
@@ -15,39 +15,40 @@ import { startProgress } from '../program/progress.ts'
 import { runStepManually } from './run-manually.ts'
 
 const BUILD_DAILY_HELP = `
-A day whose names are far fewer or far more than those of the same weekday before
-(DOMAINDEX_DAILY_BOUNDS, DOMAINDEX_DAILY_MIN_DIFFERENCE) is held back: its file is there, and nobody gets it. Look at where its names come from; where they are right, --release hands it out.
+A day with far fewer or far more names than earlier days of the same weekday is held (DOMAINDEX_DAILY_BOUNDS,
+DOMAINDEX_DAILY_MIN_DIFFERENCE): its file is built but not available for download. Check where its names come from. If they
+are correct, publish the file with --release.
 
-Exit codes: 0 the file is there, 1 it could not be built, 2 wrong usage, 3 it is held back.`
+Exit codes: 0 the file is published, 1 it could not be built, 2 wrong usage, 3 it is held.`
 
 const BUILD_FOLLOWUP_HELP = `
-Without --date the files that the newest night was to make. The names are not queued for the crawler, and nothing is waited for: the
-rows say what is known now.
+Without --date, this builds the follow-up files that are due today. It does not request probes and does not wait for the
+crawler: the rows contain the current facts.
 
-Exit codes: 0 the files are there, 1 they could not be built.`
+Exit codes: 0 the files are published, 1 they could not be built.`
 
-/** A file that was built, and what is to be said of it. */
+/** A built file, and a note to print below it. */
 type BuiltFile = { manifest: FileManifest; note: string | null }
 type BuildRequest = { dependencies: JobDependencies; step: JobStep; release?: boolean }
 
 export function defineBuildDaily(command: Command): void {
   command
     .command('daily')
-    .description('the names that were registered on a day')
+    .description('build the file of the names registered on a day')
     .option('--date <day>', 'the day of registration (default: yesterday, UTC)', parseBuildDay)
-    .option('--release', 'hand the day out, even where it is out of bounds')
+    .option('--release', 'publish the file even if its number of names is out of bounds')
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_DAILY_HELP)
     .action(({ date = null, release = false, json }: { date?: Day | null; release?: boolean; json?: true }) =>
-      withJobDependencies(json, async (works, today) => {
+      withJobDependencies(json, async (dependencies, today) => {
         const day = date ?? addDays(today, -1)
-        if (day >= today) throw new CommandFault(`${day} is not over yet: today is ${today} (UTC)`)
-        const isKnown = (await works.registrations.days()).some((each) => each.day === day)
+        if (day >= today) throw new CommandFault(`${day} has not ended yet: today is ${today} (UTC)`)
+        const isKnown = (await dependencies.registrations.days()).some((each) => each.day === day)
         if (!isKnown)
           throw new CommandFault(
-            `nothing is known of ${day}: import a zone or a list of that day first (DOMAINDEX_ZONES)`,
+            `there are no registrations of ${day}: import a zone or a list of that day first (DOMAINDEX_ZONES)`,
           )
-        return [await buildFile({ dependencies: works, step: { job: 'daily', date: day }, release })]
+        return [await buildFile({ dependencies, step: { job: 'daily', date: day }, release })]
       }),
     )
 }
@@ -55,22 +56,22 @@ export function defineBuildDaily(command: Command): void {
 export function defineBuildFollowup(command: Command): void {
   command
     .command('followup')
-    .description('what became of the names that were registered 7 and 30 days before')
+    .description('build the files of the names registered 7 and 30 days earlier, with their current facts')
     .option('--date <day>', 'the day of registration', parseBuildDay)
     .option('--after <days>', '7 or 30 (default: both that are due)', parseFollowupDays)
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_FOLLOWUP_HELP)
     .action(({ date = null, after = null, json }: { date?: Day | null; after?: FollowupDays | null; json?: true }) =>
-      withJobDependencies(json, async (works, today) => {
-        const made: (BuiltFile | null)[] = []
-        for (const step of await dueFollowupSteps(works, today, date, after))
-          made.push(await buildFile({ dependencies: works, step }))
-        return made
+      withJobDependencies(json, async (dependencies, today) => {
+        const built: (BuiltFile | null)[] = []
+        for (const step of await dueFollowupSteps(dependencies, today, date, after))
+          built.push(await buildFile({ dependencies, step }))
+        return built
       }),
     )
 }
 
-/** Those that are due, of one day or of the newest night. Throws CommandFault where there are none. */
+/** Returns the follow-ups that are due, of one day or as of today. Throws CommandFault if there are none. */
 async function dueFollowupSteps(
   { fileStore }: JobDependencies,
   today: Day,
@@ -90,37 +91,37 @@ async function dueFollowupSteps(
   if (steps.length > 0) return steps
   throw new CommandFault(
     date === null
-      ? `no day has a follow-up due with a daily file: name one with --date`
+      ? `no follow-up of a day with a daily file is due today: name a day with --date`
       : `no follow-up of ${date} is due yet`,
   )
 }
 
-/** Prints what `work` made; null stands for a file that was not, because the command was stopped. */
+/** Prints the files that `work` built. Null stands for a file that was not built because a signal stopped the command. */
 async function withJobDependencies(
   json: true | undefined,
-  work: (works: JobDependencies, today: Day) => Promise<(BuiltFile | null)[]>,
+  work: (dependencies: JobDependencies, today: Day) => Promise<(BuiltFile | null)[]>,
 ): Promise<void> {
   const settings = await loadExistingStoreSettings()
   await withExistingStore('write', async (store) => {
-    const works = createJobDependencies(
+    const dependencies = createJobDependencies(
       settings,
       store,
       () => {},
       diskSpaceOf(settings, [settings.files], printDiskSpace),
     )
-    const made = (await work(works, dayOf(await store.now()))).filter((file) => file !== null)
-    printResult(json, { files: made.map(({ manifest }) => manifest) }, made.flatMap(builtFileLines))
+    const built = (await work(dependencies, dayOf(await store.now()))).filter((file) => file !== null)
+    printResult(json, { files: built.map(({ manifest }) => manifest) }, built.flatMap(builtFileLines))
   })
 }
 
-async function buildFile({ dependencies: works, step, release = false }: BuildRequest): Promise<BuiltFile | null> {
+async function buildFile({ dependencies, step, release = false }: BuildRequest): Promise<BuiltFile | null> {
   const progress = startProgress('rows')
   const onRows = (rows: number): void => progress.show(rows, null)
-  const outcome = await runStepManually(works.store, step, (hand) =>
-    runStep(works, step, hand, { onRows, release }),
+  const outcome = await runStepManually(dependencies.store, step, (lock) =>
+    runStep(dependencies, step, lock, { onRows, release }),
   ).finally(() => progress.end())
   if (outcome === null) return null
-  const manifest = (await works.fileStore.manifest(
+  const manifest = (await dependencies.fileStore.manifest(
     fileName(step.job as 'daily' | `followup-${FollowupDays}`, step.date!),
   ))!
   if (manifest.held !== null) process.exitCode = PARTLY_DONE
@@ -135,12 +136,12 @@ function builtFileLines({ manifest, note: words }: BuiltFile): string[] {
 
 export function parseBuildDay(text: string): Day {
   const day = parseDay(text)
-  if (day === null) throw new InvalidArgumentError('write it as in 2026-11-20.')
+  if (day === null) throw new InvalidArgumentError('It must be a day such as 2026-11-20.')
   return day
 }
 
 function parseFollowupDays(text: string): FollowupDays {
   const after = FOLLOWUPS.find((each) => String(each) === text)
-  if (after === undefined) throw new InvalidArgumentError('it is 7 or 30.')
+  if (after === undefined) throw new InvalidArgumentError('It must be 7 or 30.')
   return after
 }

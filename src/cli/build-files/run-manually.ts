@@ -1,4 +1,4 @@
-/** A step of the nights by hand: its duty is taken, its run noted, its progress shown, and it can be stopped. */
+/** Runs a step of the job plan manually: takes its lock, records the run, and stops on a signal. */
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
@@ -10,24 +10,24 @@ import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 
-/** Null where it was stopped, which is told. Throws CommandFault where another process is at it, or it cannot be done. */
-export async function runStepManually<Made extends StepOutcome>(
+/** Returns null if a signal stopped the step. Throws CommandFault if another process runs it, or if it cannot be done. */
+export async function runStepManually<Result extends StepOutcome>(
   { jobs }: Pick<Store, 'jobs'>,
   step: JobStep,
-  work: (lock: JobLock) => Promise<Made>,
-): Promise<Made | null> {
+  work: (lock: JobLock) => Promise<Result>,
+): Promise<Result | null> {
   const stop = listenForStop()
   const lockName = LOCK_OF_JOB[step.job]
   try {
     const own = { jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
-    const done = await withJobLock(lockName, own, stop.signal, (hand) => hand.record(step, () => work(hand)))
+    const done = await withJobLock(lockName, own, stop.signal, (lock) => lock.record(step, () => work(lock)))
     if (done !== null) return done.result
-    const who = (await jobs.lockHolders()).find((each) => each.name === lockName)?.holder ?? 'another process'
-    throw new CommandFault(`${who} is building this at the moment: wait until it is done (domaindex jobs)`)
+    const holder = (await jobs.lockHolders()).find((each) => each.name === lockName)?.holder ?? 'another process'
+    throw new CommandFault(`${holder} is building this now: wait until it has finished (domaindex jobs)`)
   } catch (error) {
     if (error instanceof BuildFault) throw new CommandFault(error.message)
     if (!stop.signal.aborted) throw error
-    console.error('stopped; the former files are as they were')
+    console.error('stopped; the previous files are unchanged')
     process.exitCode = 1
     return null
   } finally {

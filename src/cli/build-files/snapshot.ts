@@ -1,4 +1,4 @@
-/** `domaindex build snapshot`: both editions of the list of all known names. */
+/** `domaindex build snapshot`: builds both editions of the list of all known names. */
 
 import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
@@ -19,27 +19,27 @@ import { parseBuildDay } from './daily-and-followup.ts'
 import { runStepManually } from './run-manually.ts'
 
 const BUILD_SNAPSHOT_HELP = `
-Builds the list of all known names and the edition with columns, of the names that are known when it begins, beside all else
-that reads and writes. Of each edition DOMAINDEX_SNAPSHOTS_KEPT stay in DOMAINDEX_FILES.
+This builds the list of all known names and the edition with columns, from the names known at the start. The store may be in
+use. DOMAINDEX_FILES keeps the newest DOMAINDEX_SNAPSHOTS_KEPT files of each edition.
 
-Exit codes: 0 both are built, 1 they are not, and the former files are as they were.`
+Exit codes: 0 both are built, 1 they are not built, and the previous files are unchanged.`
 
-/** Threads that pack, at most: each takes some 20 MB. */
+/** Maximum number of compression threads. Each uses about 20 MB. */
 const MAX_GZIP_THREADS = 16
 
 type OnSnapshotStep = NonNullable<SnapshotBuild['onStep']>
 
 const PROGRESS_UNITS: Readonly<Record<Parameters<OnSnapshotStep>[0], string>> = {
-  names: 'new names put in order',
+  names: 'new names sorted',
   snapshot: 'names',
-  facts: 'facts put in order',
+  facts: 'facts sorted',
   enriched: 'rows',
 }
 
 export function defineBuildSnapshot(command: Command): void {
   command
     .command('snapshot')
-    .description('both editions of the list of all known names')
+    .description('build both editions of the list of all known names')
     .option('--date <day>', 'the day in the names of the files (default: today, UTC)', parseBuildDay)
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_SNAPSHOT_HELP)
@@ -50,7 +50,7 @@ export function defineBuildSnapshot(command: Command): void {
     })
 }
 
-/** The manifests of what was built; null where it was stopped. */
+/** Returns the manifests of the built files; null if a signal stopped the build. */
 async function buildSnapshotFiles(
   store: Store,
   settings: Settings,
@@ -59,7 +59,7 @@ async function buildSnapshotFiles(
   const { files, snapshotsKept: keepCount } = settings
   const diskSpace = diskSpaceOf(settings, [files], printDiskSpace)
   const today = dayOf(await store.now())
-  if (date !== null && date > today) throw new CommandFault(`${date} is not here yet: today is ${today} (UTC)`)
+  if (date !== null && date > today) throw new CommandFault(`${date} is in the future: today is ${today} (UTC)`)
   const steps = stepProgress()
   const work = async (lock: JobLock) => {
     const parts = {
@@ -84,18 +84,18 @@ async function buildSnapshotFiles(
   return made?.built ?? null
 }
 
-/** A line of progress for each step, one after another. */
+/** Shows one progress line per step. */
 function stepProgress(): { show: OnSnapshotStep; end: () => void } {
-  let under: { step: string; progress: ReturnType<typeof startProgress> } | null = null
-  const end = (): void => under?.progress.end()
+  let current: { step: string; progress: ReturnType<typeof startProgress> } | null = null
+  const end = (): void => current?.progress.end()
   return {
     end,
     show(step, done, all) {
-      if (under?.step !== step) {
+      if (current?.step !== step) {
         end()
-        under = { step, progress: startProgress(PROGRESS_UNITS[step]) }
+        current = { step, progress: startProgress(PROGRESS_UNITS[step]) }
       }
-      under.progress.show(done, all ? Math.min(1, done / all) : null)
+      current.progress.show(done, all ? Math.min(1, done / all) : null)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The files of the demo: the lab's names as if they had been registered on some days of the past, and what a night makes of them. */
+/** Builds the files of the demo: imports the lab's names as registrations of past days, and runs the jobs that are due. */
 
 import type { Settings } from '../../config/settings.ts'
 import { type JobScheduler, runDueJobs } from '../../jobs/job-scheduler.ts'
@@ -12,13 +12,13 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
 import { nextSecond } from './next-second.ts'
 
-/** How many days ago names were registered: the week, and those whose follow-ups are due. */
+/** Days ago on which names were registered: the last week, and the days whose follow-ups are due. */
 const DAYS_AGO = [31, 8, 7, 6, 5, 4, 3, 2, 1]
 
-/** The days that have a file and each follow-up, and a line about all of them. */
+/** A day that has a daily file, the days that have each follow-up file, and a line about all files. */
 export type DemoFiles = { daily: Day; followup7: Day; followup30: Day; summary: string }
 
-/** Imports the names as lists of these days, and builds everything that is due. Throws what a build throws. */
+/** Imports the names as lists of these days and builds all due files. Throws what a build throws. */
 export async function buildDemoFiles(
   settings: Settings,
   store: Store,
@@ -32,13 +32,13 @@ export async function buildDemoFiles(
     await importDemoList(settings, store, day, list)
   }
   await nextSecond()
-  const works = createJobDependencies(settings, store, () => {})
+  const dependencies = createJobDependencies(settings, store, () => {})
   const scheduler: JobScheduler = {
     store,
     holder: processHolderName(),
     clock: SYSTEM_CLOCK,
-    readInputs: async () => ({ ...(await readPlanInputs(works)), times: [0], followupWait: 0 }),
-    run: (step, hand) => runStep(works, step, hand, { onRows: () => {} }),
+    readInputs: async () => ({ ...(await readPlanInputs(dependencies)), times: [0], followupWait: 0 }),
+    run: (step, lock) => runStep(dependencies, step, lock, { onRows: () => {} }),
     events: {
       done() {},
       failed(_, error) {
@@ -47,10 +47,10 @@ export async function buildDemoFiles(
     },
   }
   await runDueJobs(scheduler, signal)
-  const built = await works.fileStore.list('daily')
-  const [snapshot] = await works.fileStore.list('snapshot')
+  const built = await dependencies.fileStore.list('daily')
+  const [snapshot] = await dependencies.fileStore.list('snapshot')
   const [daily, followup7, followup30] = [days.at(-1)!, addDays(today, -8), addDays(today, -31)]
-  const summary = `registered on ${built.length} days up to ${daily}, what became of them after 7 and 30 days, and a snapshot of ${snapshot!.rows} names`
+  const summary = `registrations of ${built.length} days up to ${daily}, their follow-ups after 7 and 30 days, and a snapshot of ${snapshot!.rows} names`
   return { daily, followup7, followup30, summary }
 }
 
@@ -61,9 +61,9 @@ async function importDemoList(
   names: readonly DomainName[],
 ): Promise<void> {
   const silent = { onReject() {}, onLines() {}, onNames() {}, onKnown() {} }
-  const taking = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
+  const options = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
   const bytes = (async function* () {
     yield Buffer.from(names.map((name) => `${name}\n`).join(''))
   })()
-  await importList(taking, { path: 'the lab', day, bytes, name: 'lab' })
+  await importList(options, { path: 'the lab', day, bytes, name: 'lab' })
 }

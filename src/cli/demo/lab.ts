@@ -1,4 +1,4 @@
-/** The crawl of the lab: the small internet on loopback is visited in its first state, then in its second. */
+/** Crawls the lab, the small internet on loopback, in its first state and then in its second. */
 
 import { type Lab, startLab } from '../../../lab/lab.ts'
 import { storeDestination } from '../../crawler/list/destination.ts'
@@ -22,17 +22,17 @@ import type { Instant } from '../../values/time.ts'
 import { startProgress } from '../program/progress.ts'
 import { nextSecond } from './next-second.ts'
 
-/** Those of the lab that never answer are waited for as short as this, in milliseconds. */
+/** Milliseconds to wait for the lab's servers that never answer. */
 const DEMO_WEB_LIMITS = { handshakeMs: 3000, headMs: 3000, bodyMs: 3000, robotsMs: 3000, probeMs: 8000 }
 const DEMO_DNS_LIMITS = { timeout: 1500, attempts: 2, pause: 100 }
 const DEMO_PARALLEL_PROBES = 32
 
 const nowSeconds = (): Instant => Math.floor(Date.now() / 1000)
 
-/** The domains that there are, and what each crawl said of them. */
+/** The domains of the lab, and the summary of each crawl. */
 export type LabCrawl = { names: readonly DomainName[]; summaries: string[] }
 
-/** Starts the lab, crawls it twice and ends it. What is seen goes into the store. */
+/** Starts the lab, crawls it twice into the store, and stops it. */
 export async function crawlLab(store: Store): Promise<LabCrawl> {
   const lab = await startLab()
   try {
@@ -63,7 +63,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   const place = openListProgress(list, '')
   const tally = createListCrawlTally('store')
   const progress = startProgress('probes')
-  const teller = createListReporter(list, place.resumeAfterLine, tally, progress)
+  const reporter = createListReporter(list, place.resumeAfterLine, tally, progress)
   const { signal } = new AbortController()
   try {
     await crawlList({
@@ -75,12 +75,12 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
       tally,
       parallel: DEMO_PARALLEL_PROBES,
       signal,
-      ...teller,
+      ...reporter,
     })
   } finally {
     progress.end()
     await Promise.all([controls.close(), crawler.close()])
   }
-  if (tally.of('failed') > 0) teller.finish(true)
+  if (tally.of('failed') > 0) reporter.finish(true)
   return tally.summary(progress.seconds())
 }

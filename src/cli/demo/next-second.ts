@@ -1,10 +1,10 @@
-/** Waiting for the next second: what happens in the same one counts as no newer. */
+/** Waits for the next second: an observation of the same second does not count as newer. */
 
 import type { Instant } from '../../values/time.ts'
 
 const currentSecond = (): Instant => Math.floor(Date.now() / 1000)
 
-/** Resolves when this second is over. */
+/** Resolves when the next second begins. */
 export async function nextSecond(): Promise<void> {
   const second = currentSecond()
   while (currentSecond() <= second) await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,4 +1,4 @@
-/** `domaindex import` of zones, of lists of names, and of the inbox: what was registered and dropped, and on which day. */
+/** `domaindex import` of zones, of lists of names and of the inbox: imports the registrations and drops of a day. */
 
 import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
@@ -39,17 +39,17 @@ export type RegistrationOptions = {
   strict?: boolean
   json?: boolean
 }
-/** What is told while a file is read. */
+/** Callbacks during the import of a file. */
 type ImportListeners = Pick<RegistrationImportOptions, 'onReject' | 'onLines' | 'onNames'> & {
   onBytes(bytes: number): void
 }
-/** What came of a list that registers nothing. */
+/** The result of a list imported without registrations. */
 type LearnedNames = Pick<RegistrationImportResult, 'names' | 'unusable' | 'newNames'>
 type RegistrationWork = { store: Store; settings: Settings; signal: AbortSignal }
 
 const READ_CHUNK_BYTES = 262_144
 
-/** Imports one file. Throws CommandFault where nothing of it was taken. */
+/** Imports one file. Throws CommandFault if the import fails. */
 export async function importRegistrations(
   format: RegistrationFormat,
   path: string,
@@ -64,7 +64,7 @@ export async function importRegistrations(
     onReject: (reject) => rejects.write([reject]),
     onBytes: (more) => (bytes += more),
     onLines: (lines) => progress.show(lines, source.stats.size > 0 ? bytes / source.stats.size : null),
-    onNames: (names) => nameProgress.show(names, null, { more: 'become known or due' }),
+    onNames: (names) => nameProgress.show(names, null, { more: 'added or made due' }),
   }
   const endProgress = (): void => {
     progress.end()
@@ -96,28 +96,28 @@ async function importRegistrationFile(
 ): Promise<RegistrationImportResult | LearnedNames> {
   const { date, tld, list, strict, acceptLoss, registrations } = options
   if (list !== undefined && !LIST_NAME_PATTERN.test(list))
-    throw new UsageFault('--list takes letters a to z, digits, dots, - and _, 64 at most')
+    throw new UsageFault('--list allows at most 64 characters: the letters a to z, digits, ".", "-" and "_"')
   const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
-  const taking: RegistrationImportOptions = { root: settings.zones, store, signal, ...flags, ...listeners }
+  const importOptions: RegistrationImportOptions = { root: settings.zones, store, signal, ...flags, ...listeners }
   const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: READ_CHUNK_BYTES })
   const given: RegistrationInput = {
     path,
     day: date ?? null,
     bytes: inflatedBytes(addAbortSignal(signal, stream), path, listeners.onBytes),
   }
-  if (registrations === false) return importNames(taking, given.bytes)
-  if (format === 'names') return importList(taking, { ...given, name: list ?? null })
-  return importZone(taking, { ...given, zone: tld === undefined ? null : parseZoneName(tld) })
+  if (registrations === false) return importNames(importOptions, given.bytes)
+  if (format === 'names') return importList(importOptions, { ...given, name: list ?? null })
+  return importZone(importOptions, { ...given, zone: tld === undefined ? null : parseZoneName(tld) })
 }
 
-/** Takes all that lies in the inbox. */
+/** Imports all files in the inbox. */
 export async function importInbox(json: boolean | undefined): Promise<void> {
   await withRegistrationStore(async ({ store, settings, signal }) => {
     const { inbox: folder, zones: root } = settings
     const onReport = (report: InboxReport): void => reportInboxFile(report, folder, json)
     try {
       const reports = await processInbox({ ...openInbox(folder), root, store, signal, onReport })
-      printResult(json, { files: reports }, reports.length === 0 ? ['nothing lies in the inbox'] : [])
+      printResult(json, { files: reports }, reports.length === 0 ? ['the inbox is empty'] : [])
       if (reports.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     } catch (error) {
       reportFailure('the inbox', error)
@@ -132,15 +132,15 @@ async function withRegistrationStore<Result>(work: (given: RegistrationWork) => 
   return work({ store, settings, signal: stop.signal }).finally(() => store.close().finally(stop.end))
 }
 
-/** Says why it ended. Throws CommandFault, and what is a fault of ours. */
+/** Reports why the import ended. Throws CommandFault for an unusable file or folder, and any other error unchanged. */
 function reportFailure(path: string, error: unknown): void {
   const { name, message } = error as Error
   if (error instanceof StrictImportError) {
-    console.error(`stopped at ${message}; nothing of ${path} is taken`)
+    console.error(`stopped at ${message}; nothing of ${path} is imported`)
     process.exitCode = PARTLY_DONE
-  } else if (name === 'AbortError') console.error(`stopped; nothing more of ${path} is taken: run it again`)
+  } else if (name === 'AbortError') console.error(`stopped; the import of ${path} is incomplete: run it again`)
   else if (error instanceof StorageError) throw new CommandFault(message)
-  else if (error instanceof InputError) throw new CommandFault(`${path}: ${message}; nothing of it is taken`)
+  else if (error instanceof InputError) throw new CommandFault(`${path}: ${message}; nothing of it is imported`)
   else throw error
 }
 
@@ -149,25 +149,25 @@ function reportImport(
   seconds: number,
   json: boolean | undefined,
 ): void {
-  const { names, unusable, newNames: fresh } = taken
+  const { names, unusable, newNames } = taken
   const rate = Math.round(names / Math.max(seconds, 0.001))
-  const summary = 'source' in taken ? summarizeImport(taken) : `names ${names}, unusable ${unusable}, new ${fresh}`
+  const summary = 'source' in taken ? summarizeImport(taken) : `names ${names}, unusable ${unusable}, new ${newNames}`
   const remarks = 'source' in taken ? importRemarks(taken) : []
   printResult(json, { ...taken, seconds }, [`${summary} (${seconds.toFixed(1)} s, ${rate} names/s)`, ...remarks])
   if (taken.unusable > 0) process.exitCode = PARTLY_DONE
 }
 
-/** Tells what became of a file as it ends; with --json only what failed. */
+/** Reports the outcome of a file of the inbox; with --json, only failures. */
 function reportInboxFile(report: InboxReport, folder: string, json: boolean | undefined): void {
   if (json && report.outcome !== 'failed') return
   if (report.outcome === 'done') {
     console.log(`${report.file}: ${summarizeImport(report.taken)}`)
     for (const line of importRemarks(report.taken)) console.log(`${report.file}: ${line}`)
-  } else if (report.outcome === 'left') console.log(`${report.file}: left where it is, ${report.reason}`)
-  else console.error(`${report.file}: ${report.reason}; it lies in ${folder}/failed`)
+  } else if (report.outcome === 'left') console.log(`${report.file}: left in the inbox, ${report.reason}`)
+  else console.error(`${report.file}: ${report.reason}; it is now in ${folder}/failed`)
 }
 
-/** As in `zone:gov 2026-11-19, names 9795, registered 7, dropped 2, unusable 0, new 7`. */
+/** Such as `zone:gov 2026-11-19, names 9795, registered 7, dropped 2, unusable 0, new 7`. */
 function summarizeImport({
   source,
   day,
@@ -175,15 +175,15 @@ function summarizeImport({
   registered,
   dropped,
   unusable,
-  newNames: fresh,
+  newNames,
 }: RegistrationImportResult): string {
-  return `${source} ${day}, names ${names}, registered ${registered}, dropped ${dropped}, unusable ${unusable}, new ${fresh}`
+  return `${source} ${day}, names ${names}, registered ${registered}, dropped ${dropped}, unusable ${unusable}, new ${newNames}`
 }
 
-function importRemarks({ isSame, isFirst, day, rebuiltDay: remade }: RegistrationImportResult): string[] {
-  if (isSame) return ['it was taken before, and nothing has changed']
+function importRemarks({ isSame, isFirst, day, rebuiltDay }: RegistrationImportResult): string[] {
+  if (isSame) return ['it was imported before, and nothing has changed']
   const remarks = isFirst
-    ? [`there is no zone of the week before ${day}, so nothing counts as registered or dropped`]
+    ? [`there is no zone from the week before ${day}, so nothing counts as registered or dropped`]
     : []
-  return remade === null ? remarks : [...remarks, `${remade} was made anew`]
+  return rebuiltDay === null ? remarks : [...remarks, `${rebuiltDay} was rebuilt`]
 }

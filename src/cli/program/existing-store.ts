@@ -1,4 +1,4 @@
-/** A command's own store: the one that the settings name, where it is there already. */
+/** Opens the configured store for a command, if it exists. */
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
@@ -6,16 +6,16 @@ import { openStore, storeExists } from '../../store/open.ts'
 import type { Store } from '../../store/port/store.ts'
 import { redactedStoreUrl } from '../../store/port/url.ts'
 
-/** The settings, where they name a store that is there. Throws CommandFault. */
+/** Loads the settings. Throws CommandFault if their store does not exist. */
 export async function loadExistingStoreSettings(): Promise<Settings> {
   const settings = loadSettings()
   if (await storeExists(settings.store)) return settings
   throw new CommandFault(
-    `there is no store at ${redactedStoreUrl(settings.store)}: import a file, or name another one with DOMAINDEX_STORE`,
+    `there is no store at ${redactedStoreUrl(settings.store)}: import a file to create it, or set DOMAINDEX_STORE to another one`,
   )
 }
 
-/** Opens it for the length of `work`. */
+/** Opens the store while `work` runs. */
 export async function withExistingStore<Result>(
   access: 'read' | 'write',
   work: (store: Store) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** What every command's help has behind its options: examples, and the settings that it reads. */
+/** The end of every command's help: examples, and the settings that the command reads. */
 
 import type { Command } from 'commander'
 import { SETTINGS, type Settings } from '../../config/settings.ts'
@@ -32,7 +32,7 @@ const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
 ]
 const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
 
-/** By the command's path: every command that can be run has its row, and no other. */
+/** The help texts by command path. Every command that has an action has a row. */
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   serve: {
     examples: ['serve', 'serve --crawl --resolver 192.0.2.53'],
@@ -127,7 +127,7 @@ export function commandPath(command: Command): string {
   return `${commandPath(parent)} ${command.name()}`.trim()
 }
 
-/** Adds to a command and the commands below it what HELP has of them. */
+/** Adds the texts of COMMAND_HELP to a command and its subcommands. */
 export function addCommandHelp(command: Command): void {
   for (const each of command.commands) addCommandHelp(each)
   const help = COMMAND_HELP[commandPath(command)]
@@ -136,16 +136,14 @@ export function addCommandHelp(command: Command): void {
 
 function commandHelpText({ examples, settings }: CommandHelp): string {
   const lines = ['Examples:', ...examples.map((example) => `  domaindex ${example}`), '']
-  if (settings.length === 0) return [...lines, 'It reads no settings.'].join('\n')
+  if (settings.length === 0) return [...lines, 'This command reads no settings.'].join('\n')
   if (settings.length === ALL_SETTING_KEYS.length)
-    return [...lines, 'It reads every setting; docs/settings.md explains them.'].join('\n')
+    return [...lines, 'This command reads all settings (see docs/settings.md).'].join('\n')
   const names = settings.map((key) => SETTINGS[key].name)
-  return [...lines, 'Settings that it reads (domaindex config prints what is in force):', ...wrapNames(names)].join(
-    '\n',
-  )
+  return [...lines, 'Settings (domaindex config prints their values):', ...wrapNames(names)].join('\n')
 }
 
-/** Names in lines of at most 100 characters. */
+/** Wraps names in lines of at most 100 characters. */
 function wrapNames(names: readonly string[]): string[] {
   const lines: string[] = []
   for (const name of names) {

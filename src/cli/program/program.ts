@@ -1,10 +1,10 @@
-/** The program: its commands by name. Each command has a file of its own. */
+/** The command-line program and its commands. Each command has its own file. */
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCommandHelp } from './help.ts'
 
-/** Adds arguments, options and the action to a command that has its name and summary. */
+/** Adds arguments, options and an action to a command. */
 type DefineCommand = (command: Command) => void
 
 const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineCommand>]> = {
@@ -40,11 +40,11 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
   demo: ['crawl a small local internet and serve the results', () => import('../demo.ts').then((m) => m.defineDemo)],
 }
 
-/** The program with all its commands, of which only the one that `argv` asks for is loaded; null loads all. */
+/** Creates the program. Loads only the command that `argv` names; null loads all of them. */
 export async function createProgram(argv: readonly string[] | null): Promise<Command> {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const program = new Command('domaindex')
-    .description('Domain intelligence that anyone can run themselves.')
+    .description('Domain intelligence that you can run yourself.')
     .version(version, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'show the help of a command')
     .exitOverride()

@@ -1,12 +1,12 @@
-/** A line of progress on standard error, where that is a terminal: written over again, and gone at the end. */
+/** Shows a progress line on standard error if it is a terminal. The line is overwritten, and cleared at the end. */
 
 const PROGRESS_INTERVAL_MS = 200
 const CLEAR_LINE = '\r\x1b[K'
 
-/** `from`: the share that was done before this began. `more`: words at the end of the line. */
+/** `from`: the share that was done before the start. `more`: text at the end of the line. */
 type ProgressExtra = { from?: number; more?: string }
 
-/** `show` takes how many of the unit were done, and what share of the whole that is (0 to 1); null for what is not known. */
+/** `show` takes the number of units done and their share of the whole (0 to 1); null for an unknown value. */
 export function startProgress(unit: string) {
   const startedAt = performance.now()
   let shown = -PROGRESS_INTERVAL_MS
@@ -18,7 +18,7 @@ export function startProgress(unit: string) {
       const line = progressLine(unit, done, share, (now - startedAt) / 1000, extra)
       process.stderr.write(CLEAR_LINE + line.slice(0, (process.stderr.columns || Number.POSITIVE_INFINITY) - 1))
     },
-    /** Clears the line, where there is one. */
+    /** Clears the line if there is one. */
     end(): void {
       if (shown >= 0) process.stderr.write(CLEAR_LINE)
       shown = -PROGRESS_INTERVAL_MS
@@ -27,7 +27,7 @@ export function startProgress(unit: string) {
   }
 }
 
-/** As in `1,234,567 lines  45,678/s  37 %  2:10 left`. */
+/** Such as `1,234,567 lines  45,678/s  37 %  2:10 left`. */
 export function progressLine(
   unit: string,
   done: number | null,
@@ -35,12 +35,12 @@ export function progressLine(
   seconds: number,
   { from = 0, more = '' }: ProgressExtra = {},
 ): string {
-  const words =
+  const parts =
     done === null ? [unit] : [`${groupedDigits(done)} ${unit}`, `${groupedDigits(seconds > 0 ? done / seconds : 0)}/s`]
-  if (share !== null) words.push(`${Math.floor(share * 100)} %`)
-  if (share !== null && share > from) words.push(`${durationClock((seconds / (share - from)) * (1 - share))} left`)
-  if (more !== '') words.push(more)
-  return words.join('  ')
+  if (share !== null) parts.push(`${Math.floor(share * 100)} %`)
+  if (share !== null && share > from) parts.push(`${durationClock((seconds / (share - from)) * (1 - share))} left`)
+  if (more !== '') parts.push(more)
+  return parts.join('  ')
 }
 
 function groupedDigits(number: number): string {

@@ -1,4 +1,4 @@
-/** What went wrong in a command, told on standard error: a line for what the user can mend, the stack for anything else. */
+/** Prints the error of a command on standard error: a line if the user can fix it, otherwise the stack. */
 
 import { CommanderError } from 'commander'
 import { CommandFault, UsageFault } from '../../config/command-fault.ts'
@@ -12,7 +12,7 @@ const EXIT_CODE_USAGE = 2
 
 /** Prints the error; returns the exit code: 2 for wrong usage, 1 for anything else. */
 export function reportError(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE // it has said what it has to say
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE // commander has already printed it
   const isPlain =
     error instanceof CommandFault ||
     error instanceof BuildFault ||

@@ -1,8 +1,8 @@
-/** Stopping by SIGINT or SIGTERM: the first one asks a command to end in order, a second one ends it at once. */
+/** Handles SIGINT and SIGTERM: the first one stops a command gracefully, a second one ends it at once. */
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Listens from now on; `end` stops listening and, where a signal came, ends the process by it as its sender expects. */
+/** Starts listening. `end` stops listening and, if a signal arrived, ends the process with it as the sender expects. */
 export function listenForStop() {
   const controller = new AbortController()
   let received: NodeJS.Signals | null = null

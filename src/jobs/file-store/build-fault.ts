@@ -1,4 +1,4 @@
-/** Why a file was not built, in words for whoever runs the installation. */
+/** The error of a file that could not be built, with a message for the operator. */
 
 export class BuildFault extends Error {
   override name = 'BuildFault'

@@ -1,15 +1,15 @@
-/** Files that are still there after a loss of power: written, and handed to the disk. */
+/** Writes files that survive a power failure. */
 
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** Bytes after which what was written goes to the disk, so that the end brings no flood of them. */
+/** Bytes between two syncs, so that the last sync does not have to write everything. */
 const SYNC_BYTES = 2 ** 25
 
-/** What was written: its size, and its SHA-256 in hexadecimal. */
+/** A written file: its size, and its SHA-256 in hexadecimal. */
 export type WrittenFile = { bytes: number; sha256: string }
 
-/** Writes a new file and makes it durable; it must not be there yet. */
+/** Writes a new file and syncs it. Throws if the file exists. */
 export async function writeDurably(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile> {
   const digest = createHash('sha256')
   let bytes = 0
@@ -35,7 +35,7 @@ async function writeFully(handle: FileHandle, piece: Uint8Array): Promise<void> 
   for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten
 }
 
-/** Makes durable which names a folder has. */
+/** Syncs the entries of a folder. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path)
   try {
@@ -45,7 +45,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Null for what is not there. */
+/** Returns null if the file does not exist; rethrows any other error. */
 export function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
   throw error

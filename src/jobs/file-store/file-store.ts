@@ -1,34 +1,34 @@
-/** The shelf's port: where finished files lie until somebody fetches them, each with its manifest. */
+/** The port of the file store: keeps finished files for download, each with its manifest. */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import { type Day, type Instant, parseDay } from '../../values/time.ts'
 
-/** `daily`: names registered on a day; `followup-…`: what became of them; `snapshot`, `enriched`: all names known. */
+/** `daily`: names registered on a day; `followup-…`: their later facts; `snapshot`, `enriched`: all known names. */
 export const FILE_KINDS = ['daily', 'followup-7', 'followup-30', 'snapshot', 'enriched'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
 /** `2026-11-19.txt.gz`, `2026-11-19-followup-7.csv.gz`, `domains-2026-11-20.txt.gz`, `domains-enriched-2026-11-20.csv.gz`. */
 export type FileName = string & { readonly __brand: 'FileName' }
 
-/** What is told of a file beside its bytes and its revision. */
+/** The description of a file, without its bytes and its revision. */
 export type FileDescription = {
-  /** When it was built: the moment that its content stands for. */
+  /** The instant that the content describes. */
   generated: Instant
   /** Lines, without a header. */
   rows: number
   plain_bytes: number
-  /** Of the unpacked content, in hexadecimal. */
+  /** SHA-256 of the uncompressed content, in hexadecimal. */
   plain_sha256: string
-  /** The first and the last name in it; null where there is none. */
+  /** The first and the last name; null if the file has none. */
   first: DomainName | null
   last: DomainName | null
-  /** Rows to the median of the same weekday in the 8 weeks before. */
+  /** The ratio of rows to the median of the same weekday in the 8 weeks before. */
   ratio?: number | null
-  /** Names that were registered on an earlier day too. */
+  /** Names that earlier days list too. */
   listed_before?: number
   /** Rows whose facts are older than a day. */
   older_than_24h?: number
-  /** Why it is not to be handed out; null where it is. */
+  /** Why the file is not available for download; null if it is available. */
   held: string | null
 }
 
@@ -36,41 +36,41 @@ export type FileManifest = FileDescription & {
   name: FileName
   kind: FileKind
   date: Day
-  /** From 1: how often the file was published under this name. */
+  /** How often a file of this name has been published, from 1. */
   revision: number
   bytes: number
-  /** Of the file as it is handed out, in hexadecimal. */
+  /** SHA-256 of the file as downloaded, in hexadecimal. */
   sha256: string
 }
 
-/** A file that stays readable until it is closed. Bytes are those of its manifest, whatever is published meanwhile. */
+/** An open file. Its bytes match its manifest until it is closed, even if a newer file is published meanwhile. */
 export type OpenedFile = {
   manifest: FileManifest
-  /** The bytes from `start` to before `end`, in pieces of at most 128 KiB, each good until the next one is asked for. */
+  /** The bytes from `start` to before `end`, in chunks of at most 128 KiB, each valid until the next one is read. */
   read(start: number, end: number): AsyncIterable<Uint8Array>
-  /** Nothing happens where it is closed already. */
+  /** Closes the file; does nothing if it is already closed. */
   close(): Promise<void>
 }
 
 export interface FileStore {
   /**
-   * Writes all of it, makes it durable, and puts it in the place of the former file of that name at once; whoever reads
-   * that one goes on reading it. The shelf counts revisions, and a newer one is `generated` at least a second later.
-   * What the source, `describe` or the disk throws leaves the former file.
+   * Writes and syncs the content, then atomically replaces the previous file of that name. Open readers keep the previous
+   * file. The store counts revisions; `generated` of a newer one is at least one second later. If the source, `describe`
+   * or the disk throws, the previous file stays.
    */
   publish(
     name: FileName,
     content: AsyncIterable<Uint8Array>,
     describe: (written: { bytes: number; sha256: string }) => FileDescription,
   ): Promise<FileManifest>
-  /** The file as it is now; null for none. */
+  /** Opens the current file; null if there is none. */
   open(name: FileName): Promise<OpenedFile | null>
   manifest(name: FileName): Promise<FileManifest | null>
-  /** All files of a kind, the oldest date first. */
+  /** Lists all files of a kind, oldest date first. */
   list(kind: FileKind): Promise<FileManifest[]>
-  /** Takes a file off the shelf; whoever reads it goes on. Nothing happens where there is none. */
+  /** Removes a file; open readers keep it. Does nothing if there is none. */
   remove(name: FileName): Promise<void>
-  /** Bytes that may still be written. */
+  /** Free disk space in bytes. */
   freeBytes(): Promise<number>
 }
 
@@ -86,7 +86,7 @@ export function fileName(kind: FileKind, date: Day): FileName {
   return FILE_NAME_FORMATS[kind](date) as FileName
 }
 
-/** What a text names; null for a text that is the name of no file. */
+/** Parses a file name; null if the text is not one. */
 export function parseFileName(text: string): { name: FileName; kind: FileKind; date: Day } | null {
   const date = parseDay(/\d{4}-\d{2}-\d{2}/.exec(text)?.[0] ?? '')
   const kind = date === null ? undefined : FILE_KINDS.find((each) => FILE_NAME_FORMATS[each](date) === text)

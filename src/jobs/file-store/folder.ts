@@ -1,6 +1,6 @@
 /**
- * The shelf in a folder, with one below it for each kind. A manifest says which file beside it has the bytes, and its
- * rename is the moment of publication, so that nobody ever sees the one without the other.
+ * The file store in a folder, with a subfolder for each kind. A manifest names the data file next to it. Renaming the
+ * manifest publishes both at once, so that no reader sees one without the other.
  */
 
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
@@ -17,13 +17,13 @@ import {
 } from './file-store.ts'
 import { endWriter, newWriterName, removeLeftovers } from './leftovers.ts'
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const READ_CHUNK_BYTES = 131_072
 
-/** A manifest as it lies in the folder: `data` is the name of the file that has the bytes. */
+/** A manifest as stored in the folder. `data`: the name of the data file. */
 type StoredManifest = FileManifest & { data: string }
 
-/** The shelf in the folder `root`, which is made with the first file. Throws what the system says of a folder that it cannot use. */
+/** Opens the file store in the folder `root`, which the first file creates. Throws system errors of an unusable folder. */
 export function openFolderFileStore(root: string): FileStore {
   const folderOf = (name: FileName): string => join(root, parseFileName(name)!.kind)
   return {
@@ -48,10 +48,10 @@ async function publishInFolder(folder: string, name: FileName, ...rest: PublishA
     const { kind, date } = parseFileName(name)!
     const revision = (former?.revision ?? 0) + 1
     const generated = Math.max(description.generated, (former?.generated ?? -1) + 1)
-    const kept: StoredManifest = { name, kind, date, ...description, revision, generated, ...written, data }
-    await replaceManifest(folder, kept)
+    const stored: StoredManifest = { name, kind, date, ...description, revision, generated, ...written, data }
+    await replaceManifest(folder, stored)
     if (former !== null) await rm(join(folder, former.data), { force: true })
-    return withoutDataFile(kept)
+    return withoutDataFile(stored)
   } catch (error) {
     const isPublished = (await readFileManifest(folder, name).catch(() => null))?.data === data
     if (!isPublished) for (const path of [data, manifestName(data)]) await rm(join(folder, path), { force: true })
@@ -63,12 +63,12 @@ async function publishInFolder(folder: string, name: FileName, ...rest: PublishA
 
 type PublishArguments = Parameters<FileStore['publish']> extends [unknown, ...infer Others] ? Others : never
 
-/** Publishes: from the rename on, the name stands for the new data, also after a loss of power. */
+/** Publishes: after the rename, the name refers to the new data, even after a power failure. */
 async function replaceManifest(folder: string, stored: StoredManifest): Promise<void> {
-  const fresh = join(folder, manifestName(stored.data))
-  await writeDurably(fresh, manifestJsonLine(JSON.stringify(stored, null, 2)))
-  await syncFolder(folder) // the data's name is on the disk before a manifest speaks of it
-  await rename(fresh, join(folder, manifestName(stored.name)))
+  const temporary = join(folder, manifestName(stored.data))
+  await writeDurably(temporary, manifestJsonLine(JSON.stringify(stored, null, 2)))
+  await syncFolder(folder) // the data file is on disk before a manifest refers to it
+  await rename(temporary, join(folder, manifestName(stored.name)))
   await syncFolder(folder)
 }
 
@@ -76,15 +76,15 @@ async function* manifestJsonLine(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${text}\n`)
 }
 
-/** Opens what the manifest speaks of; where that was replaced in between, what the newer one speaks of. */
+/** Opens the data file of the manifest. If it was replaced meanwhile, opens that of the newer manifest. */
 async function openPublishedFile(folder: string, name: FileName): Promise<OpenedFile | null> {
   for (let missing = ''; ; ) {
-    const kept = await readFileManifest(folder, name)
-    if (kept === null) return null
-    const handle = await open(join(folder, kept.data)).catch(nullIfMissing)
-    if (handle !== null) return openVerified(folder, handle, kept)
-    if (missing === kept.data) throw damagedManifest(folder, name, `${kept.data} is missing`)
-    missing = kept.data
+    const stored = await readFileManifest(folder, name)
+    if (stored === null) return null
+    const handle = await open(join(folder, stored.data)).catch(nullIfMissing)
+    if (handle !== null) return openVerified(folder, handle, stored)
+    if (missing === stored.data) throw damagedManifest(folder, name, `${stored.data} is missing`)
+    missing = stored.data
   }
 }
 
@@ -98,47 +98,47 @@ async function openVerified(folder: string, handle: FileHandle, stored: StoredMa
     }
   }
   await handle.close()
-  throw damagedManifest(folder, stored.name, `${stored.data} has ${size} bytes, and not ${stored.bytes}`)
+  throw damagedManifest(folder, stored.name, `${stored.data} has ${size} bytes instead of ${stored.bytes}`)
 }
 
-/** One buffer for all pieces: many slow readers cost one each. */
+/** Uses one buffer for all chunks, so that each slow reader costs one buffer. */
 async function* readRange(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafeSlow(Math.min(READ_CHUNK_BYTES, end - start))
   for (let at = start; at < end; ) {
     const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at)
-    if (bytesRead === 0) throw new Error('a file of the file store became shorter while it was read')
+    if (bytesRead === 0) throw new Error('a file of the file store was truncated while it was read')
     at += bytesRead
     yield buffer.subarray(0, bytesRead)
   }
 }
 
 async function listManifests(folder: string, kind: FileKind): Promise<FileManifest[]> {
-  const all = (await readManifests(folder)).filter((kept) => kept.kind === kind)
-  return all.sort((a, b) => (a.date < b.date ? -1 : 1)).map((kept) => withoutDataFile(kept))
+  const all = (await readManifests(folder)).filter((stored) => stored.kind === kind)
+  return all.sort((a, b) => (a.date < b.date ? -1 : 1)).map((stored) => withoutDataFile(stored))
 }
 
 async function removeFile(folder: string, name: FileName): Promise<void> {
-  const kept = await readFileManifest(folder, name)
-  if (kept === null) return
+  const stored = await readFileManifest(folder, name)
+  if (stored === null) return
   await rm(join(folder, manifestName(name)), { force: true })
   await syncFolder(folder)
-  await rm(join(folder, kept.data), { force: true })
+  await rm(join(folder, stored.data), { force: true })
 }
 
-/** Of the disk that a folder is on, or would be made on. */
+/** Free bytes of the disk that contains the folder, or would contain it. */
 async function freeBytes(folder: string): Promise<number> {
   const disk = await statfs(folder).catch(nullIfMissing)
   return disk === null ? freeBytes(dirname(folder)) : disk.bavail * disk.bsize
 }
 
-/** All manifests of a folder. */
+/** Reads all manifests of a folder. */
 async function readManifests(folder: string): Promise<StoredManifest[]> {
   const entries = (await readdir(folder).catch(nullIfMissing)) ?? []
   const names = entries.flatMap((entry) => parseFileName(entry.replace(/\.json$/, ''))?.name ?? [])
   const found: StoredManifest[] = []
   for (const name of names) {
-    const kept = await readFileManifest(folder, name)
-    if (kept !== null) found.push(kept)
+    const stored = await readFileManifest(folder, name)
+    if (stored !== null) found.push(stored)
   }
   return found
 }
@@ -150,21 +150,21 @@ async function readFileManifest(folder: string, name: FileName): Promise<StoredM
   try {
     return JSON.parse(text)
   } catch {
-    throw damagedManifest(folder, name, 'it is no manifest')
+    throw damagedManifest(folder, name, 'it is not a manifest')
   }
 }
 
 const manifestName = (name: string): string => `${name}.json`
 
-/** A build of the same content would leave what is there: so its manifest has to go first. */
+/** A build of the same content would not replace the damaged file, so its manifest must be removed first. */
 function damagedManifest(folder: string, name: FileName, why: string): BuildFault {
-  return new BuildFault(`${join(folder, manifestName(name))}: ${why}. Remove that manifest, and build its file anew`)
+  return new BuildFault(`${join(folder, manifestName(name))}: ${why}. Remove that manifest and rebuild its file`)
 }
 
-function withoutDataFile(kept: StoredManifest): FileManifest
-function withoutDataFile(kept: StoredManifest | null): FileManifest | null
-function withoutDataFile(kept: StoredManifest | null): FileManifest | null {
-  if (kept === null) return null
-  const { data: _, ...manifest } = kept
+function withoutDataFile(stored: StoredManifest): FileManifest
+function withoutDataFile(stored: StoredManifest | null): FileManifest | null
+function withoutDataFile(stored: StoredManifest | null): FileManifest | null {
+  if (stored === null) return null
+  const { data: _, ...manifest } = stored
   return manifest
 }

@@ -1,11 +1,11 @@
-/** What a killed build left in a folder: files are named after their writers, and those of dead ones are swept. */
+/** Removes the files that killed builds left in a folder. File names contain their writer, which shows if it is dead. */
 
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
-/** Milliseconds without a change after which a writer on another machine counts as dead. */
+/** Milliseconds without a change after which a writer on another host counts as dead. */
 const ABANDONED_AFTER_MS = 86_400_000
 
 const HOST_LABEL = hostname()
@@ -13,10 +13,10 @@ const HOST_LABEL = hostname()
   .replace(/[^a-z0-9-]+/g, '-')
 const WRITER_NAME_PATTERN = /\.([a-z0-9-]*)\.(\d+)\.([0-9a-f]{12})(\.json)?$/
 
-/** Those of this process that write. */
+/** The active writers of this process. */
 const activeWriters = new Set<string>()
 
-/** A new name that begins with `name` and says who writes; until `endWriter` nobody sweeps it. */
+/** Returns a new file name that begins with `name` and contains the writer. No process removes it before `endWriter`. */
 export function newWriterName(name: string): string {
   const random = randomBytes(6).toString('hex')
   activeWriters.add(random)
@@ -27,7 +27,7 @@ export function endWriter(name: string): void {
   activeWriters.delete(name.slice(-12))
 }
 
-/** Removes from a folder what dead writers left, but not what is published: that is asked once they are known to be dead. */
+/** Removes the files of dead writers except published ones. Calls `published` only if there are dead writers. */
 export async function removeLeftovers(folder: string, published: () => Promise<readonly string[]>): Promise<void> {
   const dead: string[] = []
   for (const entry of await readdir(folder)) if (await isLeftover(folder, entry)) dead.push(entry)
@@ -35,14 +35,14 @@ export async function removeLeftovers(folder: string, published: () => Promise<r
   for (const entry of dead) if (!kept.includes(entry)) await rm(join(folder, entry), { force: true })
 }
 
-/** Whether a writer made it that writes no more. */
+/** Whether the writer of the file is dead. */
 export async function isLeftover(folder: string, entry: string): Promise<boolean> {
   const [, host = '', pid = '', random = ''] = WRITER_NAME_PATTERN.exec(entry) ?? []
   if (random === '') return false
   return host === HOST_LABEL ? !isWriting(Number(pid), random) : isUnchangedForLong(join(folder, entry))
 }
 
-/** A process that has our number is ourselves: another one had it before. */
+/** A writer with the id of this process, but not active in it, was an earlier process. */
 function isWriting(pid: number, random: string): boolean {
   if (pid === process.pid) return activeWriters.has(random)
   try {

@@ -1,11 +1,11 @@
-/** Names out of what was packed, one a line: a daily file on the shelf, and any other list. */
+/** Reads names from gzipped lists with one name per line: daily files and other lists. */
 
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { OpenedFile } from './file-store.ts'
 
-/** The names of a daily file in its order, some thousands at a time; it is closed at the end, and where it is given up. */
+/** Yields the names of a daily file in order, some thousands at a time. Closes the file at the end or if abandoned. */
 export async function* namesOfFile(opened: OpenedFile): AsyncGenerator<DomainName[]> {
   try {
     yield* namesInGzip(Readable.from(copiedChunks(opened), { highWaterMark: 1 }))
@@ -14,11 +14,11 @@ export async function* namesOfFile(opened: OpenedFile): AsyncGenerator<DomainNam
   }
 }
 
-/** The names of a gzipped list in its order, some thousands at a time; the stream ends with them, and where they are given up. */
+/** Yields the names of a gzipped list in order, some thousands at a time. Destroys the stream at the end or if abandoned. */
 export async function* namesInGzip(packed: Readable): AsyncGenerator<DomainName[]> {
   const gunzip = createGunzip()
   try {
-    pipeline(packed, gunzip, () => {}) // who reads is told of a fault
+    pipeline(packed, gunzip, () => {}) // the reader receives the error
     let rest = ''
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       const lines = (rest + piece.toString('latin1')).split('\n')
@@ -31,7 +31,7 @@ export async function* namesInGzip(packed: Readable): AsyncGenerator<DomainName[
   }
 }
 
-/** A piece of the shelf is good until the next one is asked for, and the stream asks ahead. */
+/** Copies each chunk: it is only valid until the next one is read, and the stream reads ahead. */
 async function* copiedChunks({ manifest, read }: OpenedFile): AsyncGenerator<Buffer> {
   for await (const piece of read(0, manifest.bytes)) yield Buffer.from(piece)
 }

@@ -1,9 +1,9 @@
-/** What a start page that waits is filed under. */
+/** Determines the document of a pending start page. */
 
 import type { PageFiling, PendingPage } from '../../store/port/similar.ts'
 import { packTermVector, termVectorOf, vectorDigest } from '../text/term-vector.ts'
 
-/** The wording of its words, or none where it has no word. */
+/** Returns the document of the page's terms, or none if the page has no term. */
 export function documentOfPage({ id, name, digest, terms }: PendingPage): PageFiling {
   const vector = termVectorOf(terms)
   if (vector.size === 0) return { id, name, digest, document: null }

@@ -1,4 +1,4 @@
-/** Makes one segment of several that follow one another: their rows are read side by side, and wordings that are gone are left out. */
+/** Merges consecutive segments into one: reads their rows in parallel and drops deleted documents. */
 
 import type { PostingRow, SimilarIndexStore, SimilarReader } from '../../store/port/similar.ts'
 import { type PostingGroup, termOfKey, unpackPostingRow } from '../postings/postings.ts'
@@ -6,16 +6,16 @@ import { mergedTermCursor } from '../query/build-idf-table.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 import type { Tombstones } from './tombstones.ts'
 
-/** Rows read at a time: some 150 KB. */
+/** Rows per read, about 150 KB. */
 const ROWS_PER_READ = 512
 
-/** A walk along the groups of a segment. */
+/** A cursor over the posting groups of a segment. */
 type PostingCursor = { group: PostingGroup | null; next(): Promise<void> | void }
 
-/** Where segments are read. */
+/** The source of segments. */
 export type SegmentSource = Pick<SimilarReader, 'frequencies'> & Pick<SimilarIndexStore, 'rows'>
 
-/** Writes all of the segments (in their order) as one; yields whenever something else may have its turn. */
+/** Writes the segments, in order, as one. Yields whenever other work may run. */
 export async function* mergeSegments(
   source: SegmentSource,
   segments: readonly number[],
@@ -36,7 +36,7 @@ export async function* mergeSegments(
   await writer.end()
 }
 
-/** The groups of a word, those of one place joined: a later segment has higher wordings. `dropped`: wordings left out. */
+/** The posting groups of a term, joined by key: a later segment has higher documents. `dropped`: documents left out. */
 async function groupsOfTerm(
   cursors: readonly PostingCursor[],
   term: number,
@@ -57,7 +57,7 @@ async function groupsOfTerm(
   return { groups: found.length > 1 ? joinGroupsByKey(found) : found, dropped }
 }
 
-/** One group a place, in order of place; sorting leaves those of one place in their order. */
+/** Joins groups of the same key, in order of key. The sort keeps the order of groups of one key. */
 function joinGroupsByKey(found: PostingGroup[]): PostingGroup[] {
   found.sort((a, b) => a.key - b.key)
   const groups: PostingGroup[] = []
@@ -79,7 +79,7 @@ function concatDocuments(parts: readonly PostingGroup[]): Float64Array {
   return all
 }
 
-/** The groups of a segment in their order; one that lies in two rows comes in two parts. */
+/** Returns the groups of a segment in order. A group that spans two rows comes in two parts. */
 async function postingCursor(source: SegmentSource, segment: number): Promise<PostingCursor> {
   let rows: PostingRow[] = []
   let groups: PostingGroup[] = []

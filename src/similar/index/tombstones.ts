@@ -1,13 +1,13 @@
-/** The wordings that are gone when a merge begins: it leaves out their postings, and notes which of them it met. */
+/** The documents deleted when a merge begins. The merge drops their postings and records which of them it found. */
 
 export class Tombstones {
-  /** How many of them were met: others may be noted in vain, or have had all their postings cut off. */
+  /** How many of them the merge found. Others may have no postings in these segments. */
   found = 0
   private size = 0
   private documents = new Float64Array(1024)
   private isFound = new Uint8Array(1024)
 
-  /** Adds wordings, ascending and above those that were added before. */
+  /** Adds documents, ascending and above those added before. */
   add(documents: readonly number[]): void {
     const size = this.size + documents.length
     if (size > this.documents.length) this.grow(Math.max(size, 2 * this.size))
@@ -15,7 +15,7 @@ export class Tombstones {
     this.size = size
   }
 
-  /** Those of some wordings, ascending, that are not gone. */
+  /** Returns the documents, ascending, that are not deleted. */
   filter(documents: Float64Array): Float64Array {
     if (this.size === 0) return documents
     let index = 0
@@ -28,13 +28,13 @@ export class Tombstones {
     })
   }
 
-  /** All of them, ascending, so many at a time. */
+  /** Yields all tombstones, ascending, in batches. */
   *batches(batchSize: number): Generator<number[]> {
     for (let from = 0; from < this.size; from += batchSize)
       yield [...this.documents.subarray(from, Math.min(this.size, from + batchSize))]
   }
 
-  /** The place of the first at or above a wording, from a place on that is not behind it. */
+  /** The index of the first tombstone at or above a document, searched from `from`. */
   private findIndex(document: number, from: number): number {
     let [low, high] = [from, this.size]
     while (low < high) {

@@ -5,11 +5,11 @@ import { hash } from 'node:crypto'
 /** `digest`: 32 hex digits. `counts`: pairs (hash, count) of 32-bit numbers, ascending by hash, each hash once. */
 export type PageTerms = { digest: string; counts: Uint32Array }
 
-/** A longer word counts by its beginning, in UTF-16 units. */
+/** Maximum length of a word in UTF-16 units. A longer word is truncated. */
 const MAX_WORD_UNITS = 64
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
-/** Goes on with a word; alone it is none, as the selector after an emoji. */
+/** Continues a word, but is not one alone, such as the selector after an emoji. */
 const COMBINING_MARK = /\p{M}/u
 /** Scripts that write words without a space between them. */
 const UNSPACED_SCRIPT =
@@ -23,7 +23,7 @@ const GAP_KIND = 1
 const WORD_KIND = 2
 const UNSPACED_KIND = 3
 const MARK_KIND = 4
-/** What each UTF-16 unit is, learnt once. */
+/** The kind of each UTF-16 unit, filled on first use. */
 const unitKinds = new Uint8Array(65_536)
 
 /** Digest of a text, for telling texts apart without keeping them: the first half of its SHA-256 in hexadecimal. */

@@ -48,7 +48,7 @@ test('the token is printed once and never again', async (t) => {
 })
 
 for (const [what, argv, reason] of [
-  ['a bad address', ['ann'], /no email address/],
+  ['a bad address', ['ann'], /must be an email address/],
   ['an unknown plan', ['new@example.com', '--plan', 'gold'], /free, basic, premium, local/],
   ['an unknown add-on', ['new@example.com', '--addon', 'import'], /export, enriched/],
   ['an unknown role', ['new@example.com', '--role', 'king'], /user, admin/],
@@ -58,7 +58,7 @@ for (const [what, argv, reason] of [
     ['new@example.com', '--period', 'basic:2026-01-01..', '--period', 'premium:2027-01-01..'],
     /basic:2026-01-01\.\. and premium:2027-01-01\.\. overlap/,
   ],
-  ['an address that has an account', ['ANN@example.com'], /ann@example\.com has an account already/],
+  ['an address that has an account', ['ANN@example.com'], /ann@example\.com already has an account/],
 ] as const) {
   test(`create refuses ${what} and makes nothing`, async (t) => {
     newStore(t)
@@ -122,7 +122,7 @@ test('suspend and resume: the tokens are refused in between, and both are said o
   assert.notEqual((await standing(url, token))?.account.suspended, null)
   assert.match(await run(t, 'show', 'ann@example.com'), new RegExp(`suspended since ${suspended}`))
   assert.match(await run(t, 'list'), /ann@example\.com +suspended/)
-  await assert.rejects(run(t, 'suspend', 'ann@example.com'), /ann@example\.com is suspended already/)
+  await assert.rejects(run(t, 'suspend', 'ann@example.com'), /ann@example\.com is already suspended/)
   assert.equal((await json(t, 'resume', 'ann@example.com')).suspended, null)
   await assert.rejects(run(t, 'resume', 'ann@example.com'), /ann@example\.com is not suspended/)
 })
@@ -145,7 +145,7 @@ test('delete needs --yes, with a terminal and without one', async (t) => {
   for (const terminal of [true, false]) {
     process.stdin.isTTY = terminal
     await assert.rejects(run(t, 'delete', 'ann@example.com'), (error) => {
-      assert.ok(error instanceof UsageFault && /nothing is done yet: add --yes/.test(error.message))
+      assert.ok(error instanceof UsageFault && /add --yes to confirm/.test(error.message))
       return true
     })
     assert.equal((await json(t, 'list')).accounts.length, 1)
@@ -186,7 +186,7 @@ test('through the launcher, --json prints one JSON object and nothing else, and 
   assert.throws(create, (error: Error & { status: number; stdout: Buffer; stderr: Buffer }) => {
     assert.equal(error.status, 1)
     assert.equal(error.stdout.toString(), '')
-    assert.equal(error.stderr.toString(), 'domaindex: ann@example.com has an account already\n')
+    assert.equal(error.stderr.toString(), 'domaindex: ann@example.com already has an account\n')
     return true
   })
 })

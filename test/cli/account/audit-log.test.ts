@@ -48,8 +48,8 @@ test('log: --from and --to are days, both inside', async (t) => {
   assert.equal((await json(t, 'log', '--from', today, '--to', today)).log.length, 2)
   assert.deepEqual((await json(t, 'log', '--to', '2026-01-01')).log, [])
   assert.equal(await run(t, 'log', '--to', '2026-01-01'), 'no changes')
-  await assert.rejects(run(t, 'log', '--from', '2026-02-01', '--to', '2026-01-01'), /--to 2026-01-01 lies before/)
-  await assert.rejects(run(t, 'log', '--from', 'x'), /It is a day/)
+  await assert.rejects(run(t, 'log', '--from', '2026-02-01', '--to', '2026-01-01'), /--to 2026-01-01 is before/)
+  await assert.rejects(run(t, 'log', '--from', 'x'), /It must be a day/)
 })
 
 /** Two accounts with calls on two days; the second token of the first one has a name that CSV has to quote. */
@@ -97,6 +97,6 @@ test('usage: a range without calls, one that ends before it begins, and two form
   assert.equal(await run(t, 'usage', '--from', '2026-12-01'), 'no calls since 2026-12-01')
   assert.equal(await run(t, 'usage', '--to', '2026-01-30'), 'no calls from 2026-01-01 to 2026-01-30')
   assert.equal((await json(t, 'usage', '--to', '2026-11-01')).from, '2026-10-03', '30 days by default')
-  await assert.rejects(run(t, 'usage', '--from', '2026-02-01', '--to', '2026-01-01'), /--to 2026-01-01 lies before/)
+  await assert.rejects(run(t, 'usage', '--from', '2026-02-01', '--to', '2026-01-01'), /--to 2026-01-01 is before/)
   await assert.rejects(run(t, 'usage', '--csv', '--json'), /cannot be used with/)
 })

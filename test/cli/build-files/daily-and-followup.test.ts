@@ -45,7 +45,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     assert.equal(code, 0)
     assert.equal(content('daily'), 'a.example\nb.example\n')
     const again = await run(['build', 'daily'])
-    assert.match(again.stdout, /revision 1\n.* is as it was\n$/)
+    assert.match(again.stdout, /revision 1\n.* is unchanged\n$/)
     await list(before(8), ['w.example'])
     assert.equal((await run(['build', 'daily', '--date', before(8)])).code, 0)
     const followup = await run(['build', 'followup'])
@@ -79,7 +79,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     assert.equal(held.code, 3)
     assert.match(
       held.stdout,
-      /is held back: 502 rows, and the median of the same weekday .* is 1: above 5 times that, and more than 500 rows/,
+      /is held: 502 rows, and the median of the same weekday .* is 1: above 5 times that, and more than 500 rows/,
     )
     const { stdout } = await run(['jobs'])
     assert.match(
@@ -95,8 +95,11 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
   })
 
   for (const [args, words] of [
-    [['daily', '--date', TODAY], /is not over yet/],
-    [['daily', '--date', '2001-01-01'], /nothing is known of 2001-01-01: import a zone or a list of that day first/],
+    [['daily', '--date', TODAY], /has not ended yet/],
+    [
+      ['daily', '--date', '2001-01-01'],
+      /there are no registrations of 2001-01-01: import a zone or a list of that day first/,
+    ],
     [['followup', '--date', before(3)], /no follow-up of .* is due yet/],
     [['followup', '--date', before(40), '--after', '30'], /there is no daily file of .*: build it first/],
   ] as const) {
@@ -119,7 +122,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     for (const args of [['build', 'daily'], ['jobs']]) {
       const { code, stderr } = await run(args)
       assert.equal(code, 1)
-      assert.match(stderr, /^domaindex: .*\.json: it is no manifest\. Remove that manifest, and build its file anew\n$/)
+      assert.match(stderr, /^domaindex: .*\.json: it is not a manifest\. Remove that manifest and rebuild its file\n$/)
     }
     rmSync(manifest)
     assert.equal((await run(['build', 'daily'])).code, 0)
@@ -131,6 +134,6 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     await withStore(async ({ jobs }) => void (await jobs.acquireLock('daily', 'elsewhere 1 abc')))
     const { code, stderr } = await run(['build', 'daily'])
     assert.equal(code, 1)
-    assert.match(stderr, /^domaindex: elsewhere 1 abc is building this at the moment: wait until it is done/)
+    assert.match(stderr, /^domaindex: elsewhere 1 abc is building this now: wait until it has finished/)
   })
 })

@@ -37,9 +37,12 @@ suite('build snapshot', { concurrency: 2 }, () => {
     assert.match((await run(['build', 'snapshot'])).stderr, /^domaindex: there is no store at .*: import a file/)
     await withStore(async () => {})
     const wrong = await run(['build', 'snapshot', '--date', '2026-02-30'])
-    assert.match(wrong.stderr, /^domaindex: option '--date <day>' argument '2026-02-30' is invalid. write it as in/)
+    assert.match(
+      wrong.stderr,
+      /^domaindex: option '--date <day>' argument '2026-02-30' is invalid. It must be a day such as/,
+    )
     const later = await run(['build', 'snapshot', '--date', '9999-01-01'])
-    assert.match(later.stderr, /^domaindex: 9999-01-01 is not here yet: today is \d{4}-\d\d-\d\d \(UTC\)\n$/)
+    assert.match(later.stderr, /^domaindex: 9999-01-01 is in the future: today is \d{4}-\d\d-\d\d \(UTC\)\n$/)
     assert.deepEqual([wrong.code, later.code], [2, 1])
   })
 })

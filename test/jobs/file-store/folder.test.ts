@@ -94,12 +94,12 @@ test('data that was damaged, or is gone, is a fault that names the file and says
   truncateSync(data, 9)
   await assert.rejects(
     shelf.open(NAME),
-    /^BuildFault: .*2026-11-19\.txt\.gz\.json: .* has 9 bytes, and not 10\. Remove that manifest/,
+    /^BuildFault: .*2026-11-19\.txt\.gz\.json: .* has 9 bytes instead of 10\. Remove that manifest/,
   )
   rmSync(data)
   await assert.rejects(shelf.open(NAME), /2026-11-19\.txt\.gz\.json: .* is missing\. Remove/)
   writeFileSync(join(folder, 'daily', '2026-11-19.txt.gz.json'), '{')
-  await assert.rejects(shelf.manifest(NAME), /2026-11-19\.txt\.gz\.json: it is no manifest\. Remove/)
+  await assert.rejects(shelf.manifest(NAME), /2026-11-19\.txt\.gz\.json: it is not a manifest\. Remove/)
 })
 
 for (const [text, kind] of [
