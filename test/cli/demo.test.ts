@@ -60,7 +60,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     assert.deepEqual(first.slice(1, 3), ['domain,has_website', 'domain,has_website'])
     assert.match(first[3]!, /\.example$/)
     assert.equal(first[4], 'domain,has_website')
-    assert.match(said, /visited (\d{3}), .*, applied \1, .*\n.*visited \1, .*, unchanged [1-9]/)
+    assert.match(said, /probed (\d{3}), .*, applied \1, .*\n.*probed \1, .*, unchanged [1-9]/)
     const store = `sqlite:${path('.demo/demo-0.db')}`
     const served = await run(['serve'], { env: { DOMAINDEX_STORE: store } })
     assert.deepEqual([served.code, /made-up world.*DOMAINDEX_STORE\n$/.test(served.stderr)], [1, true])

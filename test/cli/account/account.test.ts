@@ -177,7 +177,7 @@ test('an unknown account is told by its address', async (t) => {
 
 test('through the launcher, --json prints one JSON object and nothing else, and an error ends with 1', async (t) => {
   newStore(t)
-  const launcher = join(import.meta.dirname, '../../bin/domaindex.js')
+  const launcher = join(import.meta.dirname, '../../../bin/domaindex.js')
   const create = () =>
     execFileSync(process.execPath, [launcher, 'account', 'create', 'ann@example.com', '--json'], { stdio: 'pipe' })
   const { email, token } = JSON.parse(create().toString())

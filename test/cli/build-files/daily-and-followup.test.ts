@@ -51,8 +51,8 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     const followup = await run(['build', 'followup'])
     assert.match(followup.stdout, new RegExp(`^${before(8)}-followup-7\\.csv\\.gz: 1 names, `))
     assert.match(content('followup-7'), /^domain,has_website,.*\nw\.example,no,no,,no,,nocert,,,\n$/)
-    const { holders, held, next, runs } = JSON.parse((await run(['jobs', '--json'])).stdout)
-    assert.deepEqual([holders, held, typeof next.at], [[], [], 'number'])
+    const { locks, held, next, runs } = JSON.parse((await run(['jobs', '--json'])).stdout)
+    assert.deepEqual([locks, held, typeof next.at], [[], [], 'number'])
     assert.deepEqual(
       runs.map(({ job, date, rows, error }: JobRun) => [job, date, rows, error]),
       [
