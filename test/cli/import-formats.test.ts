@@ -174,7 +174,10 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
         /^domaindex: option '--format <name>' argument 'bind' is invalid\. Allowed choices are observations, zdns, /,
       ],
       [['--format', 'zdns', '--observed-at', 'today'], /argument 'today' is invalid\. It must be an RFC 3339 time/],
-      [['--observed-at', '2026-01-01T00:00:00Z'], /^domaindex: --observed-at is for --format zdns, massdns, cof\n/],
+      [
+        ['--observed-at', '2026-01-01T00:00:00Z'],
+        /^domaindex: --observed-at is only for --format zdns, massdns, cof\n/,
+      ],
     ] as const) {
       const { code, stderr } = await run(['import', ...args, 'a.json'])
       assert.match(stderr, words)

@@ -35,7 +35,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     const first = await take('18')
     assert.equal(
       counts(first.stdout),
-      `zone:test 2026-11-18, names 8000, registered 0, dropped 0, unusable 0, new 8000\nthere is no zone of the week before 2026-11-18, so nothing counts as registered or dropped\n`,
+      `zone:test 2026-11-18, names 8000, registered 0, dropped 0, unusable 0, new 8000\nthere is no zone from the week before 2026-11-18, so nothing counts as registered or dropped\n`,
     )
     const second = await take('19')
     assert.deepEqual([second.code, second.stderr], [0, ''])
@@ -156,8 +156,8 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     for (const [args, words] of [
       [[], /name the file, or - for standard input/],
       [['--inbox', '--strict'], /--strict cannot be used with --inbox/],
-      [['a', '--tld', 'com'], /--tld is for --format zone/],
-      [['a', '--no-registrations'], /--no-registrations is for --format names/],
+      [['a', '--tld', 'com'], /--tld is only for --format zone/],
+      [['a', '--no-registrations'], /--no-registrations is only for --format names/],
       [
         ['-', '--format', 'names', '--no-registrations', '--date', '2026-11-19'],
         /--date cannot be used with --no-registrations/,
@@ -167,7 +167,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
         /--list cannot be used with --no-registrations/,
       ],
       [['a', '--format', 'zone'], /a cannot be read: no such file or directory/],
-      [['-', '--format', 'names', '--list', '../x', '--date', '2026-11-19'], /--list takes letters a to z/],
+      [['-', '--format', 'names', '--list', '../x', '--date', '2026-11-19'], /--list allows at most 64 characters/],
     ] as const) {
       const { code, stderr } = await run(['import', ...args])
       assert.match(stderr, words)
@@ -190,7 +190,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.equal(code, 0)
     assert.deepEqual(stdout.trim().split('\n'), [
       'test-2026-11-18.zone.gz: zone:test 2026-11-18, names 8000, registered 0, dropped 0, unusable 0, new 8000',
-      'test-2026-11-18.zone.gz: there is no zone of the week before 2026-11-18, so nothing counts as registered or dropped',
+      'test-2026-11-18.zone.gz: there is no zone from the week before 2026-11-18, so nothing counts as registered or dropped',
       '2026-11-19.names: left in the inbox, its time lies ahead',
     ])
   })
