@@ -1,4 +1,7 @@
-/** A process that ingests a file of observations and says after each batch how many of them are written: argv is store and file. */
+/**
+ * A process that ingests a file of observations and says after each batch how many of them are written: argv is store
+ * and file.
+ */
 
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'

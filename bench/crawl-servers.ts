@@ -1,4 +1,7 @@
-/** The servers that a measured crawl meets: nsd for its names, nginx for its sites, each an ordinary process in a folder of its own. */
+/**
+ * The servers that a measured crawl meets: nsd for its names, nginx for its sites, each an ordinary process in a folder
+ * of its own.
+ */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -14,7 +17,8 @@ import { freePort } from './port.ts'
 import { end, type Started, start } from './process.ts'
 
 /**
- * What a site does. `page`: http sends to https, which has a page of 30 KB. `secure`: the same with a page of a few bytes.
+ * What a site does. `page`: http sends to https, which has a page of 30 KB. `secure`: the same with a page of a few
+ * bytes.
  * `plain`: http has a page of a few bytes, and there is no https.
  */
 export const KINDS = ['page', 'secure', 'plain'] as const

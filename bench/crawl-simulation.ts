@@ -1,4 +1,7 @@
-/** `npm run bench:crawl-simulation`: the loop of the crawl over months that pass in minutes, with crawlers that die and come back. */
+/**
+ * `npm run bench:crawl-simulation`: the loop of the crawl over months that pass in minutes, with crawlers that die and
+ * come back.
+ */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'

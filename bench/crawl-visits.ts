@@ -1,4 +1,6 @@
-/** The measured process of bench:crawl: visits what a file tells it to, checks every answer, and prints what that took. */
+/**
+ * The measured process of bench:crawl: visits what a file tells it to, checks every answer, and prints what that took.
+ */
 
 import { readFileSync } from 'node:fs'
 import type { Observation } from '../src/observe/observation.ts'
@@ -12,7 +14,8 @@ import type { DomainName } from '../src/values/domain-name.ts'
 import { type Kind, nameOf, type Place } from './crawl-servers.ts'
 
 /**
- * `dns`: the seven questions alone. `visits` over `names`, in their order, again and again, after `warming` others that are
+ * `dns`: the seven questions alone. `visits` over `names`, in their order, again and again, after `warming` others that
+ * are
  * not measured.
  */
 export type Task = {
@@ -23,7 +26,10 @@ export type Task = {
   visits: number
   parallel: number
 }
-/** `warmingSeconds`: of the processor, for the visits before. `memory`: resident bytes at every tenth of the visits, after a collection where the process may ask for one. */
+/**
+ * `warmingSeconds`: of the processor, for the visits before. `memory`: resident bytes at every tenth of the visits,
+ * after a collection where the process may ask for one.
+ */
 export type Taken = {
   seconds: number
   cpuSeconds: number

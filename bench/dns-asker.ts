@@ -1,4 +1,7 @@
-/** A process that asks for addresses with so many questions in flight, by our resolver or by node:dns, and says how it went. */
+/**
+ * A process that asks for addresses with so many questions in flight, by our resolver or by node:dns, and says how it
+ * went.
+ */
 
 import { promises } from 'node:dns'
 import { openResolver, type Server } from '../src/probe/dns/resolver.ts'

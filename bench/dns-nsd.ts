@@ -1,4 +1,7 @@
-/** nsd with as many names as are asked for, each with an address of its own, and the same questions as a file for dnsperf. */
+/**
+ * nsd with as many names as are asked for, each with an address of its own, and the same questions as a file for
+ * dnsperf.
+ */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** `npm run bench:flood`: what other clients notice while connections send hundreds of thousands of requests ahead, and what is left of it. */
+/**
+ * `npm run bench:flood`: what other clients notice while connections send hundreds of thousands of requests ahead, and
+ * what is left of it.
+ */
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'

@@ -1,5 +1,6 @@
 /**
- * Hostile input, a million times by default: nothing may throw, hang or grow. `--inputs N`, `--seed N`, `--only KIND`; a
+ * Hostile input, a million times by default: nothing may throw, hang or grow. `--inputs N`, `--seed N`, `--only KIND`;
+ * a
  * failure prints the seed and the number of the input that it came with.
  */
 

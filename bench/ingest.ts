@@ -1,4 +1,7 @@
-/** `npm run bench:ingest`: how fast, with how much memory and how many bytes written observations go in; and who waits for it. */
+/**
+ * `npm run bench:ingest`: how fast, with how much memory and how many bytes written observations go in; and who waits
+ * for it.
+ */
 
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -130,7 +133,10 @@ function expectOutcome(said: string, names: number, { base, round }: Kind): void
   if (read !== names || refused !== 0 || !isRight) throw new Error(`not what was expected: ${said}`)
 }
 
-/** Bytes that an unchanged observation costs: of the log alone, while a reader keeps it from being written back, and in all. */
+/**
+ * Bytes that an unchanged observation costs: of the log alone, while a reader keeps it from being written back, and in
+ * all.
+ */
 async function bytes(folder: string, { names }: Options, lines: Line[]): Promise<void> {
   for (const order of ['slot', 'file'] as const) {
     const kind = KINDS.find((each) => each.base === 'known' && each.order === order)!

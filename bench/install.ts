@@ -1,4 +1,7 @@
-/** bench:install: packs the project, installs the tarball into a folder of its own without install scripts, and runs it as an old Node would. Needs the registry or npm's cache. */
+/**
+ * bench:install: packs the project, installs the tarball into a folder of its own without install scripts, and runs it
+ * as an old Node would. Needs the registry or npm's cache.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

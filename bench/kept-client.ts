@@ -2,7 +2,10 @@
 
 import { connect, type Socket } from 'node:net'
 
-/** What became of requests. `reset`: the connection was reset; `cut`: it ended without an answer, and without a word before. */
+/**
+ * What became of requests. `reset`: the connection was reset; `cut`: it ended without an answer, and without a word
+ * before.
+ */
 export type Outcomes = {
   statuses: Record<string, number>
   reset: number
@@ -78,7 +81,10 @@ function connection(options: KeptOptions): Promise<boolean> {
   })
 }
 
-/** Reads answers that have a Content-Length, or no body; says the status of each, and whether it is the connection's last. */
+/**
+ * Reads answers that have a Content-Length, or no body; says the status of each, and whether it is the connection's
+ * last.
+ */
 function reader(answered: (status: number, closes: boolean) => void): (bytes: Buffer) => void {
   let held: Buffer = Buffer.alloc(0)
   let left = 0

@@ -1,4 +1,7 @@
-/** A process that loads a server over many kept connections, as a JSON file says, and prints what became of the requests. */
+/**
+ * A process that loads a server over many kept connections, as a JSON file says, and prints what became of the
+ * requests.
+ */
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +10,8 @@ import { quantile } from './measure.ts'
 import { processorSeconds } from './processor-time.ts'
 
 /**
- * `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count, nor those after it until every connection has
+ * `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count, nor those after it until every
+ * connection has
  * had an answer, `settle` at most. `watched`: processes whose processor time is measured.
  */
 export type KeptLoad = {
@@ -30,7 +34,10 @@ export type KeptFigures = {
   p50: number
   p99: number
   most: number
-  /** Shares of a core that this process and those that are watched had, and refusals a second, all while it was measured. */
+  /**
+   * Shares of a core that this process and those that are watched had, and refusals a second, all while it was
+   * measured.
+   */
   own: number
   watched: number[]
   refusals: number

@@ -1,4 +1,7 @@
-/** A store of very many made-up names, written straight into the tables of SQLite: the facts of a few thousand, given to all. */
+/**
+ * A store of very many made-up names, written straight into the tables of SQLite: the facts of a few thousand, given to
+ * all.
+ */
 
 import { DatabaseSync } from 'node:sqlite'
 import { parseObservation } from '../src/observe/observation-parser.ts'
@@ -30,7 +33,10 @@ function wordOf(rank: number): string {
   )
 }
 
-/** A name as people choose them: words, often common ones, some with a hyphen or a number, and some of letters by chance. */
+/**
+ * A name as people choose them: words, often common ones, some with a hyphen or a number, and some of letters by
+ * chance.
+ */
 export function listedName(index: number): DomainName {
   const dice = diceOf(5, index, SALT)
   return `${dice() < 0.12 ? lettersOf(dice) : wordsOf(dice)}.${oneOf(dice, SUFFIXES)}` as DomainName

@@ -1,4 +1,7 @@
-/** A process that asks the store's port for the facts of names drawn at random, twice: argv is the store, names, seed, count. */
+/**
+ * A process that asks the store's port for the facts of names drawn at random, twice: argv is the store, names, seed,
+ * count.
+ */
 
 import { openStore } from '../src/store/open.ts'
 import { below, diceOf } from './dice.ts'

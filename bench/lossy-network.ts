@@ -1,4 +1,7 @@
-/** Where packets get lost: a network namespace of its own in which the system drops them, or relays where that is refused. */
+/**
+ * Where packets get lost: a network namespace of its own in which the system drops them, or relays where that is
+ * refused.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { run } from './process.ts'
@@ -20,7 +23,10 @@ const DEVICES = [
   `ip neigh add ${BLACK_HOLE} lladdr 02:00:00:00:00:09 dev hole nud permanent`,
 ]
 
-/** Every packet passes once, as those of loopback leave it (netem) or come in (netfilter): what is lost says nothing to who sent it. */
+/**
+ * Every packet passes once, as those of loopback leave it (netem) or come in (netfilter): what is lost says nothing to
+ * who sent it.
+ */
 const DROPS: Readonly<Record<Exclude<Way, 'relay'>, (percent: number) => string>> = {
   netem: (percent) => `tc qdisc add dev lo root netem loss random ${percent}%`,
   netfilter: (percent) =>

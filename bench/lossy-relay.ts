@@ -1,4 +1,7 @@
-/** Relays that lose what passes them, by seeded chance: datagrams for good, pieces of a stream until they are sent again. */
+/**
+ * Relays that lose what passes them, by seeded chance: datagrams for good, pieces of a stream until they are sent
+ * again.
+ */
 
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** The servers of bench:lossy, a process of their own: prints where they are and runs until it is ended. Argument: the address of the hole, or nothing. */
+/**
+ * The servers of bench:lossy, a process of their own: prints where they are and runs until it is ended. Argument: the
+ * address of the hole, or nothing.
+ */
 
 import { makeAuthority } from '../lab/authority.ts'
 import { startDnsServer } from '../lab/dns.ts'

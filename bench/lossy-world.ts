@@ -1,4 +1,6 @@
-/** The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give. */
+/**
+ * The world of bench:lossy: the lab, of which one server in twenty is dead, and what a visit of each name must give.
+ */
 
 import { DEAF, HARBOUR } from '../lab/hosts.ts'
 import { type LabRow, NO_WEB, rows, type StateDescription } from '../lab/lab-row.ts'

@@ -1,4 +1,6 @@
-/** `npm run bench:lossy`: how many answers are right where one packet in fifty is lost and one server in twenty is dead. */
+/**
+ * `npm run bench:lossy`: how many answers are right where one packet in fifty is lost and one server in twenty is dead.
+ */
 
 import { parseArgs } from 'node:util'
 import { inNamespace, permittedWay, WAYS, type Way } from './lossy-network.ts'

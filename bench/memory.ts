@@ -31,7 +31,10 @@ export function memoryBound(bytes: number): Bound | null {
   return null
 }
 
-/** Drops a file from the page cache (dd says POSIX_FADV_DONTNEED for the whole of it), after what is unwritten was written. */
+/**
+ * Drops a file from the page cache (dd says POSIX_FADV_DONTNEED for the whole of it), after what is unwritten was
+ * written.
+ */
 export function dropFromCache(path: string): void {
   if (!existsSync(path)) return
   execFileSync('sync', [path])

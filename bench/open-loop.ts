@@ -1,4 +1,6 @@
-/** A process that asks /lookup at an even rate, whatever the answers take; a request's time runs from when it was due. */
+/**
+ * A process that asks /lookup at an even rate, whatever the answers take; a request's time runs from when it was due.
+ */
 
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'

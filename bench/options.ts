@@ -6,7 +6,8 @@ import { ROUNDS } from './measure.ts'
 export type Options = { names: number; rounds: number; seconds: number; folder: string | null; only: string | null }
 
 /**
- * Reads `--names N --rounds N --seconds N --folder PATH --only PART`. A folder that is named is kept, and what lies in it
+ * Reads `--names N --rounds N --seconds N --folder PATH --only PART`. A folder that is named is kept, and what lies in
+ * it
  * from an earlier run of the same size is used again.
  */
 export function readOptions(names: number, seconds = 5, rounds = ROUNDS): Options {

@@ -1,4 +1,7 @@
-/** `npm run bench:overload`: what is answered, and how soon, when 5,000 kept connections ask for more than one worker can answer. */
+/**
+ * `npm run bench:overload`: what is answered, and how soon, when 5,000 kept connections ask for more than one worker
+ * can answer.
+ */
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

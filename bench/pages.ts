@@ -1,4 +1,6 @@
-/** The parts of bench:serve that ask for pages: how fast they come, how deep ones compare, and who waits for long ones. */
+/**
+ * The parts of bench:serve that ask for pages: how fast they come, how deep ones compare, and who waits for long ones.
+ */
 
 import type { Truth } from './answers.ts'
 import { diceOf } from './dice.ts'

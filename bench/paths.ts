@@ -1,4 +1,7 @@
-/** `npm run bench:paths`: 100,000 odd paths by default, none of which may be answered with 500, or not at all. `--inputs N`, `--seed N`. */
+/**
+ * `npm run bench:paths`: 100,000 odd paths by default, none of which may be answered with 500, or not at all. `--inputs
+ * N`, `--seed N`.
+ */
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Loaded into a process that is measured (--import): writes what it used to the file that WITNESS names, when it ends. */
+/**
+ * Loaded into a process that is measured (--import): writes what it used to the file that WITNESS names, when it ends.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'

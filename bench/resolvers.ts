@@ -1,4 +1,7 @@
-/** `npm run bench:resolvers`: whether visits through real resolvers at their default limits say anything wrong, and how fast they are. */
+/**
+ * `npm run bench:resolvers`: whether visits through real resolvers at their default limits say anything wrong, and how
+ * fast they are.
+ */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

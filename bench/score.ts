@@ -8,7 +8,9 @@ export class Score {
   /** A sentence for each disagreement. */
   readonly wrong: string[] = []
 
-  /** One judgement; `right`: what was found is what was expected. A wrong find counts as one too many and one missed. */
+  /**
+   * One judgement; `right`: what was found is what was expected. A wrong find counts as one too many and one missed.
+   */
   add(network: string, expected: boolean, found: boolean, right: boolean, what: string): void {
     if (expected && found && right) this.#count(network).right++
     if (found && !(expected && right)) this.extra(network, what)

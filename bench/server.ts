@@ -6,7 +6,10 @@ import type { OpenFigures, OpenLoad } from './open-loop.ts'
 import { domaindex, hears, type Manner, ROOT, run, type Started, start } from './process.ts'
 import type { StoreFiles } from './store.ts'
 
-/** The core that servers run on, and the one that load comes from: the first two, unless BENCH_CORES names others ("2,3"). */
+/**
+ * The core that servers run on, and the one that load comes from: the first two, unless BENCH_CORES names others
+ * ("2,3").
+ */
 export const [SERVER_CORE = 0, LOAD_CORE = 1] = (process.env.BENCH_CORES ?? '0,1').split(',').map(Number)
 
 export type Server = { started: Started; origin: string }

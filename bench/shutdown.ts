@@ -1,4 +1,7 @@
-/** `npm run bench:shutdown`: 20 rounds of SIGTERM under full load, on SQLite and PostgreSQL: no request may be reset, or be left without an answer. */
+/**
+ * `npm run bench:shutdown`: 20 rounds of SIGTERM under full load, on SQLite and PostgreSQL: no request may be reset, or
+ * be left without an answer.
+ */
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

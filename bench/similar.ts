@@ -1,5 +1,6 @@
 /**
- * `npm run bench:similar`: how well, how fast and in how much room the index finds start pages that read alike. In SQLite;
+ * `npm run bench:similar`: how well, how fast and in how much room the index finds start pages that read alike. In
+ * SQLite;
  * with `--only postgres` in PostgreSQL, with `--only labelled` those that people sorted alone.
  */
 

@@ -1,4 +1,6 @@
-/** What the labels of the sample addresses say of accounts; they were made for the patterns of three other libraries. */
+/**
+ * What the labels of the sample addresses say of accounts; they were made for the patterns of three other libraries.
+ */
 
 export type Vector = {
   source: string
@@ -51,7 +53,8 @@ function ofTyped({ type = '', expect, url }: Vector, network: string): Label | n
 }
 
 /**
- * `valid` is what a pattern matches: addresses with a query are refused as such, though they lead to the account, and posts,
+ * `valid` is what a pattern matches: addresses with a query are refused as such, though they lead to the account, and
+ * posts,
  * videos and pins are taken. These are put right here.
  */
 function ofPatterns({ valid, username, url }: Vector, network: string): Label | null {

@@ -1,4 +1,6 @@
-/** What becomes of the links that another crawler took for accounts of 6,000 sites, those of site builders among them. */
+/**
+ * What becomes of the links that another crawler took for accounts of 6,000 sites, those of site builders among them.
+ */
 
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'

@@ -1,7 +1,10 @@
-/** What the accounts are that sample pages link and their JSON-LD does not name: each was looked up in its page by hand. */
+/**
+ * What the accounts are that sample pages link and their JSON-LD does not name: each was looked up in its page by hand.
+ */
 
 /**
- * `own`: the site's, in another spelling, of another edition or by another name of the same publisher. `author`: of who wrote
+ * `own`: the site's, in another spelling, of another edition or by another name of the same publisher. `author`: of who
+ * wrote
  * the article. `other`: of somebody whom the page recommends.
  */
 export type Reading = 'own' | 'author' | 'other'

@@ -1,4 +1,7 @@
-/** What the lab's DNS server says to one message: aliases chased, cut off where it does not fit, silence where it is told so. */
+/**
+ * What the lab's DNS server says to one message: aliases chased, cut off where it does not fit, silence where it is
+ * told so.
+ */
 
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATED_RESPONSE } from 'dns-packet'
 import { DNS_TYPE_CODES } from '../src/probe/dns/query.ts'

@@ -30,7 +30,8 @@ const LOOPBACK = '127.0.0.1' as IpAddress
 const PORT_TRIES = 20
 
 /**
- * Starts it on a free port of 127.0.0.1. `heard` is told of every question; `bears`: questions in flight, REFUSED is said to
+ * Starts it on a free port of 127.0.0.1. `heard` is told of every question; `bears`: questions in flight, REFUSED is
+ * said to
  * those above. Throws where the table cannot be said.
  */
 export async function startDnsServer(

@@ -1,4 +1,6 @@
-/** A row of the lab: one domain, what its name servers and web servers do, and the observation that a visit must give. */
+/**
+ * A row of the lab: one domain, what its name servers and web servers do, and the observation that a visit must give.
+ */
 
 import { isIPv4 } from 'node:net'
 import type { ObservedRecord } from '../src/probe/probe-result.ts'
@@ -7,7 +9,8 @@ import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
 import type { Site } from './site.ts'
 
 /**
- * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from it,
+ * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from
+ * it,
  * one sentence. One state, or two where the domain changes.
  */
 export type LabRow = {

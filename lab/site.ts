@@ -14,7 +14,9 @@ export type Reply =
 /** By path, with its query. */
 export type SiteResponse = Reply | ((path: string) => Reply)
 
-/** One host: without encryption, with it, and its robots.txt (none: 404). Its certificate is `valid` if nothing is said. */
+/**
+ * One host: without encryption, with it, and its robots.txt (none: 404). Its certificate is `valid` if nothing is said.
+ */
 export type Site = { plain: SiteResponse; secure: SiteResponse; robots?: Reply; certificate?: Kind }
 
 export const HTML = 'text/html; charset=utf-8'

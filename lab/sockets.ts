@@ -3,13 +3,18 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { addressFamily, type IpAddress } from '../src/values/ip-address.ts'
 
-/** `per_host`: each machine of IPv4 listens on its own address; `shared`: all of them on 127.0.0.1, each on ports of its own. */
+/**
+ * `per_host`: each machine of IPv4 listens on its own address; `shared`: all of them on 127.0.0.1, each on ports of its
+ * own.
+ */
 export type LabAddresses = 'per_host' | 'shared'
 
 export type Sockets = {
   /** Where a machine listens whose address is this. */
   addressOf(address: IpAddress): IpAddress
-  /** A free port of the address, where connections are handed to `take`; null where this computer has no such address. */
+  /**
+   * A free port of the address, where connections are handed to `take`; null where this computer has no such address.
+   */
   listen(address: IpAddress, take: (socket: Socket) => void): Promise<number | null>
   /** A port of the address where nobody listens, nor can as long as these are open. */
   reserveClosedPort(address: IpAddress): Promise<number | null>

@@ -46,7 +46,10 @@ writeFileSync(
 )
 const asOldNode = ['--import', pretence]
 
-/** A package with the launcher and a program, and its own Node at `node` where that is given; returns the launcher's path. */
+/**
+ * A package with the launcher and a program, and its own Node at `node` where that is given; returns the launcher's
+ * path.
+ */
 function makePackage(folder: string, program: string, node?: string) {
   mkdirSync(join(root, folder, dirname(program)), { recursive: true })
   cpSync(`${import.meta.dirname}/../bin`, join(root, folder, 'bin'), { recursive: true })

@@ -1,4 +1,7 @@
-/** package.json and package-lock.json: an install on any Node from 18 on brings Node 24, without a warning and without an install script. */
+/**
+ * package.json and package-lock.json: an install on any Node from 18 on brings Node 24, without a warning and without
+ * an install script.
+ */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

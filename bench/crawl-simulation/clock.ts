@@ -1,4 +1,6 @@
-/** A clock that nobody waits for: when all that runs on it waits, it jumps to the next moment that somebody waits for. */
+/**
+ * A clock that nobody waits for: when all that runs on it waits, it jumps to the next moment that somebody waits for.
+ */
 
 import type { CrawlClock } from '../../src/crawler/notifier.ts'
 

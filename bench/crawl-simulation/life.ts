@@ -1,4 +1,6 @@
-/** The life of a process that may be killed: from that moment on nothing that it asks for is done, or comes back to it. */
+/**
+ * The life of a process that may be killed: from that moment on nothing that it asks for is done, or comes back to it.
+ */
 
 export class Life {
   readonly #endsAt: number

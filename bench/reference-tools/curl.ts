@@ -49,7 +49,8 @@ function targetOf(text: string): string | null {
 }
 
 /**
- * The hops that curl sees on the way that we took: it starts where we did, and follows its own redirects; a meta refresh, which
+ * The hops that curl sees on the way that we took: it starts where we did, and follows its own redirects; a meta
+ * refresh, which
  * it does not know, is followed as we did.
  */
 export async function walk(where: Where, start: string, ours: readonly RedirectHop[]): Promise<string[]> {
@@ -69,7 +70,10 @@ export function hopText(url: string, status: number, to: string | null): string 
   return `${url} ${status}${to === null ? '' : ` > ${to}`}`
 }
 
-/** What port 443 of a host shows: `nocert`, `valid`, or `invalid` with the reason; by openssl's default rules where it speaks them. */
+/**
+ * What port 443 of a host shows: `nocert`, `valid`, or `invalid` with the reason; by openssl's default rules where it
+ * speaks them.
+ */
 export async function openssl(where: Where, host: string): Promise<string> {
   for (const { address, port } of await doorsOf(where, host, 443)) {
     const connect = `${address.includes(':') ? `[${address}]` : address}:${port}`

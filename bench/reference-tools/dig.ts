@@ -62,7 +62,9 @@ function linesOf(block: string): Line[] {
   }))
 }
 
-/** The records of a type as an observation file has them; null where it was not answered. Aliases are followed by hand. */
+/**
+ * The records of a type as an observation file has them; null where it was not answered. Aliases are followed by hand.
+ */
 async function recordsOf(server: Server, name: string, type: RecordType, reply: Reply): Promise<unknown[] | null> {
   let { status, lines } = reply
   const isAddress = type === 'A' || type === 'AAAA'

@@ -1,4 +1,7 @@
-/** A process that answers every question after a delay, as a resolver with the whole internet behind it would: most names well. */
+/**
+ * A process that answers every question after a delay, as a resolver with the whole internet behind it would: most
+ * names well.
+ */
 
 import { createSocket } from 'node:dgram'
 import { createServer, type Socket } from 'node:net'
@@ -42,7 +45,10 @@ setInterval(() => {
   }
 }, 1)
 
-/** Over UDP, and over TCP too: Knot Resolver asks again there if a question failed, and takes a server without TCP for dead. */
+/**
+ * Over UDP, and over TCP too: Knot Resolver asks again there if a question failed, and takes a server without TCP for
+ * dead.
+ */
 function serve(address: string, port: number, listening: (port: number) => void): void {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 8 << 20, sendBufferSize: 8 << 20 })
   socket.on('message', (question, from) => {
@@ -93,7 +99,9 @@ function answerTo(question: Buffer, end: number, fate: ReturnType<typeof fateOf>
   return Buffer.concat([head, data === undefined ? recordOf(6, RECORDS[6]!) : recordOf(type, data)])
 }
 
-/** A record of the name itself, which may be kept for a minute. BIND takes the SOA of another zone for a broken answer. */
+/**
+ * A record of the name itself, which may be kept for a minute. BIND takes the SOA of another zone for a broken answer.
+ */
 function recordOf(type: number, data: number[]): Buffer {
   return Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data])
 }

@@ -1,4 +1,7 @@
-/** A process that visits names through one resolver, DNS alone, and says what was wrong, what is missing and how fast it was. */
+/**
+ * A process that visits names through one resolver, DNS alone, and says what was wrong, what is missing and how fast it
+ * was.
+ */
 
 import { observe } from '../../src/observe/observe.ts'
 import { DnsConcurrencyLimiter } from '../../src/probe/dns/concurrency-limiter.ts'
@@ -19,8 +22,10 @@ export type Order = {
 }
 
 /**
- * What it says, as JSON. `wrong`: an observation says what is not so. `lost`: healthy names of which something is missing.
- * `unjudged`: dead names of which nothing was said. `rate`: names a second, of those between the first and the last tenth.
+ * What it says, as JSON. `wrong`: an observation says what is not so. `lost`: healthy names of which something is
+ * missing.
+ * `unjudged`: dead names of which nothing was said. `rate`: names a second, of those between the first and the last
+ * tenth.
  */
 export type Taken = {
   wrong: string[]

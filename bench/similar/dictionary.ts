@@ -1,4 +1,7 @@
-/** Numbers of words, by the words themselves: a hash table over their letters, half as costly as a Map for millions of words. */
+/**
+ * Numbers of words, by the words themselves: a hash table over their letters, half as costly as a Map for millions of
+ * words.
+ */
 
 const FIRST_SLOTS = 2 ** 16
 

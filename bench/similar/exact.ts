@@ -1,4 +1,7 @@
-/** The yardstick of /similar: exact cosines of every page with some of them, by words themselves and in one pass over all. */
+/**
+ * The yardstick of /similar: exact cosines of every page with some of them, by words themselves and in one pass over
+ * all.
+ */
 
 import { hash } from 'node:crypto'
 import { Dictionary } from './dictionary.ts'
@@ -9,7 +12,8 @@ type Page = { name: string; text: string }
 export type Neighbour = { target: string; cosine: number }
 
 /**
- * What is right of each query: `neighbours` of it, the most similar first, then by name, the query left out and who shares no
+ * What is right of each query: `neighbours` of it, the most similar first, then by name, the query left out and who
+ * shares no
  * word that tells too. `cosineOf` answers for any page with any other, not rounded. `vectors`: how many differ.
  */
 export type Truth = {
@@ -32,8 +36,10 @@ const STEPS = 10_000
 const TIMES = 65_536
 
 /**
- * The `depth` nearest of each query among all pages, exactly. Pages that say the same words as often are one vector, by which
- * words are counted. 500,000 pages and 200 queries take some 130 s of a core and 1.7 GB, most of it for cutting texts into words.
+ * The `depth` nearest of each query among all pages, exactly. Pages that say the same words as often are one vector, by
+ * which
+ * words are counted. 500,000 pages and 200 queries take some 130 s of a core and 1.7 GB, most of it for cutting texts
+ * into words.
  */
 export function exactTruth(
   pages: Iterable<Page>,
@@ -56,8 +62,10 @@ export function exactTruth(
 }
 
 /**
- * The share of the first `k` of a query that `returned` holds, on average. A page counts if it is as similar as the exact page of
- * rank k, so that it does not matter which of several equals came; where fewer than k are similar at all, these are expected.
+ * The share of the first `k` of a query that `returned` holds, on average. A page counts if it is as similar as the
+ * exact page of
+ * rank k, so that it does not matter which of several equals came; where fewer than k are similar at all, these are
+ * expected.
  */
 export function recallAt(k: number, returned: ReadonlyMap<string, readonly string[]>, truth: Truth): number {
   let sum = 0

@@ -14,7 +14,10 @@ export type Precision = { all: number; withoutTwins: number }
 
 const FILE = new URL('../../../shared/data/pages/labelled-text/labelled-text.csv.gz', import.meta.url)
 
-/** 707 pages in 687 texts, or null where the sample data is absent. No field of the file has a comma or a quotation mark in it. */
+/**
+ * 707 pages in 687 texts, or null where the sample data is absent. No field of the file has a comma or a quotation mark
+ * in it.
+ */
 export function readLabelled(): Labelled[] | null {
   if (!existsSync(FILE)) return null
   const [, ...rows] = gunzipSync(readFileSync(FILE)).toString().trimEnd().split(/\r?\n/)
@@ -25,9 +28,11 @@ export function readLabelled(): Labelled[] | null {
 }
 
 /**
- * Of the first `k` neighbours of each page, the share that is of its category; a neighbour that is missing counts as wrong.
+ * Of the first `k` neighbours of each page, the share that is of its category; a neighbour that is missing counts as
+ * wrong.
  *
- * Twenty texts stand there twice, always under the same category, and whoever finds a twin is right for no merit: so the figure
+ * Twenty texts stand there twice, always under the same category, and whoever finds a twin is right for no merit: so
+ * the figure
  * is given of all pages, and again as if each text stood there once, the twin being neither asked for nor answered.
  */
 export function precisionAt(k: number, pages: readonly Labelled[], neighbours: Neighbours): Precision {

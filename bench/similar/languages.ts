@@ -1,8 +1,13 @@
-/** The twelve made-up languages of the corpus: a word for every number, from syllables of the language's own letters. */
+/**
+ * The twelve made-up languages of the corpus: a word for every number, from syllables of the language's own letters.
+ */
 
 import { mix } from '../dice.ts'
 
-/** `share`: of the pages. `onsets`, `vowels`, `codas`: what its syllables are made of; none for the one written without spaces. */
+/**
+ * `share`: of the pages. `onsets`, `vowels`, `codas`: what its syllables are made of; none for the one written without
+ * spaces.
+ */
 type Language = { share: number; onsets: string[]; vowels: string[]; codas: string[] }
 
 const CACHED = 8192
@@ -65,7 +70,9 @@ function spell(language: number, number: number): string {
   return word
 }
 
-/** Two characters, of which the first is frequent; segmentation knows hardly any such word and takes each for itself. */
+/**
+ * Two characters, of which the first is frequent; segmentation knows hardly any such word and takes each for itself.
+ */
 function characters(number: number): string {
   const first = number < 400 ? number : mix(number) % 400
   return String.fromCharCode(

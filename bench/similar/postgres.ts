@@ -18,7 +18,10 @@ const TABLES = [
 ]
 /** Linux counts processor time so often a second. */
 const TICKS = 100
-/** Where the user's ticks are in a line of /proc/PID/stat, counted after the name; the system's and those of ended children follow. */
+/**
+ * Where the user's ticks are in a line of /proc/PID/stat, counted after the name; the system's and those of ended
+ * children follow.
+ */
 const PARENT = 1
 const FIRST_TICKS = 11
 

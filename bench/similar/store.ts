@@ -23,7 +23,10 @@ export type Place = {
   close(): Promise<void>
 }
 
-/** `tables`: bytes of each table of /similar with its indexes; `free`: those of them for rows to come, null where not known. */
+/**
+ * `tables`: bytes of each table of /similar with its indexes; `free`: those of them for rows to come, null where not
+ * known.
+ */
 export type Sizes = { tables: Record<string, number>; free: number | null }
 
 /** What a part of the work took of a processor, of one for the engine's own processes, and of the clock, in seconds. */

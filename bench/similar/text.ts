@@ -16,7 +16,10 @@ const WITH_TEMPLATE = 0.57
 const TEMPLATE_FROM_WORDS = 40
 /** Of the words of a page: those that it takes up again, as people do with what they write of. */
 const AGAIN = 0.22
-/** Different words: of a language, of a category in it, and at least of a subject; where each begin that are rare elsewhere. */
+/**
+ * Different words: of a language, of a category in it, and at least of a subject; where each begin that are rare
+ * elsewhere.
+ */
 const COMMON_WORDS = 30_000
 const CATEGORY_WORDS = 600
 const SUBJECT_WORDS = 40
@@ -82,7 +85,9 @@ function subjectWord(dice: Dice, language: number, subject: number): string {
   return wordOf(language, chance % 3 > 0 ? TOPICAL + (chance % TOPICAL_WORDS) : RARE + (chance % RARE_WORDS))
 }
 
-/** A whole number below `end` after the law of Zipf and Mandelbrot, the first `flat` about as frequent: 1/(n + flat). */
+/**
+ * A whole number below `end` after the law of Zipf and Mandelbrot, the first `flat` about as frequent: 1/(n + flat).
+ */
 function zipf(chance: number, end: number, flat: number): number {
   return Math.min(end - 1, Math.floor(flat * (Math.exp(chance * Math.log1p(end / flat)) - 1)))
 }

@@ -3,7 +3,10 @@
 import { type Dice, diceOf, mix } from '../dice.ts'
 import { languageAt } from './languages.ts'
 
-/** `subject`, `second`: null for none. `shares`: of the words of a page, one after another; the rest is common in the language. */
+/**
+ * `subject`, `second`: null for none. `shares`: of the words of a page, one after another; the rest is common in the
+ * language.
+ */
 export type Topic = {
   language: number
   category: number
@@ -17,7 +20,10 @@ const WITH_SECOND_SUBJECT = 0.25
 const CATEGORIES = 60
 const SALT = 61
 
-/** The topic of a page of these dice; `draw` answers the number of a subject. A subject has one language and one category. */
+/**
+ * The topic of a page of these dice; `draw` answers the number of a subject. A subject has one language and one
+ * category.
+ */
 export function topicOf(seed: number, dice: Dice, draw: () => number): Topic {
   const subject = dice() < WITHOUT_SUBJECT ? null : draw()
   const second = dice() < WITH_SECOND_SUBJECT ? draw() : null

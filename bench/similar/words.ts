@@ -1,4 +1,7 @@
-/** A text's words one by one, cut as the service cuts them but by other means: regular expressions instead of a walk over units. */
+/**
+ * A text's words one by one, cut as the service cuts them but by other means: regular expressions instead of a walk
+ * over units.
+ */
 
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
 const RUN = new RegExp(String.raw`^[${UNSPACED}\p{Cs}\u{10000}-\u{10FFFF}]`, 'u')

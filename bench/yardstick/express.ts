@@ -1,5 +1,6 @@
 /**
- * Yardsticks (b), (c) and (d): express 5 and pg as one would write them with care. Kept connections, a pool on the local
+ * Yardsticks (b), (c) and (d): express 5 and pg as one would write them with care. Kept connections, a pool on the
+ * local
  * socket, named prepared statements, pages by key, gzip of level 1 in node:zlib's threads. Routes:
  * /point            (b) one bare point query by primary key
  * /v1.0/lookup      (c) the same job: token, facts and both counts

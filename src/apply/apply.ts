@@ -20,7 +20,10 @@ import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
 import { isSameWebsite, websiteFromPart } from './web-facts.ts'
 
-/** `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its clock. */
+/**
+ * `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its
+ * clock.
+ */
 export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
 
 /** A name while observations are applied to it, one after another. */
@@ -99,7 +102,8 @@ function planNextProbe(
 }
 
 /**
- * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor the host that a redirect
+ * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor the host that a
+ * redirect
  * ends at, nor an address set that had changed at the visit before as well.
  */
 function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: readonly Instant[]): boolean {
@@ -210,7 +214,10 @@ function applyWeb(
   return true
 }
 
-/** The verdict on a certificate alone moves no clock, because nothing else of the web was seen. True where it is another one. */
+/**
+ * The verdict on a certificate alone moves no clock, because nothing else of the web was seen. True where it is another
+ * one.
+ */
 function applyCertificate(draft: ObservationDraft, ssl: Ssl): boolean {
   const known = draft.current.web ?? NO_WEBSITE
   if (draft.current.web !== null && known.ssl === ssl) return false

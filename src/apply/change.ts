@@ -34,5 +34,7 @@ export type FactChanges = {
   terms: PageTerms | null | undefined
 }
 
-/** One name's write. `visit.version` is the version that was read: a store that holds another one turns the change away. */
+/**
+ * One name's write. `visit.version` is the version that was read: a store that holds another one turns the change away.
+ */
 export type Change = { state: CrawlState; facts: FactChanges | null }

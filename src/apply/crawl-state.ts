@@ -1,4 +1,7 @@
-/** What is known of one name before an observation is applied: its narrow row, and its current facts where they are needed. */
+/**
+ * What is known of one name before an observation is applied: its narrow row, and its current facts where they are
+ * needed.
+ */
 
 import type { DnsStatus, SocialAccount, Ssl } from '../observe/observation.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
@@ -10,7 +13,10 @@ import type { Instant } from '../values/time.ts'
 export const OBSERVED_PARTS = ['status', ...RECORD_TYPES, 'web'] as const
 export type ObservedPart = (typeof OBSERVED_PARTS)[number]
 
-/** When each part was last observed, in the order of `PARTS` (in memory; PART_NUMBERS has the stored numbers); 0 is never. */
+/**
+ * When each part was last observed, in the order of `PARTS` (in memory; PART_NUMBERS has the stored numbers); 0 is
+ * never.
+ */
 export type Clocks = readonly Instant[]
 
 /** The clocks of a name that nobody has looked at. */
@@ -35,7 +41,10 @@ export type CrawlState = {
   forgotten: boolean
 }
 
-/** The newest state of one record type. `records` is the kept text (words/record-text.ts), `count` the number of states, 1,001 at most. */
+/**
+ * The newest state of one record type. `records` is the kept text (words/record-text.ts), `count` the number of states,
+ * 1,001 at most.
+ */
 export type DnsState = {
   first_seen: Instant
   count: number
@@ -47,7 +56,10 @@ export type DnsState = {
 /** `ip` of /lookup. */
 export type IpStatus = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'
 
-/** The web part as it is answered. `redirect_host` is left out if it is not known, as in older rows. `digest` is that of the start page's text, null where there is none. */
+/**
+ * The web part as it is answered. `redirect_host` is left out if it is not known, as in older rows. `digest` is that of
+ * the start page's text, null where there is none.
+ */
 export type WebFacts = {
   has_website: boolean
   redirect_to_https: boolean

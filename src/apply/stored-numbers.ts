@@ -1,6 +1,7 @@
 /**
  * The number that each record type and each clock has in every store: the one table of what is stored by position.
- * A number is never changed and never given again. A new record type takes the next free number of both, wherever it stands
+ * A number is never changed and never given again. A new record type takes the next free number of both, wherever it
+ * stands
  * in RECORD_TYPES; `test/store/frozen.test.ts` holds the numbers and the bytes that follow from them.
  */
 
@@ -42,7 +43,9 @@ export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, place) =
   Record<ObservedPart, number>
 >
 
-/** The record type that a stored number stands for; undefined for the number of a type that this release does not know. */
+/**
+ * The record type that a stored number stands for; undefined for the number of a type that this release does not know.
+ */
 export function recordTypeOfNumber(number: number): RecordType | undefined {
   return RECORD_TYPES.find((type) => RECORD_TYPE_NUMBERS[type] === number)
 }

@@ -1,5 +1,6 @@
 /**
- * A client of CZDS, ICANN's Centralized Zone Data Service (its REST API, version 1.0.9): signs in, lists the zones that an
+ * A client of CZDS, ICANN's Centralized Zone Data Service (its REST API, version 1.0.9): signs in, lists the zones that
+ * an
  * account may have, and hands over their bytes. One request at a time.
  */
 
@@ -10,7 +11,10 @@ import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 /** `accounts`, `zones`: the base URLs of both APIs. `agent`: what the client calls itself; CZDS wants to know. */
 export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
 
-/** What a zone's file is, before it is fetched. `modified`: as the server writes it; `bytes`: null where it does not say. */
+/**
+ * What a zone's file is, before it is fetched. `modified`: as the server writes it; `bytes`: null where it does not
+ * say.
+ */
 export type ZoneFileInfo = { modified: string; bytes: number | null }
 
 /** Waits so many milliseconds; ends with the signal. */
@@ -65,7 +69,9 @@ export class CzdsClient {
     return zoneFileInfoOf(headers)
   }
 
-  /** The bytes of a zone from `from` on, or from its beginning: `from` says which. One try: what comes may break off. */
+  /**
+   * The bytes of a zone from `from` on, or from its beginning: `from` says which. One try: what comes may break off.
+   */
   async bytes(
     link: string,
     from: number,

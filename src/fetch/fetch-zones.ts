@@ -36,7 +36,10 @@ const MIN_FREE_BYTES = 2 ** 28
 
 type ZoneDownload = { link: string; zone: string; head: ZoneFileInfo; file: string; part: string }
 
-/** A failed zone does not stop the others. Throws InputError if the account is unusable, StorageError if the disk is full. */
+/**
+ * A failed zone does not stop the others. Throws InputError if the account is unusable, StorageError if the disk is
+ * full.
+ */
 export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
   const { czds, folder, wanted, signal, onFetched } = fetch
   const links = new Map((await czds.links()).map((link) => [zoneFromLink(link), link]))

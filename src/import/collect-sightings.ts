@@ -1,4 +1,7 @@
-/** Collects the lines of another crawl: sightings are put in the order of name and time, then become batches of observations. */
+/**
+ * Collects the lines of another crawl: sightings are put in the order of name and time, then become batches of
+ * observations.
+ */
 
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
 import type { DomainName } from '../values/domain-name.ts'
@@ -30,7 +33,10 @@ const EMPTY_COUNTS = { read: 0, skipped: 0, bytes: 0, size: 0 }
 /** What the end of the file is refused with. */
 const END_OF_FILE_LINE: InputLine = { bytes: Buffer.alloc(0), length: 0 }
 
-/** What the next batch will hold beside its observations. `size` of these; `bytes` of them and of the lines since the last batch. */
+/**
+ * What the next batch will hold beside its observations. `size` of these; `bytes` of them and of the lines since the
+ * last batch.
+ */
 type PendingBatch = Omit<ImportBatch, 'observations' | 'end'> & { size: number }
 
 /** `memory`: how many bytes of sightings are held before they go to a temporary file. */

@@ -1,4 +1,7 @@
-/** A batch of prepared observations as columns: between threads they pass far quicker than objects, and leave less to collect. */
+/**
+ * A batch of prepared observations as columns: between threads they pass far quicker than objects, and leave less to
+ * collect.
+ */
 
 import type { PreparedObservation } from '../apply/prepare.ts'
 import type { DomainName } from '../values/domain-name.ts'

@@ -1,4 +1,6 @@
-/** What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named. */
+/**
+ * What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named.
+ */
 
 import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { CommandFault } from '../config/command-fault.ts'

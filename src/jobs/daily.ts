@@ -28,7 +28,8 @@ const FIRST_DAILY_FILE_BYTES = 2 ** 26
 const EARLIER_FILE_DAYS = 28
 
 /**
- * Builds and publishes the file of a day, without forgotten names. An existing file with the same names stays unchanged.
+ * Builds and publishes the file of a day, without forgotten names. An existing file with the same names stays
+ * unchanged.
  * A day out of bounds is held: its file exists, but is not available for download. `held` gives the reason.
  */
 export async function buildDaily(day: Day, build: DailyBuild, context: BuildContext): Promise<BuildResult> {

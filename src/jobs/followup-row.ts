@@ -10,7 +10,8 @@ const FOLLOWUP_COLUMNS = [...LISTING_COLUMNS, 'social_networks', 'social_account
 export const FOLLOWUP_HEADER = `${FOLLOWUP_COLUMNS.join()}\n`
 
 /**
- * Returns the row of a name. Fields that were never observed are empty, but yes/no fields are "no" and `ssl` is "nocert",
+ * Returns the row of a name. Fields that were never observed are empty, but yes/no fields are "no" and `ssl` is
+ * "nocert",
  * as in /lookup. A null MX, whose server is the root, means that there is no mail (RFC 7505, chapter 3).
  */
 export function followupRow(name: DomainName, { ip, states, web }: CurrentFacts): string {

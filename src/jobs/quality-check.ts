@@ -11,10 +11,15 @@ const COMPARED_WEEKS = 8
 /** With fewer earlier files, no day is held. */
 const MIN_EARLIER_FILES = 14
 
-/** `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is held; null if it is not. */
+/**
+ * `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is
+ * held; null if it is not.
+ */
 export type QualityVerdict = { ratio: number | null; held: string | null }
 
-/** Compares the rows of a day with the published files. Without bounds or a file of the same weekday, no day is held. */
+/**
+ * Compares the rows of a day with the published files. Without bounds or a file of the same weekday, no day is held.
+ */
 export function checkQuality(
   day: Day,
   rows: number,

@@ -1,4 +1,6 @@
-/** The way out for observations: one of them becomes a line of a file, which parseObservation reads as the same again. */
+/**
+ * The way out for observations: one of them becomes a line of a file, which parseObservation reads as the same again.
+ */
 
 import { RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
 import { formatInstant } from '../values/time.ts'

@@ -10,8 +10,10 @@ import { socialAccounts } from './social/social-accounts.ts'
 import { judgeWebsite } from './website.ts'
 
 /**
- * A part that could not be looked at, or judged, for a reason of ours is null, and so is the web of a name that does not
- * exist or whose servers failed. The certificate counts also if the chain ends where we do not look: at another port, say.
+ * A part that could not be looked at, or judged, for a reason of ours is null, and so is the web of a name that does
+ * not
+ * exist or whose servers failed. The certificate counts also if the chain ends where we do not look: at another port,
+ * say.
  */
 export function observe({ domain, at, dns, web }: ProbeResult): Observation {
   const dnsPart = dns === null ? null : toDnsPart(dns)

@@ -8,7 +8,10 @@ export type RedirectTarget = Pick<WebPart, 'redirects_to' | 'redirect_host'>
 /** The domain redirects nowhere. */
 export const NO_REDIRECT_TARGET: RedirectTarget = { redirects_to: null }
 
-/** The target that a host stands for by a public suffix list: its registrable domain, or null if that is the domain's own. */
+/**
+ * The target that a host stands for by a public suffix list: its registrable domain, or null if that is the domain's
+ * own.
+ */
 export function redirectTargetFor(
   host: DomainName,
   domain: DomainName,

@@ -13,7 +13,9 @@ export type AddNamesContext = {
   onAdded(names: number, newNames: number): void
 }
 
-/** `isNew`: unknown ones become known, and a name that was never visited is due. `isDue`: known ones become due at once. */
+/**
+ * `isNew`: unknown ones become known, and a name that was never visited is due. `isDue`: known ones become due at once.
+ */
 export type AddNamesMode = { insertsUnknown: boolean; makesDue: boolean }
 
 /** Names of one transaction, as of an ingest. */

@@ -4,7 +4,9 @@ import { InputError } from '../import/stream/input-error.ts'
 import { addDays, type Day, dayOf, type Instant, parseDay } from '../values/time.ts'
 
 const DAY_IN_NAME = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)/g
-/** Serials from here on are days with a counter (RFC 1912, chapter 2.2), those before seconds since 1970, from 2001 on. */
+/**
+ * Serials from here on are days with a counter (RFC 1912, chapter 2.2), those before seconds since 1970, from 2001 on.
+ */
 const FIRST_DATED_SERIAL = 1_990_010_100
 const FIRST_UNIX_SERIAL = 1_000_000_000
 
@@ -25,7 +27,9 @@ export function dayInSerial(serial: number): Day | null {
   return parseDay(`${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6, 8)}`)
 }
 
-/** The first day that is told. Throws InputFault where none is, or it has not come yet (it may have elsewhere on earth). */
+/**
+ * The first day that is told. Throws InputFault where none is, or it has not come yet (it may have elsewhere on earth).
+ */
 export function dayOfFile(candidates: readonly (Day | null)[], now: Instant): Day {
   const day = candidates.find((each) => each !== null)
   if (day === undefined) throw new InputError('it does not say of which day it is: --date YYYY-MM-DD does')

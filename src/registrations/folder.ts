@@ -1,4 +1,7 @@
-/** Where registrations lie in their folder: the names of each zone and day, and what was registered and dropped on each day. */
+/**
+ * Where registrations lie in their folder: the names of each zone and day, and what was registered and dropped on each
+ * day.
+ */
 
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,7 +32,9 @@ export async function readJsonFile<Value>(path: string): Promise<Value | null> {
   }
 }
 
-/** Puts a small file in the place of the former one, at once and durably; `beside` is the folder of what it speaks of. */
+/**
+ * Puts a small file in the place of the former one, at once and durably; `beside` is the folder of what it speaks of.
+ */
 export async function replaceJsonFile(
   folder: string,
   name: string,
@@ -61,7 +66,8 @@ export async function prepareFolder(folder: string, manifests: () => Promise<rea
 }
 
 /**
- * Works while no other process does: each leaves a file of its own name, and of two that begin at once both may be refused.
+ * Works while no other process does: each leaves a file of its own name, and of two that begin at once both may be
+ * refused.
  * Throws PlaceFault where another one is at it.
  */
 export async function withFolderLock<Result>(root: string, work: () => Promise<Result>): Promise<Result> {

@@ -31,7 +31,10 @@ export type Inbox = Pick<RegistrationImportOptions, 'root' | 'store' | 'signal'>
   now: () => Promise<number>
   /** Milliseconds of a clock that is never set. */
   monotonicMs: () => number
-  /** The files that were left, from one look of a process to its next: one that is then unchanged is taken, whatever its time. */
+  /**
+   * The files that were left, from one look of a process to its next: one that is then unchanged is taken, whatever its
+   * time.
+   */
   seenFiles: Map<string, SeenFile>
   onReport(report: InboxReport): void
 }
@@ -49,7 +52,8 @@ const INBOX_FILE_PATTERN = /^(?:(.+)-)?(\d{4}-\d{2}-\d{2})\.(zone|names)(?:\.gz|
 const TAKING_FOLDER = 'taking'
 
 /**
- * Takes all that lies there, the oldest day first, one after another; what fails is put away too, and the rest goes on. Several
+ * Takes all that lies there, the oldest day first, one after another; what fails is put away too, and the rest goes on.
+ * Several
  * processes may look at one inbox. Throws PlaceFault, and what the store throws, with the file back in the inbox.
  */
 export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
@@ -82,7 +86,9 @@ export function labelOfFile(file: string): LabelledFile | null {
   return { file, kind: kind as LabelledFile['kind'], name: name?.toLowerCase() ?? null, day }
 }
 
-/** The time of the file system that a folder lies on: milliseconds. This machine's clock may be minutes away from it. */
+/**
+ * The time of the file system that a folder lies on: milliseconds. This machine's clock may be minutes away from it.
+ */
 async function fileSystemTime(folder: string): Promise<number> {
   const place = join(folder, TAKING_FOLDER)
   await mkdir(place, { recursive: true })

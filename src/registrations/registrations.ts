@@ -19,7 +19,10 @@ export type RegisteredNames = AsyncGenerator<DomainName[]>
 export interface Registrations {
   /** The days that any zone or list speaks of, ascending, and when what is said of each last changed. */
   days(): Promise<{ day: Day; changed: Instant }[]>
-  /** The zones (`zone:gov`) and lists (`list:NAME`) that speak of a day, by name; none for a day of which nothing is known. */
+  /**
+   * The zones (`zone:gov`) and lists (`list:NAME`) that speak of a day, by name; none for a day of which nothing is
+   * known.
+   */
   sources(day: Day): Promise<RegistrationSource[]>
   /** Changes exactly when what the day's sources say changes, or there is another one; null for a day without any. */
   digest(day: Day): Promise<string | null>

@@ -1,4 +1,6 @@
-/** What a zone or a list says of a day: the names that were registered and those that were dropped, each list sorted. */
+/**
+ * What a zone or a list says of a day: the names that were registered and those that were dropped, each list sorted.
+ */
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -13,7 +15,10 @@ import type { DomainName } from '../values/domain-name.ts'
 import { type Day, type Instant, parseDay } from '../values/time.ts'
 import { dayFolderPath, folderEntries, prepareFolder, readJsonFile, replaceJsonFile } from './folder.ts'
 
-/** `source`: `zone:gov`, `list:NAME`. `digest`: of both lists; it changes with them alone. `registered`, `dropped`: how many names. */
+/**
+ * `source`: `zone:gov`, `list:NAME`. `digest`: of both lists; it changes with them alone. `registered`, `dropped`: how
+ * many names.
+ */
 export type RegistrationSource = {
   source: string
   digest: string
@@ -47,7 +52,10 @@ export function readSource(root: string, day: Day, source: string): Promise<Stor
   return readJsonFile<StoredSource>(sourceManifestPath(root, day, source))
 }
 
-/** Days that any source speaks of, ascending, and when what is said of each last changed; `seen` spares reading what stayed. */
+/**
+ * Days that any source speaks of, ascending, and when what is said of each last changed; `seen` spares reading what
+ * stayed.
+ */
 export async function daysWithSources(root: string, cache: DaysCache): Promise<{ day: Day; changed: Instant }[]> {
   const days = (await folderEntries(join(root, 'days'))).flatMap((entry) => parseDay(entry) ?? []).sort()
   const found: { day: Day; changed: Instant }[] = []

@@ -17,7 +17,9 @@ export const days = fc.constantFrom(...ALL_DAYS.slice(0, -1))
 
 const paid = fc.constantFrom<Period['plan']>('basic', 'premium')
 
-/** Up to four periods from ascending bounds, so that they never overlap; some of one day, and the last one may be open. */
+/**
+ * Up to four periods from ascending bounds, so that they never overlap; some of one day, and the last one may be open.
+ */
 export const periods: fc.Arbitrary<Period[]> = fc
   .record({
     bounds: fc.uniqueArray(fc.nat(LENGTH - 1), { maxLength: 8 }),

@@ -1,4 +1,7 @@
-/** What every command has: examples and settings in its help, --json where it prints a result, exit code 2 for wrong usage. */
+/**
+ * What every command has: examples and settings in its help, --json where it prints a result, exit code 2 for wrong
+ * usage.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

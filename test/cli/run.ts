@@ -1,4 +1,6 @@
-/** Runs domaindex as a user does: its launcher, a folder of its own, and nothing of the environment that is a setting. */
+/**
+ * Runs domaindex as a user does: its launcher, a folder of its own, and nothing of the environment that is a setting.
+ */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +16,10 @@ const LAUNCHER = fileURLToPath(new URL('../../bin/domaindex.js', import.meta.url
 export type Outcome = { code: number | null; signal: string | null; stdout: string; stderr: string }
 type Options = { env?: Record<string, string>; input?: string | Uint8Array }
 
-/** A folder that is gone after the test, or after the file's tests where it is given their `after`, with the store `store.db` in it. */
+/**
+ * A folder that is gone after the test, or after the file's tests where it is given their `after`, with the store
+ * `store.db` in it.
+ */
 export function folderOf(test: { after(deed: () => void): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-command-'))
   test.after(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,7 @@
-/** DOMAINDEX_PLANS: the file is read by the commands that need it, and a mistake in it ends them with file, plan and key. */
+/**
+ * DOMAINDEX_PLANS: the file is read by the commands that need it, and a mistake in it ends them with file, plan and
+ * key.
+ */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,6 @@
-/** Bands and the watch over outcomes: noise is no alarm, a lying resolver is one, and what lasts is accepted in the end. */
+/**
+ * Bands and the watch over outcomes: noise is no alarm, a lying resolver is one, and what lasts is accepted in the end.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

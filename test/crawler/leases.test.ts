@@ -1,4 +1,6 @@
-/** Leases that run out, are another's meanwhile, or cannot be given back: no name has two visitors, and no wish is lost. */
+/**
+ * Leases that run out, are another's meanwhile, or cannot be given back: no name has two visitors, and no wish is lost.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,6 @@
-/** Every link between documents leads to a file and a heading that exist, and long documents begin with a contents list. */
+/**
+ * Every link between documents leads to a file and a heading that exist, and long documents begin with a contents list.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'

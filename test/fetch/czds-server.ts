@@ -77,7 +77,9 @@ function sendZone({ zones, isRangeRead }: State, request: IncomingMessage, respo
   response.end(request.method === 'HEAD' ? undefined : sent)
 }
 
-/** An answer that sends so many bytes of a zone and breaks off once some have come: what waits in buffers goes with it. */
+/**
+ * An answer that sends so many bytes of a zone and breaks off once some have come: what waits in buffers goes with it.
+ */
 export const breakOff =
   ({ bytes, modified }: Zone, after: number, haveCome: () => boolean = () => true) =>
   async (_: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,4 +1,7 @@
-/** An installation of the nights' tests: a store, a shelf and lists of names in a folder, whose works take no inbox and build no snapshot. */
+/**
+ * An installation of the nights' tests: a store, a shelf and lists of names in a folder, whose works take no inbox and
+ * build no snapshot.
+ */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** A process that runs a night and is killed before the step of the given number: a write of the store, or a name on the shelf. */
+/**
+ * A process that runs a night and is killed before the step of the given number: a write of the store, or a name on the
+ * shelf.
+ */
 
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'

@@ -1,4 +1,7 @@
-/** Snapshots: what is in both editions, what their manifests say, how many stay, and that a build which fails is not seen. */
+/**
+ * Snapshots: what is in both editions, what their manifests say, how many stay, and that a build which fails is not
+ * seen.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

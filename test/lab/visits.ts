@@ -28,7 +28,9 @@ const CRAWLS = [
 /** Without IPv6 on this computer its row says what would be seen on another. */
 const SIXTH_ONLY = 'ipv6-only.example'
 
-/** Starts the lab, makes the first `count` crawls and ends it. `isSeen`: whether this computer can see what a row says. */
+/**
+ * Starts the lab, makes the first `count` crawls and ends it. `isSeen`: whether this computer can see what a row says.
+ */
 export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.length) {
   const lab = await startLab(addresses)
   const crawls: LabCrawl[] = []

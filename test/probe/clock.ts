@@ -13,7 +13,10 @@ time_t time(time_t *out) {
 }
 `
 
-/** Environments in which a program takes a time, seconds since 1970, for now; null where there is no C compiler or no LD_PRELOAD. */
+/**
+ * Environments in which a program takes a time, seconds since 1970, for now; null where there is no C compiler or no
+ * LD_PRELOAD.
+ */
 export function makeClock(folder: string): ((at: number) => NodeJS.ProcessEnv) | null {
   const [source, library] = [join(folder, 'clock.c'), join(folder, 'clock.so')]
   writeFileSync(source, SOURCE)

@@ -1,4 +1,7 @@
-/** Tricks against the guard, played out: redirects, refreshes, robots.txt and DNS answers that point inside, and every socket watched. */
+/**
+ * Tricks against the guard, played out: redirects, refreshes, robots.txt and DNS answers that point inside, and every
+ * socket watched.
+ */
 
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
@@ -21,7 +24,9 @@ before(() => {
   })
 })
 
-/** Inside the machine or the house, by every spelling of RFC 3986, the WHATWG and those who were lenient before them. */
+/**
+ * Inside the machine or the house, by every spelling of RFC 3986, the WHATWG and those who were lenient before them.
+ */
 const PLACES = `
 127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7F.1 0x7f.0x0.0x0.0x1 0177.0.0.1 0177.1 017700000001 127.0.0.01 127.0.0.1. 127.000.000.001
 0 0.0.0.0 0x0 00 0.0 10.0.0.1 10.1 0xa000001 167772161 172.16.0.1 192.168.1.1 192.168.257 3232235777 169.254.169.254 0xa9fea9fe 2852039166
@@ -123,7 +128,10 @@ const WAYS: Record<string, (to: string) => Answerer> = {
   'robots.txt': (to) => paths({ '/': page(), '/robots.txt': answer(301, { location: to }) }),
 }
 
-/** Looks at t0.example, t1.example, …, each of which leads to one of the targets; resolves to what was dialled beside OUTSIDE. */
+/**
+ * Looks at t0.example, t1.example, …, each of which leads to one of the targets; resolves to what was dialled beside
+ * OUTSIDE.
+ */
 async function dialledFor(
   t: TestContext,
   targets: readonly string[],

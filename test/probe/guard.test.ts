@@ -9,7 +9,10 @@ import { addressFamily, type IpAddress, parseAddress, unpackAddress } from '../.
 
 const guard = makeGuard()
 
-/** First and last address of every block of the IANA special-purpose registries, and of what lies outside global unicast. */
+/**
+ * First and last address of every block of the IANA special-purpose registries, and of what lies outside global
+ * unicast.
+ */
 const SPECIAL = `
 0.0.0.0 0.255.255.255 0.0.0.1  10.0.0.0 10.255.255.255 10.0.0.1  100.64.0.0 100.127.255.255 100.100.100.200
 127.0.0.0 127.255.255.255 127.0.0.1 127.0.1.1 127.1.1.1  169.254.0.0 169.254.255.255 169.254.169.254 169.254.170.2

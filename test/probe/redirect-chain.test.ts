@@ -11,7 +11,10 @@ import { type Answerer, answer, authority, certify, HOME, Internet, page, paths 
 const OTHER = '127.0.0.2'
 const PRIVATE = '127.0.0.66'
 
-/** `example.com` with `www.`, and `other.com`, each on an address of its own by http; `inside.com` leads to no open door. */
+/**
+ * `example.com` with `www.`, and `other.com`, each on an address of its own by http; `inside.com` leads to no open
+ * door.
+ */
 async function open(t: TestContext, own: Answerer, other: Answerer = paths({ '/': page() })): Promise<Internet> {
   const internet = new Internet(t)
     .name('example.com', HOME)

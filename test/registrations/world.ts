@@ -1,4 +1,6 @@
-/** A folder of registrations beside a store with a clock of its own, and imports of zones and lists that are made up. */
+/**
+ * A folder of registrations beside a store with a clock of its own, and imports of zones and lists that are made up.
+ */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -5,7 +5,10 @@ import pg from 'pg'
 
 let count = 0
 
-/** Makes the role, with all rights in the schema of `url`; it goes when the test ends. `url` of the result: the same store by that role. */
+/**
+ * Makes the role, with all rights in the schema of `url`; it goes when the test ends. `url` of the result: the same
+ * store by that role.
+ */
 export async function roleOf(t: TestContext, url: string): Promise<{ url: string; name: string; client: pg.Client }> {
   const name = `role_${process.pid}_${count++}`
   const client = new pg.Client({ connectionString: url })

@@ -1,4 +1,7 @@
-/** The index of a real `domaindex serve`: it follows what is imported, its process is started again, and all ends in order. */
+/**
+ * The index of a real `domaindex serve`: it follows what is imported, its process is started again, and all ends in
+ * order.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

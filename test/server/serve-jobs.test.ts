@@ -1,4 +1,7 @@
-/** The nights of a real `domaindex serve`: what it builds is downloaded, its process is started again, and all ends in order. */
+/**
+ * The nights of a real `domaindex serve`: what it builds is downloaded, its process is started again, and all ends in
+ * order.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -12,7 +12,9 @@ import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
-/** Calls that are refused by what is done to the database, and what puts it right again. `ROLE` is that of the server. */
+/**
+ * Calls that are refused by what is done to the database, and what puts it right again. `ROLE` is that of the server.
+ */
 const HINDRANCES: readonly [what: string, doIt: string, undo: string, words: RegExp][] = [
   [
     'tables are missing',

@@ -1,4 +1,7 @@
-/** The indexer's writes in a test's hands: counted, stopped before any of them, and a clock that waits as long as the test says. */
+/**
+ * The indexer's writes in a test's hands: counted, stopped before any of them, and a clock that waits as long as the
+ * test says.
+ */
 
 import type { WaitClock } from '../../src/store/named-lock.ts'
 import type { SimilarIndexStore } from '../../src/store/port/similar.ts'

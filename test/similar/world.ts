@@ -112,7 +112,10 @@ export class World {
     return (await this.ask(domain, limit))?.map(({ target }) => target)
   }
 
-  /** That each page has the answer that exact cosines give, at most so many rows in turn, where all are asked for at once. */
+  /**
+   * That each page has the answer that exact cosines give, at most so many rows in turn, where all are asked for at
+   * once.
+   */
   async assertExact(...limits: number[]): Promise<void> {
     const counted = await this.counted()
     const asked = [...this.live].map(async ([domain, text], at) => {

@@ -1,4 +1,6 @@
-/** Downloads: what /daily, /snapshot and /files send, in which parts, and under which conditions. Today is 2026-11-20. */
+/**
+ * Downloads: what /daily, /snapshot and /files send, in which parts, and under which conditions. Today is 2026-11-20.
+ */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

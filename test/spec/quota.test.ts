@@ -22,7 +22,10 @@ const quotaOf = async (token: string, asked: World = world) =>
   (await asked.send('/account/quota', { headers: { Authorization: `Bearer ${token}` } })).body as Quota
 const used = async ({ token }: Known) => (await quotaOf(token)).used
 
-/** Spends all but `left` units of an account's budget, as other processes would: singly they take them, together they wait. */
+/**
+ * Spends all but `left` units of an account's budget, as other processes would: singly they take them, together they
+ * wait.
+ */
 async function spendAllBut(left: number, { account }: Known, limit: number): Promise<void> {
   const { ledger } = world.store
   const ask = { account: account.id, day: '2026-11-20' as never, limit: limit - left, holder: 'another process' }

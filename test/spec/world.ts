@@ -1,4 +1,7 @@
-/** A world for the specification's tests: a store in a folder of its own, a clock that stands, accounts, and the API over HTTP. */
+/**
+ * A world for the specification's tests: a store in a folder of its own, a clock that stands, accounts, and the API
+ * over HTTP.
+ */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -108,7 +111,9 @@ export class World {
     await ingest(this.store, batch)
   }
 
-  /** Brings the index of /similar up to date, as `domaindex index` does; what is asked then goes by the words of now. */
+  /**
+   * Brings the index of /similar up to date, as `domaindex index` does; what is asked then goes by the words of now.
+   */
   async index(): Promise<void> {
     const tell = {
       progress() {},

@@ -1,4 +1,7 @@
-/** Damage that `check` of SQLite has to find, or to go on past: values that nothing else says, and pages that cannot be read. */
+/**
+ * Damage that `check` of SQLite has to find, or to go on past: values that nothing else says, and pages that cannot be
+ * read.
+ */
 
 import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'

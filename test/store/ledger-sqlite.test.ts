@@ -1,4 +1,6 @@
-/** The SQLite ledger under the conformance suite, whoever has the pen: this thread, a thread, the primary of a cluster. */
+/**
+ * The SQLite ledger under the conformance suite, whoever has the pen: this thread, a thread, the primary of a cluster.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

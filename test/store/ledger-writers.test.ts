@@ -1,4 +1,6 @@
-/** Whoever has the pen of the SQLite ledger: what shares a commit, what a failure takes along, what survives a death. */
+/**
+ * Whoever has the pen of the SQLite ledger: what shares a commit, what a failure takes along, what survives a death.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

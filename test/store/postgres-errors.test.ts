@@ -1,4 +1,7 @@
-/** A PostgreSQL that is not as it should be, and what its user is told; connections that come and go at the wrong moment. */
+/**
+ * A PostgreSQL that is not as it should be, and what its user is told; connections that come and go at the wrong
+ * moment.
+ */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

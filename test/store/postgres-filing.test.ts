@@ -14,7 +14,10 @@ import { noPostgres, postgresServer } from './postgres-server.ts'
 const ONE = name('one.example')
 const TWO = name('two.example')
 
-/** Two stores on one schema, as two processes have them, the first of which keeps the index, and a connection of the test's own. */
+/**
+ * Two stores on one schema, as two processes have them, the first of which keeps the index, and a connection of the
+ * test's own.
+ */
 async function worldOf(t: TestContext) {
   const place = await (await postgresServer()).schema()
   const open = (): Promise<Store> =>

@@ -1,4 +1,6 @@
-/** A proxy before a PostgreSQL that loses connections when a test says so: the moments that no server can be brought to. */
+/**
+ * A proxy before a PostgreSQL that loses connections when a test says so: the moments that no server can be brought to.
+ */
 
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** The PostgreSQL of one test file: started from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names; a place in it for every test. */
+/**
+ * The PostgreSQL of one test file: started from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names; a place
+ * in it for every test.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +42,8 @@ const SETTINGS = [
   'max_wal_size=1GB',
 ]
 /**
- * Runs the server until the tests' end of its input says a line (it stops) or is closed, also by the death of the tests (it
+ * Runs the server until the tests' end of its input says a line (it stops) or is closed, also by the death of the tests
+ * (it
  * stops, and its folder goes).
  */
 const WATCH =

@@ -1,4 +1,7 @@
-/** PostgreSQL under the conformance suite: a store in a schema of its own, in databases of two collations, and the ways to spoil it. */
+/**
+ * PostgreSQL under the conformance suite: a store in a schema of its own, in databases of two collations, and the ways
+ * to spoil it.
+ */
 
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
@@ -44,7 +47,10 @@ const LEASES = `update slot_lease
 /** A table that so many rows were deleted from is slow from then on, since nothing sweeps it. */
 const MANY = 1_000
 
-/** `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests; one that was full goes for good. */
+/**
+ * `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests; one that
+ * was full goes for good.
+ */
 function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {
   return openedAt(place.url, { now: () => clock.now, pool: 2 }, async () => {
     const counts = await run(place.url, [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';'))
@@ -202,7 +208,10 @@ const damages: readonly Damage[] = [
   statement('a name in another part', `update crawl_state set part = (part + 1) % 256 where name = 'a.example'`),
 ]
 
-/** Called in a suite: an engine whose stores lie in places that `make` makes, each used by one test after another and gone at the end of the suite. */
+/**
+ * Called in a suite: an engine whose stores lie in places that `make` makes, each used by one test after another and
+ * gone at the end of the suite.
+ */
 function engine(title: string, make: (server: PostgresServer) => Promise<Place>): Engine {
   const empty: Place[] = []
   after(async () => {

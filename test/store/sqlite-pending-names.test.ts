@@ -1,4 +1,6 @@
-/** Names that came, brought into the list while another process does the same: one that was held up counts on nothing. */
+/**
+ * Names that came, brought into the list while another process does the same: one that was held up counts on nothing.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

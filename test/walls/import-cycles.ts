@@ -2,7 +2,10 @@
 
 import type { Source } from './source.ts'
 
-/** One cycle for each group of files that reach each other, from its first file by name back to it. A file may import itself. */
+/**
+ * One cycle for each group of files that reach each other, from its first file by name back to it. A file may import
+ * itself.
+ */
 export function importCycles(sources: Source[]): string[][] {
   const targets = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target).sort()]))
   const found: string[][] = []

@@ -23,7 +23,9 @@ export type Source = {
   functions: FunctionSize[]
 }
 
-/** Reads `text` as the file at `path` (from the root of the repository, with slashes). Throws if it is no TypeScript. */
+/**
+ * Reads `text` as the file at `path` (from the root of the repository, with slashes). Throws if it is no TypeScript.
+ */
 export function readSource(path: string, text: string): Source {
   const { program, comments, errors } = parseSync(path, text)
   if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`)

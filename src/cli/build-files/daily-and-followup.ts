@@ -96,7 +96,9 @@ async function dueFollowupSteps(
   )
 }
 
-/** Prints the files that `work` built. Null stands for a file that was not built because a signal stopped the command. */
+/**
+ * Prints the files that `work` built. Null stands for a file that was not built because a signal stopped the command.
+ */
 async function withJobDependencies(
   json: true | undefined,
   work: (dependencies: JobDependencies, today: Day) => Promise<(BuiltFile | null)[]>,

@@ -10,7 +10,9 @@ import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 
-/** Returns null if a signal stopped the step. Throws CommandFault if another process runs it, or if it cannot be done. */
+/**
+ * Returns null if a signal stopped the step. Throws CommandFault if another process runs it, or if it cannot be done.
+ */
 export async function runStepManually<Result extends StepOutcome>(
   { jobs }: Pick<Store, 'jobs'>,
   step: JobStep,

@@ -1,4 +1,6 @@
-/** Builds the files of the demo: imports the lab's names as registrations of past days, and runs the jobs that are due. */
+/**
+ * Builds the files of the demo: imports the lab's names as registrations of past days, and runs the jobs that are due.
+ */
 
 import type { Settings } from '../../config/settings.ts'
 import { type JobScheduler, runDueJobs } from '../../jobs/job-scheduler.ts'

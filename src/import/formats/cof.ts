@@ -1,4 +1,7 @@
-/** Lines of passive DNS in the Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): records, and from when to when they were seen. */
+/**
+ * Lines of passive DNS in the Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): records, and from when to
+ * when they were seen.
+ */
 
 import { domainProblem, parseJsonObject } from '../../observe/json.ts'
 import type { ObservedRecord } from '../../probe/probe-result.ts'
@@ -11,7 +14,10 @@ import { type ImportFormat, lineByLine, NO_TIME_PROBLEM, type ParsedLine } from 
 type CofEntry = Record<string, unknown>
 type TimeRange = { from: Instant; until: Instant }
 
-/** Where a line says when: seen by sensors, in zone files, and by sensors in milliseconds. A number is in such a part of a second. */
+/**
+ * Where a line says when: seen by sensors, in zone files, and by sensors in milliseconds. A number is in such a part of
+ * a second.
+ */
 const TIME_FIELDS = [
   { first: 'time_first', last: 'time_last', unitsPerSecond: 1 },
   { first: 'zone_time_first', last: 'zone_time_last', unitsPerSecond: 1 },

@@ -8,7 +8,9 @@ import { printedRecord } from './presentation.ts'
 import { answerFromMessage, type PrintedMessage, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
-/** A message as far as it was read. `question`: null until it was read; `section`: the one that its next records are in. */
+/**
+ * A message as far as it was read. `question`: null until it was read; `section`: the one that its next records are in.
+ */
 type FullTextEntry = {
   at: Instant | null
   status: string
@@ -30,7 +32,9 @@ const QUESTION_LINE = /^(\S+) (\S+) (\S+)$/
 const RECORD_LINE = /^(\S+) (\d+) (\S+) (\S+) (.*)$/
 const MAX_ENTRY_RECORDS = 2000
 
-/** An entry ends with two empty lines, or where the next one begins. What is left of one that was refused is passed by. */
+/**
+ * An entry ends with two empty lines, or where the next one begins. What is left of one that was refused is passed by.
+ */
 export function massdnsFullText(observedAt: Instant | null): LineParser {
   let entry: FullTextEntry | 'refused' | null = null
   const finish = (): ParsedLine => {

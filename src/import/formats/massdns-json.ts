@@ -10,7 +10,10 @@ import { NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000
 
-/** A question that was given up carries no time: without one for all it is passed over, since it is no fault of the line. */
+/**
+ * A question that was given up carries no time: without one for all it is passed over, since it is no fault of the
+ * line.
+ */
 export function parseMassdnsJson(line: string, observedAt: Instant | null): ParsedLine {
   const given = parseJsonObject(line)
   if (typeof given === 'string') return given

@@ -10,7 +10,8 @@ import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine, type Sighting } from './sighting.ts'
 
 /**
- * The answer to one question. `type`: the one that was asked, null where that was not printed. `status`: null where it was
+ * The answer to one question. `type`: the one that was asked, null where that was not printed. `status`: null where it
+ * was
  * not. `end`: the host at which the aliases have arrived.
  */
 type SimpleTextEntry = {
@@ -32,7 +33,8 @@ const SIMPLE_RECORD_LINE = /^\t?(\S+) (?:(\S+) \d+ )?([A-Z][A-Z0-9]*) (.*)$/
 const MAX_ENTRY_RECORDS = 2000
 
 /**
- * Without questions an answer ends with an empty line, or with a record that cannot be of it: its owner is not where the
+ * Without questions an answer ends with an empty line, or with a record that cannot be of it: its owner is not where
+ * the
  * aliases have arrived, or it is there already.
  */
 export function massdnsSimpleText(observedAt: Instant | null): LineParser {

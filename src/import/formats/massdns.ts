@@ -1,4 +1,7 @@
-/** Output of massdns (https://github.com/blechschmidt/massdns): full text (-o F), JSON (-o J) and simple text (-o S), told by their lines. */
+/**
+ * Output of massdns (https://github.com/blechschmidt/massdns): full text (-o F), JSON (-o J) and simple text (-o S),
+ * told by their lines.
+ */
 
 import { FULL_TEXT_START, massdnsFullText } from './massdns-full.ts'
 import { parseMassdnsJson } from './massdns-json.ts'

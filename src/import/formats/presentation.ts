@@ -7,7 +7,8 @@ const MAX_TXT_PART_BYTES = 255
 const BACKSLASH = '\\'
 
 /**
- * What canonicalRecords reads, or refuses with a reason, for the data of one record: `10 mx.example.` or `"v=spf1 -all"`.
+ * What canonicalRecords reads, or refuses with a reason, for the data of one record: `10 mx.example.` or `"v=spf1
+ * -all"`.
  * `\xHH`, as massdns writes a byte, is read too.
  */
 export function parsePresentation(type: RecordType, data: string): unknown {
@@ -62,7 +63,10 @@ function quotedParts(text: string): string[] {
   return parts
 }
 
-/** Index of the quote that ends a string: one that white space and another string, or nothing, follows. massdns escapes none. */
+/**
+ * Index of the quote that ends a string: one that white space and another string, or nothing, follows. massdns escapes
+ * none.
+ */
 function closingQuote(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     if (text[at] === BACKSLASH) at++

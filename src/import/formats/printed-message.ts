@@ -8,7 +8,8 @@ import { canonicalRecordSet, parseHost, type RecordType } from '../../values/dns
 export type PrintedRecord = { owner: string; type: string; record: unknown }
 
 /**
- * `status`: the response code, or the tool's own word for what went wrong. `authorities`: the types in that section. `flags`
+ * `status`: the response code, or the tool's own word for what went wrong. `authorities`: the types in that section.
+ * `flags`
  * by their short names (`aa`, `ra`, `tc`); null where they were not printed.
  */
 export type PrintedMessage = {
@@ -19,7 +20,8 @@ export type PrintedMessage = {
 }
 
 /**
- * Words for a question that a name's servers left without an answer. Anything else, such as an input that is no name or a
+ * Words for a question that a name's servers left without an answer. Anything else, such as an input that is no name or
+ * a
  * message that was cut off, is the tool's own trouble and says nothing of the name.
  */
 const FAILURE_BY_STATUS: ReadonlyMap<string, DnsFailure> = new Map([
@@ -33,7 +35,10 @@ const FAILURE_BY_STATUS: ReadonlyMap<string, DnsFailure> = new Map([
   ['MAXRETRIES', 'servfail'], // of massdns: every answer was one that it does not accept
 ])
 
-/** The answer where the status alone says it; null where it says nothing of the name; undefined where the records say it. */
+/**
+ * The answer where the status alone says it; null where it says nothing of the name; undefined where the records say
+ * it.
+ */
 export function answerByStatus(status: string): DnsAnswer | null | undefined {
   if (status === 'NOERROR' || status === 'NXDOMAIN') return undefined
   const why = FAILURE_BY_STATUS.get(status)
@@ -41,7 +46,8 @@ export function answerByStatus(status: string): DnsAnswer | null | undefined {
 }
 
 /**
- * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the name's, or
+ * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the
+ * name's, or
  * was cut off; a text where one of its records is refused, naming it.
  */
 export function answerFromMessage(host: string, type: RecordType, message: PrintedMessage): DnsAnswer | string | null {
@@ -78,7 +84,8 @@ export function answerWithRecords(
 }
 
 /**
- * No record (RFC 2308, chapter 2): an alias whose target is not there has none; one at which the server just stopped says
+ * No record (RFC 2308, chapter 2): an alias whose target is not there has none; one at which the server just stopped
+ * says
  * nothing of its target. Name servers alone, and nothing that nobody stands for, are a referral.
  */
 function emptyAnswerOf({ status, authorities, flags }: PrintedMessage, aliases: string[]): DnsAnswer | null {

@@ -1,4 +1,7 @@
-/** What the lines of another crawl become: dated sightings of a name, from which observations are made once all are together. */
+/**
+ * What the lines of another crawl become: dated sightings of a name, from which observations are made once all are
+ * together.
+ */
 
 import type { DnsAnswer, ObservedRecord } from '../../probe/probe-result.ts'
 import type { RecordType } from '../../values/dns-record.ts'
@@ -9,7 +12,8 @@ import type { Instant } from '../../values/time.ts'
 export type Sighting = { name: DomainName; at: Instant } & SightingBody
 
 /**
- * `asked`: somebody asked for the type, and this came. `held`: the records were seen, of whatever else there was meanwhile,
+ * `asked`: somebody asked for the type, and this came. `held`: the records were seen, of whatever else there was
+ * meanwhile,
  * from `at` until `until`, both included. Records are in the form of observation files and have been checked.
  */
 export type SightingBody =
@@ -17,7 +21,8 @@ export type SightingBody =
   | { kind: 'observed'; type: RecordType; records: readonly ObservedRecord[]; until: Instant }
 
 /**
- * What a line completes: sightings, of any number of names; none, where it holds nothing that we keep (it is passed over);
+ * What a line completes: sightings, of any number of names; none, where it holds nothing that we keep (it is passed
+ * over);
  * a text: why it is refused, naming the field; null where the entry that it belongs to goes on.
  */
 export type ParsedLine = readonly Sighting[] | string | null

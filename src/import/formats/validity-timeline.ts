@@ -1,4 +1,7 @@
-/** What was seen from when to when becomes a sequence of record sets: of one type, the records that hold at the same time. */
+/**
+ * What was seen from when to when becomes a sequence of record sets: of one type, the records that hold at the same
+ * time.
+ */
 
 import type { ObservedRecord } from '../../probe/probe-result.ts'
 import { type AnyRecord, type RecordType, usableRecords } from '../../values/dns-record.ts'
@@ -18,8 +21,10 @@ const MAX_VALID_RECORDS = 1000
 export type ValidityTimeline = ReturnType<typeof createValidityTimeline>
 
 /**
- * Takes the rows of one name and type in the order of their beginnings. Each stretch of time in which the same records hold
- * gives two moments, its first second and its last (one where they are the same). The second after a record was seen for the
+ * Takes the rows of one name and type in the order of their beginnings. Each stretch of time in which the same records
+ * hold
+ * gives two moments, its first second and its last (one where they are the same). The second after a record was seen
+ * for the
  * last time begins a stretch without it, where others still hold; nothing is said of a time in which none holds.
  */
 export function createValidityTimeline(type: RecordType) {

@@ -1,4 +1,7 @@
-/** Lines of zdns (https://github.com/zmap/zdns): the results of one or several modules for one name, in the old layout and the new. */
+/**
+ * Lines of zdns (https://github.com/zmap/zdns): the results of one or several modules for one name, in the old layout
+ * and the new.
+ */
 
 import { domainProblem, isObject, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
@@ -80,7 +83,9 @@ function moduleOfOldLayout({ data }: ZdnsEntry): ModuleParser {
   return isNames ? LOOKUP_MODULES.NSLOOKUP! : parseUnknownModule
 }
 
-/** The type that was asked is the one at the end of the chain. Of a name that is not there, the type does not matter. */
+/**
+ * The type that was asked is the one at the end of the chain. Of a name that is not there, the type does not matter.
+ */
 function parseUnknownModule(name: DomainName, status: string, data: ZdnsEntry): TypedAnswer[] | string {
   const last = objectsIn(data.answers).at(-1)?.type ?? (status === 'NXDOMAIN' ? 'A' : undefined)
   const type = RECORD_TYPES.find((each) => each === last)

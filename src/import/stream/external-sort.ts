@@ -1,4 +1,7 @@
-/** Sorts more texts than memory holds: sorted runs of them go to a temporary file without a name, and are merged from there. */
+/**
+ * Sorts more texts than memory holds: sorted runs of them go to a temporary file without a name, and are merged from
+ * there.
+ */
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +22,10 @@ const NEWLINE_BYTE = 10
 
 export type ExternalSorter = ReturnType<typeof createExternalSorter>
 
-/** Texts in the order of their UTF-16 units, none with a line end in it. Throws PlaceFault where there is no room for them. */
+/**
+ * Texts in the order of their UTF-16 units, none with a line end in it. Throws PlaceFault where there is no room for
+ * them.
+ */
 export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
   const runs: SortedRun[] = []
   let buffered: string[] = []

@@ -12,7 +12,10 @@ const CARRIAGE_RETURN_BYTE = 13
 /** One line without its end. `bytes` is whole where `length` is within the bound, else its first 4 KiB. */
 export type InputLine = { bytes: Buffer; length: number }
 
-/** Takes chunk after chunk, none of which it holds on to; a line is good until the next one. The last may lack its newline. */
+/**
+ * Takes chunk after chunk, none of which it holds on to; a line is good until the next one. The last may lack its
+ * newline.
+ */
 export function createLineSplitter() {
   let pieces: Buffer[] = []
   let length = 0

@@ -7,7 +7,10 @@ import { type Day, type Instant, parseDay } from '../../values/time.ts'
 export const FILE_KINDS = ['daily', 'followup-7', 'followup-30', 'snapshot', 'enriched'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
-/** `2026-11-19.txt.gz`, `2026-11-19-followup-7.csv.gz`, `domains-2026-11-20.txt.gz`, `domains-enriched-2026-11-20.csv.gz`. */
+/**
+ * `2026-11-19.txt.gz`, `2026-11-19-followup-7.csv.gz`, `domains-2026-11-20.txt.gz`,
+ * `domains-enriched-2026-11-20.csv.gz`.
+ */
 export type FileName = string & { readonly __brand: 'FileName' }
 
 /** The description of a file, without its bytes and its revision. */
@@ -54,8 +57,10 @@ export type OpenedFile = {
 
 export interface FileStore {
   /**
-   * Writes and syncs the content, then atomically replaces the previous file of that name. Open readers keep the previous
-   * file. The store counts revisions; `generated` of a newer one is at least one second later. If the source, `describe`
+   * Writes and syncs the content, then atomically replaces the previous file of that name. Open readers keep the
+   * previous
+   * file. The store counts revisions; `generated` of a newer one is at least one second later. If the source,
+   * `describe`
    * or the disk throws, the previous file stays.
    */
   publish(

@@ -23,7 +23,9 @@ const READ_CHUNK_BYTES = 131_072
 /** A manifest as stored in the folder. `data`: the name of the data file. */
 type StoredManifest = FileManifest & { data: string }
 
-/** Opens the file store in the folder `root`, which the first file creates. Throws system errors of an unusable folder. */
+/**
+ * Opens the file store in the folder `root`, which the first file creates. Throws system errors of an unusable folder.
+ */
 export function openFolderFileStore(root: string): FileStore {
   const folderOf = (name: FileName): string => join(root, parseFileName(name)!.kind)
   return {

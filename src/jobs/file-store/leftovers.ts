@@ -1,4 +1,6 @@
-/** Removes the files that killed builds left in a folder. File names contain their writer, which shows if it is dead. */
+/**
+ * Removes the files that killed builds left in a folder. File names contain their writer, which shows if it is dead.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
@@ -16,7 +18,9 @@ const WRITER_NAME_PATTERN = /\.([a-z0-9-]*)\.(\d+)\.([0-9a-f]{12})(\.json)?$/
 /** The active writers of this process. */
 const activeWriters = new Set<string>()
 
-/** Returns a new file name that begins with `name` and contains the writer. No process removes it before `endWriter`. */
+/**
+ * Returns a new file name that begins with `name` and contains the writer. No process removes it before `endWriter`.
+ */
 export function newWriterName(name: string): string {
   const random = randomBytes(6).toString('hex')
   activeWriters.add(random)

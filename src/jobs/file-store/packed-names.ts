@@ -14,7 +14,10 @@ export async function* namesOfFile(opened: OpenedFile): AsyncGenerator<DomainNam
   }
 }
 
-/** Yields the names of a gzipped list in order, some thousands at a time. Destroys the stream at the end or if abandoned. */
+/**
+ * Yields the names of a gzipped list in order, some thousands at a time. Destroys the stream at the end or if
+ * abandoned.
+ */
 export async function* namesInGzip(packed: Readable): AsyncGenerator<DomainName[]> {
   const gunzip = createGunzip()
   try {

@@ -31,13 +31,18 @@ const REDIRECTORS = new Map([
 
 const MAX_URL_UNITS = 2048
 
-/** Hosts under a network that are no language of it: short addresses, of which only the network knows where they lead. */
+/**
+ * Hosts under a network that are no language of it: short addresses, of which only the network knows where they lead.
+ */
 const SHORTENERS = new Set(['on.soundcloud.com', 'vm.tiktok.com', 'vt.tiktok.com'])
 
 /** Steps in a path, and no username anywhere. */
 const DOTS_ONLY = /^\.+$/
 
-/** `isOwn`: the page says by rel=me that the address is its own, which on a host of no known network means the fediverse. */
+/**
+ * `isOwn`: the page says by rel=me that the address is its own, which on a host of no known network means the
+ * fediverse.
+ */
 export function socialAccountAt(target: string, base: string, isOwn = false): SocialAccount | null {
   const url = target.length > MAX_URL_UNITS ? null : parseTargetUrl(target, base)
   if (url === null) return null

@@ -247,6 +247,4 @@ export class DnsServerPool {
   }
 }
 
-function serverKey({ address, port }: DnsServer): string {
-  return `${address} ${port}`
-}
+const serverKey = ({ address, port }: DnsServer): string => `${address} ${port}`

@@ -33,7 +33,10 @@ export type SelfCheckOptions = {
   /** Receives the resolvers to exclude, and the usable families. */
   resolver: Pick<MultiServerResolver, 'exclude'>
   guard: Pick<FamilyGuard, 'setOpenFamilies'>
-  /** Milliseconds until an attempt to ask a resolver is given up; a check takes four times that, and 4.5 s at least where no address is reached. */
+  /**
+   * Milliseconds until an attempt to ask a resolver is given up; a check takes four times that, and 4.5 s at least
+   * where no address is reached.
+   */
   timeoutMs?: number
   /** Those of the resolver, so that questions of both are counted together. */
   paths?: DnsServerPaths

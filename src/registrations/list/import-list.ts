@@ -15,7 +15,8 @@ export const LIST_NAME_PATTERN = /^[a-z0-9_-][a-z0-9._-]{0,63}$/
 
 /**
  * Takes a list whole or not at all: its names become known to the store and due, and then the day's. `name`: what it is
- * called, so that a later one of that name takes its place; null for one that goes by its content and adds to the others.
+ * called, so that a later one of that name takes its place; null for one that goes by its content and adds to the
+ * others.
  */
 export function importList(
   options: RegistrationImportOptions,

@@ -1,4 +1,6 @@
-/** Reads a list of names, one a line, in any order: comments and ranks are passed over, and what is no name is refused. */
+/**
+ * Reads a list of names, one a line, in any order: comments and ranks are passed over, and what is no name is refused.
+ */
 
 import { createHash } from 'node:crypto'
 import { createExternalSorter } from '../../import/stream/external-sort.ts'
@@ -16,10 +18,15 @@ import { type RegistrationImportOptions, rejectLine } from '../import-options.ts
 
 type ReadListOptions = Pick<RegistrationImportOptions, 'signal' | 'isStrict' | 'onReject' | 'onLines'>
 
-/** `names`: rising bytewise, each once, to be read once. `unusable`: lines that are no names. `sha256`: of the bytes. */
+/**
+ * `names`: rising bytewise, each once, to be read once. `unusable`: lines that are no names. `sha256`: of the bytes.
+ */
 type ParsedList = { names: Iterable<DomainName>; unusable: number; sha256: string }
 
-/** Reads a list to its end. Throws InputFault if it has lines and none of them is a name, RefusedLine if `taking` is strict. */
+/**
+ * Reads a list to its end. Throws InputFault if it has lines and none of them is a name, RefusedLine if `taking` is
+ * strict.
+ */
 export async function parseNameList(options: ReadListOptions, bytes: AsyncIterable<Uint8Array>): Promise<ParsedList> {
   const cutter = createLineSplitter()
   const digest = createHash('sha256')

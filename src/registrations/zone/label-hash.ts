@@ -1,9 +1,15 @@
-/** The order in which the names of a zone are kept: that of the store's slots, so that they are written where they lie together. */
+/**
+ * The order in which the names of a zone are kept: that of the store's slots, so that they are written where they lie
+ * together.
+ */
 
 /** The parts that a zone's names are kept in, one for each range of slots (words/name.ts). */
 export const ZONE_PARTS = 256
 
-/** The hash of a name of which `bytes` has the label and `suffix` the rest, from its dot on: its upper half is the name's slot. */
+/**
+ * The hash of a name of which `bytes` has the label and `suffix` the rest, from its dot on: its upper half is the
+ * name's slot.
+ */
 export function labelHash(bytes: Uint8Array, from: number, length: number, suffix: Uint8Array): number {
   let hash = 0x811c9dc5
   for (let at = from; at < from + length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)

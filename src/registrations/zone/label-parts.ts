@@ -1,4 +1,7 @@
-/** Gathers the labels of a zone by part, in memory where they are few, else in a file without a name that goes with the process. */
+/**
+ * Gathers the labels of a zone by part, in memory where they are few, else in a file without a name that goes with the
+ * process.
+ */
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

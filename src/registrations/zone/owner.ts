@@ -48,7 +48,10 @@ export class ZoneOwner {
     return this.#apex
   }
 
-  /** Takes the owner as it is written in `bytes`; cheap where it is the one before. Throws InputFault for what is no name. */
+  /**
+   * Takes the owner as it is written in `bytes`; cheap where it is the one before. Throws InputFault for what is no
+   * name.
+   */
   set(bytes: Uint8Array, from: number, to: number, line: number): void {
     const size = to - from
     if (size === this.#size && this.#isWritten(bytes, from, size)) return

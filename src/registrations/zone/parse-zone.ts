@@ -22,7 +22,10 @@ export function parseZoneName(text: string): string {
   return name.slice('name.'.length)
 }
 
-/** `zone`: null where the SOA says it. The parts have to be closed. Throws InputFault for a file that is not a whole zone. */
+/**
+ * `zone`: null where the SOA says it. The parts have to be closed. Throws InputFault for a file that is not a whole
+ * zone.
+ */
 export async function parseZoneFile(
   options: RegistrationImportOptions,
   { path, bytes, day, zone }: RegistrationInput & { zone: string | null },

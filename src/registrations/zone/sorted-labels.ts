@@ -1,5 +1,6 @@
 /**
- * Sorted parts: the labels of some names of one zone, each once, in the order of their hashes, and of their bytes where these
+ * Sorted parts: the labels of some names of one zone, each once, in the order of their hashes, and of their bytes where
+ * these
  * are equal. A label is a byte that says its length, and its bytes. Pure.
  */
 
@@ -33,7 +34,10 @@ export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8A
   return { bytes: sorted.subarray(0, length), count }
 }
 
-/** The places of labels in their bytes, and their hashes, by hash: a radix sort, several times as fast as one that compares. */
+/**
+ * The places of labels in their bytes, and their hashes, by hash: a radix sort, several times as fast as one that
+ * compares.
+ */
 function sortByHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Array; hashes: Uint32Array } {
   let count = 0
   for (let at = 0; at < bytes.length; at += bytes[at]! + 1) count++

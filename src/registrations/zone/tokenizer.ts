@@ -1,9 +1,13 @@
-/** Cuts the bytes of a master file (RFC 1035, chapter 5.1) into entries, each without comments, parentheses and line ends. */
+/**
+ * Cuts the bytes of a master file (RFC 1035, chapter 5.1) into entries, each without comments, parentheses and line
+ * ends.
+ */
 
 import { InputError } from '../../import/stream/input-error.ts'
 
 /**
- * Told of each entry: `bytes` from `from` to before `to`, good until it returns, and the line that it begins in. Escapes are
+ * Told of each entry: `bytes` from `from` to before `to`, good until it returns, and the line that it begins in.
+ * Escapes are
  * left as `\DDD`, whichever form they had; a quoted string is one `"`, since nothing that is kept is in one.
  */
 type OnZoneEntry = (bytes: Uint8Array, from: number, to: number, line: number) => void
@@ -47,7 +51,9 @@ export class ZoneTokenizer {
     return this.#line - 1
   }
 
-  /** Takes the next bytes, which it does not hold on to. Throws InputFault where they are not those of a master file. */
+  /**
+   * Takes the next bytes, which it does not hold on to. Throws InputFault where they are not those of a master file.
+   */
   push(chunk: Uint8Array): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const nextSpecial = specialByteFinder(bytes)

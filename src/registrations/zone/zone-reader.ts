@@ -1,10 +1,15 @@
-/** Reads a zone (RFC 1035, chapter 5: a master file) for its names: the owners of NS records directly under its apex. */
+/**
+ * Reads a zone (RFC 1035, chapter 5: a master file) for its names: the owners of NS records directly under its apex.
+ */
 
 import { APEX, CHILD, ZoneOwner } from './owner.ts'
 import { SPACE_BYTE, ZoneTokenizer, zoneFault } from './tokenizer.ts'
 
 export type ZoneEvents = {
-  /** The first `length` of `bytes` are a name's label under the apex, in lower case; good until it returns. One name may come again. */
+  /**
+   * The first `length` of `bytes` are a name's label under the apex, in lower case; good until it returns. One name may
+   * come again.
+   */
   onName(bytes: Uint8Array, length: number): void
   /** An owner that is a delegation, and no name that is used. */
   onUnusable(line: number, owner: Uint8Array): void

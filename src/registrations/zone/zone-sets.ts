@@ -1,4 +1,7 @@
-/** The names of a zone as of a day: parts in the order of slots, packed one by one into a file with a manifest beside it. */
+/**
+ * The names of a zone as of a day: parts in the order of slots, packed one by one into a file with a manifest beside
+ * it.
+ */
 
 import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
@@ -22,7 +25,10 @@ type PrunedMarker = { until: Day }
 /** A set's parts, each read when it is asked for. */
 type OpenSet = { part(number: number): Promise<Uint8Array>; close(): Promise<void> }
 
-/** Days for which sets are kept, before the newest one: zones may come a week late, and are compared with one of the week before. */
+/**
+ * Days for which sets are kept, before the newest one: zones may come a week late, and are compared with one of the
+ * week before.
+ */
 const KEPT_SET_DAYS = 14
 /** Names of a set that are handed over at once. */
 const ZONE_BATCH_NAMES = 10_000

@@ -13,7 +13,10 @@ const MAX_VECTOR_BYTES = 2 ** 23
 /** Wordings read at a time. */
 const DOCUMENTS_PER_READ = 64
 
-/** A word of a page in one number, so that they can be sorted: 26 bits of the word, 12 of the page's place, 8 of the count. */
+/**
+ * A word of a page in one number, so that they can be sorted: 26 bits of the word, 12 of the page's place, 8 of the
+ * count.
+ */
 const COUNT_RANGE = 2 ** 8
 const DOCUMENT_RANGE = MAX_SEGMENT_DOCUMENTS * COUNT_RANGE
 

@@ -1,4 +1,7 @@
-/** Which segments are to be merged: the more there are, the dearer a query; the more often they are merged, the dearer a page. */
+/**
+ * Which segments are to be merged: the more there are, the dearer a query; the more often they are merged, the dearer a
+ * page.
+ */
 
 import type { Segment } from '../../store/port/similar.ts'
 
@@ -10,8 +13,10 @@ export const MOST_SEGMENTS = 32
 const MERGE_RATIO = { busy: 1 / 3, idle: 4 } as const
 
 /**
- * The segments, in their order, of which one is to be made; empty for none. While pages wait, four segments of a size make one
- * four times that size; when none wait, each is more than four times as large as all that follow. Where there are too many all the
+ * The segments, in their order, of which one is to be made; empty for none. While pages wait, four segments of a size
+ * make one
+ * four times that size; when none wait, each is more than four times as large as all that follow. Where there are too
+ * many all the
  * same, the later half of them.
  */
 export function segmentsToMerge(segments: readonly Segment[], load: keyof typeof MERGE_RATIO): readonly Segment[] {

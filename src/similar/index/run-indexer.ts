@@ -42,7 +42,8 @@ export async function runIndexer(index: ContinuousIndexRun, signal: AbortSignal)
 }
 
 /**
- * Brings the index up to date once: returns when nothing waits and nothing is left to merge or to sweep, or the signal comes.
+ * Brings the index up to date once: returns when nothing waits and nothing is left to merge or to sweep, or the signal
+ * comes.
  * Null where another process has the duty.
  */
 export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<IndexProgress | null> {

@@ -1,4 +1,7 @@
-/** Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on in portions. */
+/**
+ * Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on
+ * in portions.
+ */
 
 import type { FrequencyRow, PostingRow } from '../../store/port/similar.ts'
 import { emptyDocumentFrequencies, MAX_ROW_TERMS, packDocumentFrequencies } from '../postings/document-frequencies.ts'
@@ -7,7 +10,9 @@ import { TERM_BITS } from '../text/term-vector.ts'
 
 /** Postings of a word that a segment keeps, those that matter most: more than a query ever reads. */
 export const MAX_POSTINGS_PER_TERM = 4096
-/** A row ends before a word that it has no room for once it has so many postings: a word of fewer is never in two rows. */
+/**
+ * A row ends before a word that it has no room for once it has so many postings: a word of fewer is never in two rows.
+ */
 const MIN_FULL_ROW_POSTINGS = MAX_ROW_POSTINGS / 2
 /** No row has words of two parts, by which an engine may spread rows: the first eight bits of a word. */
 const PART_SHIFT = TERM_BITS - 8

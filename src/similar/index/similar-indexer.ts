@@ -1,4 +1,7 @@
-/** The work on the index, step by step: files pages that wait, makes a segment of what is new, merges segments, sweeps old ones. */
+/**
+ * The work on the index, step by step: files pages that wait, makes a segment of what is new, merges segments, sweeps
+ * old ones.
+ */
 
 import type { HeldLock } from '../../store/named-lock.ts'
 import type { Segment } from '../../store/port/similar.ts'
@@ -107,7 +110,9 @@ export class SimilarIndexer {
     return true
   }
 
-  /** Strikes off what was noted as gone on account of segments that were begun behind the last one, and never published. */
+  /**
+   * Strikes off what was noted as gone on account of segments that were begun behind the last one, and never published.
+   */
   private async purgeTombstonesAfter(end: number): Promise<void> {
     for (let after = end; ; ) {
       const tombstones = await this.store.similarIndex.tombstones(after, Number.MAX_SAFE_INTEGER, TOMBSTONES_PER_READ)
@@ -118,7 +123,8 @@ export class SimilarIndexer {
   }
 
   /**
-   * Begins a merge where one is due behind those that go on, and goes on with the last, smallest one: a large one takes hours, and
+   * Begins a merge where one is due behind those that go on, and goes on with the last, smallest one: a large one takes
+   * hours, and
    * what comes in meanwhile must not pile up. True where there was any.
    */
   private async advanceMerges(segments: readonly Segment[]): Promise<boolean> {
@@ -136,7 +142,8 @@ export class SimilarIndexer {
   }
 
   /**
-   * Makes one segment of several; yields whenever something else may have its turn. Where it ends before all that is gone was
+   * Makes one segment of several; yields whenever something else may have its turn. Where it ends before all that is
+   * gone was
    * struck off, the rest is noted in vain, until the next merge.
    */
   private async *mergeParts(parts: readonly Segment[]): AsyncGenerator<void, void> {

@@ -4,11 +4,15 @@ import type { TermVector } from '../text/term-vector.ts'
 import { countWeight } from '../text/weights.ts'
 import type { IdfTable } from './idf-table.ts'
 
-/** A page that others are compared with: the weight of each of its words, the length of its vector, and where a word is found. */
+/**
+ * A page that others are compared with: the weight of each of its words, the length of its vector, and where a word is
+ * found.
+ */
 export type WeightedDocument = { vector: TermVector; weights: Float64Array; length: number; termTable: TermTable }
 
 /**
- * A word, mixed, lies at the place of its highest bits or in the one after; `factors` has, one place on, what it brings to a dot
+ * A word, mixed, lies at the place of its highest bits or in the one after; `factors` has, one place on, what it brings
+ * to a dot
  * product for each of a count's weight, and begins with 0. `rest`: the few words for which both places were taken.
  */
 type TermTable = {
@@ -38,7 +42,9 @@ export function weightDocument(vector: TermVector, idfTable: IdfTable): Weighted
   return { vector, weights, length: Math.sqrt(squares), termTable: buildTermTable(vector, factors, idfTable.factor) }
 }
 
-/** What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say. */
+/**
+ * What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say.
+ */
 export function dotProduct(
   { termTable: { multiplier, shift, terms, factors, overflow } }: WeightedDocument,
   other: TermVector,

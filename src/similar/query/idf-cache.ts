@@ -1,4 +1,7 @@
-/** The rarities that a process answers by: learnt again when the index has moved on, and put in use by all processes at the same instants. */
+/**
+ * The rarities that a process answers by: learnt again when the index has moved on, and put in use by all processes at
+ * the same instants.
+ */
 
 import type { WaitClock } from '../../store/named-lock.ts'
 import type { Segment, SimilarReader } from '../../store/port/similar.ts'
@@ -7,11 +10,17 @@ import type { IdfTable } from './idf-table.ts'
 
 /** Up to so many wordings they are learnt before the answer: then a number hangs on the index alone. */
 export const MAX_SYNCHRONOUS_DOCUMENTS = 20_000
-/** With more than so many times the wordings they are learnt before the answer too, if nobody watches: rarities of few say little of many. */
+/**
+ * With more than so many times the wordings they are learnt before the answer too, if nobody watches: rarities of few
+ * say little of many.
+ */
 const MAX_GROWTH_FACTOR = 2
 /** Milliseconds between two looks at the segments. */
 const POLL_MS = 1_000
-/** Larger indexes are learnt anew at every look up to so many wordings, at every other one up to twice as many, and so on. */
+/**
+ * Larger indexes are learnt anew at every look up to so many wordings, at every other one up to twice as many, and so
+ * on.
+ */
 const DOCUMENTS_PER_POLL = 100_000
 
 type IdfSource = Pick<SimilarReader, 'segments' | 'frequencies'>
@@ -20,16 +29,27 @@ type IdfSource = Pick<SimilarReader, 'segments' | 'frequencies'>
 export type CurrentIdf = { idfTable: IdfTable; isCurrent: boolean }
 
 export type IdfCache = {
-  /** The rarities in use. Waits if none were learnt, if the index is small, and if nobody watches and it has more than doubled. */
+  /**
+   * The rarities in use. Waits if none were learnt, if the index is small, and if nobody watches and it has more than
+   * doubled.
+   */
   current(): Promise<CurrentIdf>
-  /** Learns them again as the index moves, whether or not anybody asks, until the signal comes. Nothing that fails ends it. */
+  /**
+   * Learns them again as the index moves, whether or not anybody asks, until the signal comes. Nothing that fails ends
+   * it.
+   */
   refresh(clock: WaitClock, signal: AbortSignal): Promise<void>
 }
 
-/** Rarities of all segments of a key; null if a segment went before it had been read twice. `from`: in use from then on. */
+/**
+ * Rarities of all segments of a key; null if a segment went before it had been read twice. `from`: in use from then on.
+ */
 type IdfGeneration = { idfTable: IdfTable; key: string | null; from: number }
 
-/** What is learnt lacks less than this share of the wordings, those of segments that went meanwhile: with others it is begun anew. */
+/**
+ * What is learnt lacks less than this share of the wordings, those of segments that went meanwhile: with others it is
+ * begun anew.
+ */
 const MAX_MISSING_SHARE = 1 / 100
 /** So often, at most. */
 const MAX_BUILD_TRIES = 3
@@ -85,7 +105,9 @@ class IdfCacheImpl {
     this.isRefreshing = false
   }
 
-  /** Processes that look at the same instant learn the same, and put it in use at the same instant, one period later. */
+  /**
+   * Processes that look at the same instant learn the same, and put it in use at the same instant, one period later.
+   */
   private async poll(): Promise<void> {
     const polledAt = Math.floor(this.nowMs() / POLL_MS) * POLL_MS
     const segments = await this.similar.segments()

@@ -31,8 +31,10 @@ export class DocumentFrequencyHistogram {
 }
 
 /**
- * Made in two walks over all words: one counts them, by which it is decided which are kept, and one puts them. The words of one
- * page alone are not kept, nor are, where there are very many, the next rare ones: all that are not kept, or were never seen, count
+ * Made in two walks over all words: one counts them, by which it is decided which are kept, and one puts them. The
+ * words of one
+ * page alone are not kept, nor are, where there are very many, the next rare ones: all that are not kept, or were never
+ * seen, count
  * as frequent as those that were left out are on the whole.
  */
 export class IdfTable {
@@ -40,10 +42,15 @@ export class IdfTable {
   readonly documents: number
   private readonly defaultFrequency: number
   private readonly idfByCode: Float32Array
-  /** Open addressing: the code of the word's count and above it the lowest bits of the word as it is mixed; 0 for none. */
+  /**
+   * Open addressing: the code of the word's count and above it the lowest bits of the word as it is mixed; 0 for none.
+   */
   private readonly entries: Uint32Array
   private readonly tableBits: number
-  /** The most frequent words again, in so little room that they stay near the processor: two words of three that are looked for. */
+  /**
+   * The most frequent words again, in so little room that they stay near the processor: two words of three that are
+   * looked for.
+   */
   private readonly frequentTerms = new Uint32Array(FREQUENT_TABLE_SIZE)
   readonly factor: number
   /** The least codes of a word that is kept, and of one that is among the most frequent. */
@@ -53,7 +60,8 @@ export class IdfTable {
   private termsLeft: number
 
   /**
-   * Without a word yet. The histogram is of all words, with how many of the `all` wordings have each. `factor`: any odd number below 2^26,
+   * Without a word yet. The histogram is of all words, with how many of the `all` wordings have each. `factor`: any odd
+   * number below 2^26,
    * by which words are mixed; a random one, so that nobody can choose words that crowd one place.
    */
   constructor(all: number, { termsByCode }: DocumentFrequencyHistogram, factor: number) {

@@ -1,4 +1,6 @@
-/** Finds the wordings closest to a page: candidates by their postings alone, and the closest of them by exact cosines. */
+/**
+ * Finds the wordings closest to a page: candidates by their postings alone, and the closest of them by exact cosines.
+ */
 
 import type { SimilarReader } from '../../store/port/similar.ts'
 import { MAX_ROW_POSTINGS, type PostingBuffer, postingKeyOf, readPostingsOfTerm } from '../postings/postings.ts'
@@ -12,7 +14,10 @@ import { ScoreAccumulator } from './score-accumulator.ts'
 /** A wording and its similarity in ten thousandths: at most 9,999, since another wording is never the same. */
 export type ScoredDocument = { document: number; score: number }
 
-/** A page that is asked for: its words weighed, its wording (null where none is like it), and whether the rarities are of now. */
+/**
+ * A page that is asked for: its words weighed, its wording (null where none is like it), and whether the rarities are
+ * of now.
+ */
 export type SimilarityQuery = {
   source: WeightedDocument
   idfTable: IdfTable
@@ -40,7 +45,9 @@ export class NearestDocuments {
     this.postings = { size: 0, documents: new Float64Array(capacity), levels: new Uint8Array(capacity) }
   }
 
-  /** The closest wordings, the highest first, 100 of them and some more: read until hardly one more comes among these. */
+  /**
+   * The closest wordings, the highest first, 100 of them and some more: read until hardly one more comes among these.
+   */
   async search(query: SimilarityQuery): Promise<ScoredDocument[]> {
     const documents = await this.findCandidates(query)
     let closest: ScoredDocument[] = []

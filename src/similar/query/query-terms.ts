@@ -1,4 +1,6 @@
-/** Which words of a page its neighbours are looked for by: those that weigh most, and of each no more rows than a bound. */
+/**
+ * Which words of a page its neighbours are looked for by: those that weigh most, and of each no more rows than a bound.
+ */
 
 import { MAX_ROW_POSTINGS } from '../postings/postings.ts'
 import { countWeight } from '../text/weights.ts'
@@ -6,7 +8,8 @@ import type { WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
 
 /**
- * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many at `first`,
+ * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many
+ * at `first`,
  * then the `next` ones until of these `few` are among the closest.
  */
 export const QUERY_LIMITS = {
@@ -22,7 +25,10 @@ export const QUERY_LIMITS = {
 /** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
 export type QueryTerm = { term: number; weight: number; rows: number }
 
-/** The words that weigh most first; where all pages `areCounted`, this one with them, without those that no other page says. */
+/**
+ * The words that weigh most first; where all pages `areCounted`, this one with them, without those that no other page
+ * says.
+ */
 export function chooseQueryTerms(
   { vector, weights }: WeightedDocument,
   idfTable: IdfTable,

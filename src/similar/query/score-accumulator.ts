@@ -9,7 +9,10 @@ const CELLS = 2 ** CELL_BITS
 const CELL_OVERSAMPLING = 1.25
 /** Bits of a score that do not count for the bar. */
 const IGNORED_SCORE_BITS = 19
-/** The most wordings that are looked at one by one; half of them only such as just reach the bar, of which there may be very many. */
+/**
+ * The most wordings that are looked at one by one; half of them only such as just reach the bar, of which there may be
+ * very many.
+ */
 const MAX_CANDIDATES = 4096
 
 export class ScoreAccumulator {

@@ -19,8 +19,10 @@ import { NearestDocuments, SCORE_SCALE, type ScoredDocument } from './nearest-do
 /** Who answers /similar in one process. */
 export interface SimilarityService {
   /**
-   * The domains whose start pages read most like that of `name`, at most `limit` (1 to 100), highest first, ties by name,
-   * without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1 with four decimals, and 1 only where the same
+   * The domains whose start pages read most like that of `name`, at most `limit` (1 to 100), highest first, ties by
+   * name,
+   * without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1 with four
+   * decimals, and 1 only where the same
    * words are said the same number of times.
    */
   similar(name: DomainName, limit: number): Promise<SimilarRow[] | null>
@@ -68,7 +70,8 @@ async function similarRows(
   limit: number,
 ): Promise<SimilarRow[]> {
   const rows: { target: DomainName; score: number }[] = []
-  // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its place.
+  // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its
+  // place.
   for (let from = 0; rows.length < limit && from < scored.length; ) {
     const threshold = scored[from + limit - rows.length - 1]?.score ?? 0
     const wanted = scored.slice(from).filter(({ score }) => score >= threshold)

@@ -1,11 +1,17 @@
-/** Bits one after another, most significant first: how vectors and postings are packed (Golomb-Rice and Elias gamma codes). */
+/**
+ * Bits one after another, most significant first: how vectors and postings are packed (Golomb-Rice and Elias gamma
+ * codes).
+ */
 
 /** Bits that one look at the bytes surely gives, wherever it begins in a byte. */
 const WINDOW_BITS = 25
 /** Bits of a number that are written at a time. */
 const MAX_CHUNK_BITS = 24
 
-/** The Rice parameter for `count` ascending numbers below `span`: the whole part of the logarithm of their mean distance. */
+/**
+ * The Rice parameter for `count` ascending numbers below `span`: the whole part of the logarithm of their mean
+ * distance.
+ */
 export function riceParameterFor(span: number, count: number): number {
   const mean = span / count
   return mean < 2 ** 32 ? 31 - Math.clz32(Math.max(1, mean)) : 63 - Math.clz32(mean / 2 ** 32)
@@ -139,7 +145,10 @@ export class BitReader {
     }
   }
 
-  /** The same of numbers below 2^32 from -1, each followed by a count in gamma. Written out: most of a query's time passes here. */
+  /**
+   * The same of numbers below 2^32 from -1, each followed by a count in gamma. Written out: most of a query's time
+   * passes here.
+   */
   readCounted(numbers: Uint32Array, counts: Uint32Array, size: number, parameter: number): void {
     const view = this.view
     const maxZeros = WINDOW_BITS - 1 - parameter

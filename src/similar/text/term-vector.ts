@@ -1,4 +1,7 @@
-/** The vector of a start page: its words as numbers of 26 bits and how often it says each, packed in some 2.7 bytes a word. */
+/**
+ * The vector of a start page: its words as numbers of 26 bits and how often it says each, packed in some 2.7 bytes a
+ * word.
+ */
 
 import { hash } from 'node:crypto'
 import { BitReader, BitWriter, riceParameterFor } from './bits.ts'
@@ -32,7 +35,9 @@ export function termVectorOf(termHashes: Uint32Array): TermVector {
   return { size, terms, counts }
 }
 
-/** The highest bits of the hash, after its bits were mixed (the finalizer of MurmurHash3). Stored: it must never change. */
+/**
+ * The highest bits of the hash, after its bits were mixed (the finalizer of MurmurHash3). Stored: it must never change.
+ */
 function termOfHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)
@@ -54,7 +59,8 @@ export function packTermVector({ size, terms, counts }: TermVector): Uint8Array<
 }
 
 /**
- * Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. RangeError where the
+ * Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. RangeError
+ * where the
  * bytes are too few for as many words as they say.
  */
 export function unpackTermVector(packed: Uint8Array, into: TermVector): void {

@@ -18,7 +18,10 @@ export function countWeight(count: number): number {
   return count < TABULATED_COUNTS ? countWeights[count]! : 1 + Math.log(count)
 }
 
-/** Of a word that `pages` of `all` pages say: ln((all + 1) / pages), never below 0: next to nothing for one that all say. */
+/**
+ * Of a word that `pages` of `all` pages say: ln((all + 1) / pages), never below 0: next to nothing for one that all
+ * say.
+ */
 export function idf(documents: number, documentFrequency: number): number {
   return Math.max(0, Math.log((documents + 1) / documentFrequency))
 }

@@ -22,7 +22,10 @@ const at = (text: string): IpAddress => parseAddress(text)!
 const HOSTER = at('192.0.2.1')
 const NO_WEB = { bare: { hops: [], end: 'no_response', page: null }, www: null, certificate: { kind: 'none' } } as const
 
-/** Names whose addresses are known to the world, and a crawler that takes turns there as the web does; time passes by `pass`. */
+/**
+ * Names whose addresses are known to the world, and a crawler that takes turns there as the web does; time passes by
+ * `pass`.
+ */
 function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { now: 0 }

@@ -1,4 +1,7 @@
-/** The self-check of a crawl of a list: what a lying, silent or changed world shows is not written, and the crawl goes on by itself. */
+/**
+ * The self-check of a crawl of a list: what a lying, silent or changed world shows is not written, and the crawl goes
+ * on by itself.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,6 @@
-/** More sightings than memory holds: sorted runs in a temporary file give what sorting at once gives, and leave nothing. */
+/**
+ * More sightings than memory holds: sorted runs in a temporary file give what sorting at once gives, and leave nothing.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'

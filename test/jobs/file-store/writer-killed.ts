@@ -1,4 +1,6 @@
-/** A process that publishes a file and is killed before the step of the given number: nothing of it is told beforehand. */
+/**
+ * A process that publishes a file and is killed before the step of the given number: nothing of it is told beforehand.
+ */
 
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'

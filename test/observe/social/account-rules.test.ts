@@ -1,4 +1,6 @@
-/** The rule table of social networks: what it makes is read back as itself, and what is no account never becomes one. */
+/**
+ * The rule table of social networks: what it makes is read back as itself, and what is no account never becomes one.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -56,7 +58,9 @@ for (const { network, rules, below } of NETWORKS) {
   }
 }
 
-/** Sharing, signing in, posts, photos, videos, help: NAME, NUMBER and CODE stand for what differs, LINK for an address. */
+/**
+ * Sharing, signing in, posts, photos, videos, help: NAME, NUMBER and CODE stand for what differs, LINK for an address.
+ */
 const NO_ACCOUNTS: Record<string, string> = {
   facebook: `
     facebook.com/sharer/sharer.php?u=LINK facebook.com/sharer.php?u=LINK facebook.com/share.php?u=LINK

@@ -1,4 +1,7 @@
-/** Pages that want to hurt: whatever comes, the reader ends, its work follows the length, and what it hands on is bounded. */
+/**
+ * Pages that want to hurt: whatever comes, the reader ends, its work follows the length, and what it hands on is
+ * bounded.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Pages of any tags, however they are nested, are read as the HTML standard says: the same words and links as parse5 finds. */
+/**
+ * Pages of any tags, however they are nested, are read as the HTML standard says: the same words and links as parse5
+ * finds.
+ */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -79,7 +82,8 @@ const pages = fc
   .map(([first, rest]) => first + rest.join(''))
 
 /**
- * The same pages each time: of ten thousand others, one has a misnested end tag that moves a block out of what had hidden its
+ * The same pages each time: of ten thousand others, one has a misnested end tag that moves a block out of what had
+ * hidden its
  * text (`<i><optgroup hidden><p>text</i>`), which a stream has passed by then.
  */
 const plain = fc.sample(pages, { numRuns: 4000, seed: 1 })

@@ -1,4 +1,7 @@
-/** Turns on the web: a visit waits for one at each address that it connects to, and addresses that ask for it are left alone. */
+/**
+ * Turns on the web: a visit waits for one at each address that it connects to, and addresses that ask for it are left
+ * alone.
+ */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

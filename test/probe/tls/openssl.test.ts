@@ -1,4 +1,6 @@
-/** The verdict on certificates is that of openssl at the same clock: on real ones, and on ones made for what those lack. */
+/**
+ * The verdict on certificates is that of openssl at the same clock: on real ones, and on ones made for what those lack.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

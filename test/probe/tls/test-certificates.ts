@@ -19,7 +19,10 @@ const PLAIN: CertificateExtension = { name: 'basicConstraints', cA: false }
 
 export const HOST = 'example.com'
 
-/** `roots` are to be trusted; each row says what a certificate is like. All are for example.com unless the row says otherwise. */
+/**
+ * `roots` are to be trusted; each row says what a certificate is like. All are for example.com unless the row says
+ * otherwise.
+ */
 export async function makeCertificates(): Promise<{ roots: string; rows: [string, Made][] }> {
   const root = await make('A root', { ...SHA1, extensions: SIGNS })
   const issuer = await make('An intermediate', { extensions: SIGNS }, root)

@@ -23,7 +23,10 @@ const HISTORY: ((world: World) => Promise<void>)[] = [
   },
 ]
 
-/** Lives through the history; the indexer is killed before the write of that place, and another goes on. How many writes there were. */
+/**
+ * Lives through the history; the indexer is killed before the write of that place, and another goes on. How many writes
+ * there were.
+ */
 async function live(world: World, killed: number): Promise<number> {
   let writes = 0
   const store = watched(world.store, (place) => {

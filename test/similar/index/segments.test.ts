@@ -1,4 +1,7 @@
-/** Segments against a plain model: whatever was flushed, removed and merged, a word's postings are those of its wordings. */
+/**
+ * Segments against a plain model: whatever was flushed, removed and merged, a word's postings are those of its
+ * wordings.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -133,7 +133,10 @@ test('what no segment has makes none as long as there are as many as there may b
   })
 })
 
-/** Two segments, of 64 wordings and of one that follows them, which all have the same words: a row for each when they are one. */
+/**
+ * Two segments, of 64 wordings and of one that follows them, which all have the same words: a row for each when they
+ * are one.
+ */
 async function writeLarge({ similarIndex: indexing, jobs }: Store, words: number): Promise<void> {
   const hold = (await jobs.acquireLock('index', 'a test'))!
   await indexing.filePages(hold, (await indexing.pending(100)).map(documentOfPage))

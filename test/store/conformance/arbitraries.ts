@@ -60,7 +60,10 @@ function webPart(domain: DomainName): fc.Arbitrary<WebPart> {
   return fc.oneof(fc.constant({}), redirecting, standing).map((part) => web(part as Parameters<typeof web>[0]))
 }
 
-/** The value in `weight` of `weight + 1` draws, and null in the other one. (`fc.option` with `freq: 1` draws null alone.) */
+/**
+ * The value in `weight` of `weight + 1` draws, and null in the other one. (`fc.option` with `freq: 1` draws null
+ * alone.)
+ */
 function sometimes<Value>(arbitrary: fc.Arbitrary<Value>, weight: number): fc.Arbitrary<Value | null> {
   return fc.oneof(
     { weight, arbitrary: arbitrary as fc.Arbitrary<Value | null> },

@@ -1,4 +1,7 @@
-/** Sentences about what goes from the index of similar texts: pages that say nothing any more, forgotten names, wordings of none. */
+/**
+ * Sentences about what goes from the index of similar texts: pages that say nothing any more, forgotten names, wordings
+ * of none.
+ */
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'

@@ -1,4 +1,6 @@
-/** A property of filing: whatever pages say, and whenever they are filed, wordings and names are those of a plain model. */
+/**
+ * A property of filing: whatever pages say, and whenever they are filed, wordings and names are those of a plain model.
+ */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'

@@ -1,5 +1,6 @@
 /**
- * Random histories: whatever comes in, in whatever batches and from however many writers, the store answers as the model.
+ * Random histories: whatever comes in, in whatever batches and from however many writers, the store answers as the
+ * model.
  * `DOMAINDEX_TEST_RUNS=5000` tries that many of each; fast-check prints the seed and the smallest history that fails.
  */
 

@@ -1,4 +1,6 @@
-/** Sentences about jobs: a duty is in one process's hands, every run is noted, and what the dead left running has ended. */
+/**
+ * Sentences about jobs: a duty is in one process's hands, every run is noted, and what the dead left running has ended.
+ */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'

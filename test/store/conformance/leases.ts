@@ -1,4 +1,7 @@
-/** Sentences about leases: a range of slots is in one crawler's hands, and what comes late from another's is turned away. */
+/**
+ * Sentences about leases: a range of slots is in one crawler's hands, and what comes late from another's is turned
+ * away.
+ */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'

@@ -1,4 +1,7 @@
-/** Sentences about a newer public suffix list: targets and counters follow it, beside writers, and a run that was stopped goes on. */
+/**
+ * Sentences about a newer public suffix list: targets and counters follow it, beside writers, and a run that was
+ * stopped goes on.
+ */
 
 import assert from 'node:assert/strict'
 import type { WebPart } from '../../../src/observe/observation.ts'

@@ -24,7 +24,10 @@ const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filt
 
 const inOrder = (a: DomainName, b: DomainName): number => slotOf(a) - slotOf(b) || (a < b ? -1 : 1)
 
-/** A row that is written as a visit, or forgotten. `ago`: seconds since the newest clock, null for none; `ahead`: to `due`. */
+/**
+ * A row that is written as a visit, or forgotten. `ago`: seconds since the newest clock, null for none; `ahead`: to
+ * `due`.
+ */
 type Deed = { place: number; ago: number | null; ahead: number | null; forget: boolean }
 
 const time = fc.oneof(

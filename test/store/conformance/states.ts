@@ -1,4 +1,7 @@
-/** Sentences about /dnshistory: when a state is recorded, how states are paged and counted, what their records look like. */
+/**
+ * Sentences about /dnshistory: when a state is recorded, how states are paged and counted, what their records look
+ * like.
+ */
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'

@@ -6,7 +6,9 @@ import type { Model } from '../model.ts'
 import { ADDRESSES, type Event, NAMES, TARGETS } from './arbitraries.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 
-/** One walk: how a client takes it, and the rows that it has in the model at one moment. Rows are told apart as texts. */
+/**
+ * One walk: how a client takes it, and the rows that it has in the model at one moment. Rows are told apart as texts.
+ */
 type Walk = {
   of: string
   walk: (facts: FactsReader, limit: number) => Promise<string[]>
@@ -44,7 +46,8 @@ function texts(rows: readonly object[]): string[] {
 
 /**
  * For each walk the rows that are there now and after every event. `happen` lets one happen in the model.
- * A row hangs on one name, or on a name and the one that is asked for: so the order among events of other names is all the same.
+ * A row hangs on one name, or on a name and the one that is asked for: so the order among events of other names is all
+ * the same.
  */
 export function stayed(model: Model, events: readonly Event[], happen: (event: Event) => void): string[][] {
   let staying = WALKS.map(({ rows }) => rows(model))

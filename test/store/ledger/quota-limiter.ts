@@ -1,4 +1,6 @@
-/** A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises. */
+/**
+ * A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises.
+ */
 
 import type { Ledger, QuotaGrant } from '../../../src/store/port/ledger.ts'
 import { TODAY } from './engine.ts'
@@ -18,7 +20,10 @@ export class Meter {
     this.holder = holder
   }
 
-  /** Tries to answer one call; `costs` false is a call that turns out to cost nothing. The grant tells why it was refused. */
+  /**
+   * Tries to answer one call; `costs` false is a call that turns out to cost nothing. The grant tells why it was
+   * refused.
+   */
   async call(costs = true): Promise<'answered' | QuotaGrant> {
     if (this.#idle === 0) {
       const grant = await this.#ledger.takeQuota({ ...this.#budget, day: TODAY, requested: 64, holder: this.holder })

@@ -1,4 +1,7 @@
-/** Overload: what has waited for more than a second is refused, unless so little is under way that nobody floods the server. */
+/**
+ * Overload: what has waited for more than a second is refused, unless so little is under way that nobody floods the
+ * server.
+ */
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -13,7 +16,10 @@ import { makeWorld } from '../../../spec/world.ts'
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 
-/** Connections that each ask for what waits, and for the crawler's page behind it, for so many milliseconds; the statuses of the pages. */
+/**
+ * Connections that each ask for what waits, and for the crawler's page behind it, for so many milliseconds; the
+ * statuses of the pages.
+ */
 async function pagesAfter(t: TestContext, connections: number, milliseconds: number): Promise<string[]> {
   const gate = Promise.withResolvers<null>()
   const clock = { ticks: 0 }
