@@ -27,7 +27,7 @@ test('the lock says nothing about Node that npm of an older one warns of or stum
 })
 
 test('Node comes for the machines that the launcher names, and no package of an installed one has an install script', () => {
-  const [, list = ''] = /const BROUGHT = \[(.*)\]/.exec(read('bin/domaindex.js'))!
+  const [, list = ''] = /const MACHINES_WITH_NODE = \[(.*)\]/.exec(read('bin/domaindex.js'))!
   const brought = list.split(', ').map((text) => `node-${text.slice(1, -1)}`)
   assert.deepEqual(PLATFORM.toSorted(), brought.toSorted())
   const scripted = Object.entries(packages).filter(

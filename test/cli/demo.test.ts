@@ -79,11 +79,11 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     await new Promise((resolve) => probe.close(resolve))
     const child = start(['demo', '--port', String(port)])
     t.after(() => child.kill('SIGKILL'))
-    await heard(child.stdout, /is started on this machine/)
+    await heard(child.stdout, /Starting a small internet/)
     const response = await fetch(`http://127.0.0.1:${port}/`)
     assert.deepEqual(
       [response.status, await response.text()],
-      [503, 'The demo is still crawling, and will answer here.\n'],
+      [503, 'The demo is still crawling. It will answer here soon.\n'],
     )
   })
 

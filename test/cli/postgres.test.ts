@@ -49,7 +49,10 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     const { run, url } = await placeOf(t)
     for (const args of [['check'], ['forget', 'a.example'], ['migrate'], ['rotate-secret']]) {
       const { code, stderr } = await run(args)
-      assert.match(stderr, /^domaindex: there is no store at postgres:.*: import a file, or name another one/)
+      assert.match(
+        stderr,
+        /^domaindex: there is no store at postgres:.*: import a file to create it, or set DOMAINDEX_STORE to another one/,
+      )
       assert.equal(code, 1)
     }
     const client = new pg.Client({ connectionString: url })
