@@ -28,6 +28,7 @@ const DEADLOCK_DETECTED = '40P01'
 const IN_FAILED_TRANSACTION = '25P02'
 const LOCK_NOT_AVAILABLE = '55P03'
 const INVALID_SQL_STATEMENT_NAME = '26000'
+const DUPLICATE_PREPARED_STATEMENT = '42P05'
 
 const MESSAGES_BY_CODE: Record<string, string> = {
   '28000': 'the server denies access: check user, database and pg_hba.conf',
@@ -93,9 +94,12 @@ export function isFollowUpError(error: unknown): boolean {
   return errorCode(error) === IN_FAILED_TRANSACTION || isUnprepared(error)
 }
 
-/** Whether a statement failed because an earlier statement, which was to prepare it, failed. */
+/**
+ * Whether a statement failed because an earlier statement, which was to prepare it, failed. If several statements are sent
+ * again after that, pg may prepare the same name twice.
+ */
 export function isUnprepared(error: unknown): boolean {
-  return errorCode(error) === INVALID_SQL_STATEMENT_NAME
+  return [INVALID_SQL_STATEMENT_NAME, DUPLICATE_PREPARED_STATEMENT].includes(errorCode(error))
 }
 
 /** Whether a statement timed out waiting for a lock, also if the error is wrapped in a StoreFault. */
