@@ -20,8 +20,8 @@ import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
 import { parsePage } from '../test/store/conformance/paging.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
-import { below, type Dice, diceOf } from './dice.ts'
-import { figure, report } from './report.ts'
+import { figure, report } from './measure/report.ts'
+import { below, type Dice, diceOf } from './world/random.ts'
 
 const ALL = 1_000_000
 const WORDS = ['bread', 'cake', 'harbour', 'mill', 'bank', 'forest', 'river', 'lamp', 'stone', 'glass', 'paper', 'wind']

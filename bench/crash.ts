@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { openStore } from '../src/store/open.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
 import { dayOf } from '../src/values/time.ts'
-import { digestOf } from './digest.ts'
-import { readOptions } from './options.ts'
-import { domaindex, end, run, type Started, start, temporary } from './process.ts'
-import { figure, report } from './report.ts'
-import { writeRound } from './rounds.ts'
-import { serve } from './server.ts'
-import { copyStore, makeTokens, removeStore, type StoreFiles, storeIn } from './store.ts'
-import { firstRound, HOT_TARGET, nameOf, nextRound, type Round, seenOf, type World } from './world.ts'
+import { serve } from './load/server.ts'
+import { readOptions } from './measure/options.ts'
+import { domaindex, end, run, type Started, start, temporary } from './measure/process.ts'
+import { figure, report } from './measure/report.ts'
+import { digestOf } from './world/digest.ts'
+import { writeRound } from './world/observation-files.ts'
+import { copyStore, makeTokens, removeStore, type StoreFiles, storeIn } from './world/store.ts'
+import { firstRound, HOT_TARGET, nameOf, nextRound, type Round, seenOf, type World } from './world/world.ts'
 
 /** What the crashes found; each ought to be 0. */
 type Found = { lost: number; faults: number; differing: number; uncounted: number }
@@ -106,7 +106,7 @@ async function crashImport(store: StoreFiles, file: string, milliseconds: number
 
 /** Every observation that the writer said was written must be there. */
 async function crashWriter(store: StoreFiles, file: string, milliseconds: number): Promise<void> {
-  const script = fileURLToPath(new URL('./acknowledge.ts', import.meta.url))
+  const script = fileURLToPath(new URL('./ingest/acknowledged-import.ts', import.meta.url))
   const writer = start([process.execPath, script, store.url, file], { group: true })
   await killAfter(writer, milliseconds)
   const written = Number(/.*written (\d+)/s.exec(writer.said())?.[1] ?? 0)

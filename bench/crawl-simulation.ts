@@ -9,8 +9,8 @@ import { DEFAULT_PROBE_INTERVALS } from '../src/apply/next-probe.ts'
 import { quantiles } from '../src/crawler/status/quantiles.ts'
 import { LAG_BOUNDS_SECONDS } from '../src/crawler/status/stats.ts'
 import { type Result, simulate, type World } from './crawl-simulation/simulation.ts'
-import { temporary } from './process.ts'
-import { atMost, figure, report } from './report.ts'
+import { temporary } from './measure/process.ts'
+import { atMost, figure, report } from './measure/report.ts'
 
 const DAY = 86_400
 /** Days by which a visit may be later than the most that may pass between two. */

@@ -3,11 +3,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Servers, startServers } from './crawl-servers.ts'
-import type { Taken, Task } from './crawl-visits.ts'
-import { inTurn, medianOf } from './measure.ts'
-import { run, temporary } from './process.ts'
-import { atLeast, atMost, figure, type Line, report } from './report.ts'
+import type { Taken, Task } from './crawl/probes.ts'
+import { type Servers, startServers } from './crawl/servers.ts'
+import { inTurn, medianOf } from './measure/measure.ts'
+import { run, temporary } from './measure/process.ts'
+import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
 
 const CRAWLER_CORE = 0
 const SERVERS_CORE = 1
@@ -119,7 +119,7 @@ async function measure(
   const task: Task = { place: { server, stands, root }, what, names, warming, visits, parallel }
   const path = join(folder, 'task.json')
   writeFileSync(path, JSON.stringify(task))
-  const child = new URL('./crawl-visits.ts', import.meta.url).pathname
+  const child = new URL('./crawl/probes.ts', import.meta.url).pathname
   const taken = JSON.parse(await run([process.execPath, ...flags, child, path], { core: CRAWLER_CORE })) as Taken
   console.error(`  ${what}: ${Math.round(visits / taken.seconds)}/s, ${Math.round(taken.peakBytes / 1e6)} MB`)
   if (taken.wrong > 0) throw new Error(`${taken.wrong} of ${visits} visits (${what}) were wrong`)

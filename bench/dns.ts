@@ -3,12 +3,12 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Server } from '../src/probe/dns/resolver.ts'
-import type { Asked, Order } from './dns-asker.ts'
-import { startNsd } from './dns-nsd.ts'
-import { inTurn, medianOf } from './measure.ts'
-import { type Options, readOptions } from './options.ts'
-import { has, run, temporary } from './process.ts'
-import { atLeast, figure, type Line, report } from './report.ts'
+import { startNsd } from './dns/nsd.ts'
+import type { Asked, Order } from './dns/query-client.ts'
+import { inTurn, medianOf } from './measure/measure.ts'
+import { type Options, readOptions } from './measure/options.ts'
+import { has, run, temporary } from './measure/process.ts'
+import { atLeast, figure, type Line, report } from './measure/report.ts'
 
 const SERVER_CORE = 0
 const LOAD_CORE = 1
@@ -17,7 +17,7 @@ const MANY = 2000
 const FLIGHTS = [50, 100, 200, 400, 800]
 const TRIAL_SECONDS = 2
 const DNSPERF_CLIENTS = 16
-const ASKER = fileURLToPath(new URL('dns-asker.ts', import.meta.url))
+const ASKER = fileURLToPath(new URL('dns/query-client.ts', import.meta.url))
 
 type Place = { server: Server; questions: string; names: number }
 type Who = Order['who'] | 'dnsperf'

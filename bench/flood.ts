@@ -7,14 +7,14 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KeptFigures, KeptLoad } from './kept-load.ts'
-import { readOptions } from './options.ts'
-import { domaindex, end, ROOT, run, temporary } from './process.ts'
-import { atMost, figure, type Line, report } from './report.ts'
-import { writeRound } from './rounds.ts'
-import { LOAD_CORE, serve } from './server.ts'
-import { makeTokens, storeIn } from './store.ts'
-import { firstRound, nameOf, type World } from './world.ts'
+import type { KeptFigures, KeptLoad } from './load/keep-alive-load.ts'
+import { LOAD_CORE, serve } from './load/server.ts'
+import { readOptions } from './measure/options.ts'
+import { domaindex, end, ROOT, run, temporary } from './measure/process.ts'
+import { atMost, figure, type Line, report } from './measure/report.ts'
+import { writeRound } from './world/observation-files.ts'
+import { makeTokens, storeIn } from './world/store.ts'
+import { firstRound, nameOf, type World } from './world/world.ts'
 
 const ASK = 'GET /openapi.json HTTP/1.1\r\nAccept-Encoding: gzip\r\n\r\n'
 const AHEAD = 600_000
@@ -99,7 +99,9 @@ async function lookups(): Promise<KeptFigures> {
   const given: KeptLoad = { port, connections: CLIENTS, depth: 1, warm: 1, seconds: options.seconds, asks }
   const file = join(folder, 'flood.json')
   writeFileSync(file, JSON.stringify(given))
-  return JSON.parse(await run([process.execPath, join(ROOT, 'bench/kept-load.ts'), file], { core: LOAD_CORE }))
+  return JSON.parse(
+    await run([process.execPath, join(ROOT, 'bench/load/keep-alive-load.ts'), file], { core: LOAD_CORE }),
+  )
 }
 
 function notWell({ statuses, reset, cut }: KeptFigures): number {

@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util'
 import { generate } from 'selfsigned'
 import { startPageText } from '../src/observe/page-text.ts'
 import { socialAccounts } from '../src/observe/social/social-accounts.ts'
-import { encodeQuery, isAnswerTo } from '../src/probe/dns/query.ts'
-import { parseReply } from '../src/probe/dns/reply.ts'
+import { encodeQuery, isAnswerTo } from '../src/probe/dns/message/query.ts'
+import { parseReply } from '../src/probe/dns/message/reply.ts'
 import { parseContentEncoding } from '../src/probe/http/body.ts'
 import { HttpClient } from '../src/probe/http/client.ts'
 import { WEB_LIMITS } from '../src/probe/http/limits.ts'
@@ -25,9 +25,9 @@ import { certificateAfterFailure, createTlsContexts } from '../src/probe/tls/han
 import { usableRecords } from '../src/values/dns-record.ts'
 import { parseName } from '../src/values/domain-name.ts'
 import type { IpAddress } from '../src/values/ip-address.ts'
-import { type Dice, diceOf } from './dice.ts'
-import { certificate, dnsMessage, fieldValue, hostName, htmlPage, httpAnswer } from './fuzz-inputs.ts'
-import { figure, type Line, report } from './report.ts'
+import { certificate, dnsMessage, fieldValue, hostName, htmlPage, httpAnswer } from './fuzz/inputs.ts'
+import { figure, type Line, report } from './measure/report.ts'
+import { type Dice, diceOf } from './world/random.ts'
 
 type Feed = (dice: Dice) => unknown
 type Kind = { what: string; share: number; open(): Promise<{ feed: Feed; close?(): void }> }

@@ -6,9 +6,9 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { gzipParallel } from '../src/jobs/gzip.ts'
-import { inTurn, medianOf } from './measure.ts'
-import { readOptions } from './options.ts'
-import { atLeast, atMost, figure, report } from './report.ts'
+import { inTurn, medianOf } from './measure/measure.ts'
+import { readOptions } from './measure/options.ts'
+import { atLeast, atMost, figure, report } from './measure/report.ts'
 
 const DATA = new URL('../../shared/data/newly-registered/', import.meta.url)
 /** Copies of the list, which lie farther apart than a match may reach. */

@@ -16,8 +16,8 @@ import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { PROPERTIES } from '../test/store/conformance/histories.ts'
 import { NOW } from '../test/store/conformance/world.ts'
-import { startServer } from './postgres.ts'
-import { figure, type Line, report } from './report.ts'
+import { figure, type Line, report } from './measure/report.ts'
+import { startServer } from './world/postgres.ts'
 
 /** A place that histories happen in one after another; `empty` takes away what one left. */
 type Place = { url: string; empty(): Promise<void>; end(): Promise<void> }

@@ -6,14 +6,14 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { besides } from './beside.ts'
-import { medianOf, quantile } from './measure.ts'
-import { type Options, readOptions } from './options.ts'
-import { domaindex, end, hears, run, start, temporary, timed, type Used } from './process.ts'
-import { atLeast, atMost, figure, type Line, report } from './report.ts'
-import { type Order, writeRound } from './rounds.ts'
-import { copyStore, holdLog, removeStore, type StoreFiles, storeIn } from './store.ts'
-import { firstRound, nextRound, type Round } from './world.ts'
+import { besides } from './ingest/lookups-beside-import.ts'
+import { medianOf, quantile } from './measure/measure.ts'
+import { type Options, readOptions } from './measure/options.ts'
+import { domaindex, end, hears, run, start, temporary, timed, type Used } from './measure/process.ts'
+import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
+import { type Order, writeRound } from './world/observation-files.ts'
+import { copyStore, holdLog, removeStore, type StoreFiles, storeIn } from './world/store.ts'
+import { firstRound, nextRound, type Round } from './world/world.ts'
 
 /** One import that is measured: its file, what it starts from, and how many observations must have which outcome. */
 type Kind = { name: string; text: boolean; order: Order; round: Round; base: 'empty' | 'known' }

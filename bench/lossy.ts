@@ -3,11 +3,11 @@
  */
 
 import { parseArgs } from 'node:util'
-import { inNamespace, permittedWay, WAYS, type Way } from './lossy-network.ts'
-import type { Taken, Task } from './lossy-visits.ts'
-import { DEAD_PERCENT } from './lossy-world.ts'
-import { run } from './process.ts'
-import { atLeast, figure, type Line, report } from './report.ts'
+import { inNamespace, permittedWay, WAYS, type Way } from './lossy/network.ts'
+import type { Taken, Task } from './lossy/probes.ts'
+import { DEAD_PERCENT } from './lossy/world.ts'
+import { run } from './measure/process.ts'
+import { atLeast, figure, type Line, report } from './measure/report.ts'
 
 const AIM_PERCENT = 99.9
 const MOST_NAMES = 5
@@ -40,7 +40,7 @@ const task: Task = {
   parallel: Number(values.parallel),
   minutes: Number(values.minutes),
 }
-const child = new URL('./lossy-visits.ts', import.meta.url).pathname
+const child = new URL('./lossy/probes.ts', import.meta.url).pathname
 const command = [process.execPath, child, JSON.stringify(task)]
 const said = await run(way === 'relay' ? command : inNamespace(way, task.percent, command), { core: CRAWLER_CORE })
 conclude(JSON.parse(said.slice(said.indexOf('{"visits"'))))

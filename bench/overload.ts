@@ -5,15 +5,15 @@
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KeptFigures, KeptLoad } from './kept-load.ts'
-import { readOptions } from './options.ts'
-import { domaindex, end, ROOT, run, temporary } from './process.ts'
-import { childrenOf } from './processor-time.ts'
-import { atLeast, atMost, figure, type Line, report } from './report.ts'
-import { writeRound } from './rounds.ts'
-import { LOAD_CORE, type Server, serve } from './server.ts'
-import { makeTokens, storeIn } from './store.ts'
-import { firstRound, nameOf, type World } from './world.ts'
+import type { KeptFigures, KeptLoad } from './load/keep-alive-load.ts'
+import { LOAD_CORE, type Server, serve } from './load/server.ts'
+import { readOptions } from './measure/options.ts'
+import { domaindex, end, ROOT, run, temporary } from './measure/process.ts'
+import { childrenOf } from './measure/processor-time.ts'
+import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
+import { writeRound } from './world/observation-files.ts'
+import { makeTokens, storeIn } from './world/store.ts'
+import { firstRound, nameOf, type World } from './world/world.ts'
 
 const MANY = 5_000
 
@@ -82,7 +82,9 @@ async function load({ origin, started }: Server, asks: readonly string[], connec
   }
   const file = join(folder, 'kept-load.json')
   writeFileSync(file, JSON.stringify(given))
-  return JSON.parse(await run([process.execPath, join(ROOT, 'bench/kept-load.ts'), file], { core: LOAD_CORE }))
+  return JSON.parse(
+    await run([process.execPath, join(ROOT, 'bench/load/keep-alive-load.ts'), file], { core: LOAD_CORE }),
+  )
 }
 
 function lookups(): string[] {

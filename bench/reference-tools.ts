@@ -13,10 +13,10 @@ import type { ProbeResult, RedirectChain } from '../src/probe/probe-result.ts'
 import { createWebProber } from '../src/probe/web.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
-import { has } from './process.ts'
+import { has } from './measure/process.ts'
+import { atMost, figure, report } from './measure/report.ts'
 import { hopText, openssl, type Where, walk } from './reference-tools/curl.ts'
 import { dig } from './reference-tools/dig.ts'
-import { atMost, figure, report } from './report.ts'
 
 /** `witness` and we disagree on one thing about a name. */
 type Disagreement = { state: number; name: string; witness: string; what: string; ours: string; theirs: string }

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openResolver, type Server } from '../src/probe/dns/resolver.ts'
 import type { IpAddress } from '../src/values/ip-address.ts'
-import { freePort } from './port.ts'
-import { end, has, hears, run, start, temporary } from './process.ts'
-import { atLeast, atMost, figure, type Line, report } from './report.ts'
+import { freePort } from './measure/port.ts'
+import { end, has, hears, run, start, temporary } from './measure/process.ts'
+import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
 import { nameAt } from './resolvers/names.ts'
+import type { Order, Taken } from './resolvers/probes.ts'
 import { SOFTWARE } from './resolvers/software.ts'
-import type { Order, Taken } from './resolvers/visits.ts'
 
 const MILLISECONDS_BETWEEN_TRIES = 100
 const TRIES = 100
@@ -93,7 +93,7 @@ function linesOf(name: string, ours: Taken, borne: number): Line[] {
 }
 
 async function visits(name: string, order: Order): Promise<Taken> {
-  const child = fileURLToPath(new URL('resolvers/visits.ts', import.meta.url))
+  const child = fileURLToPath(new URL('resolvers/probes.ts', import.meta.url))
   const taken = JSON.parse(await run([process.execPath, child, JSON.stringify(order)])) as Taken
   const { wrong, lost, unjudged, rate, seconds, limit, overloads } = taken
   const how =

@@ -4,14 +4,14 @@ import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import type { Looked } from './lookups.ts'
-import { dropFromCache, memoryBound } from './memory.ts'
-import { readOptions } from './options.ts'
-import { domaindex, hears, type Manner, run, type Started, start, temporary } from './process.ts'
-import { atLeast, atMost, figure, type Line, report } from './report.ts'
-import { type Order, type Range, writeRound } from './rounds.ts'
-import { removeStore, type StoreFiles, storeIn } from './store.ts'
-import { firstRound, nextRound, type Round, type World } from './world.ts'
+import { dropFromCache, memoryBound } from './measure/memory.ts'
+import { readOptions } from './measure/options.ts'
+import { domaindex, hears, type Manner, run, type Started, start, temporary } from './measure/process.ts'
+import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
+import type { Looked } from './scale/lookups.ts'
+import { type Order, type Range, writeRound } from './world/observation-files.ts'
+import { removeStore, type StoreFiles, storeIn } from './world/store.ts'
+import { firstRound, nextRound, type Round, type World } from './world/world.ts'
 
 /** What was measured at one size. Rates in observations a second, bytes by table. */
 type Measured = {
@@ -109,7 +109,7 @@ async function watchLog(importing: Started, log: string, watched: { peakLog: num
 
 async function lookUp(store: StoreFiles, names: number): Promise<Looked> {
   dropFromCache(store.facts)
-  const script = fileURLToPath(new URL('./lookups.ts', import.meta.url))
+  const script = fileURLToPath(new URL('./scale/lookups.ts', import.meta.url))
   const command = [process.execPath, script, store.url, String(names), String(SEED), String(LOOKUPS)]
   const looked = JSON.parse(await run(command, manner)) as Looked
   if (looked.missing > 0) throw new Error(`${looked.missing} names are missing`)

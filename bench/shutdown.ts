@@ -8,15 +8,15 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { KeptFigures, KeptLoad } from './kept-load.ts'
-import { readOptions } from './options.ts'
-import { connectionTo, startServer } from './postgres.ts'
-import { domaindex, end, ROOT, run, temporary } from './process.ts'
-import { atMost, figure, type Line, report } from './report.ts'
-import { writeRound } from './rounds.ts'
-import { serve } from './server.ts'
-import { makeTokens, type StoreFiles, storeIn } from './store.ts'
-import { firstRound, nameOf, type World } from './world.ts'
+import type { KeptFigures, KeptLoad } from './load/keep-alive-load.ts'
+import { serve } from './load/server.ts'
+import { readOptions } from './measure/options.ts'
+import { domaindex, end, ROOT, run, temporary } from './measure/process.ts'
+import { atMost, figure, type Line, report } from './measure/report.ts'
+import { writeRound } from './world/observation-files.ts'
+import { connectionTo, startServer } from './world/postgres.ts'
+import { makeTokens, type StoreFiles, storeIn } from './world/store.ts'
+import { firstRound, nameOf, type World } from './world/world.ts'
 
 /** Connections and requests ahead on each. */
 const LOADS = { 'keep-alive': [200, 1], pipelined: [50, 10], overload: [2_000, 1] } as const
@@ -98,7 +98,7 @@ async function stop(store: StoreFiles, tokens: readonly string[], connections: n
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'shutdown.json')
   writeFileSync(file, JSON.stringify(given))
-  const loader = spawn(process.execPath, [join(ROOT, 'bench/kept-load.ts'), file], {
+  const loader = spawn(process.execPath, [join(ROOT, 'bench/load/keep-alive-load.ts'), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''

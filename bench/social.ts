@@ -14,11 +14,11 @@ import { socialAccounts } from '../src/observe/social/social-accounts.ts'
 import { createPageReader } from '../src/probe/page/page.ts'
 import type { StartPage } from '../src/probe/probe-result.ts'
 import { parseName } from '../src/values/domain-name.ts'
-import { atLeast, figure, type Line, report } from './report.ts'
-import { Score } from './score.ts'
-import { labelOf, type Vector } from './social-labels.ts'
-import { judgeLinks } from './social-links.ts'
-import { type Reading, readingOf } from './social-read.ts'
+import { atLeast, figure, type Line, report } from './measure/report.ts'
+import { type Reading, readingOf } from './social/accounts-read-by-hand.ts'
+import { labelOf, type Vector } from './social/labels.ts'
+import { judgeLinks } from './social/links.ts'
+import { Score } from './social/score.ts'
 
 const DATA = new URL('../../shared/data/', import.meta.url)
 const VECTORS = new URL('social/url-vectors/vectors.jsonl', DATA)
@@ -49,11 +49,11 @@ report(
     ...links.lines,
   ],
   [
-    `${vectors.judged} labelled addresses; ${vectors.skipped} more say nothing of accounts (bench/social-labels.ts)`,
+    `${vectors.judged} labelled addresses; ${vectors.skipped} more say nothing of accounts (bench/social/labels.ts)`,
     `${pages.judged} pages with accounts in JSON-LD that they also link; found without reading JSON-LD`,
     'precision on pages: of what was found on a network of which JSON-LD names an account, the share that it names;',
     'a page may well link accounts that are not its own, so that the rest is not wrong as such: precision by reading counts as',
-    "right also what was found to be the site's own when each of the rest was looked up in its page (bench/social-read.ts)",
+    "right also what was found to be the site's own when each of the rest was looked up in its page (bench/social/accounts-read-by-hand.ts)",
   ],
   { vectors: vectors.score.table(), pages: pages.score.table(), starts: starts.score.table() },
 )

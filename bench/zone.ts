@@ -9,10 +9,10 @@ import { inflatedBytes } from '../src/registrations/inflated-bytes.ts'
 import { importZone } from '../src/registrations/zone/import-zone.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { parseDay } from '../src/values/time.ts'
-import { median, medianOf } from './measure.ts'
-import { readOptions } from './options.ts'
-import { temporary, timed, type Used } from './process.ts'
-import { atLeast, atMost, figure, report } from './report.ts'
+import { median, medianOf } from './measure/measure.ts'
+import { readOptions } from './measure/options.ts'
+import { temporary, timed, type Used } from './measure/process.ts'
+import { atLeast, atMost, figure, report } from './measure/report.ts'
 
 type Run = { seconds: number; used: Used }
 

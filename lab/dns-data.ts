@@ -1,6 +1,6 @@
 /** The bytes of the lab's records (RFC 1035, chapter 3.3), and which tables can be said at all. */
 
-import { encodeHost } from '../src/probe/dns/wire-name.ts'
+import { encodeHost } from '../src/probe/dns/message/wire-name.ts'
 import { parseHost, RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
 import { addressFamily, packAddress, parseAddress } from '../src/values/ip-address.ts'
 import type { DnsRecord, DnsTable, DnsTypeAnswer } from './dns-table.ts'

@@ -168,6 +168,8 @@ const rules: ArchitectureRules = {
   },
 
   forbiddenFileNames: ['utils.ts', 'types.ts', 'index.ts'],
+  maxFolderFiles: 15,
+  largeFolders: ['src/cli/'], // one file per command
   maxFileLines: 250,
   maxFunctionLines: 40,
 }
@@ -344,6 +346,11 @@ for (const [what, files, expected] of [
       'src/api/a.ts:2 has a function of 251 lines, at most 40 are allowed',
       'src/api/a.ts has 252 lines, at most 250 are allowed',
     ],
+  ],
+  [
+    'a folder with too many files',
+    Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`src/api/a${index}.ts`, '// The A.'])),
+    ['src/api/ has 16 files, at most 15 are allowed: add subfolders'],
   ],
 ] satisfies [string, Record<string, string>, string[]][]) {
   test(`reports ${what}`, () => assert.deepEqual(violationsIn(files), expected))

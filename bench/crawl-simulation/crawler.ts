@@ -9,7 +9,7 @@ import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import type { Dice } from '../dice.ts'
+import type { Dice } from '../world/random.ts'
 import type { VirtualClock } from './clock.ts'
 import { Life } from './life.ts'
 

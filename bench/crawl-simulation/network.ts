@@ -4,7 +4,7 @@ import type { DnsProbeResult, ProbeResult } from '../../src/probe/probe-result.t
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 import type { Instant } from '../../src/values/time.ts'
-import { mix } from '../dice.ts'
+import { mix } from '../world/random.ts'
 
 const DAY = 86_400
 /** Of 100 names, so many behave in these ways; the others never change. */

@@ -1,6 +1,6 @@
 /** What pages have in common because one site builder made them: 300 templates of 20 to 150 words, in each language. */
 
-import { below, diceOf } from '../dice.ts'
+import { below, diceOf } from '../world/random.ts'
 import { gapOf, wordOf } from './languages.ts'
 
 export const TEMPLATES = 300

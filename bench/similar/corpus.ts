@@ -3,8 +3,8 @@
  * one.
  */
 
-import { below, type Dice, diceOf } from '../dice.ts'
-import { nameOf } from '../world.ts'
+import { below, type Dice, diceOf } from '../world/random.ts'
+import { nameOf } from '../world/world.ts'
 import { textOf } from './text.ts'
 import { topicOf } from './topics.ts'
 

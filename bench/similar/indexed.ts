@@ -1,6 +1,6 @@
 /** How fast pages come into the index, and what they take of room there. */
 
-import { atLeast, atMost, figure, type Line } from '../report.ts'
+import { atLeast, atMost, figure, type Line } from '../measure/report.ts'
 import { made, PARKED, twins } from './sample.ts'
 import { bringIn, fill, type Place, type Spent } from './store.ts'
 

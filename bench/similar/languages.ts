@@ -2,7 +2,7 @@
  * The twelve made-up languages of the corpus: a word for every number, from syllables of the language's own letters.
  */
 
-import { mix } from '../dice.ts'
+import { mix } from '../world/random.ts'
 
 /**
  * `share`: of the pages. `onsets`, `vowels`, `codas`: what its syllables are made of; none for the one written without

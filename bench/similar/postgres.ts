@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
-import { connectionTo, startServer } from '../postgres.ts'
-import { end } from '../process.ts'
+import { end } from '../measure/process.ts'
+import { connectionTo, startServer } from '../world/postgres.ts'
 import type { Place, Sizes } from './store.ts'
 
 const TABLES = [

@@ -1,6 +1,6 @@
 /** The text of a page of the corpus: as many words as pages have, drawn from what its topic says. */
 
-import { below, type Dice, mix } from '../dice.ts'
+import { below, type Dice, mix } from '../world/random.ts'
 import { TEMPLATES, templateOf } from './boilerplate.ts'
 import { gapOf, wordOf } from './languages.ts'
 import type { Topic } from './topics.ts'

@@ -1,6 +1,6 @@
 /** What the pages of the corpus write of: a language, one of 60 categories in it, and subjects. */
 
-import { type Dice, diceOf, mix } from '../dice.ts'
+import { type Dice, diceOf, mix } from '../world/random.ts'
 import { languageAt } from './languages.ts'
 
 /**

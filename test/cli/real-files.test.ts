@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { faultsOf } from '../cli/answers.ts'
-import { folderOf } from '../cli/run.ts'
+import { faultsOf } from './answers.ts'
+import { folderOf } from './run.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../shared/data/observations/', import.meta.url))
 const FILES = [

@@ -15,6 +15,9 @@ export type ArchitectureRules = {
   moduleOwners: ModuleOwner[]
   impure: { modules: string[]; names: string[]; uses: Record<string, string[]> }
   forbiddenFileNames: string[]
+  /** Files in one folder, without those of its subfolders. `largeFolders` may have more. */
+  maxFolderFiles: number
+  largeFolders: string[]
   maxFileLines: number
   maxFunctionLines: number
 }
@@ -32,7 +35,19 @@ export function checkSources(sources: Source[], rules: ArchitectureRules): strin
       ...checkShape(source, rules),
     ]
   })
-  return [...violations, ...importCycles(sources).map((cycle) => `${cycle.join(' -> ')} is an import cycle`)]
+  const cycles = importCycles(sources).map((cycle) => `${cycle.join(' -> ')} is an import cycle`)
+  return [...violations, ...cycles, ...checkFolderSizes(sources, rules)]
+}
+
+function checkFolderSizes(sources: Source[], { maxFolderFiles, largeFolders }: ArchitectureRules): string[] {
+  const counts = new Map<string, number>()
+  for (const { path } of sources) {
+    const folder = path.slice(0, path.lastIndexOf('/') + 1)
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts]
+    .filter(([folder, count]) => count > maxFolderFiles && !largeFolders.includes(folder))
+    .map(([folder, count]) => `${folder} has ${count} files, at most ${maxFolderFiles} are allowed: add subfolders`)
 }
 
 /** The longest folder of the rules that a path begins with. */

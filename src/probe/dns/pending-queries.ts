@@ -2,7 +2,7 @@
 
 import { randomFillSync } from 'node:crypto'
 import { setStallTolerantTimeout, stallAdjustedNow } from '../stall-timer.ts'
-import { type DnsQuery, isAnswerTo, messageId } from './query.ts'
+import { type DnsQuery, isAnswerTo, messageId } from './message/query.ts'
 
 /**
  * The outcome of one query at one server. A message that passed isAnswerTo, or `timeout`. `lost`: the server closed the

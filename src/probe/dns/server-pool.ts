@@ -13,8 +13,8 @@ import {
   MIN_AGREEING_FAILURES,
   MIN_AGREEING_SERVERS,
 } from './failure-evidence.ts'
+import { encodeQuery } from './message/query.ts'
 import { random16 } from './pending-queries.ts'
-import { encodeQuery } from './query.ts'
 import type { DnsServer } from './server.ts'
 import { DnsServerClient, type FailedReply, type PositiveReply } from './server-client.ts'
 import { DnsServerPaths } from './server-path.ts'

@@ -1,8 +1,8 @@
 /** Queries to one server over TCP. Several queries share a persistent connection (RFC 7766). */
 
 import { connect, type Socket } from 'node:net'
+import { type DnsQuery, setQueryId } from './message/query.ts'
 import { PendingQueries, type RawDnsResponse } from './pending-queries.ts'
-import { type DnsQuery, setQueryId } from './query.ts'
 import type { DnsServer } from './server.ts'
 
 /** Milliseconds after which an idle connection closes. */

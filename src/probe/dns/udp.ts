@@ -3,8 +3,8 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { addressFamily } from '../../values/ip-address.ts'
+import { type DnsQuery, setQueryId } from './message/query.ts'
 import { PendingQueries, type RawDnsResponse } from './pending-queries.ts'
-import { type DnsQuery, setQueryId } from './query.ts'
 import type { DnsServer } from './server.ts'
 
 /** After this many queries, a socket is replaced by one with another port. */

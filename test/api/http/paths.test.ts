@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { diceOf } from '../../../bench/dice.ts'
-import { oddPath } from '../../../bench/fuzz-paths.ts'
-import { askPaths } from '../../../bench/path-asker.ts'
+import { oddPath } from '../../../bench/fuzz/paths.ts'
+import { askPaths } from '../../../bench/load/path-client.ts'
+import { diceOf } from '../../../bench/world/random.ts'
 import { makeWorld } from '../../spec/world.ts'
 
 const world = await makeWorld()

@@ -6,9 +6,9 @@ import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, RECURSION_AVAILABLE 
 import fc from 'fast-check'
 import { replyTo } from '../../../lab/dns-reply.ts'
 import type { DnsRow } from '../../../lab/dns-table.ts'
-import { type DnsQuery, encodeQuery, isAnswerTo, setQueryId } from '../../../src/probe/dns/query.ts'
-import { parseReply } from '../../../src/probe/dns/reply.ts'
-import { DnsMessageReader, encodeHost } from '../../../src/probe/dns/wire-name.ts'
+import { type DnsQuery, encodeQuery, isAnswerTo, setQueryId } from '../../../src/probe/dns/message/query.ts'
+import { parseReply } from '../../../src/probe/dns/message/reply.ts'
+import { DnsMessageReader, encodeHost } from '../../../src/probe/dns/message/wire-name.ts'
 import { adminEmail, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../../src/values/dns-record.ts'
 import { unpackAddress } from '../../../src/values/ip-address.ts'
 
