@@ -1,8 +1,7 @@
 /**
- * Flips random bits in stores and asks them everything: none may answer wrongly while `check` is clean. `--stores N
- * --flips N
- * --names N --seed N`. An answer that fails is not a wrong one. What is wrong and clean is printed with the place of
- * its bits.
+ * Flips random bits in stores and asks them everything: none may answer wrongly while `check` is clean.
+ * `--stores N --flips N --names N --seed N`. An answer that fails is not a wrong one. What is wrong and clean is
+ * printed with the place of its bits.
  */
 
 import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'

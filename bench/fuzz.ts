@@ -1,7 +1,6 @@
 /**
  * Hostile input, a million times by default: nothing may throw, hang or grow. `--inputs N`, `--seed N`, `--only KIND`;
- * a
- * failure prints the seed and the number of the input that it came with.
+ * a failure prints the seed and the number of the input that it came with.
  */
 
 import { X509Certificate } from 'node:crypto'

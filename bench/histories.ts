@@ -1,8 +1,7 @@
 /**
  * Random histories by the ten thousand on one engine: the properties of the conformance suite, with stores that are
- * emptied
- * and used again. `--engine sqlite|postgres --runs N --seed N --seconds N`; a failure prints the seed, the path and the
- * history.
+ * emptied and used again. `--engine sqlite|postgres --runs N --seed N --seconds N`; a failure prints the seed, the path
+ * and the history.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'

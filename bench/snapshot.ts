@@ -1,7 +1,6 @@
 /**
  * `npm run bench:snapshot`: how fast snapshots are built from a store that is in use, the list in turn with `pigz -6`
- * of the
- * same list on as many threads, how much memory that takes, and who waits meanwhile.
+ * of the same list on as many threads, how much memory that takes, and who waits meanwhile.
  */
 
 import { spawn, spawnSync } from 'node:child_process'

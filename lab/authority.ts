@@ -6,8 +6,7 @@ import { generate } from 'selfsigned'
  * What is wrong with a certificate. `valid`: nothing, its chain comes along. `wildcard`: only `*.` and the name.
  * `nameless`: the name stands in the subject alone. `stranger`: of an authority that nobody trusts. `incomplete`: its
  * intermediate is not sent. `leaf`: signed by one that is no authority. `client`: made for clients only. `weak`: signed
- * with
- * SHA-1.
+ * with SHA-1.
  */
 export type Kind =
   | 'valid'

@@ -7,8 +7,7 @@ export type DnsTable = Readonly<Record<string, DnsHost>>
 
 /**
  * What is said instead of records: a code (`nxdomain`, `servfail`, `refused`), a referral to somebody else (`lame`),
- * nothing
- * at all (`silent`), or an answer that ends in the middle of a record (`malformed`).
+ * nothing at all (`silent`), or an answer that ends in the middle of a record (`malformed`).
  */
 export type DnsOutcome = 'nxdomain' | 'servfail' | 'refused' | 'lame' | 'silent' | 'malformed'
 

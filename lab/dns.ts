@@ -31,8 +31,7 @@ const PORT_TRIES = 20
 
 /**
  * Starts it on a free port of 127.0.0.1. `heard` is told of every question; `bears`: questions in flight, REFUSED is
- * said to
- * those above. Throws where the table cannot be said.
+ * said to those above. Throws where the table cannot be said.
  */
 export async function startDnsServer(
   table: DnsTable,

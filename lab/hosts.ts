@@ -3,8 +3,7 @@
 /**
  * `http`, `https`: the sites of the lab. `refused`: nobody listens. `mute`: takes the connection and never says a word.
  * `banner`: speaks another protocol. `cut`: hangs up at the first bytes. `old`: TLS 1.0 alone. `demanding`: TLS that
- * wants
- * a certificate from the client. `http2`: TLS and HTTP/2 alone.
+ * wants a certificate from the client. `http2`: TLS and HTTP/2 alone.
  */
 export type PortBehaviour = 'http' | 'https' | 'refused' | 'mute' | 'banner' | 'cut' | 'old' | 'demanding' | 'http2'
 

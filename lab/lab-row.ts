@@ -10,8 +10,7 @@ import type { Site } from './site.ts'
 
 /**
  * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from
- * it,
- * one sentence. One state, or two where the domain changes.
+ * it, one sentence. One state, or two where the domain changes.
  */
 export type LabRow = {
   name: string

@@ -39,10 +39,8 @@ export const SHOWCASE_DOMAIN: DomainName = parseName(TARGET)!
 
 /**
  * Starts it on free ports; certificates count from now. Every machine listens on its own address of 127.0.0.0/8 where
- * this
- * computer has them all, else (macOS) each of them on ports of 127.0.0.1; `addresses` says which without a look. ::1 is
- * used if
- * this computer has it. Throws where it cannot listen.
+ * this computer has them all, else (macOS) each of them on ports of 127.0.0.1; `addresses` says which without a look.
+ * ::1 is used if this computer has it. Throws where it cannot listen.
  */
 export async function startLab(addresses?: LabAddresses): Promise<Lab> {
   const internets = [internetOf(ROWS, 0), internetOf(ROWS, 1)] as const

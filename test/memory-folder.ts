@@ -1,7 +1,6 @@
 /**
  * Loaded before every test file (`--import`): temporary folders lie in memory where there is plenty, since a test that
- * makes a
- * store waits for the disk longer than it computes.
+ * makes a store waits for the disk longer than it computes.
  */
 
 import { statfsSync } from 'node:fs'

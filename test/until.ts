@@ -9,8 +9,7 @@ const BOUND = 240_000
 
 /**
  * Resolves as soon as `look` gives something other than false, null and undefined, with what it gave. Rejects after
- * four
- * minutes, naming `what` is waited for.
+ * four minutes, naming `what` is waited for.
  */
 export async function until<Seen>(
   look: () => Seen | Promise<Seen>,

@@ -25,8 +25,7 @@ const PROBE_FOLDERS = [
 const rules: ArchitectureRules = {
   /**
    * From the bottom layer to the top. A file imports only its own folder and lower layers. A file belongs to the
-   * longest
-   * entry that its path begins with. Folders of one layer do not import each other.
+   * longest entry that its path begins with. Folders of one layer do not import each other.
    */
   layers: [
     [

@@ -15,8 +15,7 @@ import { type Kind, nameOf, type Place } from './servers.ts'
 
 /**
  * `dns`: the seven questions alone. `visits` over `names`, in their order, again and again, after `warming` others that
- * are
- * not measured.
+ * are not measured.
  */
 export type Task = {
   place: Place

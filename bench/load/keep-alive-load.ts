@@ -11,8 +11,7 @@ import { keptClient, noOutcomes } from './keep-alive-client.ts'
 
 /**
  * `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count, nor those after it until every
- * connection has
- * had an answer, `settle` at most. `watched`: processes whose processor time is measured.
+ * connection has had an answer, `settle` at most. `watched`: processes whose processor time is measured.
  */
 export type KeptLoad = {
   port: number

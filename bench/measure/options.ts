@@ -7,8 +7,7 @@ export type Options = { names: number; rounds: number; seconds: number; folder: 
 
 /**
  * Reads `--names N --rounds N --seconds N --folder PATH --only PART`. A folder that is named is kept, and what lies in
- * it
- * from an earlier run of the same size is used again.
+ * it from an earlier run of the same size is used again.
  */
 export function readOptions(names: number, seconds = 5, rounds = ROUNDS): Options {
   const { values } = parseArgs({

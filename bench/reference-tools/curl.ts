@@ -50,8 +50,7 @@ function targetOf(text: string): string | null {
 
 /**
  * The hops that curl sees on the way that we took: it starts where we did, and follows its own redirects; a meta
- * refresh, which
- * it does not know, is followed as we did.
+ * refresh, which it does not know, is followed as we did.
  */
 export async function walk(where: Where, start: string, ours: readonly RedirectHop[]): Promise<string[]> {
   const hops: string[] = []

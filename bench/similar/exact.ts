@@ -13,8 +13,8 @@ export type Neighbour = { target: string; cosine: number }
 
 /**
  * What is right of each query: `neighbours` of it, the most similar first, then by name, the query left out and who
- * shares no
- * word that tells too. `cosineOf` answers for any page with any other, not rounded. `vectors`: how many differ.
+ * shares no word that tells too. `cosineOf` answers for any page with any other, not rounded. `vectors`: how many
+ * differ.
  */
 export type Truth = {
   neighbours: Map<string, Neighbour[]>
@@ -37,9 +37,8 @@ const TIMES = 65_536
 
 /**
  * The `depth` nearest of each query among all pages, exactly. Pages that say the same words as often are one vector, by
- * which
- * words are counted. 500,000 pages and 200 queries take some 130 s of a core and 1.7 GB, most of it for cutting texts
- * into words.
+ * which words are counted. 500,000 pages and 200 queries take some 130 s of a core and 1.7 GB, most of it for cutting
+ * texts into words.
  */
 export function exactTruth(
   pages: Iterable<Page>,
@@ -63,9 +62,8 @@ export function exactTruth(
 
 /**
  * The share of the first `k` of a query that `returned` holds, on average. A page counts if it is as similar as the
- * exact page of
- * rank k, so that it does not matter which of several equals came; where fewer than k are similar at all, these are
- * expected.
+ * exact page of rank k, so that it does not matter which of several equals came; where fewer than k are similar at all,
+ * these are expected.
  */
 export function recallAt(k: number, returned: ReadonlyMap<string, readonly string[]>, truth: Truth): number {
   let sum = 0

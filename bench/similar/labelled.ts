@@ -32,8 +32,8 @@ export function readLabelled(): Labelled[] | null {
  * wrong.
  *
  * Twenty texts stand there twice, always under the same category, and whoever finds a twin is right for no merit: so
- * the figure
- * is given of all pages, and again as if each text stood there once, the twin being neither asked for nor answered.
+ * the figure is given of all pages, and again as if each text stood there once, the twin being neither asked for nor
+ * answered.
  */
 export function precisionAt(k: number, pages: readonly Labelled[], neighbours: Neighbours): Precision {
   const places = pages.map((_, place) => place)

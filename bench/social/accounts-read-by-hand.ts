@@ -4,8 +4,7 @@
 
 /**
  * `own`: the site's, in another spelling, of another edition or by another name of the same publisher. `author`: of who
- * wrote
- * the article. `other`: of somebody whom the page recommends.
+ * wrote the article. `other`: of somebody whom the page recommends.
  */
 export type Reading = 'own' | 'author' | 'other'
 

@@ -54,8 +54,7 @@ function ofTyped({ type = '', expect, url }: Vector, network: string): Label | n
 
 /**
  * `valid` is what a pattern matches: addresses with a query are refused as such, though they lead to the account, and
- * posts,
- * videos and pins are taken. These are put right here.
+ * posts, videos and pins are taken. These are put right here.
  */
 function ofPatterns({ valid, username, url }: Vector, network: string): Label | null {
   if (valid === false && /\?param=/.test(url)) return null

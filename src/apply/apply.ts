@@ -103,8 +103,7 @@ function planNextProbe(
 
 /**
  * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor the host that a
- * redirect
- * ends at, nor an address set that had changed at the visit before as well.
+ * redirect ends at, nor an address set that had changed at the visit before as well.
  */
 function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: readonly Instant[]): boolean {
   if (before.status !== after.status || !isSameWebsite(before.web, after.web)) return true

@@ -26,17 +26,15 @@ const INTERVAL_FACTOR_IF_UNCHANGED = 1.5
 const MAX_FAILURES = 31
 /**
  * The share of a span by which it is shorter, half of it for all names: a visit that comes a little late still comes
- * within
- * the ceiling. The other half is more or less by the name, so that names that were seen together do not come back
- * together.
+ * within the ceiling. The other half is more or less by the name, so that names that were seen together do not come
+ * back together.
  */
 const MAX_JITTER_SHARE = 0.1
 const SLOT_COUNT = 65_536
 
 /**
  * The plan after an observation; `before` is the newest clock that stood until then, 0 where there was none. A failing
- * name
- * is visited after `soonest`, then after twice as long each time. No span is longer than `latest`.
+ * name is visited after `soonest`, then after twice as long each time. No span is longer than `latest`.
  */
 export function planAfterObservation(
   { name, due, failures }: CrawlState,

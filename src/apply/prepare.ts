@@ -10,10 +10,8 @@ import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 
 /**
  * `dns` and `web` are texts that readDns and readWeb read back, null without the part: two strings pass between
- * threads, and
- * live through a batch, far cheaper than what they stand for. `asked` has a bit for each record type that was asked, by
- * its
- * number in TYPE_NUMBERS. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
+ * threads, and live through a batch, far cheaper than what they stand for. `asked` has a bit for each record type that
+ * was asked, by its number in TYPE_NUMBERS. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
  */
 export type PreparedObservation = {
   name: DomainName

@@ -10,9 +10,8 @@ export type RegistrableDomainOf = (host: DomainName) => DomainName
 
 /**
  * Returns the change that brings a stored target in line with `registrableOf`, or null if it is in line. If the host is
- * not
- * known, as in rows of older releases, the target itself stands for it. The name becomes due at once, because what else
- * follows from the target (a website of its own, its accounts and text) only a visit can say.
+ * not known, as in rows of older releases, the target itself stands for it. The name becomes due at once, because what
+ * else follows from the target (a website of its own, its accounts and text) only a visit can say.
  */
 export function retargetChange(
   state: CrawlState,

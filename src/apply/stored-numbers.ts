@@ -1,8 +1,7 @@
 /**
  * The number that each record type and each clock has in every store: the one table of what is stored by position.
  * A number is never changed and never given again. A new record type takes the next free number of both, wherever it
- * stands
- * in RECORD_TYPES; `test/store/frozen.test.ts` holds the numbers and the bytes that follow from them.
+ * stands in RECORD_TYPES; `test/store/frozen.test.ts` holds the numbers and the bytes that follow from them.
  */
 
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'

@@ -1,7 +1,6 @@
 /**
  * A client of CZDS, ICANN's Centralized Zone Data Service (its REST API, version 1.0.9): signs in, lists the zones that
- * an
- * account may have, and hands over their bytes. One request at a time.
+ * an account may have, and hands over their bytes. One request at a time.
  */
 
 import { Agent, type Dispatcher, request } from 'undici'

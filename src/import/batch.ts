@@ -25,11 +25,9 @@ export type RejectedLine = { line: number; reason: string; length: number; text:
 
 /**
  * One batch. `line`: number of the last line that was looked at; `read`: lines that held something; `bytes`: how much
- * of
- * the file, as it lies on disk, was read so far; `passedOver`: entries of another crawl that hold nothing that we keep.
- * `end` is null while more follows, then why it ended: `done`, `refused` (strict: the batch is empty but for the
- * reject), what
- * is wrong with the file from this line on, or why nothing more of it can be applied (`unusable`).
+ * of the file, as it lies on disk, was read so far; `passedOver`: entries of another crawl that hold nothing that we
+ * keep. `end` is null while more follows, then why it ended: `done`, `refused` (strict: the batch is empty but for the
+ * reject), what is wrong with the file from this line on, or why nothing more of it can be applied (`unusable`).
  */
 export type ImportBatch = {
   observations: ObservationColumns

@@ -6,8 +6,7 @@ import type { DnsPart, DnsStatus } from './observation.ts'
 
 /**
  * Null where too little was answered to say what the name's state is. `unseen`: why a type is not there. A visit asks
- * for all
- * types, so the answer was `lost`; another crawl may never have `asked`, which counts as no record.
+ * for all types, so the answer was `lost`; another crawl may never have `asked`, which counts as no record.
  */
 export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not asked' = 'lost'): DnsPart | null {
   const status = dnsStatusOf(result)
@@ -17,10 +16,9 @@ export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not as
 
 /**
  * The addresses decide: `nxdomain` where A or AAAA says so and the other has no record, `servfail` where both failed.
- * Where
- * neither was answered, any other type may say that the name is not there. An address type that was lost for a reason
- * of
- * ours may have been the one that answers: then nothing is said, unless another type shows that the name is there.
+ * Where neither was answered, any other type may say that the name is not there. An address type that was lost for a
+ * reason of ours may have been the one that answers: then nothing is said, unless another type shows that the name is
+ * there.
  */
 function dnsStatusOf(result: DnsProbeResult): DnsStatus | null {
   const addresses = [result.A, result.AAAA]

@@ -22,8 +22,7 @@ export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType> }
 /**
  * What the web server showed. `redirects_to` is a registrable domain other than the domain's own, or null.
  * `redirect_host` is the host at which the redirects ended, whether or not it is the domain's own: the public suffix
- * list
- * says later what its registrable domain is. It is left out if they ended at the domain itself or at its `www.`.
+ * list says later what its registrable domain is. It is left out if they ended at the domain itself or at its `www.`.
  * Where it is set, or where there is no website, accounts and text are empty (contract, /lookup).
  */
 export type WebPart = {
@@ -40,8 +39,8 @@ export type WebPart = {
 
 /**
  * One visit. A part that is null was not looked at and keeps what is known. `observed_at` in whole seconds UTC. `ssl`
- * is the
- * verdict on a certificate where nothing else of the web could be judged; observation files have no place for it.
+ * is the verdict on a certificate where nothing else of the web could be judged; observation files have no place for
+ * it.
  */
 export type Observation = {
   domain: DomainName

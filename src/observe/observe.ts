@@ -11,9 +11,8 @@ import { judgeWebsite } from './website.ts'
 
 /**
  * A part that could not be looked at, or judged, for a reason of ours is null, and so is the web of a name that does
- * not
- * exist or whose servers failed. The certificate counts also if the chain ends where we do not look: at another port,
- * say.
+ * not exist or whose servers failed. The certificate counts also if the chain ends where we do not look: at another
+ * port, say.
  */
 export function observe({ domain, at, dns, web }: ProbeResult): Observation {
   const dnsPart = dns === null ? null : toDnsPart(dns)

@@ -16,8 +16,8 @@ const RESTRICTED_STATUSES = [401, 403, 429]
 
 /**
  * Null where the web cannot be judged for a reason of ours: nothing answered and a start is closed to us, or the chain
- * ends
- * on a host of the domain's own that is closed to us. The chain of `www.` counts where the bare name answers nothing.
+ * ends on a host of the domain's own that is closed to us. The chain of `www.` counts where the bare name answers
+ * nothing.
  */
 export function judgeWebsite(result: WebProbeResult, domain: DomainName): WebsiteVerdict | null {
   const { bare, www } = result

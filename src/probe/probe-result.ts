@@ -26,8 +26,7 @@ export type DnsFailure = 'servfail' | 'refused' | 'lame' | 'timeout' | 'malforme
  * What the resolver said to one question. `records` are those at the end of the alias chain, in the form of observation
  * files (docs/data-sources.md), as they came: not sorted, repeats included; none: the type is absent.
  * `aliases` are the targets of the CNAME records that were followed, in their order. `nxdomain` is the name itself; an
- * alias
- * whose target does not exist is an answer without records.
+ * alias whose target does not exist is an answer without records.
  */
 export type DnsAnswer =
   | { outcome: 'records'; records: readonly ObservedRecord[]; aliases: readonly string[] }

@@ -25,10 +25,8 @@ export type RegistrationInput = { path: string; bytes: AsyncIterable<Uint8Array>
 
 /**
  * What it came to. `against`: the day of the zone that it was compared with, null for none. `isFirst`: there was none
- * within
- * a week, so nothing counts as registered. `fresh`: names that were not known to the store. `remade`: the later day
- * that was
- * made anew with it. `isSame`: all of it was there before, and nothing has changed.
+ * within a week, so nothing counts as registered. `fresh`: names that were not known to the store. `remade`: the later
+ * day that was made anew with it. `isSame`: all of it was there before, and nothing has changed.
  */
 export type RegistrationImportResult = {
   source: string

@@ -53,8 +53,8 @@ const TAKING_FOLDER = 'taking'
 
 /**
  * Takes all that lies there, the oldest day first, one after another; what fails is put away too, and the rest goes on.
- * Several
- * processes may look at one inbox. Throws PlaceFault, and what the store throws, with the file back in the inbox.
+ * Several processes may look at one inbox. Throws PlaceFault, and what the store throws, with the file back in the
+ * inbox.
  */
 export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
   const { folder, signal, onReport, seenFiles: glimpses } = inbox

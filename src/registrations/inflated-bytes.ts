@@ -5,8 +5,7 @@ import { errorCause, InputError } from '../import/stream/input-error.ts'
 
 /**
  * What `stream` inflates to; `path` tells what it is where it is too short to tell by itself. `onBytes` is told of each
- * piece
- * as it lies there. Throws InputFault where it cannot be read, is cut off or damaged.
+ * piece as it lies there. Throws InputFault where it cannot be read, is cut off or damaged.
  */
 export async function* inflatedBytes(
   stream: AsyncIterable<Buffer>,

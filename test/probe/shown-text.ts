@@ -2,8 +2,7 @@
  * A program: shows the certificates of a folder to the crawler and to openssl at one clock, and prints both verdicts.
  * Arguments:
  * the folder, a file of roots, seconds since 1970 by which openssl judges (the crawler judges by the clock of this
- * process), and
- * `all`, or `current` for those whose time it is. What is valid is shown to somebody else's name too.
+ * process), and `all`, or `current` for those whose time it is. What is valid is shown to somebody else's name too.
  */
 
 import { X509Certificate } from 'node:crypto'

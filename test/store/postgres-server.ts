@@ -43,8 +43,7 @@ const SETTINGS = [
 ]
 /**
  * Runs the server until the tests' end of its input says a line (it stops) or is closed, also by the death of the tests
- * (it
- * stops, and its folder goes).
+ * (it stops, and its folder goes).
  */
 const WATCH =
   'folder=$1; shift; "$@" & if read -r _; then kill -QUIT $!; wait; else kill -QUIT $!; wait; rm -rf "$folder"; fi'

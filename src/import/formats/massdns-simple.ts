@@ -11,8 +11,7 @@ import { type LineParser, NO_TIME_PROBLEM, type ParsedLine, type Sighting } from
 
 /**
  * The answer to one question. `type`: the one that was asked, null where that was not printed. `status`: null where it
- * was
- * not. `end`: the host at which the aliases have arrived.
+ * was not. `end`: the host at which the aliases have arrived.
  */
 type SimpleTextEntry = {
   name: DomainName
@@ -34,8 +33,7 @@ const MAX_ENTRY_RECORDS = 2000
 
 /**
  * Without questions an answer ends with an empty line, or with a record that cannot be of it: its owner is not where
- * the
- * aliases have arrived, or it is there already.
+ * the aliases have arrived, or it is there already.
  */
 export function massdnsSimpleText(observedAt: Instant | null): LineParser {
   let entry: SimpleTextEntry | null = null

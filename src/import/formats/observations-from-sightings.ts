@@ -27,8 +27,7 @@ const MAX_SNAPSHOTS = 1000
 
 /**
  * The observations of sightings that come name by name, those of each in the order of time. Null stands for a visit
- * that
- * says nothing of its name, such as an A that failed alone. Holds no more than a bounded part of one name.
+ * that says nothing of its name, such as an A that failed alone. Holds no more than a bounded part of one name.
  */
 export function* observationsOf(sightings: Iterable<Sighting>): Generator<Observation | null> {
   let gathering: NameGathering | null = null

@@ -9,8 +9,7 @@ export type PrintedRecord = { owner: string; type: string; record: unknown }
 
 /**
  * `status`: the response code, or the tool's own word for what went wrong. `authorities`: the types in that section.
- * `flags`
- * by their short names (`aa`, `ra`, `tc`); null where they were not printed.
+ * `flags` by their short names (`aa`, `ra`, `tc`); null where they were not printed.
  */
 export type PrintedMessage = {
   status: string
@@ -21,8 +20,7 @@ export type PrintedMessage = {
 
 /**
  * Words for a question that a name's servers left without an answer. Anything else, such as an input that is no name or
- * a
- * message that was cut off, is the tool's own trouble and says nothing of the name.
+ * a message that was cut off, is the tool's own trouble and says nothing of the name.
  */
 const FAILURE_BY_STATUS: ReadonlyMap<string, DnsFailure> = new Map([
   ['SERVFAIL', 'servfail'],
@@ -47,8 +45,7 @@ export function answerByStatus(status: string): DnsAnswer | null | undefined {
 
 /**
  * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the
- * name's, or
- * was cut off; a text where one of its records is refused, naming it.
+ * name's, or was cut off; a text where one of its records is refused, naming it.
  */
 export function answerFromMessage(host: string, type: RecordType, message: PrintedMessage): DnsAnswer | string | null {
   const byStatus = answerByStatus(message.status)
@@ -85,8 +82,7 @@ export function answerWithRecords(
 
 /**
  * No record (RFC 2308, chapter 2): an alias whose target is not there has none; one at which the server just stopped
- * says
- * nothing of its target. Name servers alone, and nothing that nobody stands for, are a referral.
+ * says nothing of its target. Name servers alone, and nothing that nobody stands for, are a referral.
  */
 function emptyAnswerOf({ status, authorities, flags }: PrintedMessage, aliases: string[]): DnsAnswer | null {
   const hasSoa = authorities.includes('SOA')

@@ -13,8 +13,8 @@ export type Sighting = { name: DomainName; at: Instant } & SightingBody
 
 /**
  * `asked`: somebody asked for the type, and this came. `held`: the records were seen, of whatever else there was
- * meanwhile,
- * from `at` until `until`, both included. Records are in the form of observation files and have been checked.
+ * meanwhile, from `at` until `until`, both included. Records are in the form of observation files and have been
+ * checked.
  */
 export type SightingBody =
   | { kind: 'queried'; type: RecordType; answer: DnsAnswer }

@@ -22,10 +22,9 @@ export type ValidityTimeline = ReturnType<typeof createValidityTimeline>
 
 /**
  * Takes the rows of one name and type in the order of their beginnings. Each stretch of time in which the same records
- * hold
- * gives two moments, its first second and its last (one where they are the same). The second after a record was seen
- * for the
- * last time begins a stretch without it, where others still hold; nothing is said of a time in which none holds.
+ * hold gives two moments, its first second and its last (one where they are the same). The second after a record was
+ * seen for the last time begins a stretch without it, where others still hold; nothing is said of a time in which none
+ * holds.
  */
 export function createValidityTimeline(type: RecordType) {
   const valid = new Map<string, ValidRecord>()

@@ -5,8 +5,7 @@ const RANK_COLUMN = /^\d{1,12}[ \t]*[,\t][ \t]*(?=.)/
 
 /**
  * The part of a line that is meant to be a name: without white space around it, without what follows a `#`, and without
- * a
- * leading rank column. Returns '' for an empty line and for a comment.
+ * a leading rank column. Returns '' for an empty line and for a comment.
  */
 export function parseListLine(line: string): string {
   const mark = line.indexOf('#')

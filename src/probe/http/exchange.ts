@@ -81,10 +81,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, HttpResponse {
 
   /**
    * Called when the connection is made, and again if another one replaces it. undici reports no HTTP/2 frame that
-   * belongs
-   * to no request, so a timer checks the bytes read. It also checks whether the connection has ended: undici can lose
-   * the
-   * request of a connection that ends while GOAWAY frames arrive, and reports nothing.
+   * belongs to no request, so a timer checks the bytes read. It also checks whether the connection has ended: undici
+   * can lose the request of a connection that ends while GOAWAY frames arrive, and reports nothing.
    */
   attach(socket: Socket, isReused: boolean): void {
     this.#stopByteCheck()

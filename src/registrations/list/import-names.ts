@@ -9,8 +9,7 @@ const LIST_BATCH_NAMES = 10_000
 
 /**
  * Reads a list whole, then makes its names known: unknown ones are due for a visit, known ones stay as they are. The
- * folder of
- * registrations is neither read nor written. Throws InputFault and RefusedLine before the store is touched.
+ * folder of registrations is neither read nor written. Throws InputFault and RefusedLine before the store is touched.
  */
 export async function importNames(
   options: Omit<RegistrationImportOptions, 'root' | 'acceptsLoss'>,

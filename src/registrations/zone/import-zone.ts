@@ -43,8 +43,7 @@ type ComparedZone = NeighbourSets & {
 
 /**
  * Takes a zone whole or not at all. What it adds becomes known to the store and due, and what it lacks due, before the
- * day
- * is seen; the set of its names comes last, so that an import that was killed is simply run again.
+ * day is seen; the set of its names comes last, so that an import that was killed is simply run again.
  */
 export function importZone(
   options: RegistrationImportOptions,

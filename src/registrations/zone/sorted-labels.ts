@@ -1,7 +1,6 @@
 /**
  * Sorted parts: the labels of some names of one zone, each once, in the order of their hashes, and of their bytes where
- * these
- * are equal. A label is a byte that says its length, and its bytes. Pure.
+ * these are equal. A label is a byte that says its length, and its bytes. Pure.
  */
 
 import { labelHash } from './label-hash.ts'

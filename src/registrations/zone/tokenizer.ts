@@ -7,8 +7,8 @@ import { InputError } from '../../import/stream/input-error.ts'
 
 /**
  * Told of each entry: `bytes` from `from` to before `to`, good until it returns, and the line that it begins in.
- * Escapes are
- * left as `\DDD`, whichever form they had; a quoted string is one `"`, since nothing that is kept is in one.
+ * Escapes are left as `\DDD`, whichever form they had; a quoted string is one `"`, since nothing that is kept is in
+ * one.
  */
 type OnZoneEntry = (bytes: Uint8Array, from: number, to: number, line: number) => void
 

@@ -14,10 +14,8 @@ const MERGE_RATIO = { busy: 1 / 3, idle: 4 } as const
 
 /**
  * The segments, in their order, of which one is to be made; empty for none. While pages wait, four segments of a size
- * make one
- * four times that size; when none wait, each is more than four times as large as all that follow. Where there are too
- * many all the
- * same, the later half of them.
+ * make one four times that size; when none wait, each is more than four times as large as all that follow. Where there
+ * are too many all the same, the later half of them.
  */
 export function segmentsToMerge(segments: readonly Segment[], load: keyof typeof MERGE_RATIO): readonly Segment[] {
   let following = 0

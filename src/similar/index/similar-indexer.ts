@@ -124,8 +124,7 @@ export class SimilarIndexer {
 
   /**
    * Begins a merge where one is due behind those that go on, and goes on with the last, smallest one: a large one takes
-   * hours, and
-   * what comes in meanwhile must not pile up. True where there was any.
+   * hours, and what comes in meanwhile must not pile up. True where there was any.
    */
   private async advanceMerges(segments: readonly Segment[]): Promise<boolean> {
     const last = this.merges.at(-1)?.last ?? Number.NEGATIVE_INFINITY
@@ -143,8 +142,7 @@ export class SimilarIndexer {
 
   /**
    * Makes one segment of several; yields whenever something else may have its turn. Where it ends before all that is
-   * gone was
-   * struck off, the rest is noted in vain, until the next merge.
+   * gone was struck off, the rest is noted in vain, until the next merge.
    */
   private async *mergeParts(parts: readonly Segment[]): AsyncGenerator<void, void> {
     const { similar, similarIndex: indexing } = this.store

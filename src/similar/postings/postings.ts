@@ -32,8 +32,7 @@ const reader = new BitReader()
 
 /**
  * A row of groups with at most 128 wordings in all: its bytes, how many wordings, the smallest of them and the bits of
- * the span
- * above it, then each group's word and level, size and wordings. Stored: the form must never change.
+ * the span above it, then each group's word and level, size and wordings. Stored: the form must never change.
  */
 export function packPostingRow(groups: readonly PostingGroup[]): Uint8Array<ArrayBuffer> {
   let [count, base, top] = [0, Number.MAX_SAFE_INTEGER, 0]
@@ -122,8 +121,7 @@ export function readPostingsOfTerm(rows: Uint8Array, term: number, buffer: Posti
 
 /**
  * Reads places and sizes of a row; `readGroup` reads the wordings, or answers false: then the rest is passed over.
- * RangeError
- * where the bytes cannot be a row: whatever they are, no more is read than a row may have.
+ * RangeError where the bytes cannot be a row: whatever they are, no more is read than a row may have.
  */
 function readPostingRow(readGroup: (key: number, size: number, base: number, span: number) => boolean): void {
   const rowStart = reader.bitPosition

@@ -26,8 +26,7 @@ export type TermCursor = {
 
 /**
  * A table of rarities as of the segments given, in two walks over their words, none of which is held beside it; the
- * event loop has
- * its turns meanwhile. What a segment that goes had to say is left out from there on.
+ * event loop has its turns meanwhile. What a segment that goes had to say is left out from there on.
  */
 export async function buildIdfTable(
   similar: Pick<SimilarReader, 'frequencies'>,

@@ -12,8 +12,8 @@ export type WeightedDocument = { vector: TermVector; weights: Float64Array; leng
 
 /**
  * A word, mixed, lies at the place of its highest bits or in the one after; `factors` has, one place on, what it brings
- * to a dot
- * product for each of a count's weight, and begins with 0. `rest`: the few words for which both places were taken.
+ * to a dot product for each of a count's weight, and begins with 0. `rest`: the few words for which both places were
+ * taken.
  */
 type TermTable = {
   multiplier: number

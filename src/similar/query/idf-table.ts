@@ -32,10 +32,8 @@ export class DocumentFrequencyHistogram {
 
 /**
  * Made in two walks over all words: one counts them, by which it is decided which are kept, and one puts them. The
- * words of one
- * page alone are not kept, nor are, where there are very many, the next rare ones: all that are not kept, or were never
- * seen, count
- * as frequent as those that were left out are on the whole.
+ * words of one page alone are not kept, nor are, where there are very many, the next rare ones: all that are not kept,
+ * or were never seen, count as frequent as those that were left out are on the whole.
  */
 export class IdfTable {
   /** How many wordings there are. */
@@ -61,8 +59,7 @@ export class IdfTable {
 
   /**
    * Without a word yet. The histogram is of all words, with how many of the `all` wordings have each. `factor`: any odd
-   * number below 2^26,
-   * by which words are mixed; a random one, so that nobody can choose words that crowd one place.
+   * number below 2^26, by which words are mixed; a random one, so that nobody can choose words that crowd one place.
    */
   constructor(all: number, { termsByCode }: DocumentFrequencyHistogram, factor: number) {
     this.factor = factor

@@ -9,8 +9,7 @@ import type { IdfTable } from './idf-table.ts'
 
 /**
  * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many
- * at `first`,
- * then the `next` ones until of these `few` are among the closest.
+ * at `first`, then the `next` ones until of these `few` are among the closest.
  */
 export const QUERY_LIMITS = {
   terms: 128,

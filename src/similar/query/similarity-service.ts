@@ -20,10 +20,8 @@ import { NearestDocuments, SCORE_SCALE, type ScoredDocument } from './nearest-do
 export interface SimilarityService {
   /**
    * The domains whose start pages read most like that of `name`, at most `limit` (1 to 100), highest first, ties by
-   * name,
-   * without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1 with four
-   * decimals, and 1 only where the same
-   * words are said the same number of times.
+   * name, without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1
+   * with four decimals, and 1 only where the same words are said the same number of times.
    */
   similar(name: DomainName, limit: number): Promise<SimilarRow[] | null>
 }

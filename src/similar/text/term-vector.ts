@@ -60,8 +60,7 @@ export function packTermVector({ size, terms, counts }: TermVector): Uint8Array<
 
 /**
  * Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. RangeError
- * where the
- * bytes are too few for as many words as they say.
+ * where the bytes are too few for as many words as they say.
  */
 export function unpackTermVector(packed: Uint8Array, into: TermVector): void {
   reader.open(packed)

@@ -33,8 +33,7 @@ export function textDigest(text: string): string {
 
 /**
  * The terms of a text of any script: letters, marks and digits in a row are a word, case folded, accents kept; where a
- * script
- * has no spaces, words are those of Unicode's segmentation (UAX 29). Linear in the length of the text.
+ * script has no spaces, words are those of Unicode's segmentation (UAX 29). Linear in the length of the text.
  */
 export function termsOf(text: string): PageTerms {
   return { digest: textDigest(text), counts: countHashes(wordHashes(caseFolded(text.normalize('NFC')))) }

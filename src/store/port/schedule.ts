@@ -86,8 +86,7 @@ export interface Schedule {
   /**
    * All names that are due at `at`, in the slots `from` to `to` (inclusive, of one range), without forgotten ones. Also
    * returns the count of these slots. Names are in slot order, then byte order. On SQLite the scan blocks the process:
-   * request
-   * only as many slots as have about ten thousand names (see `count` of the range).
+   * request only as many slots as have about ten thousand names (see `count` of the range).
    */
   due(from: number, to: number, at: Instant): Promise<{ visits: CrawlState[]; count: SlotCount }>
   /** At most `limit` names, without forgotten ones, in slot order, then byte order, after `after` (exclusive). */

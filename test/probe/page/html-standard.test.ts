@@ -83,8 +83,7 @@ const pages = fc
 
 /**
  * The same pages each time: of ten thousand others, one has a misnested end tag that moves a block out of what had
- * hidden its
- * text (`<i><optgroup hidden><p>text</i>`), which a stream has passed by then.
+ * hidden its text (`<i><optgroup hidden><p>text</i>`), which a stream has passed by then.
  */
 const plain = fc.sample(pages, { numRuns: 4000, seed: 1 })
 

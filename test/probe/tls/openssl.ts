@@ -28,8 +28,8 @@ export type Question = { port: number; host: string; roots: string; at?: number 
 
 /**
  * The code of the verdict, null for valid; undefined where no certificate was shown. Security level 2 is OpenSSL's
- * default from
- * 3.2 on. Of several errors the last counts, as in Node, and that of the name only where there is no other.
+ * default from 3.2 on. Of several errors the last counts, as in Node, and that of the name only where there is no
+ * other.
  */
 export async function askOpenssl({ port, host, roots, at }: Question): Promise<string | null | undefined> {
   const names = ['-servername', host, '-verify_hostname', host]

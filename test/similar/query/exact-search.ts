@@ -22,8 +22,8 @@ export function wordingOf(text: string): string {
 
 /**
  * The rows for a name: every other page by its cosine with weights (1 + ln count) * ln((N + 1) / pages), N and pages
- * being
- * those of the distinct wordings in `counted`. Rarities are kept in single precision, so that roundings are the same.
+ * being those of the distinct wordings in `counted`. Rarities are kept in single precision, so that roundings are the
+ * same.
  */
 export function nearest(
   live: ReadonlyMap<string, string>,
