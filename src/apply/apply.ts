@@ -1,4 +1,4 @@
-/** Applies observations of one name to what is known of it: known + Observation -> Change. Pure. */
+/** Applies observations of one name to its known state: known + Observation -> Change. Pure. */
 
 import type { Ssl } from '../observe/observation.ts'
 import { type PageTerms, termsOf } from '../similar/text/terms.ts'
@@ -20,13 +20,10 @@ import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
 import { isSameWebsite, websiteFromPart } from './web-facts.ts'
 
-/**
- * `applied`: a fact changed or the name became known. `unchanged`: confirmed. `stale`: nothing in it was newer than its
- * clock.
- */
+/** `applied`: a fact changed, or the name is new. `unchanged`: confirmed. `stale`: no part was newer than its clock. */
 export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
 
-/** A name while observations are applied to it, one after another. */
+/** The state of a name while observations are applied to it, one after another. */
 export type ObservationDraft = {
   state: CrawlState
   clocks: Instant[]
@@ -38,12 +35,12 @@ export type ObservationDraft = {
   firstSeen: { address: IpAddress; since: Instant }[]
   terms: PageTerms | null | undefined
   touched: boolean
-  /** When it is due, as the observations move it. */
+  /** When the name is due, after the observations applied so far. */
   plan: ProbePlan
   intervals: ProbeIntervals
 }
 
-/** True where the current facts are needed to apply this; false where the fingerprints say that nothing changed. */
+/** Returns true if the current facts are needed, and false if the fingerprints show that nothing changed. */
 export function differs(state: CrawlState, { dns, web, dnsFingerprint, webFingerprint }: PreparedObservation): boolean {
   if (state.forgotten) return false
   return (
@@ -52,7 +49,7 @@ export function differs(state: CrawlState, { dns, web, dnsFingerprint, webFinger
   )
 }
 
-/** Begins with what is known; `current` may be NOTHING_KNOWN where `differs` is false for all that will be applied. */
+/** Starts from the known state. `current` may be NO_FACTS if `differs` is false for every observation to apply. */
 export function startDraft(
   state: CrawlState,
   current: CurrentFacts = NO_FACTS,
@@ -74,36 +71,43 @@ export function startDraft(
   }
 }
 
-/** Applies one observation; what is not newer than its clock changes nothing, and nothing does to a forgotten name. */
+/**
+ * Applies one observation. A part that is not newer than its clock changes nothing. A forgotten name stays as it is.
+ */
 export function applyObservation(draft: ObservationDraft, prepared: PreparedObservation): ApplyOutcome {
   if (draft.state.forgotten) return 'stale'
-  const made = draft.state.version === 0 && !draft.touched
+  const isNew = draft.state.version === 0 && !draft.touched
   const before = draft.current
   const clocks = [...draft.clocks]
   const newer = [applyDns(draft, prepared), applyWeb(draft, prepared)].includes(true)
-  if (newer || made) draft.touched = true
+  if (newer || isNew) draft.touched = true
   if (newer) planNextProbe(draft, prepared, before, clocks)
-  if (made || draft.current !== before) return 'applied'
+  if (isNew || draft.current !== before) return 'applied'
   return newer ? 'unchanged' : 'stale'
 }
 
-/** A late observation, older than the newest that was applied, moves no plan. */
+/** An observation that is older than the newest applied one leaves the plan as it is. */
 function planNextProbe(
   draft: ObservationDraft,
   { observed_at: at, dns }: PreparedObservation,
   before: CurrentFacts,
   clocks: readonly Instant[],
 ): void {
-  const last = Math.max(...clocks)
-  if (at <= last) return
+  const newest = Math.max(...clocks)
+  if (at <= newest) return
   const failing = dns === null ? draft.plan.failures > 0 : !isDnsStatusOk(dns)
   const changed = draft.current !== before && isSignificantChange(before, draft.current, clocks)
-  draft.plan = planAfterObservation({ ...draft.state, ...draft.plan }, last, { at, changed, failing }, draft.intervals)
+  draft.plan = planAfterObservation(
+    { ...draft.state, ...draft.plan },
+    newest,
+    { at, changed, failing },
+    draft.intervals,
+  )
 }
 
 /**
- * Whether what differs is worth an earlier visit: neither an SOA, nor the text of the start page, nor the host that a
- * redirect ends at, nor an address set that had changed at the visit before as well.
+ * Returns whether the difference justifies an earlier probe. The SOA, the text and the redirect host do not count. A
+ * change of an address set does not count if that set also changed at the probe before.
  */
 function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: readonly Instant[]): boolean {
   if (before.status !== after.status || !isSameWebsite(before.web, after.web)) return true
@@ -115,12 +119,12 @@ function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: 
   })
 }
 
-/** The write of a name that was not looked at, and is due at another time. */
+/** Returns the write of a name that was not probed and is due at another time. */
 export function postponedChange(state: CrawlState, due: Instant): Change {
   return { state: { ...state, due }, facts: null }
 }
 
-/** What must be written; null for nothing. */
+/** Returns what must be written, or null if nothing must. */
 export function changeOf(draft: ObservationDraft): Change | null {
   if (!draft.touched) return null
   const { clocks, dnsFingerprint, webFingerprint, before, current } = draft
@@ -142,7 +146,7 @@ export function changeOf(draft: ObservationDraft): Change | null {
   }
 }
 
-/** True where anything in the dns part was newer than its clock. */
+/** Returns true if any part of the dns part was newer than its clock. */
 function applyDns(
   draft: ObservationDraft,
   { queriedTypes: bits, observed_at, dns, dnsFingerprint }: PreparedObservation,
@@ -155,9 +159,9 @@ function applyDns(
   const whole = newer && types.length === queried.length
   if (dnsFingerprint !== draft.dnsFingerprint) {
     const before = draft.current
-    const said = parsePreparedDns(dns)
-    for (const type of types) applyType(draft, type, said.texts[type]!, observed_at)
-    const status = newer ? said.status : draft.current.status
+    const dnsPart = parsePreparedDns(dns)
+    for (const type of types) applyType(draft, type, dnsPart.texts[type]!, observed_at)
+    const status = newer ? dnsPart.status : draft.current.status
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
     draft.current = deriveResolution({ ...draft.current, status }, resolved, before)
     draft.dnsFingerprint = whole ? dnsFingerprint : 0
@@ -184,7 +188,7 @@ function applyType(draft: ObservationDraft, type: RecordType, text: string, at: 
     if (!before.includes(address)) draft.firstSeen.push({ address, since: at })
 }
 
-/** Derives what follows from status and states; `before` itself where nothing differs from it. */
+/** Derives the facts that follow from status and states. Returns `before` itself if nothing differs from it. */
 function deriveResolution(current: CurrentFacts, resolved: boolean, before: CurrentFacts): CurrentFacts {
   const all = [...addressesOfRecords(current.states.A?.records), ...addressesOfRecords(current.states.AAAA?.records)]
   const addresses = current.status === 'ok' ? all.sort(compareAddresses) : []
@@ -194,7 +198,7 @@ function deriveResolution(current: CurrentFacts, resolved: boolean, before: Curr
   return same ? before : { ...current, ip, only_dns_no_web, addresses }
 }
 
-/** True where the web part was newer than its clock. */
+/** Returns true if the web part was newer than its clock. */
 function applyWeb(
   draft: ObservationDraft,
   { web: written, observed_at, webFingerprint }: PreparedObservation,
@@ -213,10 +217,7 @@ function applyWeb(
   return true
 }
 
-/**
- * The verdict on a certificate alone moves no clock, because nothing else of the web was seen. True where it is another
- * one.
- */
+/** Applies a certificate verdict without a web part. It moves no clock. Returns true if the verdict differs. */
 function applyCertificate(draft: ObservationDraft, ssl: Ssl): boolean {
   const known = draft.current.web ?? NO_WEBSITE
   if (draft.current.web !== null && known.ssl === ssl) return false

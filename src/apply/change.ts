@@ -1,4 +1,4 @@
-/** The change: what must be written of one name after observations were applied to what was known. */
+/** The change: what must be written for one name after observations were applied to its known state. */
 
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { RecordType } from '../values/dns-record.ts'
@@ -11,30 +11,28 @@ import type { CrawlState, CurrentFacts } from './crawl-state.ts'
 export type SupersededState = {
   type: RecordType
   first_seen: Instant
-  /** The last time it was observed unchanged. */
+  /** The last time an observation confirmed it. */
   last_confirmed: Instant
-  /** The kept text; null where the state is kept as `serial` beside the one at `base`. */
+  /** The stored text. Null if the state is stored as `serial` and refers to the state at `base`. */
   records: string | null
   serial: number | null
   base: Instant | null
 }
 
-/** What differs in the facts, and with them in the rows that other names share. */
+/** Changed facts, and the changed rows that this name shares with others. */
 export type FactChanges = {
   current: CurrentFacts
   superseded: readonly SupersededState[]
-  /** Addresses in a state for which none of this batch's earlier states stood, with the first_seen of that state. */
+  /** Addresses that no earlier state of this batch contained, with the first_seen of the state that does. */
   firstSeen: ReadonlyArray<{ address: IpAddress; since: Instant }>
   arrived: readonly IpAddress[]
   left: readonly IpAddress[]
-  /** The redirect target before and after; equal where it stayed. */
+  /** The redirect target before and after. Both are equal if it did not change. */
   redirectBefore: DomainName | null
   redirectAfter: DomainName | null
-  /** The start page's terms: undefined where they stay, null where they go. */
+  /** The terms of the start page. Undefined: unchanged. Null: remove them. */
   terms: PageTerms | null | undefined
 }
 
-/**
- * One name's write. `visit.version` is the version that was read: a store that holds another one turns the change away.
- */
+/** The write of one name. The store rejects it if `state.version` is not the version in the store. */
 export type Change = { state: CrawlState; facts: FactChanges | null }

@@ -1,7 +1,4 @@
-/**
- * What is known of one name before an observation is applied: its narrow row, and its current facts where they are
- * needed.
- */
+/** The known state of one name before an observation is applied: its crawl state and, if needed, its current facts. */
 
 import type { DnsStatus, SocialAccount, Ssl } from '../observe/observation.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
@@ -9,23 +6,22 @@ import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
 
-/** Everything that has a clock of its own: the status, each record type, and the web part. */
+/** Everything that has its own clock: the status, each record type, and the web part. */
 export const OBSERVED_PARTS = ['status', ...RECORD_TYPES, 'web'] as const
 export type ObservedPart = (typeof OBSERVED_PARTS)[number]
 
 /**
- * When each part was last observed, in the order of `PARTS` (in memory; PART_NUMBERS has the stored numbers); 0 is
- * never.
+ * When each part was last observed, in the order of OBSERVED_PARTS. 0 means never. PART_NUMBERS has the stored numbers.
  */
 export type Clocks = readonly Instant[]
 
-/** The clocks of a name that nobody has looked at. */
+/** The clocks of a name that was never probed. */
 export const NO_CLOCKS: Clocks = OBSERVED_PARTS.map(() => 0)
 
 /**
- * The narrow row: all that an unchanged observation reads and writes.
- * `version` is 0 for a name that the store does not have, and is raised by every write.
- * A fingerprint is that of the last part that was applied whole, 0 where there is none to compare with.
+ * The crawl state: everything that an unchanged observation reads and writes.
+ * `version` is 0 for a name that the store does not have. Every write increments it.
+ * A fingerprint is that of the last complete part that was applied, or 0 if there is none.
  */
 export type CrawlState = {
   name: DomainName
@@ -33,32 +29,32 @@ export type CrawlState = {
   clocks: Clocks
   dnsFingerprint: number
   webFingerprint: number
-  /** When it is to be visited again; 0 for as soon as may be. */
+  /** When the next probe is due. 0 means as soon as possible. */
   due: Instant
-  /** How often in a row it was nxdomain or servfail, 31 at most. */
+  /** The number of consecutive nxdomain or servfail results, 31 at most. */
   failures: number
-  /** The name was forgotten and must not come back. */
+  /** The name was forgotten. Nothing may store it again. */
   forgotten: boolean
 }
 
 /**
- * The newest state of one record type. `records` is the kept text (words/record-text.ts), `count` the number of states,
- * 1,001 at most.
+ * The newest state of one record type. `records` is the stored text (`values/record-text.ts`). `count` is the number of
+ * states, 1,001 at most.
  */
 export type DnsState = {
   first_seen: Instant
   count: number
   records: string
-  /** SOA only: the `first_seen` of the kept state that this one equals but for its serial; null where there is none. */
+  /** Only for SOA: the `first_seen` of the stored state that differs only in its serial, or null if there is none. */
   base: Instant | null
 }
 
-/** `ip` of /lookup. */
+/** The field `ip` of /lookup. */
 export type IpStatus = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'
 
 /**
- * The web part as it is answered. `redirect_host` is left out if it is not known, as in older rows. `digest` is that of
- * the start page's text, null where there is none.
+ * The web part of the response. `redirect_host` is absent if it is unknown, as in older rows. `digest` is the digest of
+ * the start page's text, or null without text.
  */
 export type WebFacts = {
   has_website: boolean
@@ -73,7 +69,7 @@ export type WebFacts = {
   digest: string | null
 }
 
-/** What is answered of a web part that was never observed. */
+/** The web part of a name whose web was never observed. */
 export const NO_WEBSITE: WebFacts = {
   has_website: false,
   redirect_to_https: false,
@@ -88,19 +84,19 @@ export const NO_WEBSITE: WebFacts = {
 
 /** The current facts of a name. */
 export type CurrentFacts = {
-  /** Null until a dns part was applied. */
+  /** Null before the first dns part. */
   status: DnsStatus | null
-  /** Null until A or AAAA was asked, or the name said to be missing or failing. */
+  /** Null before A or AAAA was queried and before the name was nxdomain or servfail. */
   ip: IpStatus | null
   only_dns_no_web: boolean
   states: Partial<Record<RecordType, DnsState>>
-  /** Where the name is present now, IPv4 before IPv6, numeric within each. */
+  /** The current addresses of the name: IPv4 before IPv6, in numeric order. */
   addresses: readonly IpAddress[]
-  /** Null until a web part was applied. */
+  /** Null before the first web part. */
   web: WebFacts | null
 }
 
-/** The facts of a name of which nothing was observed. */
+/** The facts of a name that was never observed. */
 export const NO_FACTS: CurrentFacts = {
   status: null,
   ip: null,

@@ -1,10 +1,10 @@
-/** When a name is to be visited again, by what the last visit saw of it. Pure. */
+/** Decides when a name is probed next, from the outcome of its last probe. Pure. */
 
 import { type DomainName, slotOf } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 import type { CrawlState } from './crawl-state.ts'
 
-/** Seconds between two visits of a name: at least, at first, and at most. */
+/** Seconds between two probes of a name: the shortest, the first and the longest interval. */
 export type ProbeIntervals = { min: number; first: number; max: number }
 
 const SECONDS_PER_DAY = 86_400
@@ -15,26 +15,26 @@ export const DEFAULT_PROBE_INTERVALS: ProbeIntervals = {
   max: 30 * SECONDS_PER_DAY,
 }
 
-/** What an observation came to, as far as it matters for the next visit. `failing`: nxdomain or servfail. */
+/** What the next probe depends on. `failing`: nxdomain or servfail. */
 export type ObservedOutcome = { at: Instant; changed: boolean; failing: boolean }
 
 export type ProbePlan = Pick<CrawlState, 'due' | 'failures'>
 
-/** A span is halved where something changed, and grows by half where nothing did. */
+/** A change halves the interval. Without a change, it grows by half. */
 const INTERVAL_FACTOR_IF_CHANGED = 0.5
 const INTERVAL_FACTOR_IF_UNCHANGED = 1.5
 const MAX_FAILURES = 31
 /**
- * The share of a span by which it is shorter, half of it for all names: a visit that comes a little late still comes
- * within the ceiling. The other half is more or less by the name, so that names that were seen together do not come
- * back together.
+ * The maximum share by which an interval is shortened. Half of it applies to all names, so that a slightly late probe
+ * stays within the maximum. The other half depends on the name, so that names observed together spread out.
  */
 const MAX_JITTER_SHARE = 0.1
 const SLOT_COUNT = 65_536
 
 /**
- * The plan after an observation; `before` is the newest clock that stood until then, 0 where there was none. A failing
- * name is visited after `soonest`, then after twice as long each time. No span is longer than `latest`.
+ * Returns the plan after an observation. `before` is the previous newest clock, or 0 if there was none. A failing name
+ * is due after `intervals.min`, and the interval doubles with each further failure. No interval exceeds
+ * `intervals.max`.
  */
 export function planAfterObservation(
   { name, due, failures }: CrawlState,
@@ -46,17 +46,17 @@ export function planAfterObservation(
     const failed = Math.min(failures + 1, MAX_FAILURES)
     return { due: outcome.at + boundedWithJitter(name, intervals.min * 2 ** (failed - 1), intervals), failures: failed }
   }
-  const span =
+  const interval =
     before === 0 ? intervals.first : nextInterval(due > before ? due - before : intervals.first, outcome.changed)
-  return { due: outcome.at + boundedWithJitter(name, span, intervals), failures: 0 }
+  return { due: outcome.at + boundedWithJitter(name, interval, intervals), failures: 0 }
 }
 
 function nextInterval(interval: number, changed: boolean): number {
   return interval * (changed ? INTERVAL_FACTOR_IF_CHANGED : INTERVAL_FACTOR_IF_UNCHANGED)
 }
 
-/** Within the bounds, and a little shorter. */
-function boundedWithJitter(name: DomainName, interval: number, { min: soonest, max: latest }: ProbeIntervals): number {
-  const bounded = Math.min(Math.max(interval, soonest), latest)
+/** Limits the interval to the bounds and shortens it a little. */
+function boundedWithJitter(name: DomainName, interval: number, { min, max }: ProbeIntervals): number {
+  const bounded = Math.min(Math.max(interval, min), max)
   return Math.floor(bounded * (1 - (MAX_JITTER_SHARE / 2) * (1 + slotOf(name) / SLOT_COUNT)))
 }

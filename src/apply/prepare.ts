@@ -1,4 +1,4 @@
-/** An observation made ready to be compared: the canonical text of each part, and its fingerprint. */
+/** Prepares an observation for comparison: the canonical text of each part, and its fingerprint. */
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, Ssl, WebPart } from '../observe/observation.ts'
@@ -9,9 +9,10 @@ import type { Instant } from '../values/time.ts'
 import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 
 /**
- * `dns` and `web` are texts that readDns and readWeb read back, null without the part: two strings pass between
- * threads, and live through a batch, far cheaper than what they stand for. `asked` has a bit for each record type that
- * was asked, by its number in TYPE_NUMBERS. A fingerprint is a whole number from 1 to 2^48 - 1, 0 without the part.
+ * `dns` and `web` are texts that parsePreparedDns and parsePreparedWeb read, or null without the part. Strings are
+ * cheaper than objects to pass between threads and to hold during a batch.
+ * `asked` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS. A fingerprint is an integer
+ * from 1 to 2^48 - 1, or 0 without the part.
  */
 export type PreparedObservation = {
   name: DomainName
@@ -23,10 +24,10 @@ export type PreparedObservation = {
   webFingerprint: number
 }
 
-/** The dns part as it is applied: `texts` has the kept text of each record type that was asked. */
+/** The dns part as it is applied: `texts` has the stored text of each queried record type. */
 export type PreparedDns = { status: DnsStatus; texts: Partial<Record<RecordType, string>> }
 
-/** Stands between the texts of one part; as JSON none of them has one inside. */
+/** Separates the texts of one part. JSON text never contains it. */
 const TEXT_SEPARATOR = '\n'
 
 export function prepareObservation({ domain, observed_at, dns, web, ssl }: Observation): PreparedObservation {
@@ -43,7 +44,7 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
   }
 }
 
-/** The record types that the bits of `asked` stand for. */
+/** Returns the record types whose bits are set in `asked`. */
 export function queriedRecordTypes(bits: number): RecordType[] {
   return RECORD_TYPES.filter((type) => (bits & (1 << RECORD_TYPE_NUMBERS[type])) !== 0)
 }
@@ -54,7 +55,7 @@ function queriedTypeBits({ records }: DnsPart): number {
   return queried
 }
 
-/** The status, then each type with its kept text. */
+/** Returns the status, then each type with its stored text. */
 function serializeDns({ status, records }: DnsPart): string {
   let text: string = status
   for (const type of RECORD_TYPES) {
@@ -64,13 +65,13 @@ function serializeDns({ status, records }: DnsPart): string {
   return text
 }
 
-/** The fingerprint of a dns part of which `texts` has the kept text of each type that was asked. */
+/** Returns the fingerprint of a dns part. `texts` has the stored text of each queried type. */
 export function dnsFingerprintOf({ status, texts }: PreparedDns): number {
   const queried = RECORD_TYPES.filter((type) => texts[type] !== undefined)
   return fingerprintOf([status, ...queried.map((type) => type + texts[type])].join(TEXT_SEPARATOR))
 }
 
-/** Whether the status of a dns part is ok. */
+/** Returns whether the status of a prepared dns part is ok. */
 export function isDnsStatusOk(text: string): boolean {
   return text === 'ok' || text.startsWith(`ok${TEXT_SEPARATOR}`)
 }
@@ -85,7 +86,7 @@ export function parsePreparedDns(text: string): PreparedDns {
   return { status: status as DnsStatus, texts }
 }
 
-/** All but the text as JSON, then the text as it is. */
+/** Returns the facts as JSON, then the page text as it is. */
 function serializeWeb({ text, ...facts }: WebPart): string {
   const accounts = facts.social_accounts.map(({ network, type, username, url }) => [network, type, username, url])
   const values = [
@@ -101,7 +102,7 @@ function serializeWeb({ text, ...facts }: WebPart): string {
   return JSON.stringify(values) + TEXT_SEPARATOR + (text ?? '')
 }
 
-/** The verdict on a certificate alone, or the whole part. */
+/** Reads a complete web part, or a certificate verdict alone. */
 export function parsePreparedWeb(written: string): WebPart | Ssl {
   if (written.startsWith('"')) return JSON.parse(written) as Ssl
   const end = written.indexOf(TEXT_SEPARATOR)
@@ -124,7 +125,7 @@ export function parsePreparedWeb(written: string): WebPart | Ssl {
   }
 }
 
-/** 48 bits of SHA-256: one changed part in 2.8 * 10^14 would be taken for unchanged until its next change. */
+/** 48 bits of SHA-256. One changed part in 2.8 * 10^14 looks unchanged until its next change. */
 function fingerprintOf(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) || 1
 }

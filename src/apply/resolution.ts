@@ -1,9 +1,9 @@
-/** What the states of the record types say of a name's addresses: `ip` and `only_dns_no_web` of /lookup. */
+/** Derives `ip` and `only_dns_no_web` of /lookup from the states of the record types. */
 
 import { RECORD_TYPES } from '../values/dns-record.ts'
 import type { CurrentFacts, IpStatus } from './crawl-state.ts'
 
-/** `resolved`: a part asked A or AAAA, now or before; a type that was never asked counts as empty. */
+/** `resolved`: A or AAAA was queried, now or before. A type that was never queried counts as empty. */
 export function ipStatusOf(
   { status, states }: Pick<CurrentFacts, 'status' | 'states'>,
   resolved: boolean,
@@ -17,7 +17,7 @@ export function ipStatusOf(
   return v6 ? 'v6only' : 'noip'
 }
 
-/** DNS entries exist, but no address. */
+/** Returns true if the name has DNS records but no address. */
 export function isOnlyDns(ip: IpStatus | null, states: CurrentFacts['states']): boolean {
   return ip === 'noip' && RECORD_TYPES.some((type) => hasStoredRecords(states[type]?.records))
 }

@@ -1,4 +1,4 @@
-/** The redirect target of a name by another public suffix list than the one that it was stored under. Pure. */
+/** Derives the redirect target of a name again after the public suffix list has changed. Pure. */
 
 import { redirectTargetFor } from '../observe/redirect-target.ts'
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
@@ -9,9 +9,9 @@ import type { CrawlState, CurrentFacts, WebFacts } from './crawl-state.ts'
 export type RegistrableDomainOf = (host: DomainName) => DomainName
 
 /**
- * Returns the change that brings a stored target in line with `registrableOf`, or null if it is in line. If the host is
- * not known, as in rows of older releases, the target itself stands for it. The name becomes due at once, because what
- * else follows from the target (a website of its own, its accounts and text) only a visit can say.
+ * Returns the change that brings a stored target in line with `registrableOf`, or null if it is in line. Rows of older
+ * releases have no redirect host, so the target itself is used. The name becomes due at once: only a probe can provide
+ * the website, accounts and text that follow from the new target.
  */
 export function retargetChange(
   state: CrawlState,
@@ -39,7 +39,7 @@ export function retargetChange(
   }
 }
 
-/** A name that redirects to another domain has no website, and so neither accounts nor text. */
+/** A name that redirects to another domain has no website, and therefore no accounts and no text. */
 function withTarget(web: WebFacts, redirects_to: DomainName | null): WebFacts {
   if (redirects_to === null) return { ...web, redirects_to }
   return { ...web, redirects_to, has_website: false, social_networks: [], social_accounts: [], digest: null }

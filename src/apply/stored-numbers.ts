@@ -1,13 +1,13 @@
 /**
- * The number that each record type and each clock has in every store: the one table of what is stored by position.
- * A number is never changed and never given again. A new record type takes the next free number of both, wherever it
- * stands in RECORD_TYPES; `test/store/frozen.test.ts` holds the numbers and the bytes that follow from them.
+ * The stored number of each record type and each clock, the same in every store.
+ * Never change or reuse a number. A new record type takes the next free number of both tables, at any position in
+ * RECORD_TYPES. `test/store/frozen.test.ts` checks the numbers and the bytes that depend on them.
  */
 
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import { OBSERVED_PARTS, type ObservedPart } from './crawl-state.ts'
 
-/** `state.type`, and the bit of a type in `Prepared.asked`. */
+/** `dns_state.type`, and the bit of a type in `PreparedObservation.asked`. */
 export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   A: 0,
   AAAA: 1,
@@ -18,7 +18,7 @@ export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   CNAME: 6,
 }
 
-/** The clock of a part in `visit.late`. */
+/** The number of a part in `crawl_state.other_clocks`. */
 export const PART_NUMBERS: Readonly<Record<ObservedPart, number>> = {
   status: 0,
   A: 1,
@@ -32,19 +32,17 @@ export const PART_NUMBERS: Readonly<Record<ObservedPart, number>> = {
 }
 
 /**
- * A clock below this number stands at the newest one if `visit.late` does not list it. A part that was added later has
- * never been observed if it is not listed: rows that were written before it came say nothing of it.
+ * A part with a lower number has the newest clock if `crawl_state.other_clocks` does not list it. A part with this
+ * number or a higher one was never observed if it is not listed, because older rows could not list it.
  */
 export const FIRST_ADDED_PART_NUMBER = 9
 
-/** The place of each part in `Clocks`, which is in memory only. */
-export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, place) => [part, place])) as Readonly<
+/** The index of each part in `Clocks`, which exists in memory only. */
+export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, index) => [part, index])) as Readonly<
   Record<ObservedPart, number>
 >
 
-/**
- * The record type that a stored number stands for; undefined for the number of a type that this release does not know.
- */
+/** Returns the record type of a stored number, or undefined if this release does not know the number. */
 export function recordTypeOfNumber(number: number): RecordType | undefined {
   return RECORD_TYPES.find((type) => RECORD_TYPE_NUMBERS[type] === number)
 }

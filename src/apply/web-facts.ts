@@ -1,18 +1,18 @@
-/** The web facts of a name: made from the web part of an observation, and compared. Pure. */
+/** Builds the web facts of a name from the web part of an observation, and compares them. Pure. */
 
 import type { SocialAccount, WebPart } from '../observe/observation.ts'
 import { textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
 import type { WebFacts } from './crawl-state.ts'
 
-/** Whether two web facts differ in nothing but the redirect host and the text digest. */
+/** Returns whether two web facts differ at most in the redirect host and the text digest. */
 export function isSameWebsite(before: WebFacts | null, after: WebFacts | null): boolean {
   if (before === after) return true
   const settled = { redirect_host: null, digest: null }
   return JSON.stringify({ ...before, ...settled }) === JSON.stringify({ ...after, ...settled })
 }
 
-/** The web facts that an observed web part says. */
+/** Returns the web facts of an observed web part. */
 export function websiteFromPart(web: WebPart): WebFacts {
   const { has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, social_accounts } = web
   const { redirect_host } = web

@@ -1,27 +1,24 @@
 /**
- * A client of CZDS, ICANN's Centralized Zone Data Service (its REST API, version 1.0.9): signs in, lists the zones that
- * an account may have, and hands over their bytes. One request at a time.
+ * A client of CZDS, ICANN's Centralized Zone Data Service (REST API 1.0.9). It signs in, lists the zones of an account
+ * and downloads them. It sends one request at a time.
  */
 
 import { Agent, type Dispatcher, request } from 'undici'
 import { InputError } from '../import/stream/input-error.ts'
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 
-/** `accounts`, `zones`: the base URLs of both APIs. `agent`: what the client calls itself; CZDS wants to know. */
+/** `accounts`, `zones`: the base URLs of the two APIs. `agent`: the User-Agent, which CZDS requires. */
 export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
 
-/**
- * What a zone's file is, before it is fetched. `modified`: as the server writes it; `bytes`: null where it does not
- * say.
- */
+/** The properties of a zone file before its download. `modified`: as the server writes it. `bytes`: null if unknown. */
 export type ZoneFileInfo = { modified: string; bytes: number | null }
 
-/** Waits so many milliseconds; ends with the signal. */
+/** Waits for a number of milliseconds, or until the signal aborts. */
 type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
 type CzdsResponse = Dispatcher.ResponseData
 type CzdsRequest = { method: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string>; body?: string }
 
-/** A token is good for 24 hours, and eight may be had in five minutes. */
+/** A token is valid for 24 hours. CZDS issues at most eight in five minutes. */
 const TOKEN_LIFETIME_MS = 23 * 3_600_000
 const REQUEST_TIMEOUT_MS = 60_000
 const MAX_TRIES = 4
@@ -31,7 +28,7 @@ const MAX_TOKEN_RESPONSE_BYTES = 65_536
 const MAX_LIST_RESPONSE_BYTES = 4_194_304
 const MAX_ZONE_LINKS = 10_000
 
-/** What may be mended by asking again: the server is busy, or fails. */
+/** A retry can help: the server is busy or failing. */
 const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504])
 
 export class CzdsClient {
@@ -52,7 +49,7 @@ export class CzdsClient {
     this.#wait = wait
   }
 
-  /** The addresses of the zones that the account may have. */
+  /** Returns the URLs of the zones approved for the account. */
   async links(): Promise<string[]> {
     const answer = await this.#authorizedRequest(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
     const links = parseJsonOrNull(await readResponseText(answer, MAX_LIST_RESPONSE_BYTES))
@@ -69,7 +66,8 @@ export class CzdsClient {
   }
 
   /**
-   * The bytes of a zone from `from` on, or from its beginning: `from` says which. One try: what comes may break off.
+   * Downloads a zone from byte `from`, or from its beginning if the server cannot. The returned `from` says which. It
+   * tries once, and the stream may break off.
    */
   async bytes(
     link: string,
@@ -90,7 +88,7 @@ export class CzdsClient {
     return this.#dispatcher.destroy()
   }
 
-  /** Asks with a token; one that is no longer good is replaced once. */
+  /** Sends a request with a token. Replaces a rejected token once. */
   async #authorizedRequest(link: string, options: CzdsRequest): Promise<CzdsResponse> {
     for (let isSecond = false; ; isSecond = true) {
       const authorization = `Bearer ${await this.#signIn()}`
@@ -120,7 +118,7 @@ export class CzdsClient {
     return token
   }
 
-  /** Asks until there is an answer that stands, at most TRIES times. */
+  /** Repeats a request until its response is final, at most MAX_TRIES times. */
   async #requestWithRetries(url: string, { method, headers, body }: CzdsRequest): Promise<CzdsResponse> {
     const requestHeaders = {
       accept: 'application/json, application/gzip, */*;q=0.1',
@@ -153,7 +151,7 @@ export class CzdsClient {
     }
   }
 
-  /** The token goes to the host of the list, or to another one of its owner by TLS. */
+  /** The token is sent only to the host of the list, or over TLS to another host of the same owner. */
   #requireSameOwner(link: string): void {
     const [base, url] = [new URL(this.#account.zones), URL.canParse(link) ? new URL(link) : null]
     const isOwn = url?.origin === base.origin
@@ -172,7 +170,7 @@ function tokenFromResponse(text: string): string | null {
   return typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken) ? accessToken : null
 }
 
-/** Null for a text that is no JSON, such as the page of a proxy. */
+/** Returns null if the text is not JSON, such as the error page of a proxy. */
 function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -193,7 +191,7 @@ function statusMessage(status: number): string {
   return `the server answered with status ${status}`
 }
 
-/** The text of an answer, which may not be longer than `most` bytes. */
+/** Reads the body of a response. Throws if it has more than `maxBytes` bytes. */
 async function readResponseText({ body }: CzdsResponse, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0

@@ -1,9 +1,9 @@
-/** The verdict on the certificate that port 443 showed. */
+/** Derives the verdict on the certificate at port 443. */
 
 import type { CertificateResult } from '../probe/probe-result.ts'
 import type { Ssl } from './observation.ts'
 
-/** Null where it was not looked at. */
+/** Returns null if the certificate was not probed. */
 export function sslVerdict(certificate: CertificateResult): Ssl | null {
   if (certificate.kind === 'unknown') return null
   if (certificate.kind === 'none') return 'nocert'

@@ -1,12 +1,13 @@
-/** What the answers to the DNS questions say: the status of the name, and its records in canonical form. */
+/** Derives the dns part from the answers to the DNS queries: the status of the name and its canonical records. */
 
 import type { DnsAnswer, DnsProbeResult } from '../probe/probe-result.ts'
 import { RECORD_TYPES, type RecordsByType, type RecordType, usableRecords } from '../values/dns-record.ts'
 import type { DnsPart, DnsStatus } from './observation.ts'
 
 /**
- * Null where too little was answered to say what the name's state is. `unseen`: why a type is not there. A visit asks
- * for all types, so the answer was `lost`; another crawl may never have `asked`, which counts as no record.
+ * Returns null if too few queries were answered to determine the status. `missingMeans`: why a type is absent. A probe
+ * queries all types, so a missing answer was lost. Another crawl may not have queried the type, which counts as no
+ * record.
  */
 export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not asked' = 'lost'): DnsPart | null {
   const status = dnsStatusOf(result)
@@ -15,10 +16,10 @@ export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not as
 }
 
 /**
- * The addresses decide: `nxdomain` where A or AAAA says so and the other has no record, `servfail` where both failed.
- * Where neither was answered, any other type may say that the name is not there. An address type that was lost for a
- * reason of ours may have been the one that answers: then nothing is said, unless another type shows that the name is
- * there.
+ * A and AAAA determine the status. It is `nxdomain` if one of them is NXDOMAIN and the other has no record. It is
+ * `servfail` if both failed. If neither was answered, another type can show NXDOMAIN.
+ * If one address type was lost for a local reason, it might have had an answer. The status is then unknown, unless
+ * another type shows that the name exists.
  */
 function dnsStatusOf(result: DnsProbeResult): DnsStatus | null {
   const addresses = [result.A, result.AAAA]
@@ -32,23 +33,26 @@ function dnsStatusOf(result: DnsProbeResult): DnsStatus | null {
 }
 
 /**
- * A type that failed is left out; one whose server says that the name is not there, which others contradict, is absent.
- * Addresses are those that an alias leads to; what else its target has is not the name's own.
+ * A failed type is left out. A type is absent if its answer is NXDOMAIN and other answers contradict it. Addresses are
+ * those at the end of an alias. Other records of an alias target do not belong to the name.
  */
 function canonicalRecordsOf(result: DnsProbeResult, isLost: boolean): Partial<RecordsByType> {
-  const records: Partial<Record<RecordType, unknown>> = {}
+  const recordsByType: Partial<Record<RecordType, unknown>> = {}
   for (const type of RECORD_TYPES) {
     const answer = result[type]
     if (answer === undefined || answer.outcome === 'failed') continue
     if (isLost && isOtherFamilyLost(type, answer, result)) continue
-    const isOwn = type === 'A' || type === 'AAAA' || (answer.outcome === 'records' && answer.aliases.length === 0)
-    const kept = usableRecords(type, answer.outcome === 'records' && isOwn ? answer.records : [])
-    if (kept !== null) records[type] = kept
+    const isOwnRecord = type === 'A' || type === 'AAAA' || (answer.outcome === 'records' && answer.aliases.length === 0)
+    const records = usableRecords(type, answer.outcome === 'records' && isOwnRecord ? answer.records : [])
+    if (records !== null) recordsByType[type] = records
   }
-  return records as Partial<RecordsByType>
+  return recordsByType as Partial<RecordsByType>
 }
 
-/** No address of one family, where the other was lost for a reason of ours: that the name has none may not be said. */
+/**
+ * Returns true if this family has no address and the other one was lost for a local reason. An observation must not
+ * report then that the name has none.
+ */
 function isOtherFamilyLost(type: RecordType, answer: DnsAnswer, result: DnsProbeResult): boolean {
   const other = type === 'A' ? 'AAAA' : type === 'AAAA' ? 'A' : null
   return other !== null && result[other] === undefined && !hasRecords(answer)

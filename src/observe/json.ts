@@ -1,37 +1,37 @@
-/** Reads lines of JSON that others wrote: every value is looked at before it is believed. */
+/** Reads untrusted JSON lines: every value is checked before use. */
 
 import { nameProblem } from '../values/domain-name.ts'
 
-/** The object in a line, or why it is none. */
+/** Returns the object in a line, or why the line has none. */
 export function parseJsonObject(line: string): Record<string, unknown> | string {
   try {
-    const given: unknown = JSON.parse(line)
-    return isObject(given) ? given : 'must be a JSON object'
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : 'must be a JSON object'
   } catch (error) {
     return jsonProblem(error as SyntaxError)
   }
 }
 
-/** The parser's own words without the piece of the line that it quotes. */
+/** Returns the parser's message without the part of the line that it quotes. */
 function jsonProblem({ message }: SyntaxError): string {
   return `must be JSON: ${message.replace(/, (\.\.\.)?".*| \(line.*/s, '').replace(/[^ -~]/g, '?')}`
 }
 
-export function isObject(given: unknown): given is Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given)
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The objects of a list; none where it is no list. */
-export function objectsIn(given: unknown): Record<string, unknown>[] {
-  return Array.isArray(given) ? given.filter(isObject) : []
+/** Returns the objects of a list, or none if the value is not a list. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** A text as it is, anything else as ''. */
-export function stringOrEmpty(given: unknown): string {
-  return typeof given === 'string' ? given : ''
+/** Returns a string as it is, and '' for any other value. */
+export function stringOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
-/** Why a value is no domain name, and what to write instead. */
-export function domainProblem(given: unknown): string {
-  return typeof given === 'string' ? nameProblem(given) : 'must be a domain name'
+/** Says why a value is not a domain name, and what is expected. */
+export function domainProblem(value: unknown): string {
+  return typeof value === 'string' ? nameProblem(value) : 'must be a domain name'
 }

@@ -1,4 +1,4 @@
-/** The door for observations in text: a line of JSON becomes a canonical Observation, or the reason why it does not. */
+/** Parses observations: a line of JSON becomes a canonical Observation, or the reason why it is rejected. */
 
 import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
 import { type DomainName, parseName } from '../values/domain-name.ts'
@@ -15,58 +15,58 @@ const MAX_ACCOUNTS = 100
 const MAX_TEXT_BYTES = 65_536
 
 /**
- * The observation in one line of a file, canonical in every part, or the reason of refusal naming the field, as in
- * `dns.MX[1].priority: must be a whole number from 0 to 65535`. Unknown keys are ignored; a part that is null counts as
- * left out. Never throws.
+ * Returns the observation in one line of a file, canonical in every part, or why it is rejected. The reason names the
+ * field: `dns.MX[1].priority: must be a whole number from 0 to 65535`. Unknown keys are ignored. A null part counts as
+ * absent. Never throws.
  */
 export function parseObservation(line: string): Observation | string {
-  const given = parseJsonObject(line)
-  if (typeof given === 'string') return given
-  const domain = typeof given.domain === 'string' ? parseName(given.domain) : null
-  if (domain === null) return `domain: ${domainProblem(given.domain)}`
-  const observed_at = typeof given.observed_at === 'string' ? parseInstant(given.observed_at) : null
+  const value = parseJsonObject(line)
+  if (typeof value === 'string') return value
+  const domain = typeof value.domain === 'string' ? parseName(value.domain) : null
+  if (domain === null) return `domain: ${domainProblem(value.domain)}`
+  const observed_at = typeof value.observed_at === 'string' ? parseInstant(value.observed_at) : null
   if (observed_at === null) return 'observed_at: must be an RFC 3339 time such as 2026-11-20T03:04:05Z'
-  const dns = isAbsent(given.dns) ? null : parseDnsPart(given.dns)
+  const dns = isAbsent(value.dns) ? null : parseDnsPart(value.dns)
   if (typeof dns === 'string') return `dns${dns}`
-  const web = isAbsent(given.web) ? null : parseWebPart(given.web, domain)
+  const web = isAbsent(value.web) ? null : parseWebPart(value.web, domain)
   if (typeof web === 'string') return `web${web}`
   return { domain, observed_at, dns, web }
 }
 
-/** With a status other than ok the record lists are not read. A reason begins behind `dns`. */
-function parseDnsPart(given: unknown): DnsPart | string {
-  if (!isObject(given)) return ': must be an object'
-  const status = STATUSES.find((each) => each === given.status)
+/** Ignores the record lists if the status is not ok. A returned reason continues after `dns`. */
+function parseDnsPart(value: unknown): DnsPart | string {
+  if (!isObject(value)) return ': must be an object'
+  const status = STATUSES.find((each) => each === value.status)
   if (status === undefined) return `.status: must be one of ${STATUSES.join(', ')}`
   const records: Partial<Record<RecordType, unknown>> = {}
   for (const type of status === 'ok' ? RECORD_TYPES : []) {
-    if (given[type] === undefined) continue
-    const set = canonicalRecordSet(type, given[type])
+    if (value[type] === undefined) continue
+    const set = canonicalRecordSet(type, value[type])
     if (typeof set === 'string') return `.${set}`
     records[type] = set
   }
   return { status, records: records as Partial<RecordsByType> }
 }
 
-/** A reason begins behind `web`. */
-function parseWebPart(given: unknown, domain: DomainName): WebPart | string {
-  if (!isObject(given)) return ': must be an object'
-  for (const key of BOOLEAN_KEYS) if (typeof given[key] !== 'boolean') return `.${key}: must be true or false`
-  const target = parseRedirectTarget(given.redirects_to, domain)
-  if (target === undefined) return `.redirects_to: ${domainProblem(given.redirects_to)}, or null`
-  const ssl = VERDICTS.find((each) => each === given.ssl)
+/** A returned reason continues after `web`. */
+function parseWebPart(value: unknown, domain: DomainName): WebPart | string {
+  if (!isObject(value)) return ': must be an object'
+  for (const key of BOOLEAN_KEYS) if (typeof value[key] !== 'boolean') return `.${key}: must be true or false`
+  const target = parseRedirectTarget(value.redirects_to, domain)
+  if (target === undefined) return `.redirects_to: ${domainProblem(value.redirects_to)}, or null`
+  const ssl = VERDICTS.find((each) => each === value.ssl)
   if (ssl === undefined) return `.ssl: must be one of ${VERDICTS.join(', ')}`
-  const social_accounts = parseAccounts(given.social_accounts)
+  const social_accounts = parseAccounts(value.social_accounts)
   if (typeof social_accounts === 'string') return `.social_accounts${social_accounts}`
-  const text = isAbsent(given.text) ? '' : given.text
+  const text = isAbsent(value.text) ? '' : value.text
   if (typeof text !== 'string') return '.text: must be a text'
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) return `.text: must have at most ${MAX_TEXT_BYTES} bytes`
-  const has_website = given.has_website === true && target.redirects_to === null
+  const has_website = value.has_website === true && target.redirects_to === null
   return {
     has_website,
-    redirect_to_https: given.redirect_to_https === true,
-    redirect_to_www: given.redirect_to_www === true,
-    only_with_www: given.only_with_www === true,
+    redirect_to_https: value.redirect_to_https === true,
+    redirect_to_www: value.redirect_to_www === true,
+    only_with_www: value.only_with_www === true,
     ...target,
     ssl,
     social_accounts: has_website ? social_accounts : [],
@@ -74,22 +74,22 @@ function parseWebPart(given: unknown, domain: DomainName): WebPart | string {
   }
 }
 
-/** The registrable domain of where it redirects to, and the host where it ends; undefined for what is no name. */
-function parseRedirectTarget(given: unknown, domain: DomainName): RedirectTarget | undefined {
-  if (given === null) return NO_REDIRECT_TARGET
-  const host = typeof given === 'string' ? parseName(given) : null
+/** Returns the final host of the redirects and its registrable domain, or undefined if the value is not a name. */
+function parseRedirectTarget(value: unknown, domain: DomainName): RedirectTarget | undefined {
+  if (value === null) return NO_REDIRECT_TARGET
+  const host = typeof value === 'string' ? parseName(value) : null
   return host === null ? undefined : redirectTargetFor(host, domain)
 }
 
-/** The accounts in the order given, each url once. A reason begins behind `social_accounts`. */
-function parseAccounts(given: unknown): SocialAccount[] | string {
-  if (!Array.isArray(given)) return ': must be a list'
-  if (given.length > MAX_ACCOUNTS) return `: must hold at most ${MAX_ACCOUNTS} accounts`
+/** Returns the accounts in the given order, each URL once. A returned reason continues after `social_accounts`. */
+function parseAccounts(value: unknown): SocialAccount[] | string {
+  if (!Array.isArray(value)) return ': must be a list'
+  if (value.length > MAX_ACCOUNTS) return `: must hold at most ${MAX_ACCOUNTS} accounts`
   const accounts = new Map<string, SocialAccount>()
-  for (const [index, each] of given.entries()) {
+  for (const [index, each] of value.entries()) {
     if (!isObject(each)) return `[${index}]: must be an object`
-    const wrong = ACCOUNT_KEYS.find((key) => typeof each[key] !== 'string')
-    if (wrong !== undefined) return `[${index}].${wrong}: must be a text`
+    const invalidKey = ACCOUNT_KEYS.find((key) => typeof each[key] !== 'string')
+    if (invalidKey !== undefined) return `[${index}].${invalidKey}: must be a text`
     const account = wellFormedAccount(each as SocialAccount)
     if (!accounts.has(account.url)) accounts.set(account.url, account)
   }
@@ -105,6 +105,6 @@ function wellFormedAccount({ network, type, username, url }: SocialAccount): Soc
   }
 }
 
-function isAbsent(given: unknown): boolean {
-  return given === undefined || given === null
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null
 }

@@ -1,12 +1,10 @@
-/**
- * The way out for observations: one of them becomes a line of a file, which parseObservation reads as the same again.
- */
+/** Writes an observation as a line of a file, from which parseObservation reads the same observation. */
 
 import { RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
 import { formatInstant } from '../values/time.ts'
 import type { DnsPart, Observation, WebPart } from './observation.ts'
 
-/** How a record stands in a file; one of MX or SOA as it is. */
+/** How a record is written. MX and SOA records are written as they are. */
 const RECORD_WRITERS: { [T in RecordType]: (record: RecordsByType[T][number]) => unknown } = {
   A: ({ ipv4_address }) => ipv4_address,
   AAAA: ({ ipv6_address }) => ipv6_address,
@@ -17,7 +15,7 @@ const RECORD_WRITERS: { [T in RecordType]: (record: RecordsByType[T][number]) =>
   CNAME: ({ target }) => target,
 }
 
-/** The observation as one line of JSON without its end, in the format of docs/data-sources.md. */
+/** Returns the observation as one line of JSON without a line break, in the format of docs/data-sources.md. */
 export function writeObservation({ domain, observed_at, dns, web }: Observation): string {
   return JSON.stringify({
     domain,
@@ -37,7 +35,7 @@ function dnsToJson({ status, records }: DnsPart): object {
   return { status, ...Object.fromEntries(lists) }
 }
 
-/** `redirects_to` is written as the host at which the redirects ended; a page without text without the key. */
+/** Writes `redirects_to` as the final host of the redirects. A page without text has no key `text`. */
 function webToJson({ text, redirect_host, ...web }: WebPart): object {
   const written = { ...web, redirects_to: redirect_host ?? web.redirects_to }
   return text === null ? written : { ...written, text }

@@ -1,10 +1,10 @@
-/** The observation: what one visit saw of one domain, in the shape every later stage reads. */
+/** The observation: the facts about one domain at one time, in the form that every later stage reads. */
 
 import type { RecordsByType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 
-/** How the domain's name servers answered. `servfail`: neither A nor AAAA was answered. */
+/** The status of the name. `servfail`: both A and AAAA failed. */
 export type DnsStatus = 'ok' | 'nxdomain' | 'servfail'
 
 /** The verdict on the certificate at port 443. */
@@ -12,18 +12,18 @@ export type Ssl = 'valid' | 'nocert' | 'invalid'
 
 /**
  * One social account found on the start page.
- * `network` is the specification's word (`x`, `facebook`), `type` is finer (`facebook_page`).
+ * `network` is the value of the specification (`x`, `facebook`). `type` is finer (`facebook_page`).
  */
 export type SocialAccount = { network: string; type: string; username: string; url: string }
 
-/** What DNS said. A record type that is not a key of `records` was not asked; `[]` was asked and is absent. */
+/** The result of the DNS queries. A type without a key in `records` was not queried. `[]` means queried and absent. */
 export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType> }
 
 /**
- * What the web server showed. `redirects_to` is a registrable domain other than the domain's own, or null.
- * `redirect_host` is the host at which the redirects ended, whether or not it is the domain's own: the public suffix
- * list says later what its registrable domain is. It is left out if they ended at the domain itself or at its `www.`.
- * Where it is set, or where there is no website, accounts and text are empty (contract, /lookup).
+ * The result of the HTTP requests. `redirects_to` is a registrable domain other than the domain's own, or null.
+ * `redirect_host` is the final host of the redirects. Its registrable domain can change with a later public suffix
+ * list. It is absent if the redirects ended at the domain itself or its `www.` host.
+ * If `redirects_to` is set or there is no website, accounts and text are empty (contract, /lookup).
  */
 export type WebPart = {
   has_website: boolean
@@ -38,9 +38,9 @@ export type WebPart = {
 }
 
 /**
- * One visit. A part that is null was not looked at and keeps what is known. `observed_at` in whole seconds UTC. `ssl`
- * is the verdict on a certificate where nothing else of the web could be judged; observation files have no place for
- * it.
+ * One observation. A null part was not probed and leaves the known state as it is. `observed_at` is in whole seconds
+ * UTC. `ssl` is the certificate verdict if no other part of the web could be judged. Observation files have no field
+ * for it.
  */
 export type Observation = {
   domain: DomainName

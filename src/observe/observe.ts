@@ -1,4 +1,4 @@
-/** From a visit to an observation: what was seen becomes what is known of the domain. */
+/** Derives an observation from a probe result. */
 
 import type { ProbeResult, WebProbeResult } from '../probe/probe-result.ts'
 import type { DomainName } from '../values/domain-name.ts'
@@ -10,23 +10,23 @@ import { socialAccounts } from './social/social-accounts.ts'
 import { judgeWebsite } from './website.ts'
 
 /**
- * A part that could not be looked at, or judged, for a reason of ours is null, and so is the web of a name that does
- * not exist or whose servers failed. The certificate counts also if the chain ends where we do not look: at another
- * port, say.
+ * A part is null if it could not be probed or judged for a local reason. The web part is also null if the name does not
+ * exist or its servers failed. The certificate counts even if the redirects end where domaindex does not connect, such
+ * as at another port.
  */
 export function observe({ domain, at, dns, web }: ProbeResult): Observation {
   const dnsPart = dns === null ? null : toDnsPart(dns)
   const resolves = dnsPart === null || dnsPart.status === 'ok'
-  const seen = web !== null && resolves ? web : null
-  const ssl = seen === null ? null : sslVerdict(seen.certificate)
-  const judged = seen === null || ssl === null ? null : judgeWeb(seen, domain, ssl)
-  return { domain, observed_at: at, dns: dnsPart, web: judged, ...(judged === null && ssl !== null && { ssl }) }
+  const webResult = web !== null && resolves ? web : null
+  const ssl = webResult === null ? null : sslVerdict(webResult.certificate)
+  const webPart = webResult === null || ssl === null ? null : judgeWeb(webResult, domain, ssl)
+  return { domain, observed_at: at, dns: dnsPart, web: webPart, ...(webPart === null && ssl !== null && { ssl }) }
 }
 
 function judgeWeb(result: WebProbeResult, domain: DomainName, ssl: Ssl): WebPart | null {
-  const judged = judgeWebsite(result, domain)
-  if (judged === null) return null
-  const { page, ...facts } = judged
+  const webPart = judgeWebsite(result, domain)
+  if (webPart === null) return null
+  const { page, ...facts } = webPart
   const social_accounts = page === null ? [] : socialAccounts(page, domain)
   return { ...facts, ssl, social_accounts, text: page === null ? null : startPageText(page.text) }
 }

@@ -1,20 +1,20 @@
-/** The text of a start page: what a reader sees, as one line. */
+/** The text of a start page as a reader sees it, in one line. */
 
 const MAX_TEXT_BYTES = 65_536
 
-/** White space and control characters, of which any number is one space; one that stands alone is that already. */
+/** A run of white space and control characters, which becomes one space. A single space does not match. */
 const WHITE_SPACE_RUN = /[\s\p{Cc}](?:[\s\p{Cc}]+|(?<! ))/gu
-/** Characters that only say where a word may be broken. */
+/** Characters that only mark where a word may be broken. */
 const INVISIBLE_CHARACTERS = /[\u00ad\u200b\u2060]/g
 
-/** The pieces with one space between them, well-formed, at most 64 KiB of UTF-8; null where nothing is left. */
+/** Joins the pieces with one space, well-formed, at most 64 KiB of UTF-8. Returns null if nothing is left. */
 export function startPageText(pieces: readonly string[]): string | null {
   const text = pieces.join(' ').replace(INVISIBLE_CHARACTERS, '').replace(WHITE_SPACE_RUN, ' ').toWellFormed()
   const cut = truncateToBytes(text.trim())
   return cut === '' ? null : cut
 }
 
-/** The longest beginning in whole characters that fits. */
+/** Returns the longest prefix of whole characters that fits. */
 function truncateToBytes(text: string): string {
   if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text
   const bytes = Buffer.from(text)

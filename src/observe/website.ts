@@ -1,32 +1,32 @@
-/** What the chains of redirects say of a website: whether there is one, and where the name sends its readers. */
+/** Decides from the redirect chains whether there is a website, and to which domain the name redirects. */
 
 import type { RedirectChain, StartPage, WebProbeResult } from '../probe/probe-result.ts'
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
 import type { WebPart } from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 
-/** `page`: the start page, where there is a website and its page was read. */
+/** `page`: the start page, if there is a website and its page was read. */
 export type WebsiteVerdict = Pick<
   WebPart,
   'has_website' | 'redirect_to_https' | 'redirect_to_www' | 'only_with_www' | 'redirects_to' | 'redirect_host'
 > & { page: StartPage | null }
 
-/** Beside 2xx: somebody is at home who does not let us in. */
+/** Statuses other than 2xx that also show a website: it restricts access. */
 const RESTRICTED_STATUSES = [401, 403, 429]
 
 /**
- * Null where the web cannot be judged for a reason of ours: nothing answered and a start is closed to us, or the chain
- * ends on a host of the domain's own that is closed to us. The chain of `www.` counts where the bare name answers
- * nothing.
+ * Returns null if the web cannot be judged for a local reason. Either nothing answered and a start URL may not be
+ * probed, or the chain ends at a host of the same domain that may not be probed. The `www.` chain counts if the bare
+ * name does not answer.
  */
 export function judgeWebsite(result: WebProbeResult, domain: DomainName): WebsiteVerdict | null {
   const { bare, www } = result
   const chain = bare.hops.length > 0 || www === null ? bare : www
   const hosts = hostsOf(chain)
-  const last = hosts.at(-1)
-  const own = registrableDomain(domain)
-  const isOwn = (host: string): boolean => registrableDomainOf(host) === own
-  if (chain.end === 'not_allowed' && (last === undefined || isOwn(last))) return null
+  const finalHost = hosts.at(-1)
+  const ownDomain = registrableDomain(domain)
+  const isOwn = (host: string): boolean => registrableDomainOf(host) === ownDomain
+  if (chain.end === 'not_allowed' && (finalHost === undefined || isOwn(finalHost))) return null
   if (chain.hops.length === 0 && [bare, www].some((each) => each?.end === 'not_allowed')) return null
   const has_website = hosts.every(isOwn) && endsSuccessfully(chain)
   return {
@@ -34,7 +34,7 @@ export function judgeWebsite(result: WebProbeResult, domain: DomainName): Websit
     redirect_to_https: upgradesToHttps(chain, isOwn),
     redirect_to_www: bare.hops.some(({ to }) => to !== null && hostOf(to) === `www.${domain}`),
     only_with_www: bare.hops.length === 0 && bare.end === 'no_response' && chain.hops.length > 0,
-    ...(chain.end === 'too_many_redirects' ? NO_REDIRECT_TARGET : redirectTargetOf(last, domain)),
+    ...(chain.end === 'too_many_redirects' ? NO_REDIRECT_TARGET : redirectTargetOf(finalHost, domain)),
     page: has_website ? chain.page : null,
   }
 }
@@ -44,13 +44,13 @@ function endsSuccessfully({ end, hops }: RedirectChain): boolean {
   return end === 'answered' && ((status >= 200 && status <= 299) || RESTRICTED_STATUSES.includes(status))
 }
 
-/** Only a chain that began with http can pass to https. */
+/** Only a chain that started with http can upgrade to https. */
 function upgradesToHttps({ hops }: RedirectChain, isOwn: (host: string) => boolean): boolean {
   const startsPlain = hops[0]?.url.startsWith('http:') === true
   return startsPlain && hops.some(({ to }) => to?.startsWith('https:') === true && isOwn(hostOf(to)))
 }
 
-/** Every host on the way in its order, the one that a chain was sent to last included. */
+/** Returns every host of the chain in order, including the last redirect target. */
 function hostsOf({ hops }: RedirectChain): string[] {
   return hops.flatMap(({ url, to }) => (to === null ? [hostOf(url)] : [hostOf(url), hostOf(to)]))
 }
@@ -59,13 +59,13 @@ function hostOf(url: string): string {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? ''
 }
 
-/** A host that is an address is no target. */
+/** A host that is an IP address is not a target. */
 function redirectTargetOf(host: string | undefined, domain: DomainName): RedirectTarget {
   const name = parseName(host ?? '')
   return name === null ? NO_REDIRECT_TARGET : redirectTargetFor(name, domain)
 }
 
-/** The registrable domain of a host; an address and what is no name have none. */
+/** Returns the registrable domain of a host, or null for an IP address or an invalid name. */
 function registrableDomainOf(host: string): DomainName | null {
   const name = parseName(host)
   return name === null ? null : registrableDomain(name)

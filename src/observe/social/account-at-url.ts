@@ -1,4 +1,4 @@
-/** The social account that an address stands for, by the rules of its network. */
+/** Finds the social account that a URL stands for, by the rules of its network. */
 
 import type { SocialAccount } from '../observation.ts'
 import type { AccountRule, SocialNetwork } from './account-rules.ts'
@@ -13,13 +13,13 @@ const NETWORK_BY_HOST = new Map(
   ),
 )
 
-/** What stands before a network's host without changing what it means: a device or a language. */
+/** A prefix of a network's host that does not change the account: a device or a language. */
 const HOST_PREFIX = /^(?:www|m|i|mobile|web|touch|mbasic|old|new|np|go|[a-z]{2}(?:-[a-z]{2,3})?)\.(.+)$/
 
-/** An address of a network whose scheme was forgotten; a browser would take it for a path of the site itself. */
+/** A network URL without a scheme. A browser would resolve it as a path of the site itself. */
 const WITHOUT_SCHEME = /^(?:\/\/)?((?:[a-z-]{1,7}\.)?[a-z]+\.[a-z.]{2,6})\//i
 
-/** Addresses that only lead on, by host and path, and the parameter that says where to. */
+/** URLs that only redirect, by host and path, and the parameter that holds the target. */
 const REDIRECTORS = new Map([
   ['l.facebook.com/l.php', 'u'],
   ['lm.facebook.com/l.php', 'u'],
@@ -31,25 +31,21 @@ const REDIRECTORS = new Map([
 
 const MAX_URL_UNITS = 2048
 
-/**
- * Hosts under a network that are no language of it: short addresses, of which only the network knows where they lead.
- */
+/** Subdomains of a network that are not a language but short links. Only the network knows their targets. */
 const SHORTENERS = new Set(['on.soundcloud.com', 'vm.tiktok.com', 'vt.tiktok.com'])
 
-/** Steps in a path, and no username anywhere. */
+/** Relative path segments, which are never a username. */
 const DOTS_ONLY = /^\.+$/
 
-/**
- * `isOwn`: the page says by rel=me that the address is its own, which on a host of no known network means the
- * fediverse.
- */
+/** `isOwn`: the page marks the link with rel=me. On a host of no known network, this means the fediverse. */
 export function socialAccountAt(target: string, base: string, isOwn = false): SocialAccount | null {
   const url = target.length > MAX_URL_UNITS ? null : parseTargetUrl(target, base)
   if (url === null) return null
   const host = url.hostname.replace(/\.$/, '')
-  const found = networkOf(host)
-  if (found === null) return isOwn || isFediverseHost(host) ? fediverseAccount(host, decodedPath(url), isOwn) : null
-  const { network, below } = found
+  const networkAtHost = networkOf(host)
+  if (networkAtHost === null)
+    return isOwn || isFediverseHost(host) ? fediverseAccount(host, decodedPath(url), isOwn) : null
+  const { network, below } = networkAtHost
   const path = decodedPath(url)
   if (below !== null) {
     const isStart = path === '' || network.tabs?.test(path) === true
@@ -58,7 +54,7 @@ export function socialAccountAt(target: string, base: string, isOwn = false): So
   return accountByRules(network, path, url) ?? accountByRules(network, pathWithoutTab(network, path), url)
 }
 
-/** The address meant; through one address that leads on, and out of one that was written into another's path. */
+/** Resolves the target URL: follows one redirector, and extracts a URL from the path of another one. */
 function parseTargetUrl(target: string, base: string): URL | null {
   const given = target.trim()
   const [, host] = WITHOUT_SCHEME.exec(given) ?? []
@@ -70,7 +66,7 @@ function parseTargetUrl(target: string, base: string): URL | null {
   return inner === null ? url : parseWebUrl(inner)
 }
 
-/** An address of the web, or a messenger's own scheme as the address of the web that says the same. */
+/** Parses a web URL. The scheme of a messenger becomes the web URL of the same account. */
 function parseWebUrl(target: string, base?: string): URL | null {
   const url = URL.parse(target, base)
   if (url === null) return null
@@ -81,7 +77,7 @@ function parseWebUrl(target: string, base?: string): URL | null {
   return url.protocol === 'https:' || url.protocol === 'http:' ? url : null
 }
 
-/** The network of a host, and the label before it where the network has accounts below its host. */
+/** Returns the network of a host, and the label below it if the network has accounts at such hosts. */
 function networkOf(host: string): { network: SocialNetwork; below: string | null } | null {
   if (SHORTENERS.has(host)) return null
   const plain = NETWORK_BY_HOST.get(host)
@@ -93,7 +89,7 @@ function networkOf(host: string): { network: SocialNetwork; below: string | null
   return parent?.below === undefined ? null : { network: parent, below: host.slice(0, dot) }
 }
 
-/** Decoded, without slashes at its ends or doubled, and out of the fragment where the address is of the `#!` kind. */
+/** Returns the decoded path without leading, trailing or double slashes. For a `#!` URL, it comes from the fragment. */
 function decodedPath(url: URL): string {
   const raw =
     url.hash.startsWith('#!/') && url.pathname === '/' ? url.hash.slice(2).replace(/[?#].*$/s, '') : url.pathname
@@ -127,16 +123,16 @@ function accountByRules(network: SocialNetwork, path: string, url: URL): SocialA
 }
 
 function accountByRule(network: SocialNetwork, rule: AccountRule, path: string, url: URL): SocialAccount | null {
-  const found = rule.path.exec(path)
-  if (found === null) return null
-  const given = rule.parameter === undefined ? found[1] : url.searchParams.get(rule.parameter)
+  const networkAtHost = rule.path.exec(path)
+  if (networkAtHost === null) return null
+  const given = rule.parameter === undefined ? networkAtHost[1] : url.searchParams.get(rule.parameter)
   const username = rule.phone ? given?.replace(/\D/g, '') : given
   if (!username || DOTS_ONLY.test(username) || !(rule.username ?? network.username).test(username)) return null
   if (network.reserved.has(username.toLowerCase())) return null
   return { network: network.network, type: rule.type, username, url: canonicalAccountUrl(rule, username, path) }
 }
 
-/** Two spellings of one account give one address. */
+/** Two spellings of one account give one URL. */
 function canonicalAccountUrl(rule: AccountRule, username: string, path: string): string {
   const one = (text: string): string =>
     encodeURI(rule.exact ? text : text.toLowerCase()).replace(/[#?]/g, encodeURIComponent)

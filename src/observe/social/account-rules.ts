@@ -1,41 +1,41 @@
-/** What a network's rules are: which addresses stand for an account, and their one spelling. */
+/** The rules of a network: which URLs stand for an account, and their canonical form. */
 
 export type AccountRule = {
-  /** The network, with `_kind` where the form of the address tells it. */
+  /** The network, with `_kind` if the form of the URL shows the kind. */
   type: string
-  /** Of the decoded path without slashes at its ends; its group is the username. */
+  /** Matches the decoded path without leading and trailing slashes. Its group is the username. */
   path: RegExp
-  /** Where the username stands in the query instead: that parameter. */
+  /** The query parameter that holds the username, if the path does not. */
   parameter?: string
-  /** What the username looks like, where it is not as the network's usernames are. */
+  /** The pattern of the username, if it differs from the network's pattern. */
   username?: RegExp
-  /** The canonical address; `*` stands for the username, `~` for the whole path. */
+  /** The canonical URL: `*` stands for the username, `~` for the whole path. */
   url: string
-  /** The username is a telephone number, of which the digits count. */
+  /** The username is a telephone number, of which only the digits count. */
   phone?: true
-  /** Usernames that differ in letter case only are different ones. */
+  /** Usernames are case-sensitive. */
   exact?: true
 }
 
 export type SocialNetwork = {
   network: string
-  /** Reached also under `www.`, `m.` and their like, or a language. */
+  /** Each host also matches with a prefix such as `www.` or `m.`, or with a language. */
   hosts: readonly string[]
-  /** The rule for `username.HOST/`, where the network has such addresses; its path is matched by the username. */
+  /** The rule for `username.HOST/`, if the network has such URLs. Its path pattern matches the username. */
   below?: AccountRule
   username: RegExp
-  /** Last segments of paths that show another side of the same account: no post, photo or video. */
+  /** Last path segments that show another view of the same account, not a post, photo or video. */
   tabs?: RegExp
-  /** Where a username would stand, but none is: sharing, signing in, posts, help. In lower case. */
+  /** Path segments in the position of a username that are not one: sharing, signing in, posts, help. Lower case. */
   reserved: ReadonlySet<string>
-  /** In the order in which they are tried. */
+  /** Tried in this order. */
   rules: readonly AccountRule[]
 }
 
 export const NUMERIC_ID = /^\d{3,20}$/
 export const INVITE_CODE = /^[\w-]{2,64}$/
 
-/** The words of a line, as a set. */
+/** Splits a line into a set of words. */
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }

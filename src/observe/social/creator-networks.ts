@@ -1,4 +1,4 @@
-/** The rules of networks for music, pictures, books, answers and letters to readers. */
+/** The rules of networks for music, pictures, books, questions and newsletters. */
 
 import { NUMERIC_ID, type SocialNetwork, wordSet } from './account-rules.ts'
 
@@ -11,7 +11,7 @@ const ok: SocialNetwork = {
     'about album albums app apps cdk club company connect dialogs discover discovery dk education feed feeds game games gifts group groups guests hashtag help holidays hobby job jobs legal live login logout main mall market messages music news note notes notifications offer online payments photo photos poll posting press profile profiles promo regulations search services settings share shop soft statuses stickers team topic topics tv vacancies video videos videolive videos wall web-api widget',
   ),
   rules: [
-    // a site of its own is a group here: there is nothing else for it
+    // a site of its own counts as a group here, because the network has no other kind for it
     { type: 'ok_group', path: /^group\/?(\d+)$/i, username: NUMERIC_ID, url: 'https://ok.ru/group/*' },
     { type: 'ok_profile', path: /^profile\/?(\d+)$/i, username: NUMERIC_ID, url: 'https://ok.ru/profile/*' },
     { type: 'ok_group', path: /^dk$/i, parameter: 'st.groupId', username: NUMERIC_ID, url: 'https://ok.ru/group/*' },
@@ -186,7 +186,7 @@ const bookbub: SocialNetwork = {
   ],
 }
 
-/** The networks of those who make something. */
+/** Networks for people who publish their own work. */
 export const CREATOR_NETWORKS: readonly SocialNetwork[] = [
   ok,
   tumblr,

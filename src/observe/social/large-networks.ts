@@ -41,7 +41,7 @@ const facebook: SocialNetwork = {
   ],
 }
 
-/** A link to write to an account names that account. */
+/** A link for writing to an account names that account. */
 const messenger: SocialNetwork = {
   network: 'facebook',
   hosts: ['m.me'],
@@ -202,7 +202,7 @@ const discordInvite: SocialNetwork = {
   rules: [{ type: 'discord_invite', path: /^(?:invite\/)?([^/]+)$/i, url: 'https://discord.gg/*', exact: true }],
 }
 
-/** The networks whose accounts are told by the address alone. */
+/** The largest networks, whose hosts are known. */
 export const LARGE_NETWORKS: readonly SocialNetwork[] = [
   facebook,
   messenger,

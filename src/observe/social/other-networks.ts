@@ -159,7 +159,6 @@ const xing: SocialNetwork = {
   ],
 }
 
-/** The networks beside the largest. */
 export const OTHER_NETWORKS: readonly SocialNetwork[] = [
   telegram,
   whatsapp,

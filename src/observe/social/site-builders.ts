@@ -1,9 +1,9 @@
-/** The accounts of those who make sites for others, which their templates, parking pages and credits leave behind. */
+/** Accounts of site builders, which their templates, parking pages and credits leave on other people's pages. */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import { wordSet } from './account-rules.ts'
 
-/** Usernames on any network, in lower case, and the registrable domains on which they are the site's own. */
+/** Usernames on any network, in lower case, and the registrable domains on which they belong to the site. */
 const SITE_BUILDERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<string> }[] = [
   siteBuilder('facebook instagram twitter youtube pinterest tiktok linkedin whatsapp snapchat vimeo', [
     'facebook.com instagram.com twitter.com x.com youtube.com pinterest.com tiktok.com linkedin.com whatsapp.com',
@@ -66,16 +66,16 @@ const SITE_BUILDERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<
   ]),
 ]
 
-/** What templates hold until somebody fills them in. */
+/** Placeholders that templates contain until someone replaces them. */
 const PLACEHOLDER_USERNAME =
   /^(?:your|my)[-_.]?(?:account|brand|business|channel|company|handle|id|link|name|organi[sz]ation|page|profile|site|user|username)(?:[-_.]?(?:name|here|page|id))?$|^(?:username|yourname|someaccount)(?:here)?$|^0?123456789\d?$/i
 
-/** The makers whose account of that name is. */
+/** The site builders by username. */
 const OWN_DOMAINS_BY_USERNAME = new Map(
   SITE_BUILDERS.flatMap(({ accounts, own }) => [...accounts].map((account) => [account, own] as const)),
 )
 
-/** Whether an account of this name says nothing of the domain: a maker's on somebody else's page, or nobody's. */
+/** Returns whether an account says nothing about the domain: a placeholder, or a site builder's on another site. */
 export function isBoilerplateAccount(username: string, domain: DomainName): boolean {
   const own = OWN_DOMAINS_BY_USERNAME.get(username.toLowerCase())
   return own === undefined ? PLACEHOLDER_USERNAME.test(username) : !own.has(domain)

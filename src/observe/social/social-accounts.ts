@@ -1,4 +1,4 @@
-/** The social accounts on a start page. */
+/** Extracts the social accounts from a start page. */
 
 import type { StartPage } from '../../probe/probe-result.ts'
 import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
@@ -9,8 +9,8 @@ import { isBoilerplateAccount } from './site-builders.ts'
 const MAX_SOCIAL_ACCOUNTS = 100
 
 /**
- * In page order, each url once, at most 100; left out are what readers wrote (`rel=ugc`), what somebody paid for
- * (`rel=sponsored`), and the accounts of those who make sites for others.
+ * Returns the accounts in page order, each URL once, at most 100. Leaves out links written by readers (`rel=ugc`), paid
+ * links (`rel=sponsored`) and accounts of site builders.
  */
 export function socialAccounts(page: StartPage, domain: DomainName): SocialAccount[] {
   const own = registrableDomain(domain)
@@ -30,7 +30,7 @@ function hasToken(tokens: string, token: string): boolean {
   return tokens !== '' && tokens.split(/\s+/).includes(token)
 }
 
-/** `@name`, as twitter:site gives it, as the address of that account; an address as it is. */
+/** Returns the URL of a `@name` from twitter:site. Leaves a URL as it is. */
 function urlOfHandle(handle: string): string {
   return /^@?\w{1,15}$/.test(handle) ? `https://x.com/${handle}` : handle
 }
