@@ -1,6 +1,7 @@
 /** A token lease: units of the daily budget of an account that this process may spend without asking the ledger. */
 
-import type { QuotaGrant, Settlement } from '../../store/port/ledger.ts'
+import type { QuotaGrant } from '../../accounts/budget-arithmetic.ts'
+import type { Settlement } from '../../store/port/ledger.ts'
 import type { Day } from '../../values/time.ts'
 
 /** The source of a unit: a lease of several units, or a single unit, which the ledger already counts as spent. */

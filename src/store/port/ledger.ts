@@ -2,6 +2,7 @@
 
 import type { Account, Addon, NewAccount, Plan, Role } from '../../accounts/account.ts'
 import type { Actor, AuditEntry, AuditFilter } from '../../accounts/audit.ts'
+import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.ts'
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
@@ -12,21 +13,8 @@ export type TokenStanding = { account: Account; token: Token }
 /** A request for units of an account's budget of one UTC day. `limit` is that of the current plan. */
 export type QuotaRequest = { account: number; day: Day; limit: number; requested: number; holder: string }
 
-/**
- * `granted` units belong to the caller. A single unit is spent immediately; several are a lease that the caller must
- * settle. 0 with `retryLater` means that other holders are returning unused units, so the caller should retry soon. 0
- * without it means that the budget is spent. `used` counts spent units, `leased` the units of all leases.
- */
-export type QuotaGrant = { granted: number; used: number; leased: number; retryLater: boolean }
-
 /** A file to charge to an account's budget of one UTC day. */
 export type FilePurchase = Omit<QuotaRequest, 'requested'> & { file: string }
-
-/**
- * `charged`: one unit was spent. `already_paid`: the account has paid for it on that day. `retry_later`: other holders
- * are returning unused units, so retry soon. `limit_reached`: the budget is spent and the file is not paid for.
- */
-export type FilePayment = { outcome: 'charged' | 'already_paid' | 'retry_later' | 'limit_reached'; used: number }
 
 /** The units of a lease that calls spent, and those that are returned unused. */
 export type Settlement = { account: number; day: Day; holder: string; spent: number; returned: number }
@@ -99,7 +87,8 @@ export interface Ledger {
 
   /**
    * Takes units: a lease of up to `requested` units while more than 1,000 are left, otherwise one unit, spent
-   * immediately. A holder is silent if it has not called takeQuota, settleQuota or heartbeat for 2 seconds. Leases of
+   * immediately. A holder is silent if it has not called takeQuota, settleQuota, payForFile or heartbeat for 2
+   * seconds. Leases of
    * silent holders count as spent. If all holders are silent, the ledger was unavailable, and their silence is counted
    * from this call on.
    */

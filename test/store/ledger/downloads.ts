@@ -1,7 +1,8 @@
 /** Files that are paid for: one unit an account, file and day, whoever asks and however often. */
 
 import assert from 'node:assert/strict'
-import type { FilePayment, FilePurchase, Ledger } from '../../../src/store/port/ledger.ts'
+import type { FilePayment } from '../../../src/accounts/budget-arithmetic.ts'
+import type { FilePurchase, Ledger } from '../../../src/store/port/ledger.ts'
 import type { Day } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 import { type LedgerEngine, made, NOW, on, TODAY } from './engine.ts'
@@ -91,6 +92,15 @@ export function downloads(engine: LedgerEngine): void {
     await ledger.heartbeat('two', clock.now)
     await ledger.payForFile(purchase())
     assert.equal(await ledger.heartbeat('two', NOW), 2)
+  })
+
+  on(engine, 'a payment for a file that is paid for already is a heartbeat', async ({ ledger, clock }) => {
+    await ledger.payForFile(purchase())
+    clock.now += 2
+    await ledger.heartbeat('two', clock.now)
+    await ledger.payForFile(purchase())
+    clock.now += 1
+    assert.equal(await ledger.heartbeat('two', clock.now), 2)
   })
 }
 

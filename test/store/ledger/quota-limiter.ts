@@ -2,7 +2,8 @@
  * A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises.
  */
 
-import type { Ledger, QuotaGrant } from '../../../src/store/port/ledger.ts'
+import type { QuotaGrant } from '../../../src/accounts/budget-arithmetic.ts'
+import type { Ledger } from '../../../src/store/port/ledger.ts'
 import { TODAY } from './engine.ts'
 
 export type Budget = { account: number; limit: number }

@@ -1,8 +1,16 @@
 /** A set of locked budgets with their token leases: applies quota calls in memory, and returns what to write. */
 
-import { leaseSize } from '../../../accounts/quota-lease-rules.ts'
+import {
+  type BudgetUnits,
+  chargeFile,
+  type FilePayment,
+  grantUnits,
+  type QuotaGrant,
+  refundUnit,
+  settleUnits,
+} from '../../../accounts/budget-arithmetic.ts'
 import type { Day } from '../../../values/time.ts'
-import type { FilePayment, FilePurchase, QuotaGrant, QuotaRequest, Settlement } from '../../port/ledger.ts'
+import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
 
 /** The account and the day of a budget. */
 export type BudgetKey = { account: number; day: Day }
@@ -36,41 +44,30 @@ export class BudgetSet {
 
   /** `live`: the number of live processes that may need units, including the requester. */
   grant(request: QuotaRequest, live: number): QuotaGrant {
-    const budget = this.#budgetOf(request)
-    const { used, leased } = budget
-    const available = request.limit - used - leased
-    if (available <= 0) return { granted: 0, used, leased, retryLater: leased > 0 }
-    const granted = leaseSize(available, request.requested, live)
-    if (granted === 1) this.#addUsed(budget, 1)
-    else this.#setLease(budget, request.holder, (budget.leases.get(request.holder) ?? 0) + granted)
-    return { granted, used: budget.used, leased: budget.leased, retryLater: false }
+    const { grant, units } = grantUnits(this.#unitsOf(request, request.holder), request, live)
+    this.#setUnits(request, request.holder, units)
+    return grant
   }
 
-  pay({ file, ...request }: FilePurchase): FilePayment {
-    const paid = { account: request.account, day: request.day, file }
-    const key = paidFileName(paid)
-    if (this.#paid.has(key)) return { outcome: 'already_paid', used: this.#budgetOf(request).used }
-    const { granted, used, retryLater } = this.grant({ ...request, requested: 1 }, 1)
-    if (granted === 0) return { outcome: retryLater ? 'retry_later' : 'limit_reached', used }
-    this.#paid.add(key)
-    this.#newlyPaid.push(paid)
-    return { outcome: 'charged', used }
+  pay({ file, limit, holder, account, day }: FilePurchase): FilePayment {
+    const paidFile = { account, day, file }
+    const isPaid = this.#paid.has(paidFileName(paidFile))
+    const { payment, units } = chargeFile(this.#unitsOf(paidFile, holder), limit, isPaid)
+    this.#setUnits(paidFile, holder, units)
+    if (payment.outcome === 'charged') {
+      this.#paid.add(paidFileName(paidFile))
+      this.#newlyPaid.push(paidFile)
+    }
+    return payment
   }
 
-  /** A silent holder has no lease any more, so settling changes nothing. */
   settle(settlement: Settlement): void {
-    const { holder, spent, returned } = settlement
-    const budget = this.#budgetOf(settlement)
-    const units = budget.leases.get(holder)
-    if (units === undefined) return
-    const settledUnits = Math.min(spent + returned, units)
-    this.#setLease(budget, holder, units - settledUnits)
-    if (spent > 0) this.#addUsed(budget, Math.min(spent, settledUnits))
+    const { holder } = settlement
+    this.#setUnits(settlement, holder, settleUnits(this.#unitsOf(settlement, holder), settlement))
   }
 
   refund(key: BudgetKey): void {
-    const budget = this.#budgetOf(key)
-    if (budget.used > 0) this.#addUsed(budget, -1)
+    this.#setUnits(key, null, refundUnit(this.#unitsOf(key, null)))
   }
 
   /** The changes to write. A lease without units is to be deleted. */
@@ -86,17 +83,20 @@ export class BudgetSet {
     return this.#budgets.get(budgetName(key))!
   }
 
-  #addUsed(budget: OpenBudget, units: number): void {
-    budget.used += units
-    budget.isChanged = true
+  /** The units of a budget. `holder`: whose lease is the own one; null for none. */
+  #unitsOf(key: BudgetKey, holder: string | null): BudgetUnits {
+    const { used, leased, leases } = this.#budgetOf(key)
+    return { used, leased, ownLease: holder === null ? 0 : (leases.get(holder) ?? 0) }
   }
 
-  #setLease(budget: OpenBudget, holder: string, units: number): void {
+  #setUnits(key: BudgetKey, holder: string | null, { used, leased, ownLease }: BudgetUnits): void {
+    const budget = this.#budgetOf(key)
+    if (used !== budget.used) Object.assign(budget, { used, isChanged: true })
+    if (holder === null || leased === budget.leased) return
     const { account, day } = budget
-    budget.leased += units - (budget.leases.get(holder) ?? 0)
-    if (units > 0) budget.leases.set(holder, units)
-    else budget.leases.delete(holder)
-    this.#changedLeases.set(`${budgetName(budget)} ${holder}`, { account, day, holder, units })
+    budget.leased = leased
+    budget.leases.set(holder, ownLease)
+    this.#changedLeases.set(`${budgetName(budget)} ${holder}`, { account, day, holder, units: ownLease })
   }
 }
 

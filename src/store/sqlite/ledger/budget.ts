@@ -1,16 +1,22 @@
 /** The daily budgets on SQLite: spent units, leases of processes, and live processes. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { classifyHolders, LEASE_TIMEOUT_SECONDS, leaseSize } from '../../../accounts/quota-lease-rules.ts'
+import {
+  type BudgetUnits,
+  chargeFile,
+  type FilePayment,
+  grantUnits,
+  type QuotaGrant,
+  refundUnit,
+  settleUnits,
+} from '../../../accounts/budget-arithmetic.ts'
+import { classifyHolders, LEASE_TIMEOUT_SECONDS } from '../../../accounts/quota-lease-rules.ts'
 import type { Day, Instant } from '../../../values/time.ts'
-import type { QuotaGrant, QuotaRequest, Settlement } from '../../port/ledger.ts'
-import { sqliteDownloadWrites } from './downloads.ts'
+import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
+import { sqliteDownloadReads, sqlitePaymentRecorder } from './downloads.ts'
 
 /** Records a heartbeat. Returns the number of live processes, including this one. */
 type RecordHeartbeat = (now: Instant, holder: string) => number
-
-/** Adds to the spent units of a day's budget. */
-type AddUsed = (account: number, day: Day, units: number) => void
 
 export function sqliteBudgetReads(database: DatabaseSync) {
   const read = database.prepare('select used from budget where account = ? and day = ?')
@@ -19,69 +25,67 @@ export function sqliteBudgetReads(database: DatabaseSync) {
   }
 }
 
+/** Each call is written completely or not at all, so a unit and a payment are written together. */
 export function sqliteBudgetWrites(database: DatabaseSync) {
   const recordHeartbeat = heartbeatRecorder(database)
-  const spend = usedAdder(database)
-  const refund = database.prepare('update budget set used = used - 1 where account = ? and day = ? and used > 0')
-  const settle = leaseSettler(database, spend)
-  const takeQuota = quotaGranter(database, recordHeartbeat, spend)
+  const budgetUnits = budgetUnitStatements(database)
+  const { isPaid } = sqliteDownloadReads(database)
+  const recordPayment = sqlitePaymentRecorder(database)
   return {
-    takeQuota,
-    ...sqliteDownloadWrites(database, takeQuota),
+    takeQuota(now: Instant, request: QuotaRequest): QuotaGrant {
+      const live = recordHeartbeat(now, request.holder)
+      return budgetUnits.update(request, request.holder, (units) => grantUnits(units, request, live)).grant
+    },
+    payForFile(now: Instant, { file, limit, holder, account, day }: FilePurchase): FilePayment {
+      recordHeartbeat(now, holder)
+      const pay = (units: BudgetUnits) => chargeFile(units, limit, isPaid(account, day, file))
+      const { payment } = budgetUnits.update({ account, day }, holder, pay)
+      if (payment.outcome === 'charged') recordPayment(account, day, file)
+      return payment
+    },
     settleQuota(now: Instant, settlements: readonly Settlement[]): void {
       for (const holder of new Set(settlements.map((settlement) => settlement.holder))) recordHeartbeat(now, holder)
-      for (const settlement of settlements) settle(settlement)
+      for (const settlement of settlements)
+        budgetUnits.update(settlement, settlement.holder, (units) => ({ units: settleUnits(units, settlement) }))
     },
-    refundUnit: (_now: Instant, account: number, day: Day): void => void refund.run(account, day),
+    refundUnit: (_now: Instant, account: number, day: Day): void =>
+      void budgetUnits.update({ account, day }, null, (units) => ({ units: refundUnit(units) })),
     heartbeat: recordHeartbeat,
   }
 }
 
-function quotaGranter(database: DatabaseSync, recordHeartbeat: RecordHeartbeat, spend: AddUsed) {
+/** Reads the units of a budget, and writes those that a call changes. */
+function budgetUnitStatements(database: DatabaseSync) {
   const read = database.prepare(
     `select coalesce((select used from budget where account = ?1 and day = ?2), 0) as used,
-       coalesce((select sum(units) from token_lease where account = ?1 and day = ?2), 0) as held`,
+       coalesce(sum(units), 0) as leased, coalesce(sum(units) filter (where holder = ?3), 0) as ownLease
+     from token_lease where account = ?1 and day = ?2`,
   )
-  const addLease = database.prepare(
-    'insert into token_lease (account, day, holder, units) values (?, ?, ?, ?) on conflict do update set units = units + excluded.units',
+  const setUsed = database.prepare(
+    'insert into budget (account, day, used) values (?, ?, ?) on conflict do update set used = excluded.used',
   )
-  return (now: Instant, { account, day, limit, requested, holder }: QuotaRequest): QuotaGrant => {
-    const live = recordHeartbeat(now, holder)
-    const { used, held } = read.get(account, day) as { used: number; held: number }
-    const available = limit - used - held
-    if (available <= 0) return { granted: 0, used, leased: held, retryLater: held > 0 }
-    const granted = leaseSize(available, requested, live)
-    if (granted > 1) {
-      addLease.run(account, day, holder, granted)
-      return { granted, used, leased: held + granted, retryLater: false }
-    }
-    spend(account, day, 1)
-    return { granted, used: used + 1, leased: held, retryLater: false }
-  }
-}
-
-/** A holder that was silent for too long has no lease: its units are spent already, and settling changes nothing. */
-function leaseSettler(database: DatabaseSync, spend: AddUsed) {
-  const read = database.prepare('select units from token_lease where account = ? and day = ? and holder = ?')
-  const reduceLease = database.prepare(
-    'update token_lease set units = units - ? where account = ? and day = ? and holder = ?',
+  const setLease = database.prepare(
+    'insert into token_lease (account, day, holder, units) values (?, ?, ?, ?) on conflict do update set units = excluded.units',
   )
   const deleteLease = database.prepare('delete from token_lease where account = ? and day = ? and holder = ?')
-  return ({ account, day, holder, spent, returned }: Settlement): void => {
-    const row = read.get(account, day, holder) as { units: number } | undefined
-    if (row === undefined) return
-    const settled = Math.min(spent + returned, row.units)
-    if (settled < row.units) reduceLease.run(settled, account, day, holder)
-    else deleteLease.run(account, day, holder)
-    if (spent > 0) spend(account, day, Math.min(spent, settled))
+  return {
+    /** `holder`: whose lease is the own one; null for none. */
+    update<Result extends { units: BudgetUnits }>(
+      { account, day }: { account: number; day: Day },
+      holder: string | null,
+      change: (units: BudgetUnits) => Result,
+    ): Result {
+      const before = read.get(account, day, holder) as BudgetUnits
+      const result = change(before)
+      const { used, ownLease } = result.units
+      if (used !== before.used) setUsed.run(account, day, used)
+      if (ownLease !== before.ownLease) {
+        if (ownLease > 0) setLease.run(account, day, holder, ownLease)
+        else deleteLease.run(account, day, holder)
+      }
+      return result
+    },
   }
-}
-
-function usedAdder(database: DatabaseSync): AddUsed {
-  const add = database.prepare(
-    'insert into budget (account, day, used) values (?, ?, ?) on conflict do update set used = used + excluded.used',
-  )
-  return (account, day, units) => void add.run(account, day, units)
 }
 
 /** Removes holders that have ended; the units of their leases count as spent. */
