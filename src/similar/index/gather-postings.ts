@@ -1,4 +1,4 @@
-/** The postings of new wordings, gathered by word: what a new segment is made of. */
+/** Gathers the postings of new documents by term, for a new segment. */
 
 import type { SimilarIndexStore, StoredDocument } from '../../store/port/similar.ts'
 import { type PostingGroup, postingKeyOf } from '../postings/postings.ts'
@@ -6,24 +6,23 @@ import type { IdfTable } from '../query/idf-table.ts'
 import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
 import { countWeight, idf, WEIGHT_LEVELS, weightLevelOf } from '../text/weights.ts'
 
-/** The most wordings of a new segment. */
+/** Maximum number of documents in a new segment. */
 export const MAX_SEGMENT_DOCUMENTS = 4096
-/** Bytes of vectors after which no more are taken, some three million words: all of them are sorted in memory. */
+/** Stop adding documents at this many bytes of vectors, some three million terms, because they are sorted in memory. */
 const MAX_VECTOR_BYTES = 2 ** 23
-/** Wordings read at a time. */
+/** Documents per read. */
 const DOCUMENTS_PER_READ = 64
 
 /**
- * A word of a page in one number, so that they can be sorted: 26 bits of the word, 12 of the page's place, 8 of the
- * count.
+ * A term of a document packs into one sortable number: 26 bits of the term, 12 of the document's index, 8 of the count.
  */
 const COUNT_RANGE = 2 ** 8
 const DOCUMENT_RANGE = MAX_SEGMENT_DOCUMENTS * COUNT_RANGE
 
-/** A word with its postings in order of place, and how many wordings have it. */
+/** A term with its postings, and its document frequency. */
 export type TermPostings = { term: number; groups: PostingGroup[]; count: number }
 
-/** The wordings above `after`, as many as make one segment; `isFull`: more may follow. */
+/** Returns the documents above `after`, at most one segment's worth. `isFull`: more may follow. */
 export async function readNewDocuments(
   indexing: Pick<SimilarIndexStore, 'documents'>,
   after: number,
@@ -38,7 +37,7 @@ export async function readNewDocuments(
   return { documents, isFull: true }
 }
 
-/** The words of at most 4,096 wordings (ascending), each with its postings. */
+/** Yields the terms of at most 4,096 documents (ascending), each with its postings. */
 export function* gatherPostings(documents: readonly StoredDocument[], idfTable: IdfTable): Generator<TermPostings> {
   const entries = packEntries(documents)
   const lengths = documentLengths(entries, documents.length, idfTable)
@@ -52,7 +51,7 @@ export function* gatherPostings(documents: readonly StoredDocument[], idfTable: 
   }
 }
 
-/** Every word of every wording, in order of word and wording. */
+/** Packs every term of every document, sorted by term and document. */
 function packEntries(documents: readonly StoredDocument[]): Float64Array {
   const vectors = documents.map(({ vector }) => {
     const unpacked = emptyTermVector(256)
@@ -75,8 +74,8 @@ function countOf(entry: number): number {
   return entry % COUNT_RANGE
 }
 
-/** Each word with where its entries begin and end. */
-function* termRanges(entries: Float64Array): Generator<[word: number, from: number, end: number]> {
+/** Yields each term with the range of its entries. */
+function* termRanges(entries: Float64Array): Generator<[term: number, from: number, end: number]> {
   for (let from = 0; from < entries.length; ) {
     const term = Math.floor(entries[from]! / DOCUMENT_RANGE)
     let end = from + 1
@@ -86,7 +85,9 @@ function* termRanges(entries: Float64Array): Generator<[word: number, from: numb
   }
 }
 
-/** The length of each wording's vector by what is known now: it depends little on how many wordings there are. */
+/**
+ * Computes the length of each document's vector with the current IDF, which depends little on the number of documents.
+ */
 function documentLengths(entries: Float64Array, documentCount: number, idfTable: IdfTable): Float64Array {
   const lengths = new Float64Array(documentCount)
   const all = idfTable.documents + documentCount
@@ -99,7 +100,7 @@ function documentLengths(entries: Float64Array, documentCount: number, idfTable:
   return lengths.map((squares) => Math.sqrt(squares))
 }
 
-/** The groups of a word from its wordings by level, which are empty afterwards. */
+/** Builds the posting groups of a term from its documents by level, and empties the levels. */
 function postingGroupsOf(term: number, levels: readonly number[][]): PostingGroup[] {
   const groups: PostingGroup[] = []
   for (let level = WEIGHT_LEVELS - 1; level >= 0; level--) {

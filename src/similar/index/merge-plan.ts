@@ -1,21 +1,18 @@
-/**
- * Which segments are to be merged: the more there are, the dearer a query; the more often they are merged, the dearer a
- * page.
- */
+/** Decides which segments to merge. More segments make queries slower, and more merges make indexing slower. */
 
 import type { Segment } from '../../store/port/similar.ts'
 
-/** Segments that have so few wordings together are always merged. */
+/** Segments with at most this many documents in total are always merged. */
 const MIN_SEGMENT_DOCUMENTS = 64
-/** With so many segments nothing is filed until some are merged: a query reads all of them. */
+/** At this many segments, indexing waits for a merge, because a query reads all segments. */
 export const MOST_SEGMENTS = 32
-/** A segment is merged with those that follow once it has at most so many times their wordings. */
+/** A segment is merged with the following ones if its size is at most this multiple of theirs. */
 const MERGE_RATIO = { busy: 1 / 3, idle: 4 } as const
 
 /**
- * The segments, in their order, of which one is to be made; empty for none. While pages wait, four segments of a size
- * make one four times that size; when none wait, each is more than four times as large as all that follow. Where there
- * are too many all the same, the later half of them.
+ * Returns the segments to merge, in order, or none. While pages wait, four segments of one size become one. When no
+ * page waits, each remaining segment is more than four times as large as all that follow. If there are still too many
+ * segments, returns the later half.
  */
 export function segmentsToMerge(segments: readonly Segment[], load: keyof typeof MERGE_RATIO): readonly Segment[] {
   let following = 0

@@ -1,4 +1,4 @@
-/** Keeps the index of /similar in one process of all, as long as it has the duty: others stand by. */
+/** Maintains the /similar index in one process, which holds a named lock. Other processes stand by. */
 
 import type { DiskSpaceMonitor } from '../../store/disk-space.ts'
 import { type WaitClock, withNamedLock } from '../../store/named-lock.ts'
@@ -11,22 +11,22 @@ export type IndexRun<Told = { progress(progress: IndexProgress): void }> = {
   store: Pick<Store, 'similar' | 'similarIndex' | 'jobs' | 'now'>
   holder: string
   clock: WaitClock
-  /** Where there is too little room on the disk it waits; without, it does not. */
+  /** Pauses the indexer while disk space is low. Without it, the indexer does not check. */
   diskSpace?: Pick<DiskSpaceMonitor, 'wait'>
   reporter: Told
 }
 
-/** One that is kept also when something fails. */
+/** A run that continues after an error. */
 type ContinuousIndexRun = IndexRun<{ progress(progress: IndexProgress): void; failed(error: unknown): void }>
 
-/** Milliseconds until it is looked again whether pages wait. */
+/** Milliseconds between two checks for pending pages. */
 const POLL_MS = 500
-/** Milliseconds until the duty that another process has is asked for again. */
+/** Milliseconds between two attempts to acquire a lock that another process holds. */
 const LOCK_RETRY_MS = 5000
-/** Milliseconds after a fault. */
+/** Milliseconds to wait after an error. */
 const ERROR_RETRY_MS = 10_000
 
-/** Follows what is observed until the signal comes. */
+/** Indexes new observations until the signal aborts. */
 export async function runIndexer(index: ContinuousIndexRun, signal: AbortSignal): Promise<void> {
   const { clock, reporter } = index
   while (!signal.aborted) {
@@ -42,9 +42,9 @@ export async function runIndexer(index: ContinuousIndexRun, signal: AbortSignal)
 }
 
 /**
- * Brings the index up to date once: returns when nothing waits and nothing is left to merge or to sweep, or the signal
- * comes.
- * Null where another process has the duty.
+ * Brings the index up to date once. Returns when no page waits and nothing is left to merge or clean up, or when the
+ * signal aborts.
+ * Returns null if another process holds the lock.
  */
 export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<IndexProgress | null> {
   const ran = await withIndexer(index, signal, async (indexer, until) => {

@@ -1,25 +1,22 @@
-/**
- * Writes a segment: cuts the postings of words that come in order into rows, and their frequencies, and hands both on
- * in portions.
- */
+/** Writes a segment: packs postings and document frequencies into rows and passes them on in batches. */
 
 import type { FrequencyRow, PostingRow } from '../../store/port/similar.ts'
 import { emptyDocumentFrequencies, MAX_ROW_TERMS, packDocumentFrequencies } from '../postings/document-frequencies.ts'
 import { MAX_ROW_POSTINGS, type PostingGroup, packPostingRow } from '../postings/postings.ts'
 import { TERM_BITS } from '../text/term-vector.ts'
 
-/** Postings of a word that a segment keeps, those that matter most: more than a query ever reads. */
+/** Postings of a term that a segment keeps, those with the highest weights. A query never reads more. */
 export const MAX_POSTINGS_PER_TERM = 4096
 /**
- * A row ends before a word that it has no room for once it has so many postings: a word of fewer is never in two rows.
+ * A full row starts at this many postings. It ends before a term that does not fit, so a shorter term is never split.
  */
 const MIN_FULL_ROW_POSTINGS = MAX_ROW_POSTINGS / 2
-/** No row has words of two parts, by which an engine may spread rows: the first eight bits of a word. */
+/** All terms of a row share their first eight bits, by which an engine may partition the rows. */
 const PART_SHIFT = TERM_BITS - 8
-/** Rows handed on at a time: some 20 milliseconds of writing. */
+/** Rows per batch, about 20 milliseconds of writing. */
 const ROWS_PER_BATCH = 1000
 
-/** Where rows go. */
+/** Writes a batch of rows. */
 type WriteRows = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<void>
 
 export class SegmentWriter {
@@ -35,7 +32,10 @@ export class SegmentWriter {
     this.write = write
   }
 
-  /** Adds a word with its groups in order of place; `count`: how many wordings have it, also beyond those groups. */
+  /**
+   * Adds a term with its groups in order of key. `count`: its document frequency, including documents beyond the
+   * groups.
+   */
   add(term: number, groups: readonly PostingGroup[], count: number): void {
     const total = Math.min(MAX_POSTINGS_PER_TERM, postingCount(groups))
     const part = term >>> PART_SHIFT
@@ -50,7 +50,7 @@ export class SegmentWriter {
     this.addFrequency(term, count)
   }
 
-  /** Adds the first wordings of a group, `most` at most; how many. A row that is full ends. */
+  /** Adds at most `maxPostings` documents of a group and returns how many. A full row ends. */
   private addPostings({ key, documents }: PostingGroup, maxPostings: number): number {
     const posted = Math.min(documents.length, maxPostings)
     for (let at = 0; at < posted; ) {
@@ -64,7 +64,7 @@ export class SegmentWriter {
     return posted
   }
 
-  /** True where so much has come together that `flush` should be waited for. */
+  /** Returns true if `flush` should be awaited now. */
   get isFull(): boolean {
     return this.rows.length >= ROWS_PER_BATCH
   }

@@ -1,7 +1,4 @@
-/**
- * The work on the index, step by step: files pages that wait, makes a segment of what is new, merges segments, sweeps
- * old ones.
- */
+/** Maintains the index step by step: files pending pages, writes segments, merges them and removes old ones. */
 
 import type { HeldLock } from '../../store/named-lock.ts'
 import type { Segment } from '../../store/port/similar.ts'
@@ -16,18 +13,18 @@ import { mergeSegments } from './merge-segments.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { Tombstones } from './tombstones.ts'
 
-/** Pages filed since it began, whether more are known to wait, and the wordings that answer. */
+/** Pages filed since the start, whether more are known to wait, and the number of documents in the index. */
 export type IndexProgress = { indexed: number; hasPending: boolean; documents: number }
 
 /** Pages filed in one transaction. */
 const PAGES_PER_TRANSACTION = 256
-/** Rows of old segments removed in one step and transaction: more than merges replace meanwhile. */
+/** Rows of old segments removed in one step and transaction, more than merges replace in that time. */
 const ROWS_PER_CLEANUP = 5000
-/** Wordings that are gone, read or struck off at once. */
+/** Deleted documents read or removed at once. */
 const TOMBSTONES_PER_READ = 5000
-/** Portions of merges in one step: merging keeps up with filing. */
+/** Merge batches per step, so that merging keeps up with indexing. */
 const BATCHES_PER_STEP = 4
-/** Seconds between two notes of how far the index has followed, where nothing else happens. */
+/** Seconds between two updates of the watermark if nothing else happens. */
 const WATERMARK_INTERVAL_SECONDS = 2
 
 export class SimilarIndexer {
@@ -35,11 +32,11 @@ export class SimilarIndexer {
   private readonly store: Pick<Store, 'similar' | 'similarIndex' | 'now'>
   private readonly lock: HeldLock
   private readonly idfCache: IdfCache
-  /** Merges that go on, each of segments behind those of the one before it. */
+  /** Merges in progress. Each one covers segments after those of the merge before it. */
   private readonly merges: { last: number; batches: AsyncGenerator<void, void> }[] = []
-  /** Pages filed since a segment was made of what was new. */
+  /** Pages filed since the last segment was written. */
   private pagesSinceSegment = Number.POSITIVE_INFINITY
-  /** The pages that were filed last, and when they were asked for. */
+  /** The last batch of filed pages, and when it was requested. */
   private lastBatch: { ids: ReadonlySet<number>; requestedAt: Instant } = {
     ids: new Set(),
     requestedAt: Number.NEGATIVE_INFINITY,
@@ -54,9 +51,12 @@ export class SimilarIndexer {
     this.idfCache = createIdfCache(store.similar, Date.now)
   }
 
-  /** Does what comes next, a part of a second; false where there was nothing to do. Throws where the duty is lost. */
+  /**
+   * Does the next piece of work, within a fraction of a second. Returns false if there was none. Throws if the lock is
+   * lost.
+   */
   async step(): Promise<boolean> {
-    await yieldToEventLoop() // an engine may answer without ever leaving the event loop a turn
+    await yieldToEventLoop() // an engine may answer without yielding to the event loop
     const segmentsBefore = await this.store.similar.segments()
     const hasCapacity = segmentsBefore.length < MOST_SEGMENTS
     const filed = hasCapacity && (await this.indexPages())
@@ -66,11 +66,11 @@ export class SimilarIndexer {
     const segments = flushed ? await this.store.similar.segments() : segmentsBefore
     this.progress.documents = segments.reduce((sum, { documents }) => sum + documents, 0)
     const merged = await this.advanceMerges(segments)
-    const swept = await this.cleanUp()
-    return filed || flushed || merged || swept
+    const cleaned = await this.cleanUp()
+    return filed || flushed || merged || cleaned
   }
 
-  /** Files some pages; true where there were any. */
+  /** Files some pages. Returns true if there were any. */
   private async indexPages(): Promise<boolean> {
     const requestedAt = await this.store.now()
     const pages = await this.store.similarIndex.pending(PAGES_PER_TRANSACTION)
@@ -86,7 +86,9 @@ export class SimilarIndexer {
     return true
   }
 
-  /** Notes, now and then, that all of before then is in the index, and drops what forgotten names said alone. */
+  /**
+   * Records now and then that the index contains everything before `until`, and removes documents of forgotten names.
+   */
   private async advanceWatermark(until: Instant): Promise<void> {
     if (until < this.indexedUntil + WATERMARK_INTERVAL_SECONDS && until >= this.indexedUntil) return
     this.requireWritten(await this.store.similarIndex.filePages(this.lock.hold, []))
@@ -94,7 +96,7 @@ export class SimilarIndexer {
     this.indexedUntil = until
   }
 
-  /** Makes a segment of wordings that no segment has; true where there were any. */
+  /** Writes a segment of the documents that no segment contains. Returns true if there were any. */
   private async writeSegment(end: number): Promise<boolean> {
     const { documents, isFull } = await readNewDocuments(this.store.similarIndex, end)
     this.pagesSinceSegment = isFull ? MAX_SEGMENT_DOCUMENTS : 0
@@ -110,9 +112,7 @@ export class SimilarIndexer {
     return true
   }
 
-  /**
-   * Strikes off what was noted as gone on account of segments that were begun behind the last one, and never published.
-   */
+  /** Removes the tombstones of segments that were started after the last one and never published. */
   private async purgeTombstonesAfter(end: number): Promise<void> {
     for (let after = end; ; ) {
       const tombstones = await this.store.similarIndex.tombstones(after, Number.MAX_SAFE_INTEGER, TOMBSTONES_PER_READ)
@@ -123,17 +123,17 @@ export class SimilarIndexer {
   }
 
   /**
-   * Begins a merge where one is due behind those that go on, and goes on with the last, smallest one: a large one takes
-   * hours, and what comes in meanwhile must not pile up. True where there was any.
+   * Starts a merge if one is due after those in progress, and continues the last and smallest one. A large merge takes
+   * hours, and new segments must not accumulate during that time. Returns true if a merge was in progress.
    */
   private async advanceMerges(segments: readonly Segment[]): Promise<boolean> {
     const last = this.merges.at(-1)?.last ?? Number.NEGATIVE_INFINITY
     const isBusy = this.progress.hasPending || this.pagesSinceSegment >= MAX_SEGMENT_DOCUMENTS
-    const parts = segmentsToMerge(
+    const merged = segmentsToMerge(
       segments.filter(({ first }) => first > last),
       isBusy ? 'busy' : 'idle',
     )
-    if (parts.length > 0) this.merges.push({ last: parts.at(-1)!.last, batches: this.mergeParts(parts) })
+    if (merged.length > 0) this.merges.push({ last: merged.at(-1)!.last, batches: this.mergeParts(merged) })
     if (this.merges.length === 0) return false
     for (let portion = 0; portion < BATCHES_PER_STEP && this.merges.length > 0; portion++)
       if ((await this.merges.at(-1)!.batches.next()).done) this.merges.pop()
@@ -141,21 +141,21 @@ export class SimilarIndexer {
   }
 
   /**
-   * Makes one segment of several; yields whenever something else may have its turn. Where it ends before all that is
-   * gone was struck off, the rest is noted in vain, until the next merge.
+   * Merges several segments into one, and yields so that other work can run. If it ends before all tombstones are
+   * removed, the rest has no effect until the next merge.
    */
-  private async *mergeParts(parts: readonly Segment[]): AsyncGenerator<void, void> {
+  private async *mergeParts(merged: readonly Segment[]): AsyncGenerator<void, void> {
     const { similar, similarIndex: indexing } = this.store
-    const [first, last] = [parts[0]!.first, parts.at(-1)!.last]
+    const [first, last] = [merged[0]!.first, merged.at(-1)!.last]
     const tombstones = yield* this.readTombstones(first, last)
     const { segment, writer } = await this.beginSegment(first, last)
-    const numbers = parts.map((part) => part.segment)
+    const numbers = merged.map((part) => part.segment)
     const source = {
       frequencies: similar.frequencies.bind(similar),
       rows: indexing.rows.bind(indexing),
     }
     yield* mergeSegments(source, numbers, tombstones, writer)
-    const documents = parts.reduce((sum, part) => sum + part.documents, -tombstones.found)
+    const documents = merged.reduce((sum, part) => sum + part.documents, -tombstones.found)
     this.requireWritten(await indexing.publishSegment(this.lock.hold, segment, Math.max(0, documents)))
     this.needsCleanup = true
     for (const purged of tombstones.batches(TOMBSTONES_PER_READ)) {

@@ -1,9 +1,9 @@
-/** Frequencies, how many wordings have a word, packed in rows of some hundred words. */
+/** Packs document frequencies into rows of some hundred terms. */
 
 import { BitReader, BitWriter, riceParameterFor } from '../text/bits.ts'
 import { TERM_BITS } from '../text/term-vector.ts'
 
-/** The most words of a row. */
+/** Maximum number of terms in a row. */
 export const MAX_ROW_TERMS = 512
 
 const ROW_SIZE_BITS = 10
@@ -11,10 +11,13 @@ const RICE_PARAMETER_BITS = 5
 const writer = new BitWriter()
 const reader = new BitReader()
 
-/** Words, ascending, and how many wordings have each; as many as `size`. The arrays may be longer. */
+/** Terms, ascending, and the document frequency of each. `size` entries are in use, and the arrays may be longer. */
 export type DocumentFrequencies = { size: number; terms: Uint32Array; counts: Uint32Array }
 
-/** Packs the words from `from` to `end` (not included): how many, the first, then each one's distance and its count. */
+/**
+ * Packs the terms from `from` to `end` (exclusive): their number, the first term, then the difference and the frequency
+ * of each.
+ */
 export function packDocumentFrequencies(
   { terms, counts }: DocumentFrequencies,
   from: number,
@@ -31,7 +34,7 @@ export function packDocumentFrequencies(
   return writer.take()
 }
 
-/** Unpacks a row into arrays that have room for 512 words. RangeError where the row says that it has more, or none. */
+/** Unpacks a row into arrays with room for 512 terms. Throws RangeError if the row claims more terms, or none. */
 export function unpackDocumentFrequencies(row: Uint8Array, into: DocumentFrequencies): void {
   reader.open(row)
   into.size = reader.readBits(ROW_SIZE_BITS)

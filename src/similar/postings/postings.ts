@@ -1,12 +1,12 @@
-/** Postings, which page says which word and how much the word matters to it, packed in rows of about a hundred. */
+/** Packs postings (which document contains which term, with which weight) into rows of about a hundred. */
 
 import { BitReader, BitWriter, bitLength, riceParameterFor } from '../text/bits.ts'
 import { TERM_BITS } from '../text/term-vector.ts'
 import { WEIGHT_LEVELS } from '../text/weights.ts'
 
-/** The postings of a row are at most twice as many as of the shortest row that ends before a word. */
+/** Maximum postings of a row, twice as many as the shortest row that ends before a term. */
 export const MAX_ROW_POSTINGS = 128
-/** The place of the postings of a word that matter most: a word's levels follow one another, the highest first. */
+/** The sort key of a term's postings: the levels of a term follow one another, the highest first. */
 export function postingKeyOf(term: number, level: number): number {
   return term * WEIGHT_LEVELS + (WEIGHT_LEVELS - 1 - level)
 }
@@ -19,7 +19,7 @@ function levelOfKey(key: number): number {
   return WEIGHT_LEVELS - 1 - (key % WEIGHT_LEVELS)
 }
 
-/** Wordings at one place, ascending. */
+/** The documents with one key, ascending. */
 export type PostingGroup = { key: number; documents: Float64Array }
 
 const ROW_LENGTH_BITS = 16
@@ -31,8 +31,9 @@ const writer = new BitWriter()
 const reader = new BitReader()
 
 /**
- * A row of groups with at most 128 wordings in all: its bytes, how many wordings, the smallest of them and the bits of
- * the span above it, then each group's word and level, size and wordings. Stored: the form must never change.
+ * Packs groups of at most 128 documents in total: length of the row, number of documents, the lowest document and the
+ * bits of the range above it. The term and level, size and documents of each group follow. Stored, so the format must
+ * never change.
  */
 export function packPostingRow(groups: readonly PostingGroup[]): Uint8Array<ArrayBuffer> {
   let [count, base, top] = [0, Number.MAX_SAFE_INTEGER, 0]
@@ -85,7 +86,7 @@ function writeDocuments(documents: Float64Array, base: number, span: number): vo
   }
 }
 
-/** The groups of one row. */
+/** Unpacks the groups of one row. */
 export function unpackPostingRow(row: Uint8Array): PostingGroup[] {
   reader.open(row)
   const groups: PostingGroup[] = []
@@ -98,12 +99,12 @@ export function unpackPostingRow(row: Uint8Array): PostingGroup[] {
   return groups
 }
 
-/** Postings of one word. `size` of them; the arrays are as long as what may be read. */
+/** A buffer for the postings of one term. `size` entries are in use, and the capacity of the arrays limits a read. */
 export type PostingBuffer = { size: number; documents: Float64Array; levels: Uint8Array }
 
 const skippedDocuments = new Float64Array(MAX_ROW_POSTINGS)
 
-/** Adds to `found` the postings of a word from rows that lie one after another, as many as it has room for. */
+/** Appends the postings of a term from consecutive rows to `buffer`, as many as fit. */
 export function readPostingsOfTerm(rows: Uint8Array, term: number, buffer: PostingBuffer): void {
   const [first, last] = [postingKeyOf(term, WEIGHT_LEVELS - 1), postingKeyOf(term, 0)]
   reader.open(rows)
@@ -120,8 +121,8 @@ export function readPostingsOfTerm(rows: Uint8Array, term: number, buffer: Posti
 }
 
 /**
- * Reads places and sizes of a row; `readGroup` reads the wordings, or answers false: then the rest is passed over.
- * RangeError where the bytes cannot be a row: whatever they are, no more is read than a row may have.
+ * Reads keys and sizes of a row. `readGroup` reads the documents, or returns false to skip the rest. Throws RangeError
+ * if the bytes are not a valid row. It never reads more postings than a row may have.
  */
 function readPostingRow(readGroup: (key: number, size: number, base: number, span: number) => boolean): void {
   const rowStart = reader.bitPosition

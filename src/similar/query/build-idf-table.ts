@@ -1,4 +1,4 @@
-/** Learns how rare each word is, from the frequencies of all segments. */
+/** Builds the IDF table from the document frequencies of all segments. */
 
 import { randomInt } from 'node:crypto'
 import type { Segment, SimilarReader } from '../../store/port/similar.ts'
@@ -12,21 +12,21 @@ import {
 import { TERM_COUNT } from '../text/term-vector.ts'
 import { DocumentFrequencyHistogram, IdfTable } from './idf-table.ts'
 
-/** Rows of frequencies read at a time: some 50 KB. */
+/** Frequency rows per read, some 50 KB. */
 const ROWS_PER_READ = 64
 
-/** A walk along the words of a segment. */
+/** A cursor over the terms of a segment. */
 export type TermCursor = {
-  /** The word it is at; above all words at the end. */
+  /** The current term, or a number above all terms at the end. */
   term: number
   count: number
-  /** Goes to the next word. A promise only where more has to be read. */
+  /** Advances to the next term. Returns a promise only if more rows must be read. */
   next(): Promise<void> | void
 }
 
 /**
- * A table of rarities as of the segments given, in two walks over their words, none of which is held beside it; the
- * event loop has its turns meanwhile. What a segment that goes had to say is left out from there on.
+ * Builds an IDF table of the given segments in two passes over their terms, without holding them in memory. It yields
+ * to the event loop. If a segment is removed during a pass, its remaining terms are left out.
  */
 export async function buildIdfTable(
   similar: Pick<SimilarReader, 'frequencies'>,
@@ -40,7 +40,7 @@ export async function buildIdfTable(
   return idfTable
 }
 
-/** Takes every word once, with how many wordings of all the segments have it. */
+/** Visits every term once, with its document frequency over all segments. */
 async function forEachTerm(
   similar: Pick<SimilarReader, 'frequencies'>,
   segments: readonly Segment[],
@@ -54,7 +54,7 @@ async function forEachTerm(
   }
 }
 
-/** The words of several segments side by side, each once. */
+/** Merges the terms of several segments, each term once. */
 export async function mergedTermCursor(
   similar: Pick<SimilarReader, 'frequencies'>,
   segments: readonly number[],
@@ -80,7 +80,7 @@ export async function mergedTermCursor(
   return all
 }
 
-/** The words of a segment, ascending, each with how many wordings have it. */
+/** Returns a cursor over a segment's terms, ascending, each with its document frequency. */
 export async function termCursor(similar: Pick<SimilarReader, 'frequencies'>, segment: number): Promise<TermCursor> {
   const row: DocumentFrequencies = emptyDocumentFrequencies(MAX_ROW_TERMS)
   let [rows, at, place, last] = [await similar.frequencies(segment, -1, ROWS_PER_READ), 0, -1, -1]

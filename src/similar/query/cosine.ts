@@ -1,19 +1,16 @@
-/** The cosine of two start pages: how much of what they say is the same, each word by its weight. */
+/** Computes the cosine similarity of two start pages from their weighted terms. */
 
 import type { TermVector } from '../text/term-vector.ts'
 import { countWeight } from '../text/weights.ts'
 import type { IdfTable } from './idf-table.ts'
 
-/**
- * A page that others are compared with: the weight of each of its words, the length of its vector, and where a word is
- * found.
- */
+/** A page to compare with others: the weights of its terms, the length of its vector, and a table to find its terms. */
 export type WeightedDocument = { vector: TermVector; weights: Float64Array; length: number; termTable: TermTable }
 
 /**
- * A word, mixed, lies at the place of its highest bits or in the one after; `factors` has, one place on, what it brings
- * to a dot product for each of a count's weight, and begins with 0. `rest`: the few words for which both places were
- * taken.
+ * A hash table. A hashed term is in the slot of its highest bits or in the next one. `factors`, shifted by one slot,
+ * has what each count weight of the term adds to a dot product. It starts with 0. `overflow`: the few terms whose slots
+ * were both full.
  */
 type TermTable = {
   multiplier: number
@@ -25,7 +22,7 @@ type TermTable = {
 type OverflowTerm = { term: number; factor: number }
 
 const EMPTY_TERM = 2 ** 31 - 1
-/** Places a word: few words meet another one's. */
+/** Slots per term, so that few terms collide. */
 const TABLE_SLOTS_PER_TERM = 8
 
 export function weightDocument(vector: TermVector, idfTable: IdfTable): WeightedDocument {
@@ -42,27 +39,25 @@ export function weightDocument(vector: TermVector, idfTable: IdfTable): Weighted
   return { vector, weights, length: Math.sqrt(squares), termTable: buildTermTable(vector, factors, idfTable.factor) }
 }
 
-/**
- * What both say, each word by its weights in both. Without a branch, since it cannot be foreseen which words both say.
- */
+/** Returns the dot product of both weighted vectors. It has no branches, because matches are unpredictable. */
 export function dotProduct(
   { termTable: { multiplier, shift, terms, factors, overflow } }: WeightedDocument,
   other: TermVector,
 ): number {
-  const { size, terms: others, counts } = other
+  const { size, terms: otherTerms, counts } = other
   let dot = 0
   for (let at = 0; at < size; at++) {
-    const term = others[at]!
-    const place = Math.imul(term, multiplier) >>> shift
-    const here = ((terms[place]! ^ term) - 1) >> 31
-    const after = ((terms[place + 1]! ^ term) - 1) >> 31
-    dot += factors[((place + 1) & here) | ((place + 2) & after)]! * countWeight(counts[at]!)
+    const term = otherTerms[at]!
+    const slot = Math.imul(term, multiplier) >>> shift
+    const isInSlot = ((terms[slot]! ^ term) - 1) >> 31
+    const isInNextSlot = ((terms[slot + 1]! ^ term) - 1) >> 31
+    dot += factors[((slot + 1) & isInSlot) | ((slot + 2) & isInNextSlot)]! * countWeight(counts[at]!)
   }
   for (const { term, factor } of overflow) dot += factor * weightOfTerm(other, term)
   return dot
 }
 
-/** The weight of a word's count; 0 for a word that is not said. */
+/** Returns the weight of a term's count, or 0 if the document does not contain the term. */
 function weightOfTerm({ size, terms, counts }: TermVector, term: number): number {
   let [low, high] = [0, size]
   while (low < high) {
@@ -85,15 +80,15 @@ export function vectorLength({ size, terms, counts }: TermVector, idfTable: IdfT
 function buildTermTable({ size, terms }: TermVector, factors: Float64Array, multiplier: number): TermTable {
   const bits = Math.ceil(Math.log2(TABLE_SLOTS_PER_TERM * Math.max(1, size)))
   const [tableSize, shift] = [2 ** bits, 32 - bits]
-  const places = { terms: new Uint32Array(tableSize + 1).fill(EMPTY_TERM), factors: new Float64Array(tableSize + 2) }
+  const slots = { terms: new Uint32Array(tableSize + 1).fill(EMPTY_TERM), factors: new Float64Array(tableSize + 2) }
   const overflow: OverflowTerm[] = []
   for (let at = 0; at < size; at++) {
-    const slot = Math.imul(terms[at]!, multiplier) >>> shift
-    const place = slot + (places.terms[slot] === EMPTY_TERM ? 0 : 1)
-    if (places.terms[place] === EMPTY_TERM) {
-      places.terms[place] = terms[at]!
-      places.factors[place + 1] = factors[at]!
+    const first = Math.imul(terms[at]!, multiplier) >>> shift
+    const slot = first + (slots.terms[first] === EMPTY_TERM ? 0 : 1)
+    if (slots.terms[slot] === EMPTY_TERM) {
+      slots.terms[slot] = terms[at]!
+      slots.factors[slot + 1] = factors[at]!
     } else overflow.push({ term: terms[at]!, factor: factors[at]! })
   }
-  return { multiplier, shift, ...places, overflow }
+  return { multiplier, shift, ...slots, overflow }
 }

@@ -1,6 +1,5 @@
 /**
- * The rarities that a process answers by: learnt again when the index has moved on, and put in use by all processes at
- * the same instants.
+ * Caches the IDF table of a process. It is rebuilt when the index changes, and all processes switch at the same time.
  */
 
 import type { WaitClock } from '../../store/named-lock.ts'
@@ -8,53 +7,50 @@ import type { Segment, SimilarReader } from '../../store/port/similar.ts'
 import { buildIdfTable } from './build-idf-table.ts'
 import type { IdfTable } from './idf-table.ts'
 
-/** Up to so many wordings they are learnt before the answer: then a number hangs on the index alone. */
+/** Up to this many documents, a query waits for the current table, so that its result depends on the index alone. */
 export const MAX_SYNCHRONOUS_DOCUMENTS = 20_000
 /**
- * With more than so many times the wordings they are learnt before the answer too, if nobody watches: rarities of few
- * say little of many.
+ * If the index has grown by more than this factor and `refresh` does not run, a query waits too. The old table says
+ * little about the new documents.
  */
 const MAX_GROWTH_FACTOR = 2
-/** Milliseconds between two looks at the segments. */
+/** Milliseconds between two checks of the segments. */
 const POLL_MS = 1_000
 /**
- * Larger indexes are learnt anew at every look up to so many wordings, at every other one up to twice as many, and so
- * on.
+ * Larger indexes are rebuilt at every check up to this size, at every second check up to twice this size, and so on.
  */
 const DOCUMENTS_PER_POLL = 100_000
 
 type IdfSource = Pick<SimilarReader, 'segments' | 'frequencies'>
 
-/** `isCurrent`: whether they are those of all segments that answer now. */
+/** `isCurrent`: whether the table covers exactly the current segments. */
 export type CurrentIdf = { idfTable: IdfTable; isCurrent: boolean }
 
 export type IdfCache = {
   /**
-   * The rarities in use. Waits if none were learnt, if the index is small, and if nobody watches and it has more than
-   * doubled.
+   * Returns the table in use. Waits if there is none, if the index is small, or if it has more than doubled while
+   * `refresh` does not run.
    */
   current(): Promise<CurrentIdf>
-  /**
-   * Learns them again as the index moves, whether or not anybody asks, until the signal comes. Nothing that fails ends
-   * it.
-   */
+  /** Rebuilds the table when the index changes, even without queries, until the signal aborts. No error ends it. */
   refresh(clock: WaitClock, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Rarities of all segments of a key; null if a segment went before it had been read twice. `from`: in use from then on.
+ * A table of all segments in `key`. `key` is null if a segment was removed before it was read twice. `from`: the time
+ * from which the table is in use.
  */
 type IdfGeneration = { idfTable: IdfTable; key: string | null; from: number }
 
-/**
- * What is learnt lacks less than this share of the wordings, those of segments that went meanwhile: with others it is
- * begun anew.
- */
+/** A table that lacks a larger share of the documents, because segments were removed meanwhile, is built again. */
 const MAX_MISSING_SHARE = 1 / 100
-/** So often, at most. */
+/** The maximum number of attempts. */
 const MAX_BUILD_TRIES = 3
 
-/** `now`: milliseconds of the clock that all processes share. `atOnce`: up to so many wordings an index is small. */
+/**
+ * `now`: the time in milliseconds of a clock that all processes share. `maxSynchronous`: the size up to which an index
+ * is small.
+ */
 export function createIdfCache(
   similar: IdfSource,
   now: () => number,
@@ -71,7 +67,7 @@ class IdfCacheImpl {
   private current: IdfGeneration | null = null
   private next: IdfGeneration | null = null
   private building: Promise<IdfGeneration> | null = null
-  /** When learning began last. */
+  /** When the last build started. */
   private startedAt = Number.NEGATIVE_INFINITY
   private isRefreshing = false
 
@@ -100,13 +96,13 @@ class IdfCacheImpl {
     this.isRefreshing = true
     while (!signal.aborted) {
       await clock.wait(POLL_MS - (this.nowMs() % POLL_MS), signal)
-      if (!signal.aborted) await this.poll().catch(() => {}) // who asks meanwhile hears of it
+      if (!signal.aborted) await this.poll().catch(() => {}) // a query at this time reports the error
     }
     this.isRefreshing = false
   }
 
   /**
-   * Processes that look at the same instant learn the same, and put it in use at the same instant, one period later.
+   * Processes that check at the same time build the same table. They switch to it at the same time, one period later.
    */
   private async poll(): Promise<void> {
     const polledAt = Math.floor(this.nowMs() / POLL_MS) * POLL_MS
@@ -123,7 +119,7 @@ class IdfCacheImpl {
     return this.current
   }
 
-  /** Where it is watched, all processes go by the same rarities rather than by the newest. */
+  /** While `refresh` runs, all processes use the same table instead of the newest one. */
   private mustWait(segments: readonly Segment[], { idfTable }: IdfGeneration): boolean {
     return (
       this.isSmall(segments) || (!this.isRefreshing && MAX_GROWTH_FACTOR * idfTable.documents < documentsIn(segments))
@@ -139,7 +135,7 @@ class IdfCacheImpl {
     return passed >= period || passed < 0
   }
 
-  /** One learning at a time, whoever asks for it. */
+  /** Runs one build at a time, for all callers. */
   private build(from: number): Promise<IdfGeneration> {
     this.building ??= this.buildNow(from).finally(() => {
       this.building = null
@@ -149,13 +145,16 @@ class IdfCacheImpl {
 
   private async buildNow(from: number): Promise<IdfGeneration> {
     this.startedAt = this.nowMs()
-    const [idfTable, whole] = await buildCompleteIdf(this.similar)
-    this.next = { idfTable, key: whole && segmentsKey(whole), from }
+    const [idfTable, complete] = await buildCompleteIdf(this.similar)
+    this.next = { idfTable, key: complete && segmentsKey(complete), from }
     return this.next
   }
 }
 
-/** What is learnt, and of which segments where none went before it had been read twice: then it may lack words. */
+/**
+ * Returns the table and its segments. The segments are null if one was removed before it was read twice, so that terms
+ * may be missing.
+ */
 async function buildCompleteIdf(similar: IdfSource): Promise<[IdfTable, readonly Segment[] | null]> {
   for (let tries = 1; ; tries++) {
     const segments = await similar.segments()
@@ -168,7 +167,7 @@ async function buildCompleteIdf(similar: IdfSource): Promise<[IdfTable, readonly
   }
 }
 
-/** Milliseconds, a whole number of looks. */
+/** Milliseconds, a multiple of POLL_MS. */
 function refreshPeriodMs(segments: readonly Segment[]): number {
   return POLL_MS * Math.max(1, Math.ceil(documentsIn(segments) / DOCUMENTS_PER_POLL))
 }

@@ -1,6 +1,4 @@
-/**
- * Finds the wordings closest to a page: candidates by their postings alone, and the closest of them by exact cosines.
- */
+/** Finds the documents nearest to a page: candidates by their postings, then the best of them by exact cosine. */
 
 import type { SimilarReader } from '../../store/port/similar.ts'
 import { MAX_ROW_POSTINGS, type PostingBuffer, postingKeyOf, readPostingsOfTerm } from '../postings/postings.ts'
@@ -11,13 +9,10 @@ import type { IdfTable } from './idf-table.ts'
 import { chooseQueryTerms, QUERY_LIMITS } from './query-terms.ts'
 import { ScoreAccumulator } from './score-accumulator.ts'
 
-/** A wording and its similarity in ten thousandths: at most 9,999, since another wording is never the same. */
+/** A document and its similarity in ten-thousandths: at most 9,999, because another document is never equal. */
 export type ScoredDocument = { document: number; score: number }
 
-/**
- * A page that is asked for: its words weighed, its wording (null where none is like it), and whether the rarities are
- * of now.
- */
+/** The page of a query: its weighted terms, its own document (null if it has none), and whether the IDF is current. */
 export type SimilarityQuery = {
   source: WeightedDocument
   idfTable: IdfTable
@@ -25,14 +20,14 @@ export type SimilarityQuery = {
   isCurrent: boolean
 }
 
-/** What is 1 in the unit of a score. */
+/** The score of similarity 1. */
 export const SCORE_SCALE = 10_000
-/** The closest that are looked for, however many are asked for: fewer are the beginning of more. */
+/** The minimum number of results to find. A smaller limit returns the first of them. */
 const MIN_RESULTS = 100
 
 const LEVEL_WEIGHTS = Float64Array.from({ length: WEIGHT_LEVELS }, (_, level) => weightOfLevel(level))
 
-/** Has memory of some 6 MB, for all queries of a process: nothing of a query is left in it while another may begin. */
+/** Holds some 6 MB of buffers for all queries of a process. No query leaves data in them across an await. */
 export class NearestDocuments {
   private readonly similar: SimilarReader
   private readonly scores = new ScoreAccumulator()
@@ -46,7 +41,8 @@ export class NearestDocuments {
   }
 
   /**
-   * The closest wordings, the highest first, 100 of them and some more: read until hardly one more comes among these.
+   * Returns the nearest documents, best first, 100 or somewhat more. Stops when further candidates hardly ever rank
+   * among them.
    */
   async search(query: SimilarityQuery): Promise<ScoredDocument[]> {
     const documents = await this.findCandidates(query)
@@ -69,7 +65,7 @@ export class NearestDocuments {
     return closest
   }
 
-  /** The wordings that share the heaviest words, the best first, by what the postings alone say. */
+  /** Returns the documents that share the heaviest terms, best first, scored by the postings alone. */
   private async findCandidates({ source, idfTable, ownDocument, isCurrent }: SimilarityQuery): Promise<number[]> {
     const { postings, scores } = this
     const chosen = chooseQueryTerms(source, idfTable, ownDocument !== null && isCurrent)
@@ -79,8 +75,8 @@ export class NearestDocuments {
       for (const [at, { term, weight }] of chosen.entries()) {
         postings.size = 0
         readPostingsOfTerm(rows[at]!, term, postings)
-        for (let place = 0; place < postings.size; place++)
-          scores.add(postings.documents[place]!, weight * LEVEL_WEIGHTS[postings.levels[place]!]!)
+        for (let index = 0; index < postings.size; index++)
+          scores.add(postings.documents[index]!, weight * LEVEL_WEIGHTS[postings.levels[index]!]!)
       }
       return scores.topDocuments(QUERY_LIMITS.cosines).filter((document) => document !== ownDocument)
     } finally {
@@ -88,7 +84,7 @@ export class NearestDocuments {
     }
   }
 
-  /** The exact similarities of some wordings, but for those that are 0 or gone. */
+  /** Computes the exact similarities of some documents. Leaves out those that are 0 or deleted. */
   private scoreDocuments(
     documents: readonly number[],
     vectors: readonly (Uint8Array | null)[],

@@ -1,6 +1,4 @@
-/**
- * Which words of a page its neighbours are looked for by: those that weigh most, and of each no more rows than a bound.
- */
+/** Chooses the terms by which a page's neighbours are searched: the heaviest, with bounds on the rows read. */
 
 import { MAX_ROW_POSTINGS } from '../postings/postings.ts'
 import { countWeight } from '../text/weights.ts'
@@ -8,8 +6,8 @@ import type { WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
 
 /**
- * The bounds of a query: words read, rows of postings a word and in all, and wordings whose cosine is reckoned, so many
- * at `first`, then the `next` ones until of these `few` are among the closest.
+ * The limits of a query: terms, rows per term and in total, and exact cosines. The first `first` candidates get an
+ * exact cosine. Then groups of `next` follow, as long as `minNewResults` of a group are among the nearest.
  */
 export const QUERY_LIMITS = {
   terms: 128,
@@ -21,12 +19,11 @@ export const QUERY_LIMITS = {
   minNewResults: 2,
 } as const
 
-/** A word to be read: by so much a posting counts for the whole of a page, and so many rows are worth reading. */
+/** A term to read: the weight of one posting in the page's score, and the number of rows to read. */
 export type QueryTerm = { term: number; weight: number; rows: number }
 
 /**
- * The words that weigh most first; where all pages `areCounted`, this one with them, without those that no other page
- * says.
+ * Returns the heaviest terms first. If the page `isIndexed` itself, terms that only this page contains are left out.
  */
 export function chooseQueryTerms(
   { vector, weights }: WeightedDocument,
@@ -48,7 +45,9 @@ export function chooseQueryTerms(
   return chosen
 }
 
-/** The rows in which a word's postings lie: a word of few is in one, any other may begin in the middle of its first. */
+/**
+ * The number of rows with a term's postings. Few postings are in one row, and others may start in the middle of a row.
+ */
 function rowsForTerm(documentFrequency: number): number {
   return documentFrequency < MAX_ROW_POSTINGS / 2 ? 1 : 1 + Math.ceil(documentFrequency / MAX_ROW_POSTINGS)
 }

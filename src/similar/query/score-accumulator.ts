@@ -1,17 +1,17 @@
-/** Scores of wordings added up, and the best of them, in memory of fixed size that stays near the processor. */
+/** Adds up the scores of documents and finds the highest, in fixed memory that fits the processor cache. */
 
-/** The most that can be added; what comes after is left out. */
+/** The maximum number of added scores. Further ones are ignored. */
 const MAX_SCORES = 2 ** 18
-/** Sums are first kept by cells, each of which several wordings may share: they are at most too high. */
+/** Sums are first kept per cell. Several documents may share a cell, so its sum can only be too high. */
 const CELL_BITS = 16
 const CELLS = 2 ** CELL_BITS
-/** Of so many cells as wordings are wanted, and a quarter more, the wordings are then looked at one by one. */
+/** Documents in this multiple of `limit` cells are summed individually. */
 const CELL_OVERSAMPLING = 1.25
-/** Bits of a score that do not count for the bar. */
+/** The low bits of a score that the threshold ignores. */
 const IGNORED_SCORE_BITS = 19
 /**
- * The most wordings that are looked at one by one; half of them only such as just reach the bar, of which there may be
- * very many.
+ * The maximum number of documents summed individually. Half of them may be documents that just reach the threshold, of
+ * which there can be very many.
  */
 const MAX_CANDIDATES = 4096
 
@@ -21,7 +21,7 @@ export class ScoreAccumulator {
   private readonly cells = new Float32Array(CELLS)
   private size = 0
 
-  /** Adds to the score of a wording. */
+  /** Adds to the score of a document. */
   add(document: number, score: number): void {
     if (this.size === MAX_SCORES) return
     this.documents[this.size] = document
@@ -29,13 +29,13 @@ export class ScoreAccumulator {
     this.cells[cellOf(document)]! += score
   }
 
-  /** All scores are nothing again. */
+  /** Resets all scores to 0. */
   clear(): void {
     this.cells.fill(0)
     this.size = 0
   }
 
-  /** The wordings with the highest scores, the highest first, at most `limit`. */
+  /** Returns the documents with the highest scores, highest first, at most `limit`. */
   topDocuments(limit: number): number[] {
     const threshold = scoreThreshold(this.cells, Math.ceil(CELL_OVERSAMPLING * limit))
     const { documents, scores, size } = this.sumCandidates(threshold)
@@ -43,7 +43,7 @@ export class ScoreAccumulator {
     return best.slice(0, limit).map((at) => documents[at]!)
   }
 
-  /** The wordings whose cells reach a bar, each with its own sum. */
+  /** Sums the scores of each document whose cell reaches the threshold. */
   private sumCandidates(threshold: ScoreThreshold): { documents: Float64Array; scores: Float32Array; size: number } {
     const [table, documents, scores] = [
       new Uint16Array(4 * MAX_CANDIDATES),
@@ -55,14 +55,14 @@ export class ScoreAccumulator {
       const document = this.documents[at]!
       const cell = cellOf(document)
       if (this.cells[cell]! < threshold.min) continue
-      let place = cell & (table.length - 1)
-      while (table[place] !== 0 && documents[table[place]!] !== document) place = (place + 1) & (table.length - 1)
-      if (table[place] === 0) {
+      let slot = cell & (table.length - 1)
+      while (table[slot] !== 0 && documents[table[slot]!] !== document) slot = (slot + 1) & (table.length - 1)
+      if (table[slot] === 0) {
         if (size === MAX_CANDIDATES || (size >= MAX_CANDIDATES / 2 && this.cells[cell]! < threshold.next)) continue
-        table[place] = ++size
+        table[slot] = ++size
         documents[size] = document
       }
-      scores[table[place]!]! += this.scores[at]!
+      scores[table[slot]!]! += this.scores[at]!
     }
     return { documents: documents.subarray(1), scores: scores.subarray(1), size }
   }
@@ -72,7 +72,7 @@ function cellOf(document: number): number {
   return Math.imul(document, 0x9e3779b1) >>> (32 - CELL_BITS)
 }
 
-/** At least so many reach `least`; fewer reach `above`, which is a sixteenth of an octave higher. */
+/** Enough cells reach `min`. Fewer reach `next`, which is a sixteenth of an octave higher. */
 type ScoreThreshold = { min: number; next: number }
 
 function scoreThreshold(scores: Float32Array, limit: number): ScoreThreshold {

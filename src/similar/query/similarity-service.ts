@@ -1,4 +1,4 @@
-/** Answers /similar: the wordings closest to that of a page, and the names whose start pages say them. */
+/** Answers /similar: the documents nearest to that of a page, and the names whose start pages contain them. */
 
 import type { PageOfName } from '../../store/port/similar.ts'
 import type { Store } from '../../store/port/store.ts'
@@ -16,12 +16,13 @@ import { weightDocument } from './cosine.ts'
 import { createIdfCache, type IdfCache } from './idf-cache.ts'
 import { NearestDocuments, SCORE_SCALE, type ScoredDocument } from './nearest-documents.ts'
 
-/** Who answers /similar in one process. */
+/** Answers /similar in one process. */
 export interface SimilarityService {
   /**
-   * The domains whose start pages read most like that of `name`, at most `limit` (1 to 100), highest first, ties by
-   * name, without itself; null where no start-page text is on record, none where it has no word. similarity: 0 to 1
-   * with four decimals, and 1 only where the same words are said the same number of times.
+   * Returns the domains whose start pages are most similar to that of `name`, at most `limit` (1 to 100). The most
+   * similar come first, ties are in order of name, and `name` itself is left out. Returns null if no start-page text is
+   * on record, and no rows if the text has no term.
+   * similarity: 0 to 1 with four decimals, and 1 only if both pages contain the same terms equally often.
    */
   similar(name: DomainName, limit: number): Promise<SimilarRow[] | null>
 }
@@ -60,7 +61,7 @@ export function openSimilarityService(
   }
 }
 
-/** Rows of wordings in order of their score, names bytewise where it is equal. */
+/** Returns rows in the order of their documents' scores, and by name (bytewise) within one score. */
 async function similarRows(
   similar: Pick<Store['similar'], 'names'>,
   scored: readonly ScoredDocument[],
@@ -68,8 +69,8 @@ async function similarRows(
   limit: number,
 ): Promise<SimilarRow[]> {
   const rows: { target: DomainName; score: number }[] = []
-  // A wording may have no name by now, or the page's own alone, by what it said before: then those that follow have its
-  // place.
+  // A document may have no name any more, or only the name of the query with its previous text. Then the next documents
+  // take its place.
   for (let from = 0; rows.length < limit && from < scored.length; ) {
     const threshold = scored[from + limit - rows.length - 1]?.score ?? 0
     const wanted = scored.slice(from).filter(({ score }) => score >= threshold)
@@ -85,7 +86,7 @@ async function similarRows(
   return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / SCORE_SCALE }))
 }
 
-/** What a page says, and the wording it has or shares; null for a page without a word too. */
+/** Reads the vector of a page and its own or shared document. Returns null also for a page without terms. */
 async function readPageVector(
   similar: Pick<Store['similar'], 'findDocument'>,
   page: PageOfName,

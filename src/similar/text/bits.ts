@@ -1,23 +1,17 @@
-/**
- * Bits one after another, most significant first: how vectors and postings are packed (Golomb-Rice and Elias gamma
- * codes).
- */
+/** Reads and writes bit sequences, most significant bit first, with Golomb-Rice and Elias gamma codes. */
 
-/** Bits that one look at the bytes surely gives, wherever it begins in a byte. */
+/** Bits that one read of the bytes returns at any position within a byte. */
 const WINDOW_BITS = 25
 /** Bits of a number that are written at a time. */
 const MAX_CHUNK_BITS = 24
 
-/**
- * The Rice parameter for `count` ascending numbers below `span`: the whole part of the logarithm of their mean
- * distance.
- */
+/** The Rice parameter for `count` ascending numbers below `span`: the integer part of log2 of their mean difference. */
 export function riceParameterFor(span: number, count: number): number {
   const mean = span / count
   return mean < 2 ** 32 ? 31 - Math.clz32(Math.max(1, mean)) : 63 - Math.clz32(mean / 2 ** 32)
 }
 
-/** Bits that a whole number below 2^53 needs; 1 for 0. */
+/** Returns the number of bits of an integer below 2^53. Returns 1 for 0. */
 export function bitLength(number: number): number {
   return number < 2 ** 32 ? 32 - Math.clz32(Math.max(1, number)) : 64 - Math.clz32(number / 2 ** 32)
 }
@@ -26,7 +20,7 @@ export class BitWriter {
   private bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1024)
   private position = 0
 
-  /** The `bits` lowest bits of a number, 53 at most. */
+  /** Writes the lowest `bits` bits of a number, at most 53. */
   writeBits(number: number, bits: number): void {
     if (bits > MAX_CHUNK_BITS) {
       this.writeBits(Math.floor(number / 2 ** MAX_CHUNK_BITS), bits - MAX_CHUNK_BITS)
@@ -41,14 +35,14 @@ export class BitWriter {
     this.writeBits(number, bits)
   }
 
-  /** Rice: the number without its lowest `parameter` bits as so many zeros and a one, then these bits. */
+  /** Rice: the number without its lowest `parameter` bits in unary (zeros and a one), then these bits. */
   writeRice(number: number, parameter: number): void {
     this.writeZeros(Math.floor(number / 2 ** parameter))
     this.writeChunk(1, 1)
     this.writeBits(number % 2 ** parameter, parameter)
   }
 
-  /** The bytes so far, a copy; the writer is empty again. */
+  /** Returns a copy of the bytes so far and empties the writer. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.bytes.slice(0, (this.position + 7) >>> 3)
     this.bytes.fill(0, 0, taken.length)
@@ -80,7 +74,7 @@ export class BitWriter {
   }
 }
 
-/** Reads what a writer wrote, after a copy into a buffer of its own: bytes past the end count as zero. */
+/** Reads what a BitWriter wrote, from a copy in its own buffer. Bytes past the end count as zero. */
 export class BitReader {
   private bytes = new Uint8Array(4096)
   private view = new DataView(this.bytes.buffer)
@@ -98,12 +92,12 @@ export class BitReader {
     this.end = 8 * packed.length
   }
 
-  /** False once all whole bytes were read. */
+  /** Returns false after all whole bytes were read. */
   get hasMore(): boolean {
     return this.position < this.end
   }
 
-  /** Where it is, in bits. */
+  /** The position in bits. */
   get bitPosition(): number {
     return this.position
   }
@@ -136,7 +130,7 @@ export class BitReader {
     return (zeros << parameter) | (((window << (zeros + 1)) >>> 1) >>> (31 - parameter))
   }
 
-  /** Reads `size` ascending numbers by their distances from one another, the first from `before`. */
+  /** Reads `size` ascending numbers from their differences. The first difference is from `before`. */
   readAscending(into: Float64Array, from: number, size: number, before: number, parameter: number): void {
     let number = before
     for (let place = from; place < from + size; place++) {
@@ -146,8 +140,8 @@ export class BitReader {
   }
 
   /**
-   * The same of numbers below 2^32 from -1, each followed by a count in gamma. Written out: most of a query's time
-   * passes here.
+   * Reads ascending numbers below 2^32, the first difference from -1, each followed by a count in gamma code. Inlined,
+   * because queries spend most of their time here.
    */
   readCounted(numbers: Uint32Array, counts: Uint32Array, size: number, parameter: number): void {
     const view = this.view
@@ -185,7 +179,7 @@ export class BitReader {
     return zeros * 2 ** parameter + this.readBits(parameter)
   }
 
-  /** Passes over the zeros before a one. */
+  /** Skips the zeros before a one. */
   private skipZeros(): number {
     const begin = this.position
     for (;;) {
@@ -195,7 +189,7 @@ export class BitReader {
     }
   }
 
-  /** The next 25 bits at the top of 32. */
+  /** Returns the next 25 bits in the upper part of 32. */
   private peekWindow(): number {
     return this.view.getUint32(this.position >>> 3) << (this.position & 7)
   }

@@ -1,25 +1,22 @@
-/**
- * The vector of a start page: its words as numbers of 26 bits and how often it says each, packed in some 2.7 bytes a
- * word.
- */
+/** The vector of a start page: its terms as numbers of 26 bits with their counts, packed in some 2.7 bytes per term. */
 
 import { hash } from 'node:crypto'
 import { BitReader, BitWriter, riceParameterFor } from './bits.ts'
 
-/** So many different words there may be: two that share a number count as one. */
+/** Terms have this many bits. Two words with the same number count as one term. */
 export const TERM_BITS = 26
 export const TERM_COUNT = 2 ** TERM_BITS
 
-/** `size` words, ascending, each with its count. The arrays may be longer. */
+/** `size` terms, ascending, each with its count. The arrays may be longer. */
 export type TermVector = { size: number; terms: Uint32Array; counts: Uint32Array }
 
 const COUNT_RANGE = 2 ** 15
-/** A word takes two bits at least. */
+/** A term takes at least two bits. */
 const MAX_TERMS_PER_BYTE = 4
 const writer = new BitWriter()
 const reader = new BitReader()
 
-/** The vector of a text's terms (pairs of hash and count, ascending by hash). */
+/** Returns the vector of a text's terms (pairs of hash and count, ascending by hash). */
 export function termVectorOf(termHashes: Uint32Array): TermVector {
   const pairs = new Float64Array(termHashes.length / 2)
   for (let at = 0; at < pairs.length; at++)
@@ -35,9 +32,7 @@ export function termVectorOf(termHashes: Uint32Array): TermVector {
   return { size, terms, counts }
 }
 
-/**
- * The highest bits of the hash, after its bits were mixed (the finalizer of MurmurHash3). Stored: it must never change.
- */
+/** The highest bits of the hash after the finalizer of MurmurHash3. Stored, so it must never change. */
 function termOfHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)
@@ -45,7 +40,10 @@ function termOfHash(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> (32 - TERM_BITS)
 }
 
-/** Size, then each word as its distance from the one before it and its count. Stored: the form must never change. */
+/**
+ * Packs the size, then the difference from the previous term and the count of each term. Stored, so the format must
+ * never change.
+ */
 export function packTermVector({ size, terms, counts }: TermVector): Uint8Array<ArrayBuffer> {
   writer.writeGamma(size + 1)
   const parameter = riceParameterFor(TERM_COUNT, Math.max(1, size))
@@ -59,8 +57,8 @@ export function packTermVector({ size, terms, counts }: TermVector): Uint8Array<
 }
 
 /**
- * Unpacks into a vector of one's own, whose arrays are replaced by longer ones where they are too short. RangeError
- * where the bytes are too few for as many words as they say.
+ * Unpacks into a vector of the caller and replaces its arrays if they are too short. Throws RangeError if the bytes are
+ * too few for the number of terms that they claim.
  */
 export function unpackTermVector(packed: Uint8Array, into: TermVector): void {
   reader.open(packed)
@@ -75,7 +73,7 @@ export function emptyTermVector(capacity: number): TermVector {
   return { size: 0, terms: new Uint32Array(capacity), counts: new Uint32Array(capacity) }
 }
 
-/** A number of at most 52 bits by which equal vectors are found: the beginning of the SHA-256 of the packed bytes. */
+/** Returns 52 bits for finding equal vectors: the beginning of the SHA-256 of the packed bytes. */
 export function vectorDigest(packed: Uint8Array): number {
   const digest = hash('sha256', packed, 'buffer')
   return digest.readUIntBE(0, 6) * 16 + (digest[6]! >>> 4)

@@ -9,12 +9,12 @@ export type PageTerms = { digest: string; counts: Uint32Array }
 const MAX_WORD_UNITS = 64
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
-/** Continues a word, but is not one alone, such as the selector after an emoji. */
+/** A character that continues a word but is not a word by itself, such as the selector after an emoji. */
 const COMBINING_MARK = /\p{M}/u
-/** Scripts that write words without a space between them. */
+/** Scripts that write words without spaces. */
 const UNSPACED_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-/** Letters and marks that both kana share, as that of a long vowel. */
+/** Letters and marks that hiragana and katakana share, such as the prolonged sound mark. */
 const KANA_LETTER = /[[\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}]&&[\p{L}\p{M}]]/v
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
 
@@ -26,20 +26,20 @@ const MARK_KIND = 4
 /** The kind of each UTF-16 unit, filled on first use. */
 const unitKinds = new Uint8Array(65_536)
 
-/** Digest of a text, for telling texts apart without keeping them: the first half of its SHA-256 in hexadecimal. */
+/** Returns a digest that identifies a text without storing it: the first half of its SHA-256 in hexadecimal. */
 export function textDigest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32)
 }
 
 /**
- * The terms of a text of any script: letters, marks and digits in a row are a word, case folded, accents kept; where a
- * script has no spaces, words are those of Unicode's segmentation (UAX 29). Linear in the length of the text.
+ * Returns the terms of a text in any script. A run of letters, marks and digits is a word, case-folded, with accents.
+ * In a script without spaces, words come from Unicode segmentation (UAX 29). Linear in the length of the text.
  */
 export function termsOf(text: string): PageTerms {
   return { digest: textDigest(text), counts: countHashes(wordHashes(caseFolded(text.normalize('NFC')))) }
 }
 
-/** Without case: lower case, but for the one letter whose capitals are two. */
+/** Lower case, except for the one letter that has two capitals. */
 function caseFolded(text: string): string {
   return text.toLowerCase().replaceAll('ß', 'ss')
 }
@@ -91,7 +91,7 @@ function unitKindAt(text: string, index: number): number {
   return kind
 }
 
-/** Halves of characters beyond the first plane count as letters of a run, whose words the segmentation finds. */
+/** Halves of surrogate pairs count as letters of a run that the segmentation splits. */
 function classifyUnit(unit: number): number {
   if (unit >= 0xd800 && unit <= 0xdfff) return UNSPACED_KIND
   const character = String.fromCharCode(unit)
@@ -100,7 +100,7 @@ function classifyUnit(unit: number): number {
   return LETTER_OR_DIGIT.test(character) ? WORD_KIND : GAP_KIND
 }
 
-/** FNV-1a over UTF-16 units, 32 bits (draft-eastlake-fnv). Stored: it must never change. */
+/** FNV-1a over UTF-16 units, 32 bits (draft-eastlake-fnv). Stored, so it must never change. */
 function termHash(text: string, start: number, end: number): number {
   let value = 0x811c9dc5
   const stop = Math.min(end, start + MAX_WORD_UNITS)

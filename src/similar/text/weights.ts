@@ -1,9 +1,11 @@
-/** What a word weighs: the more often a page says it, and the fewer pages say it, the more (TF-IDF). */
+/**
+ * The TF-IDF weight of a term: it grows with its count in a page, and falls with the number of pages that contain it.
+ */
 
-/** Levels of how much a word matters to a page, three to an octave; the highest matters most. */
+/** Levels of a term's share in a document, three per octave. Higher levels mean higher shares. */
 export const WEIGHT_LEVELS = 16
 const LEVELS_PER_OCTAVE = 3
-/** The logarithm of the share that the highest level stands for. */
+/** The log2 of the share that the highest level stands for. */
 const MAX_LEVEL_LOG2 = -3.8
 const TABULATED_COUNTS = 256
 
@@ -13,20 +15,17 @@ const levelWeights = Float64Array.from(
   (_, level) => 2 ** (MAX_LEVEL_LOG2 - (WEIGHT_LEVELS - 1 - level) / LEVELS_PER_OCTAVE),
 )
 
-/** Of a word that a page says `count` times: 1 + ln count. */
+/** The weight of a term that a page contains `count` times: 1 + ln count. */
 export function countWeight(count: number): number {
   return count < TABULATED_COUNTS ? countWeights[count]! : 1 + Math.log(count)
 }
 
-/**
- * Of a word that `pages` of `all` pages say: ln((all + 1) / pages), never below 0: next to nothing for one that all
- * say.
- */
+/** ln((documents + 1) / documentFrequency), never below 0. It is almost 0 for a term of all documents. */
 export function idf(documents: number, documentFrequency: number): number {
   return Math.max(0, Math.log((documents + 1) / documentFrequency))
 }
 
-/** Which level a share of a page has: the weight of a word's count by the length of the page's vector. */
+/** Returns the level of a share: the weight of a term's count divided by the length of the page's vector. */
 export function weightLevelOf(weight: number): number {
   return Math.max(
     0,
@@ -37,7 +36,7 @@ export function weightLevelOf(weight: number): number {
   )
 }
 
-/** The share that a level stands for. */
+/** Returns the share that a level stands for. */
 export function weightOfLevel(level: number): number {
   return levelWeights[level]!
 }
